@@ -1,0 +1,31 @@
+import { createHash, createHmac, createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
+import type { SyncCrypto } from "../../core/ports.ts";
+
+// DER prefixes that turn a raw 32-byte Ed25519 key into PKCS#8 and SPKI (RFC 8410).
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+
+/** The port `Crypto` on node:crypto. */
+export const nodeCrypto: SyncCrypto = {
+  sha256: (data) => hash("sha256", data, "hex"),
+  sha256Bytes: (data) => hash("sha256", data, "buffer"),
+  hmacSha256: (key, data) => createHmac("sha256", key).update(data).digest(),
+  ed25519PublicKey(seed) {
+    const spki = createPublicKey(toPrivateKey(seed)).export({ format: "der", type: "spki" });
+    return new Uint8Array(spki.subarray(SPKI_PREFIX.length));
+  },
+  ed25519Sign: (seed, message) => new Uint8Array(sign(null, message, toPrivateKey(seed))),
+  ed25519Verify(publicKey, message, signature) {
+    if (publicKey.length !== 32 || signature.length !== 64) return false;
+    const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: "der", type: "spki" });
+    return verify(null, message, key, signature);
+  },
+  hasher() {
+    const running = createHash("sha256");
+    return { update: (data) => void running.update(data), digest: () => running.digest("hex") };
+  },
+};
+
+function toPrivateKey(seed: Uint8Array) {
+  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });
+}

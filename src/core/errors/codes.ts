@@ -1,0 +1,20 @@
+import { CONTEXT_CODES } from "./codes/context.ts";
+import { HALL_CODES } from "./codes/hall.ts";
+
+/** What is fixed about a thrown code: its exit, its HTTP status, what it says and what to do next. */
+export interface CodeFacts {
+  readonly exit: number;
+  readonly http: number;
+  readonly says: string;
+  readonly fix: string;
+}
+
+/** Every code that can be thrown, unique in the product. Each room keeps its part in its own file. */
+export const CODES = { ...HALL_CODES, ...CONTEXT_CODES } as const satisfies Record<string, CodeFacts>;
+
+export type Code = keyof typeof CODES;
+
+/** The facts of one code. */
+export function codeFacts(code: Code): CodeFacts {
+  return CODES[code];
+}

@@ -1,0 +1,30 @@
+import type { z } from "zod";
+
+/** What an operation may do: nothing, append to the ledger, or change things outside the store as well. */
+export type Effect = "read" | "append" | "mutate";
+
+/** The four doors. An operation that touches the caller's own files is for the local doors only. */
+export type Door = "cli" | "mcp" | "http" | "library";
+
+/**
+ * One thing the product can do. `app.call` parses the input, runs it, and parses the output;
+ * every door is generated from the table of operations.
+ */
+export interface Operation<Ports = never, I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  /** `<room>.<verb>` */
+  readonly name: string;
+  readonly summary: string;
+  readonly effect: Effect;
+  /** Absent: all doors. */
+  readonly doors?: readonly Door[];
+  readonly input: I;
+  readonly output: O;
+  run(ports: Ports, input: z.output<I>): Promise<z.input<O>>;
+}
+
+/** Keeps the types of an operation while checking its shape. */
+export function defineOperation<Ports, I extends z.ZodType, O extends z.ZodType>(
+  operation: Operation<Ports, I, O>,
+): Operation<Ports, I, O> {
+  return operation;
+}

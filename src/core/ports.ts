@@ -1,0 +1,143 @@
+import type { JsonValue } from "./canonical/value.ts";
+
+/** A value that may come later: browsers answer with promises where Node answers at once. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** Where time comes from. Milliseconds since 1970, UTC. */
+export interface Clock {
+  now(): number;
+}
+
+/** Where fresh identifiers come from: lower-case UUIDs. */
+export interface Ids {
+  uuid(): string;
+}
+
+/** Where randomness comes from. */
+export interface Random {
+  bytes(count: number): Uint8Array;
+}
+
+/** Hashing and signatures, as every platform has them. Code that must run in a browser awaits the results. */
+export interface Crypto {
+  /** Lower-case hex; a string is hashed as UTF-8. */
+  sha256(data: Uint8Array | string): Awaitable<string>;
+  sha256Bytes(data: Uint8Array): Awaitable<Uint8Array>;
+  hmacSha256(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array>;
+  /** Raw 32-byte public key of a raw 32-byte seed. */
+  ed25519PublicKey(seed: Uint8Array): Awaitable<Uint8Array>;
+  ed25519Sign(seed: Uint8Array, message: Uint8Array): Awaitable<Uint8Array>;
+  /** False for anything that is not a valid signature, malformed keys included. Never throws. */
+  ed25519Verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Awaitable<boolean>;
+}
+
+/** A running hash. */
+export interface Hasher {
+  update(data: Uint8Array | string): void;
+  /** Lower-case hex; the hasher is spent afterwards. */
+  digest(): string;
+}
+
+/** The same, answered at once, plus streaming. */
+export interface SyncCrypto extends Crypto {
+  sha256(data: Uint8Array | string): string;
+  sha256Bytes(data: Uint8Array): Uint8Array;
+  hmacSha256(key: Uint8Array, data: Uint8Array): Uint8Array;
+  ed25519PublicKey(seed: Uint8Array): Uint8Array;
+  ed25519Sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
+  ed25519Verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+  hasher(): Hasher;
+}
+
+/** A ledger entry as the store keeps it: the body is canonical JSON text. */
+export interface EntryRecord {
+  readonly stream: string;
+  readonly position: number;
+  readonly previous: string;
+  readonly kind: string;
+  readonly time: string;
+  readonly actor: string;
+  readonly body: string;
+  readonly body_hash: string;
+  readonly hash: string;
+}
+
+/** What a room asks to append; the store adds position, time and hashes. */
+export interface NewEntry {
+  readonly kind: string;
+  readonly actor: string;
+  readonly body: JsonValue;
+}
+
+export interface StreamHead {
+  /** Position of the last entry. */
+  readonly position: number;
+  readonly hash: string;
+}
+
+export interface IndexedEntry {
+  /** Global index over all streams, from 0. */
+  readonly index: number;
+  readonly entry: EntryRecord;
+}
+
+/** Reading the ledger. Lists are pages: at most `limit` items. */
+export interface LedgerReader {
+  /** The UUID made with the store. */
+  ledgerId(): Promise<string>;
+  /** Number of entries in the whole ledger. */
+  size(): Promise<number>;
+  head(stream: string): Promise<StreamHead | null>;
+  /** Names and lengths of all streams, by code point. */
+  streams(): Promise<{ readonly stream: string; readonly length: number }[]>;
+  /** Entries of one stream from a position on, ascending. */
+  readStream(stream: string, from: number, limit: number): Promise<EntryRecord[]>;
+  /** Entries of all streams from a global index on, ascending. */
+  readAll(from: number, limit: number): Promise<IndexedEntry[]>;
+  /** Entry hashes in global order from an index on. */
+  readHashes(from: number, limit: number): Promise<string[]>;
+  findByHash(hash: string): Promise<IndexedEntry | null>;
+}
+
+/** Where an append expects to land: a position, or explicitly whatever comes next. */
+export type ExpectedPosition = number | "next";
+
+export interface LedgerWriter extends LedgerReader {
+  /** Appends in order; another position than expected is LEDGER_POSITION_CONFLICT and nothing is written. */
+  append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]>;
+}
+
+export interface ReadDoor {
+  readonly ledger: LedgerReader;
+}
+
+export interface WriteDoor {
+  readonly ledger: LedgerWriter;
+}
+
+/**
+ * The store has two doors. Rooms extend the doors with their own tables; a reader cannot write.
+ * `transact` commits everything `fn` did, or nothing when it throws. No slow work inside.
+ */
+export interface Store<R extends ReadDoor = ReadDoor, W extends WriteDoor = WriteDoor> {
+  read<T>(fn: (door: R) => Promise<T>): Promise<T>;
+  transact<T>(fn: (door: W) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Payloads by their SHA-256. Every read is verified; a missing or changed payload is CONTENT_STORE_CORRUPT. */
+export interface ContentStore {
+  /** Stores the bytes durably and returns their hash; storing them again changes nothing. */
+  put(bytes: Uint8Array): Promise<string>;
+  get(hash: string): Promise<Uint8Array>;
+  has(hash: string): Promise<boolean>;
+  /** Hashes of everything stored, by code point. */
+  list(): AsyncIterable<string>;
+  /** Forgets a payload. Only garbage collection calls it, for what no ledger entry references. */
+  remove(hash: string): Promise<void>;
+}
+
+/** Progress of long work. Surfaces draw it; rooms only report. */
+export interface Progress {
+  report(step: { readonly label: string; readonly done: number; readonly total?: number }): void;
+}
