@@ -207,7 +207,10 @@ class Parser {
     for (const word of ["NaN", "Infinity", "-Infinity"]) {
       if (this.#text.startsWith(word, this.#at)) this.#fail("JSON_NUMBER_RANGE", `${word} is not JSON`);
     }
-    return this.#fail("JSON_SYNTAX", this.#at < this.#text.length ? "no JSON value starts here" : "the text ends early");
+    return this.#fail(
+      "JSON_SYNTAX",
+      this.#at < this.#text.length ? "no JSON value starts here" : "the text ends early",
+    );
   }
 
   #literal<T extends boolean | null>(word: string, value: T): T {

@@ -1,0 +1,10 @@
+export {
+  findPathProblem,
+  isRepoPath,
+  isUnder,
+  overlaps,
+  type PathProblem,
+  parseRepoPath,
+  type RepoPath,
+  showPath,
+} from "./repo-path.ts";

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { LAWFUL_PATHS, PATH_ATTACKS } from "../../../test/support/path-attacks.ts";
+import { isUnder, overlaps, parseRepoPath, showPath } from "./index.ts";
+
+describe("repository paths", () => {
+  it.each(PATH_ATTACKS)("refuses $what", ({ path, reason }) => {
+    expect(() => parseRepoPath(path)).toThrowError(
+      expect.objectContaining({ code: "PATH_REFUSED", details: expect.objectContaining({ reason }) }),
+    );
+  });
+
+  it.each(LAWFUL_PATHS)("keeps %j exactly as it is", (path) => {
+    expect(parseRepoPath(path)).toBe(path);
+  });
+
+  it.each([
+    ["a", "a", true],
+    ["a/b", "a", true],
+    ["ab/c", "a", false],
+    ["a", "a/b", false],
+    ["A/b", "a", false],
+  ])("%j under %j: %s", (path, root, under) => {
+    expect(isUnder(path, root)).toBe(under);
+  });
+
+  it("sees an overlap in both directions", () => {
+    expect(overlaps("a/b", "a")).toBe(true);
+    expect(overlaps("a", "a/b")).toBe(true);
+    expect(overlaps("a/b", "a/c")).toBe(false);
+  });
+
+  it("shows a path without letting it rewrite the terminal", () => {
+    expect(showPath("a\u001b[2J\u202eb")).toBe('"a\\u001b[2J\\u202eb"');
+  });
+});

@@ -1,0 +1,13 @@
+export {
+  type Breach,
+  type BudgetCode,
+  type BudgetName,
+  type Budgets,
+  type Charge,
+  chargeBudgets,
+  type Totals,
+  toBreachResult,
+} from "./budget.ts";
+export { countLines, cutLines, type LineText, toLines } from "./lines.ts";
+export { applySlice, parseSlice, type Slice, type SliceTarget, sliceText } from "./slice.ts";
+export { spaceScripts } from "./spacing.ts";
