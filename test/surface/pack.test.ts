@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+
+// Guards: what npm would publish. It is packed, installed into an empty folder and used there, as a stranger would.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
+const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/;
+
+interface Manifest {
+  readonly version: string;
+  readonly exports: Record<string, unknown>;
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
+const subpaths = Object.keys(manifest.exports).filter((path) => path !== "./package.json");
+
+function run(command: string, args: readonly string[], cwd: string) {
+  const shell = process.platform === "win32";
+  return spawnSync(command, args, { cwd, encoding: "utf8", shell, maxBuffer: 64 * 1024 * 1024 });
+}
+
+describe("the published package", () => {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-pack-"));
+  const user = join(folder, "user");
+  let files: string[] = [];
+  let unreachable: string | undefined;
+
+  beforeAll(() => {
+    const build = run(join(ROOT, "node_modules/.bin/tsx"), ["tools/build.ts"], ROOT);
+    expect(build.status, build.stderr).toBe(0);
+    const pack = run(NPM, ["pack", "--json", "--pack-destination", folder], ROOT);
+    expect(pack.status, pack.stderr).toBe(0);
+    const [packed] = JSON.parse(pack.stdout) as { filename: string; files: { path: string }[] }[];
+    files = packed!.files.map(({ path }) => path);
+
+    mkdirSync(user);
+    writeFileSync(join(user, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }\n');
+    const install = run(NPM, ["install", "--prefer-offline", join("..", packed!.filename)], user);
+    unreachable = UNREACHABLE.exec(install.stderr)?.[1];
+    if (unreachable === undefined) expect(install.status, install.stderr).toBe(0);
+  }, 180_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function needsInstall(context: TestContext): void {
+    context.skip(unreachable !== undefined, `the npm registry cannot be reached (${unreachable})`);
+  }
+
+  it("holds the program, its contracts and its papers, and nothing of the workshop", () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "package.json",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "bin/verbatim.js",
+        "dist/main.js",
+      ]),
+    );
+    const own = /^(?:bin|dist|contracts)\/|^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+    expect(files.filter((file) => !own.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.test\.|\.map$|(?:^|\/)\.|(?:^|\/)test\//.test(file))).toEqual([]);
+  });
+
+  it("passes publint", () => {
+    const lint = run(join(ROOT, "node_modules/.bin/publint"), ["run", "--strict", ROOT], folder);
+    expect(lint.stdout).toContain("All good!");
+    expect(lint.status).toBe(0);
+  });
+
+  it("names no place on the machine that built it", (context) => {
+    needsInstall(context);
+    const installed = join(user, "node_modules/verbatim");
+    const all = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const telling = all.filter((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8").includes(ROOT));
+    expect(all.length).toBeGreaterThan(5);
+    expect(telling.map((entry) => entry.name)).toEqual([]);
+  });
+
+  it("answers npx verbatim --version with its version", (context) => {
+    needsInstall(context);
+    const result = run("npx", ["--no-install", "verbatim", "--version"], user);
+    expect(result.stdout.trim()).toBe(manifest.version);
+    expect(result.status).toBe(0);
+  });
+
+  it("answers npx verbatim --help on one screen", (context) => {
+    needsInstall(context);
+    const result = run("npx", ["--no-install", "verbatim", "--help"], user);
+    expect(result.stdout).toContain("verbatim");
+    expect(result.status).toBe(0);
+  });
+
+  it("lets a program import every subpath, with types", (context) => {
+    needsInstall(context);
+    const imports = subpaths.map((path, i) => `import * as m${i} from "${path.replace(/^\./, "verbatim")}";`);
+    const uses = subpaths.map((_, i) => `console.log(Object.keys(m${i}).length > 0);`);
+    writeFileSync(join(user, "use.ts"), `${[...imports, ...uses].join("\n")}\nexport {};\n`);
+    const flags = [
+      "--noEmit",
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2023",
+      "--lib",
+      "es2023,dom,esnext.disposable",
+    ];
+    const types = run(join(ROOT, "node_modules/.bin/tsc"), [...flags, "--skipLibCheck", "--types", "", "use.ts"], user);
+    expect(types.stdout).toBe("");
+    writeFileSync(join(user, "use.mjs"), `${[...imports, ...uses].join("\n")}\n`);
+    const result = run(process.execPath, ["use.mjs"], user);
+    expect(result.stderr).toBe("");
+    expect(result.stdout).toBe("true\n".repeat(subpaths.length));
+  });
+});

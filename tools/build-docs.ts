@@ -1,0 +1,38 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { formatErrorPage } from "./docs/error-page.ts";
+import { formatFloorPlan, readFolderGraph } from "./docs/floor-plan.ts";
+import { reportFindings } from "./findings.ts";
+import { ROOT } from "./stages.ts";
+
+const BEGIN = "<!-- generated: floor plan -->";
+const END = "<!-- end of generated part -->";
+
+/** Puts text between the markers of a page; a page without them is an error, not a silent no-op. */
+export function replaceBetweenMarkers(page: string, text: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin === -1 || end < begin) throw new Error(`the page has no ${BEGIN} ... ${END}`);
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n${page.slice(end)}`;
+}
+
+async function main(): Promise<void> {
+  const architecture = join(ROOT, "ARCHITECTURE.md");
+  const pages = new Map<string, string>([
+    [join(ROOT, "docs/errors.md"), await formatErrorPage()],
+    [architecture, replaceBetweenMarkers(readFileSync(architecture, "utf8"), formatFloorPlan(readFolderGraph()))],
+  ]);
+  const stale = [...pages].filter(([file, text]) => !existsSync(file) || readFileSync(file, "utf8") !== text);
+  if (process.argv.includes("--check")) {
+    const findings = stale.map(([file]) => `${file.slice(ROOT.length)} is not what the source says; run: npm run docs`);
+    reportFindings(findings, `${pages.size} generated pages`);
+    return;
+  }
+  for (const [file, text] of stale) {
+    writeFileSync(file, text);
+    console.log(`wrote ${file.slice(ROOT.length)}`);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main();

@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sortedByCodePoint } from "../src/core/canonical/index.ts";
+import { ROOT } from "./stages.ts";
+
+/** Files directly under src/ that become entries, where they exist. `main` is the command line. */
+const ENTRIES = ["main", "index", "contracts", "verify", "context", "jobs", "catalytic", "workflow", "world"];
+const DIST = join(ROOT, "dist");
+const STAMP = ".build.json";
+
+interface Manifest {
+  readonly dependencies: Record<string, string>;
+  readonly exports?: Record<string, unknown>;
+}
+
+/** Builds dist/ unless it was built from exactly these inputs; `--force` builds anyway. */
+async function main(): Promise<void> {
+  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
+  const entries = ENTRIES.filter((name) => existsSync(join(ROOT, `src/${name}.ts`)));
+  checkExports(manifest, entries);
+  const inputs = hashInputs();
+  if (!process.argv.includes("--force") && isFresh(inputs)) {
+    console.log("dist is up to date");
+    return;
+  }
+  const started = performance.now();
+  const target = `${DIST}.${process.pid}`;
+  try {
+    mkdirSync(target, { recursive: true });
+    await Promise.all([bundle(manifest, entries, target), declare(target)]);
+    writeFileSync(join(target, STAMP), `${JSON.stringify({ inputs, files: listFiles(target) })}\n`);
+    rmSync(DIST, { recursive: true, force: true });
+    renameSync(target, DIST);
+  } finally {
+    rmSync(target, { recursive: true, force: true });
+  }
+  console.log(`built ${entries.join(", ")} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** The published subpaths are exactly the entries that exist, apart from the command line. */
+function checkExports(manifest: Manifest, entries: readonly string[]): void {
+  const expected = Object.fromEntries(
+    entries
+      .filter((name) => name !== "main")
+      .map((name) => [
+        name === "index" ? "." : `./${name}`,
+        { types: `./dist/types/${name}.d.ts`, default: `./dist/${name}.js` },
+      ]),
+  );
+  const wanted = { ...expected, "./package.json": "./package.json" };
+  if (JSON.stringify(manifest.exports) !== JSON.stringify(wanted)) {
+    throw new Error(`package.json: "exports" must be\n${JSON.stringify(wanted, null, 2)}`);
+  }
+}
+
+async function bundle(manifest: Manifest, entries: readonly string[], target: string): Promise<void> {
+  // Loaded only to build: finding that nothing changed takes half the time without it.
+  const { rolldown } = await import("rolldown");
+  const packages = Object.keys(manifest.dependencies);
+  const build = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
+    platform: "node",
+    external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    onLog(level, log, handler) {
+      if (level === "warn") throw new Error(`rolldown: ${log.message}`);
+      handler(level, log);
+    },
+  });
+  await build.write({
+    dir: target,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name]-[hash].js",
+    sourcemap: true,
+  });
+  await build.close();
+}
+
+async function declare(target: string): Promise<void> {
+  const tsc = join(ROOT, "node_modules/.bin/tsc");
+  const child = spawn(tsc, ["-p", "tsconfig.build.json", "--outDir", join(target, "types")], {
+    cwd: ROOT,
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: process.platform === "win32",
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) throw new Error("the type declarations do not build");
+}
+
+/** One hash over everything that decides what dist/ holds. Linear in the size of the sources. */
+function hashInputs(): string {
+  const hash = createHash("sha256");
+  const sources = listFiles(join(ROOT, "src")).filter((file) => !file.endsWith(".test.ts"));
+  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "tools/build.ts"];
+  for (const file of [...settings, ...sources.map((source) => `src/${source}`)]) {
+    const bytes = readFileSync(join(ROOT, file));
+    hash.update(`${file}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest("hex");
+}
+
+function isFresh(inputs: string): boolean {
+  const stamp = join(DIST, STAMP);
+  if (!existsSync(stamp)) return false;
+  const last = JSON.parse(readFileSync(stamp, "utf8")) as { inputs: string; files: string[] };
+  return last.inputs === inputs && last.files.every((file) => existsSync(join(DIST, file)));
+}
+
+function listFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return sortedByCodePoint(files.map((file) => file.slice(folder.length + 1).replaceAll("\\", "/")));
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import ts from "typescript";
+import { sortedByCodePoint } from "../src/core/canonical/index.ts";
+import { reportFindings } from "./findings.ts";
+import { ROOT } from "./stages.ts";
+
+// The rules of STYLE.md that oxlint, biome and tsc do not have. test/prohibition/source-rules.test.ts plants each.
+
+const FOLDERS = ["src", "test", "tools", "bench"];
+const CATCH_ALL = /(?:^|\/)(?:utils?|helpers?|misc|common|shared|lib)(?:\/|\.ts$)/;
+const SUPPRESSION = /(?:oxlint|eslint)-disable(?:-next-line|-line)?\b(?<rest>[^\n]*)/g;
+
+/** Everything in one file that breaks a rule of the house, as `file:line: rule: what`. */
+export function checkSource(path: string, text: string): string[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, false, ts.ScriptKind.TS);
+  const findings: string[] = [];
+  const add = (position: number, rule: string, what: string): void => {
+    findings.push(`${path}:${source.getLineAndCharacterOfPosition(position).line + 1}: ${rule}: ${what}`);
+  };
+  if (CATCH_ALL.test(path)) add(0, "catch-all-name", "name a file or folder after what it holds");
+  for (const match of text.matchAll(SUPPRESSION)) {
+    if (!/ -- \S/.test(match.groups?.["rest"] ?? "")) {
+      add(match.index, "suppression-without-reason", "end the comment with ` -- why`");
+    }
+  }
+  const visit = (node: ts.Node): void => {
+    checkNode(node, source, add);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return findings;
+}
+
+function checkNode(
+  node: ts.Node,
+  source: ts.SourceFile,
+  add: (position: number, rule: string, what: string) => void,
+): void {
+  const at = node.getStart(source);
+  if (ts.isCatchClause(node) && node.block.statements.length === 0) {
+    add(at, "empty-catch", "handle the error or let it pass; a comment does neither");
+  } else if (ts.isExportDeclaration(node) && node.exportClause === undefined) {
+    add(at, "export-star", "list what is exported");
+  } else if (ts.isEnumDeclaration(node)) {
+    add(at, "enum", "use an `as const` object");
+  }
+}
+
+/** All TypeScript files of the house, sorted, with forward slashes. */
+export function sourceFiles(): string[] {
+  const files = FOLDERS.flatMap((folder) => {
+    const inside = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+    return inside.map((file) => `${folder}/${file.replaceAll("\\", "/")}`);
+  });
+  const isSource = (file: string): boolean => file.endsWith(".ts") && !file.includes("node_modules/");
+  return sortedByCodePoint(files.filter(isSource));
+}
+
+function main(): void {
+  const files = sourceFiles();
+  const findings = files.flatMap((file) => checkSource(file, readFileSync(join(ROOT, file), "utf8")));
+  reportFindings(findings, `${files.length} files`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) main();

@@ -1,0 +1,85 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { sortedByCodePoint, sortedUnique } from "../../src/core/canonical/index.ts";
+import { ROOT } from "../stages.ts";
+
+/** Folders of src/ and which of them import which, as `from to` pairs. */
+export interface FolderGraph {
+  readonly folders: readonly string[];
+  readonly edges: ReadonlyMap<string, readonly string[]>;
+}
+
+interface Cruise {
+  readonly modules: readonly {
+    readonly source: string;
+    readonly dependencies: readonly { readonly resolved: string }[];
+  }[];
+}
+
+const LAYERS = ["surfaces", "app", "rooms", "adapters", "core"] as const;
+
+/** The real graph, from the same checker that enforces the directions. */
+export function readFolderGraph(): FolderGraph {
+  const bin = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+  const args = [bin, "--config", ".dependency-cruiser.cjs", "--output-type", "json", "src"];
+  const output = execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  const { modules } = JSON.parse(output) as Cruise;
+  const ours = modules.filter(({ source }) => source.startsWith("src/"));
+  const edges = new Map<string, string[]>();
+  for (const { source, dependencies } of ours) {
+    const from = folderOf(source);
+    const targets = dependencies.map(({ resolved }) => resolved).filter((path) => path.startsWith("src/"));
+    edges.set(from, [...(edges.get(from) ?? []), ...targets.map(folderOf)]);
+  }
+  const folders = sortedUnique(ours.map(({ source }) => folderOf(source)));
+  if (!folders.some((folder) => folder.startsWith("core/")))
+    throw new Error("dependency-cruiser read no module of core");
+  return { folders, edges };
+}
+
+/** `core/text`, `rooms/jobs`, `app`, or `entries` for the files directly under src/. */
+function folderOf(path: string): string {
+  const parts = path.split("/").slice(1, -1);
+  if (parts.length === 0) return "entries";
+  return parts[0] === "app" ? "app" : parts.slice(0, 2).join("/");
+}
+
+/** A Mermaid picture: each surface and room by itself, hall, app and adapters as one box with their contents. */
+export function formatFloorPlan(graph: FolderGraph): string {
+  const lines = ["```mermaid", "flowchart TD"];
+  if (graph.folders.includes("entries")) lines.push('  entries["src/*.ts: command line, library"]');
+  for (const layer of LAYERS) lines.push(...formatLayer(layer, graph.folders));
+  for (const edge of formatEdges(graph)) lines.push(`  ${edge}`);
+  return [...lines, "```", ""].join("\n");
+}
+
+function formatLayer(layer: (typeof LAYERS)[number], folders: readonly string[]): string[] {
+  const inside = folders.filter((folder) => folder === layer || folder.startsWith(`${layer}/`));
+  const names = inside.filter((folder) => folder !== layer).map((folder) => folder.slice(layer.length + 1));
+  if (inside.length === 0) return [];
+  if (layer === "surfaces" || layer === "rooms") {
+    return [`  subgraph ${layer}`, ...names.map((name) => `    ${idOf(`${layer}/${name}`)}["${name}"]`), "  end"];
+  }
+  return [`  ${layer}["${[layer, names.join(", ")].filter((part) => part !== "").join(": ")}"]`];
+}
+
+function formatEdges(graph: FolderGraph): string[] {
+  const pairs: string[] = [];
+  for (const [from, targets] of graph.edges) {
+    for (const to of targets) {
+      const [a, b] = [boxOf(from), boxOf(to)];
+      if (a !== b)
+        pairs.push(`${idOf(a)} ${a === "adapters" && b.startsWith("rooms/") ? "-. ports .->" : "-->"} ${idOf(b)}`);
+    }
+  }
+  return sortedByCodePoint(new Set(pairs));
+}
+
+/** The box that stands for a folder. */
+function boxOf(folder: string): string {
+  return folder.startsWith("rooms/") || folder.startsWith("surfaces/") ? folder : (folder.split("/")[0] ?? folder);
+}
+
+function idOf(box: string): string {
+  return box.replaceAll(/[^a-z0-9]/g, "_");
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Counts, formatCounts } from "./counts.ts";
+import { lintStages, runStage, runStages, type Stage } from "./stages.ts";
+
+const BUILD: Stage = { name: "build", command: ["tsx", "tools/build.ts"] };
+
+/**
+ * The whole gate: lint, build, tests. The last line is always `N passed, N failed, N skipped`;
+ * a stage that fails before the tests counts as one failure. Arguments go to vitest.
+ * `--long` builds and runs the slow tests of test/long only.
+ */
+function main(): void {
+  const args = process.argv.slice(2).filter((arg) => arg !== "--long");
+  const long = process.argv.includes("--long");
+  const failedStage = runStages(long ? [BUILD] : [...lintStages(), BUILD]);
+  const run = (): Counts => (long ? runTests(["test/long", ...args], { VERBATIM_LONG: "1" }) : runTests(args, {}));
+  const counts = failedStage === null ? run() : { passed: 0, failed: 1, skipped: 0 };
+  if (counts.failed > 0) process.exitCode = 1;
+  if (failedStage !== null) console.log(`stopped at ${failedStage}; the tests did not run`);
+  console.log(formatCounts(counts));
+}
+
+function runTests(args: readonly string[], env: Readonly<Record<string, string>>): Counts {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-test-"));
+  const file = join(folder, "counts.json");
+  try {
+    const passed = runStage({
+      name: "tests",
+      command: ["vitest", "run", ...args],
+      live: true,
+      env: { ...env, VERBATIM_COUNTS_FILE: file },
+    });
+    return withVerdict(readCounts(file), passed);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A run that ended badly without a count, or with no failure in it, is a failure all the same. */
+function withVerdict(counts: Counts, passed: boolean): Counts {
+  const nothingRan = counts.passed + counts.failed === 0;
+  return counts.failed === 0 && (!passed || nothingRan) ? { ...counts, failed: 1 } : counts;
+}
+
+function readCounts(file: string): Counts {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Counts;
+  } catch (error) {
+    console.log(`the test run left no count: ${String(error)}`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+main();

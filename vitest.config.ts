@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { defineConfig } from "vitest/config";
+import { PlainReporter } from "./tools/plain-reporter.ts";
+
+const globalSetup = "./test/support/global-setup.ts";
+const long = Boolean(process.env["VERBATIM_LONG"]);
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...(long ? [] : ["test/long/**"])],
+    globalSetup: existsSync(new URL(globalSetup, import.meta.url)) ? [globalSetup] : [],
+    pool: "forks",
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    reporters: [["default", { summary: false }], new PlainReporter()],
+  },
+});
