@@ -172,6 +172,12 @@ export const HALL_CODES = {
     says: "A ledger entry breaks the rules of the envelope.",
     fix: "This is a defect; report it.",
   },
+  LEDGER_ENTRY_MALFORMED: {
+    exit: 2,
+    http: 400,
+    says: "What was read is not a ledger entry.",
+    fix: "Correct or export again: an entry has exactly nine fields.",
+  },
   LEDGER_ENTRY_UNKNOWN: {
     exit: 2,
     http: 404,
@@ -189,6 +195,12 @@ export const HALL_CODES = {
     http: 409,
     says: "The ledger does not verify.",
     fix: "Compare with the last signed checkpoint and restore a backup.",
+  },
+  PROOF_MALFORMED: {
+    exit: 2,
+    http: 400,
+    says: "What was read is not a proof of inclusion or consistency.",
+    fix: "Make one: verbatim ledger prove, or verbatim ledger prove-consistency",
   },
   PROOF_INVALID: {
     exit: 1,

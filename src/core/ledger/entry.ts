@@ -1,0 +1,110 @@
+import { runSteps, type Steps } from "../awaitable.ts";
+import { formatCanonical, formatString, type JsonObject, type JsonValue } from "../canonical/index.ts";
+import { type Code, VerbatimError } from "../errors/index.ts";
+import { COUNT, checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT } from "../members.ts";
+import type { Awaitable, Crypto, EntryRecord, SyncCrypto } from "../ports.ts";
+import { isTime } from "../time.ts";
+
+/** `previous` of the first entry of a stream. */
+export const NO_PREVIOUS = "0".repeat(64);
+
+/** What is known of an entry before it is sealed. */
+export interface EntryHead {
+  readonly stream: string;
+  readonly position: number;
+  readonly previous: string;
+  readonly kind: string;
+  readonly time: string;
+  readonly actor: string;
+}
+
+/** The body as a value, or as canonical JSON text that its caller has just made. */
+export type EntryParts = EntryHead & ({ readonly body: JsonValue } | { readonly body_text: string });
+
+const CONTROL = /\p{Cc}/u;
+const KIND = /^[A-Z][A-Z0-9_]*$/;
+
+const NAME: MemberRule = {
+  must: "must be a text that is not empty and has no control characters and no half surrogate pairs",
+  type: TEXT.type,
+  value: (text: string) => text !== "" && !CONTROL.test(text) && text.isWellFormed(),
+};
+
+const HEAD_RULES: Readonly<Record<keyof EntryHead, MemberRule>> = {
+  stream: NAME,
+  position: COUNT,
+  previous: HASH,
+  kind: {
+    must: "must be upper-case letters, digits and _, with a letter first",
+    type: TEXT.type,
+    value: (text: string) => KIND.test(text),
+  },
+  time: { must: "must be a time like 2025-01-02T03:04:05.000Z", type: TEXT.type, value: isTime },
+  actor: NAME,
+};
+
+const ENTRY_RULES = {
+  ...HEAD_RULES,
+  body: { must: "must be a JSON value", type: () => true },
+  body_hash: HASH,
+  hash: HASH,
+} as const satisfies Record<keyof EntryRecord, MemberRule>;
+
+/**
+ * Makes an entry out of its parts: canonical body, body hash, entry hash. With a crypto that answers at once the
+ * entry is there at once. Throws LEDGER_ENTRY_INVALID when a part breaks the rules of the envelope.
+ */
+export function sealEntry(crypto: SyncCrypto, parts: EntryParts): EntryRecord;
+export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRecord>;
+export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRecord> {
+  const { stream, position, previous, kind, time, actor } = parts;
+  const head: EntryHead = { stream, position, previous, kind, time, actor };
+  const problems: FieldProblem[] = [];
+  checkMembers(head, "", HEAD_RULES, problems);
+  if (problems.length > 0) refuse("LEDGER_ENTRY_INVALID", problems);
+  return runSteps(sealSteps(crypto, head, "body_text" in parts ? parts.body_text : formatCanonical(parts.body)));
+}
+
+function* sealSteps(crypto: Crypto, head: EntryHead, body: string): Steps<EntryRecord> {
+  const hashed = crypto.sha256(body);
+  const bodyHash = typeof hashed === "string" ? hashed : ((yield hashed) as string);
+  const sealed = crypto.sha256(formatHashed(head, bodyHash));
+  const hash = typeof sealed === "string" ? sealed : ((yield sealed) as string);
+  return { ...head, body, body_hash: bodyHash, hash };
+}
+
+/** The text whose SHA-256 is the hash of an entry. No part may hold a line feed; `sealEntry` sees to that. */
+export function formatHashed(head: EntryHead, bodyHash: string): string {
+  return `verbatim-entry-v1\n${head.stream}\n${head.position}\n${head.previous}\n${head.kind}\n${head.time}\n${head.actor}\n${bodyHash}`;
+}
+
+/** An entry as one line of canonical JSON, without the line feed. The body is put in as it is: it is canonical. */
+export function formatEntry(entry: EntryRecord): string {
+  const { actor, body, body_hash, hash, kind, position, previous, stream, time } = entry;
+  return `{"actor":${formatString(actor)},"body":${body},"body_hash":"${body_hash}","hash":"${hash}","kind":${formatString(kind)},"position":${position},"previous":"${previous}","stream":${formatString(stream)},"time":"${time}"}`;
+}
+
+/**
+ * Reads an entry that was written out: exactly the nine fields, each in its form, else LEDGER_ENTRY_MALFORMED with
+ * every problem. Whether the hashes are right is what `StreamVerifier` finds out.
+ */
+export function parseEntry(value: JsonValue): EntryRecord {
+  const problems: FieldProblem[] = [];
+  if (!checkMembers(value, "", ENTRY_RULES, problems) || problems.length > 0) {
+    refuse("LEDGER_ENTRY_MALFORMED", problems);
+  }
+  return toRecord(value);
+}
+
+function toRecord(entry: JsonObject): EntryRecord {
+  const { stream, position, previous, kind, time, actor, body_hash, hash } = entry as unknown as EntryRecord;
+  return { stream, position, previous, kind, time, actor, body: formatCanonical(entry["body"]), body_hash, hash };
+}
+
+function refuse(code: Code, problems: readonly FieldProblem[]): never {
+  throw new VerbatimError(code, {
+    message: describeProblems("the ledger entry is not well formed", problems),
+    where: problems[0]!.pointer,
+    details: { problems },
+  });
+}

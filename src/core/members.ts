@@ -1,0 +1,71 @@
+import { isHash, isJsonObject, type JsonObject, sortedByCodePoint, toPointerToken } from "./canonical/index.ts";
+import type { Finding } from "./errors/index.ts";
+
+/** One thing that is wrong with a value, at its RFC 6901 pointer. */
+export interface FieldProblem {
+  readonly code: Finding<"contract">;
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** What a member must be: its type first, then, where the type fits, its value. */
+export interface MemberRule {
+  readonly must: string;
+  readonly type: (value: unknown) => boolean;
+  readonly value?: (value: never) => boolean;
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+export const TEXT: MemberRule = { must: "must be a string", type: isText };
+export const HASH: MemberRule = { must: "must be 64 lower-case hex digits", type: isText, value: isHash };
+/** An integer lexeme from 0 to 2^53-1: `1.0` is a float and refused. */
+export const COUNT: MemberRule = {
+  must: "must be an integer from 0 to 2^53-1",
+  type: (value) => typeof value === "bigint" || Number.isInteger(value),
+  value: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0,
+};
+
+/**
+ * Whether a value is an object; what is wrong with its members is added to the problems: missing ones and wrong ones
+ * in the order of the rules, then unknown ones by code point.
+ */
+export function checkMembers(
+  value: unknown,
+  pointer: string,
+  rules: Readonly<Record<string, MemberRule>>,
+  problems: FieldProblem[],
+  optional: readonly string[] = [],
+): value is JsonObject {
+  if (!isJsonObject(value)) {
+    problems.push({ code: "FIELD_TYPE", pointer, message: "must be an object" });
+    return false;
+  }
+  for (const [name, rule] of Object.entries(rules)) {
+    if (Object.hasOwn(value, name)) checkValue(value[name], `${pointer}/${name}`, rule, problems);
+    else if (!optional.includes(name)) {
+      problems.push({ code: "FIELD_MISSING", pointer: `${pointer}/${name}`, message: "is missing" });
+    }
+  }
+  for (const name of sortedByCodePoint(Object.keys(value))) {
+    if (Object.hasOwn(rules, name)) continue;
+    const at = `${pointer}/${toPointerToken(name)}`;
+    problems.push({ code: "FIELD_UNKNOWN", pointer: at, message: "is not a member of this object" });
+  }
+  return true;
+}
+
+/** Checks one value against a rule. */
+export function checkValue(value: unknown, pointer: string, rule: MemberRule, problems: FieldProblem[]): void {
+  if (!rule.type(value)) problems.push({ code: "FIELD_TYPE", pointer, message: rule.must });
+  else if (rule.value?.(value as never) === false) {
+    problems.push({ code: "FIELD_VALUE", pointer, message: rule.must });
+  }
+}
+
+/** A sentence about the first problem, for an error's message. */
+export function describeProblems(what: string, problems: readonly FieldProblem[]): string {
+  const first = problems[0]!;
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : "";
+  return `${what}: ${first.pointer === "" ? "it" : first.pointer} ${first.message}${more}`;
+}

@@ -1,0 +1,29 @@
+export { decodeBase64, encodeBase64 } from "./base64.ts";
+export {
+  addSignature,
+  type Envelope,
+  type EnvelopeSignature,
+  encodePae,
+  type OpenedEnvelope,
+  openEnvelope,
+  openEnvelopeFile,
+  signEnvelope,
+  toEnvelopeFile,
+} from "./dsse.ts";
+export { type PublicKey, parsePublicKey, type SigningKey, toPublicKey, toSigningKey } from "./key.ts";
+export { type PolicyKey, parsePolicy, SCOPES, type Scope, type TrustPolicy } from "./policy.ts";
+export {
+  checkBundleStatement,
+  formatBundleStatement,
+  STATEMENT_PAYLOAD_TYPE,
+  type StatementCode,
+} from "./statement.ts";
+export {
+  type Attestation,
+  evaluateBundleTrust,
+  evaluateTrust,
+  PAYLOAD_TYPES,
+  readAttestation,
+  type TrustResult,
+  type Verdict,
+} from "./verdict.ts";
