@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { checkLock, type Lock, type Manifest, productionClosure } from "../../tools/check-lock.ts";
 
@@ -88,5 +89,25 @@ describe("the lock check", () => {
       "node_modules/lantern-linux",
       "node_modules/lantern/node_modules/wick",
     ]);
+  });
+});
+
+describe("ADR 0002", () => {
+  it("gives a reason for every dependency", () => {
+    const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+    const { dependencies, devDependencies } = JSON.parse(read("package.json")) as Manifest;
+    const rows = read("docs/adr/0002-dependencies.md")
+      .split("\n")
+      .filter((line) => line.startsWith("| "));
+    const named = new Set(
+      rows.flatMap((row) =>
+        row
+          .split("|")[1]!
+          .split(",")
+          .map((name) => name.trim()),
+      ),
+    );
+    const silent = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !named.has(name));
+    expect(silent).toEqual([]);
   });
 });

@@ -1,0 +1,117 @@
+/** What a ratio must reach: our rate at least this part of the baseline's, or our time at most this multiple of it. */
+export type Goal =
+  | { readonly kind: "rate"; readonly atLeast: number }
+  | { readonly kind: "time"; readonly atMost: number };
+
+/** The same work done by us and by the floor, on input that is already prepared. */
+export interface Pair {
+  ours(): unknown;
+  baseline(): unknown;
+  close?(): unknown;
+}
+
+/** One benchmark. The last size is the one the goal is about; a smaller one first shows how the cost grows. */
+export interface Bench {
+  readonly name: string;
+  readonly what: string;
+  readonly baseline: string;
+  readonly corpus: string;
+  readonly sizes: readonly number[];
+  readonly goal: Goal;
+  prepare(size: number): Promise<Pair>;
+}
+
+export interface Sample {
+  readonly size: number;
+  readonly rounds: number;
+  readonly ours_ms: number;
+  readonly baseline_ms: number;
+  /** Baseline time by our time for a rate goal, our time by baseline time for a time goal. */
+  readonly ratio: number;
+}
+
+export interface Result {
+  readonly name: string;
+  readonly what: string;
+  readonly baseline: string;
+  readonly corpus: string;
+  readonly goal: string;
+  readonly samples: readonly Sample[];
+  /** k of our cost ~ size^k between the first and the last size; null with one size. */
+  readonly growth: number | null;
+  readonly met: boolean;
+}
+
+export interface Effort {
+  readonly minRounds: number;
+  readonly maxRounds: number;
+  readonly budgetMs: number;
+}
+
+/** Our cost may not grow faster than this power of the size. */
+export const MAX_GROWTH = 1.2;
+
+/** Runs a bench at all its sizes. */
+export async function runBench(bench: Bench, effort: Effort): Promise<Result> {
+  const samples: Sample[] = [];
+  for (const size of bench.sizes) {
+    const pair = await bench.prepare(size);
+    try {
+      const times = await measure(pair, effort);
+      samples.push({ size, ...times, ratio: ratioOf(bench.goal, times.ours_ms, times.baseline_ms) });
+    } finally {
+      await pair.close?.();
+    }
+  }
+  const { name, what, baseline, corpus, goal } = bench;
+  const growth = growthOf(samples);
+  return { name, what, baseline, corpus, goal: formatGoal(goal), samples, growth, met: isMet(goal, samples, growth) };
+}
+
+/** Minima of interleaved rounds: who goes first changes every round, and one round before them is not counted. */
+export async function measure(
+  pair: Pair,
+  effort: Effort,
+): Promise<{ rounds: number; ours_ms: number; baseline_ms: number }> {
+  await pair.ours();
+  await pair.baseline();
+  let ours = Number.POSITIVE_INFINITY;
+  let baseline = Number.POSITIVE_INFINITY;
+  const started = performance.now();
+  let rounds = 0;
+  while (rounds < effort.minRounds || (rounds < effort.maxRounds && performance.now() - started < effort.budgetMs)) {
+    if (rounds % 2 === 0) ours = Math.min(ours, await time(() => pair.ours()));
+    baseline = Math.min(baseline, await time(() => pair.baseline()));
+    if (rounds % 2 === 1) ours = Math.min(ours, await time(() => pair.ours()));
+    rounds++;
+  }
+  return { rounds, ours_ms: ours, baseline_ms: baseline };
+}
+
+async function time(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+export function ratioOf(goal: Goal, ours: number, baseline: number): number {
+  return goal.kind === "rate" ? baseline / ours : ours / baseline;
+}
+
+/** The power of the size that our cost follows between the first and the last sample. */
+export function growthOf(samples: readonly Pick<Sample, "size" | "ours_ms">[]): number | null {
+  const first = samples[0];
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined || first.size === last.size) return null;
+  return Math.log(last.ours_ms / first.ours_ms) / Math.log(last.size / first.size);
+}
+
+export function isMet(goal: Goal, samples: readonly Pick<Sample, "ratio">[], growth: number | null): boolean {
+  const ratio = samples.at(-1)?.ratio ?? Number.NaN;
+  const reached = goal.kind === "rate" ? ratio >= goal.atLeast : ratio <= goal.atMost;
+  return reached && (growth === null || growth <= MAX_GROWTH);
+}
+
+export function formatGoal(goal: Goal): string {
+  return goal.kind === "rate" ? `rate >= ${goal.atLeast}x` : `time <= ${goal.atMost}x`;
+}

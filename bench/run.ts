@@ -1,0 +1,85 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { sortedByCodePoint } from "../src/core/canonical/index.ts";
+import { type Bench, type Effort, type Result, runBench } from "./harness.ts";
+import { formatTable } from "./table.ts";
+
+const USAGE = `npm run bench -- [--only NAME]... [--sizes N,N] [--rounds N] [--out FILE] [--strict] [--list]
+
+  --only NAME   run this bench only; may be given more than once
+  --sizes N,N   these sizes instead of the bench's own, the goal is judged at the last
+  --rounds N    exactly so many rounds instead of as many as fit
+  --out FILE    where the results go (bench/results.json)
+  --strict      exit 1 when a goal is missed
+  --list        name the benches and stop`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: "string", multiple: true },
+      sizes: { type: "string" },
+      rounds: { type: "string" },
+      out: { type: "string", default: fileURLToPath(new URL("results.json", import.meta.url)) },
+      strict: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const benches = choose(await loadBenches(), values.only);
+  if (values.list) {
+    for (const bench of benches) console.log(`${bench.name}: ${bench.what}`);
+    return;
+  }
+  const sizes = values.sizes?.split(",").map(toCount);
+  const effort = toEffort(values.rounds);
+  const results: Result[] = [];
+  for (const bench of benches) {
+    console.error(`running ${bench.name}`);
+    results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
+  }
+  console.log(formatTable(results));
+  writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, results }, null, 2)}\n`);
+  if (values.strict && results.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+/** Every module of benches/, by name; each exports its benches. */
+async function loadBenches(): Promise<Bench[]> {
+  const folder = new URL("benches/", import.meta.url);
+  const files = sortedByCodePoint(readdirSync(folder).filter((file) => file.endsWith(".ts")));
+  const benches: Bench[] = [];
+  for (const file of files) {
+    const module = (await import(new URL(file, folder).href)) as Record<string, Bench>;
+    benches.push(...Object.values(module));
+  }
+  return benches;
+}
+
+function choose(benches: readonly Bench[], only: readonly string[] | undefined): readonly Bench[] {
+  if (only === undefined) return benches;
+  const names = benches.map(({ name }) => name);
+  const unknown = only.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`no bench ${unknown.join(", ")}; there are ${names.join(", ")}`);
+  return benches.filter(({ name }) => only.includes(name));
+}
+
+function toEffort(rounds: string | undefined): Effort {
+  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 4_000 };
+  const exact = toCount(rounds);
+  return { minRounds: exact, maxRounds: exact, budgetMs: 0 };
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new Error(`${text} is not a count`);
+  return count;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+});
