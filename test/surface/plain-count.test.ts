@@ -1,0 +1,79 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+// Guards: the last line of a run tells the truth. A run that could not start must not read as a run without failures.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const IMPORT = 'import { beforeAll, describe, expect, it } from "vitest";\n';
+
+describe("the count at the end of a test run", () => {
+  let folder = "";
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "verbatim-count-"));
+    mkdirSync(join(folder, "tools"));
+    mkdirSync(join(folder, "test"));
+    for (const file of ["vitest.config.ts", "tools/plain-reporter.ts", "tools/counts.ts"]) {
+      cpSync(join(ROOT, file), join(folder, file));
+    }
+    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function run(files: Readonly<Record<string, string>>, ...args: string[]) {
+    for (const [path, code] of Object.entries(files)) writeFileSync(join(folder, path), `${IMPORT}${code}\n`);
+    const { VERBATIM_COUNTS_FILE: _ours, ...env } = process.env;
+    const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+    const result = spawnSync(process.execPath, [vitest, "run", ...args], { cwd: folder, encoding: "utf8", env });
+    const lines = result.stdout.trimEnd().split("\n");
+    return { status: result.status, last: lines.at(-1), stdout: result.stdout };
+  }
+
+  it("counts what passed and names what was skipped and why", () => {
+    const skipped = 'it("needs a kernel", (context) => context.skip("no overlay here"));';
+    const { status, last, stdout } = run({ "test/a.test.ts": `it("holds", () => expect(1).toBe(1));\n${skipped}` });
+    expect(last).toBe("1 passed, 0 failed, 1 skipped");
+    expect(stdout).toContain("skipped: test/a.test.ts > needs a kernel (no overlay here)");
+    expect(status).toBe(0);
+  });
+
+  it("counts a failing test, a file that does not load and an error nobody caught", () => {
+    const { status, last } = run({
+      "test/fails.test.ts": 'it("fails", () => expect(1).toBe(2));',
+      "test/lost.test.ts": 'import "./nowhere.ts";\nit("never runs", () => expect(1).toBe(1));',
+      "test/late.test.ts":
+        'it("leaks", async () => {\n  void Promise.reject(new Error("late"));\n  await new Promise((r) => setImmediate(r));\n  expect(1).toBe(1);\n});',
+    });
+    expect(last).toBe("1 passed, 3 failed, 0 skipped");
+    expect(status).toBe(1);
+  });
+
+  it("counts a skip without a reason as a failure", () => {
+    const { status, last } = run({ "test/a.test.ts": 'it.skip("forgotten", () => expect(1).toBe(1));' });
+    expect(last).toBe("0 passed, 1 failed, 0 skipped");
+    expect(status).toBe(1);
+  });
+
+  it("counts a setup that throws once and its tests as skipped", () => {
+    const suite = 'beforeAll(() => {\n  throw new Error("no");\n});\nit("waits", () => expect(1).toBe(1));';
+    const { status, last } = run({ "test/a.test.ts": `describe("group", () => {\n${suite}\n});` });
+    expect(last).toBe("0 passed, 1 failed, 1 skipped");
+    expect(status).toBe(1);
+  });
+
+  it("counts a global setup that throws, and a filter that matches no file", () => {
+    const test = { "test/a.test.ts": 'it("holds", () => expect(1).toBe(1));' };
+    expect(run(test, "nothing-of-that-name")).toMatchObject({ last: "0 passed, 1 failed, 0 skipped", status: 1 });
+    mkdirSync(join(folder, "test/support"));
+    writeFileSync(
+      join(folder, "test/support/global-setup.ts"),
+      'export function setup() {\n  throw new Error("no");\n}\n',
+    );
+    expect(run(test)).toMatchObject({ last: "0 passed, 1 failed, 0 skipped", status: 1 });
+  });
+});
