@@ -31,12 +31,19 @@ async function main(): Promise<void> {
     mkdirSync(target, { recursive: true });
     await Promise.all([bundle(manifest, entries, target), declare(target)]);
     writeFileSync(join(target, STAMP), `${JSON.stringify({ inputs, files: listFiles(target) })}\n`);
-    rmSync(DIST, { recursive: true, force: true });
-    renameSync(target, DIST);
+    replaceDist(target);
   } finally {
     rmSync(target, { recursive: true, force: true });
   }
   console.log(`built ${entries.join(", ")} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** Puts the new folder in place of the old. Two builds at once have the same inputs: whoever comes last wins. */
+function replaceDist(target: string): void {
+  const old = `${target}.old`;
+  if (existsSync(DIST)) renameSync(DIST, old);
+  renameSync(target, DIST);
+  rmSync(old, { recursive: true, force: true });
 }
 
 /** The published subpaths are exactly the entries that exist, apart from the command line. */
@@ -63,6 +70,7 @@ async function bundle(manifest: Manifest, entries: readonly string[], target: st
     cwd: ROOT,
     input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
     platform: "node",
+    transform: { target: "node20.19" },
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog(level, log, handler) {
       if (level === "warn") throw new Error(`rolldown: ${log.message}`);
