@@ -6,6 +6,9 @@ export type Effect = "read" | "append" | "mutate";
 /** The four doors. An operation that touches the caller's own files is for the local doors only. */
 export type Door = "cli" | "mcp" | "http" | "library";
 
+/** Doors that run on the caller's own machine and may name files there. */
+export const LOCAL_DOORS: readonly Door[] = ["cli", "library"];
+
 /**
  * One thing the product can do. `app.call` parses the input, runs it, and parses the output;
  * every door is generated from the table of operations.
@@ -20,6 +23,8 @@ export interface Operation<Ports = never, I extends z.ZodType = z.ZodType, O ext
   readonly input: I;
   readonly output: O;
   run(ports: Ports, input: z.output<I>): Promise<z.input<O>>;
+  /** Where the document wants JSON Lines: the same result as canonical lines, without their line feeds. */
+  lines?(ports: Ports, input: z.output<I>): AsyncIterable<string>;
 }
 
 /** Keeps the types of an operation while checking its shape. */

@@ -102,6 +102,7 @@ export interface LedgerReader {
 /** Where an append expects to land: a position, or explicitly whatever comes next. */
 export type ExpectedPosition = number | "next";
 
+/** Inside a transaction `head` and `append` hold the stream until its end: what is decided on the head stays true. */
 export interface LedgerWriter extends LedgerReader {
   /** Appends in order; another position than expected is LEDGER_POSITION_CONFLICT and nothing is written. */
   append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]>;
@@ -117,7 +118,8 @@ export interface WriteDoor {
 
 /**
  * The store has two doors. Rooms extend the doors with their own tables; a reader cannot write.
- * `transact` commits everything `fn` did, or nothing when it throws. No slow work inside.
+ * `transact` commits everything `fn` did, or nothing when it throws. No slow work inside, and no effect outside the
+ * door: when two transactions block each other the database ends one, and its `fn` runs again. Doors do not nest.
  */
 export interface Store<R extends ReadDoor = ReadDoor, W extends WriteDoor = WriteDoor> {
   read<T>(fn: (door: R) => Promise<T>): Promise<T>;
@@ -133,11 +135,22 @@ export interface ContentStore {
   has(hash: string): Promise<boolean>;
   /** Hashes of everything stored, by code point. */
   list(): AsyncIterable<string>;
-  /** Forgets a payload. Only garbage collection calls it, for what no ledger entry references. */
-  remove(hash: string): Promise<void>;
+  /**
+   * Forgets a payload that was last stored before an instant (milliseconds since 1970) and says whether it did.
+   * Only garbage collection calls it, for what no ledger entry references; storing again meanwhile saves the payload.
+   */
+  remove(hash: string, storedBefore: number): Promise<boolean>;
 }
 
 /** Progress of long work. Surfaces draw it; rooms only report. */
 export interface Progress {
   report(step: { readonly label: string; readonly done: number; readonly total?: number }): void;
+}
+
+/** Files the caller named, on the caller's machine. `-` is standard input. */
+export interface LocalFiles {
+  /** Reads a regular file: FILE_NOT_FOUND, FILE_UNREADABLE or FILE_TOO_LARGE. */
+  read(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Writes a new file atomically; an existing one is FILE_EXISTS. */
+  create(path: string, bytes: Uint8Array): Promise<void>;
 }

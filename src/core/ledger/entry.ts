@@ -1,5 +1,5 @@
 import { runSteps, type Steps } from "../awaitable.ts";
-import { formatCanonical, formatString, type JsonObject, type JsonValue } from "../canonical/index.ts";
+import { formatCanonical, formatString, isHash, type JsonObject, type JsonValue } from "../canonical/index.ts";
 import { type Code, VerbatimError } from "../errors/index.ts";
 import { COUNT, checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT } from "../members.ts";
 import type { Awaitable, Crypto, EntryRecord, SyncCrypto } from "../ports.ts";
@@ -24,10 +24,14 @@ export type EntryParts = EntryHead & ({ readonly body: JsonValue } | { readonly 
 const CONTROL = /\p{Cc}/u;
 const KIND = /^[A-Z][A-Z0-9_]*$/;
 
+const isName = (text: unknown): boolean =>
+  typeof text === "string" && text !== "" && !CONTROL.test(text) && text.isWellFormed();
+const isKind = (text: string): boolean => KIND.test(text);
+
 const NAME: MemberRule = {
   must: "must be a text that is not empty and has no control characters and no half surrogate pairs",
   type: TEXT.type,
-  value: (text: string) => text !== "" && !CONTROL.test(text) && text.isWellFormed(),
+  value: isName,
 };
 
 const HEAD_RULES: Readonly<Record<keyof EntryHead, MemberRule>> = {
@@ -37,7 +41,7 @@ const HEAD_RULES: Readonly<Record<keyof EntryHead, MemberRule>> = {
   kind: {
     must: "must be upper-case letters, digits and _, with a letter first",
     type: TEXT.type,
-    value: (text: string) => KIND.test(text),
+    value: isKind,
   },
   time: { must: "must be a time like 2025-01-02T03:04:05.000Z", type: TEXT.type, value: isTime },
   actor: NAME,
@@ -59,14 +63,36 @@ export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRec
 export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRecord> {
   const { stream, position, previous, kind, time, actor } = parts;
   const head: EntryHead = { stream, position, previous, kind, time, actor };
-  const problems: FieldProblem[] = [];
-  checkMembers(head, "", HEAD_RULES, problems);
-  if (problems.length > 0) refuse("LEDGER_ENTRY_INVALID", problems);
-  return runSteps(sealSteps(crypto, head, "body_text" in parts ? parts.body_text : formatCanonical(parts.body)));
+  if (!isHead(head)) refuseHead(head);
+  const body = "body_text" in parts ? parts.body_text : formatCanonical(parts.body);
+  // Every durable append waits for this, so a crypto that answers at once is spared the generator.
+  const hashed = crypto.sha256(body);
+  if (typeof hashed !== "string") return runSteps(sealSteps(crypto, head, body, hashed));
+  const hash = crypto.sha256(formatHashed(head, hashed));
+  if (typeof hash !== "string") return runSteps(sealSteps(crypto, head, body, hashed));
+  return { stream, position, previous, kind, time, actor, body, body_hash: hashed, hash };
 }
 
-function* sealSteps(crypto: Crypto, head: EntryHead, body: string): Steps<EntryRecord> {
-  const hashed = crypto.sha256(body);
+/** Whether every part keeps its rule; only when one does not are the problems worth collecting. */
+function isHead(head: EntryHead): boolean {
+  return (
+    isName(head.stream) &&
+    isName(head.actor) &&
+    isKind(head.kind) &&
+    isHash(head.previous) &&
+    isTime(head.time) &&
+    Number.isSafeInteger(head.position) &&
+    head.position >= 0
+  );
+}
+
+function refuseHead(head: EntryHead): never {
+  const problems: FieldProblem[] = [];
+  checkMembers(head, "", HEAD_RULES, problems);
+  refuse("LEDGER_ENTRY_INVALID", problems);
+}
+
+function* sealSteps(crypto: Crypto, head: EntryHead, body: string, hashed: Awaitable<string>): Steps<EntryRecord> {
   const bodyHash = typeof hashed === "string" ? hashed : ((yield hashed) as string);
   const sealed = crypto.sha256(formatHashed(head, bodyHash));
   const hash = typeof sealed === "string" ? sealed : ((yield sealed) as string);

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { link, open, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { LocalFiles } from "../../core/ports.ts";
+import { errnoCode, toDiskError } from "./errors.ts";
+
+/** Files relative to a folder; `-` reads the given standard input. */
+export function createLocalFiles(folder: string, stdin: AsyncIterable<Uint8Array>): LocalFiles {
+  return {
+    read: (path, maxBytes) =>
+      path === "-" ? readStream(stdin, maxBytes) : readRegularFile(resolve(folder, path), path, maxBytes),
+    create: (path, bytes) => createFile(resolve(folder, path), path, bytes),
+  };
+}
+
+async function readStream(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge("standard input", maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function readRegularFile(place: string, path: string, maxBytes: number): Promise<Uint8Array> {
+  const file = await open(place, "r").catch((thrown: NodeJS.ErrnoException) => {
+    throw new VerbatimError(thrown.code === "ENOENT" ? "FILE_NOT_FOUND" : "FILE_UNREADABLE", {
+      message: thrown.code === "ENOENT" ? "the file does not exist" : "the file cannot be read",
+      where: path,
+      cause: thrown,
+    });
+  });
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile()) {
+      throw new VerbatimError("FILE_UNREADABLE", { message: "this is not a regular file", where: path });
+    }
+    if (facts.size > maxBytes) throw tooLarge(path, maxBytes);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+function tooLarge(where: string, limit: number): VerbatimError {
+  return new VerbatimError("FILE_TOO_LARGE", { message: `more than ${limit} bytes`, where, details: { limit } });
+}
+
+/** Writes beside the target, makes it durable, then links it into place: there whole or not at all. */
+async function createFile(place: string, path: string, bytes: Uint8Array): Promise<void> {
+  const temporary = join(dirname(place), `.${basename(place)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const file = await open(temporary, "wx", 0o644);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await link(temporary, place);
+  } catch (thrown) {
+    throw toCodedError(thrown, path);
+  } finally {
+    await unlink(temporary).catch((thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== "ENOENT") throw thrown;
+    });
+  }
+}
+
+function toCodedError(thrown: unknown, path: string): unknown {
+  switch (errnoCode(thrown)) {
+    case "EEXIST":
+      return new VerbatimError("FILE_EXISTS", { where: path, cause: thrown });
+    case "ENOENT":
+      return new VerbatimError("FILE_NOT_FOUND", { message: "its folder does not exist", where: path, cause: thrown });
+    default:
+      return toDiskError(thrown, path);
+  }
+}

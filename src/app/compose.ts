@@ -1,0 +1,140 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeCrypto } from "../adapters/crypto/node-crypto.ts";
+import { createContentStore } from "../adapters/disk/content-store.ts";
+import { DiskKeys } from "../adapters/disk/keys.ts";
+import { createLocalFiles } from "../adapters/disk/local-files.ts";
+import type { Door, Effect } from "../core/operation.ts";
+import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../core/ports.ts";
+import type { KeyFolder } from "../core/trust/operations.ts";
+import type { App } from "./app-type.ts";
+import { loadConfig } from "./config.ts";
+import type { ResolvedConfig } from "./config-schema.ts";
+import { type AppStore, openStore } from "./store.ts";
+import { createStateFolder, findWorkspace, userFolders, type Workspace } from "./workspace.ts";
+
+export interface CompositionOptions {
+  readonly door: Door;
+  /** Folder from which the workspace is looked for. */
+  readonly start: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly stdin?: AsyncIterable<Uint8Array>;
+  readonly progress?: Progress;
+  /** Told about things a person wants to know, such as the folder that was just made. */
+  readonly notify?: (text: string) => void;
+  /** Tests give their own; nobody else does. */
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly random?: Random;
+}
+
+/** Real adapters behind the ports, made when they are first asked for. */
+export interface Composition {
+  readonly door: Door;
+  /** Who appends: the door. */
+  readonly actor: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly workspace: Workspace;
+  readonly userState: string;
+  readonly crypto: SyncCrypto;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly progress: Progress;
+  readonly files: LocalFiles;
+  readonly keys: KeyFolder;
+  notify(text: string): void;
+  /** The configuration with all defaults filled in. */
+  config(): ResolvedConfig;
+  /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
+  store(effect: Effect): Promise<AppStore>;
+  content(effect: Effect): Promise<ContentStore>;
+  /** Another workspace, for flows that need one of their own. */
+  open(start: string, env: NodeJS.ProcessEnv): App;
+  close(): Promise<void>;
+}
+
+/** Opens another workspace with the same door and ports. */
+type Reopen = (start: string, env: NodeJS.ProcessEnv) => App;
+
+interface Opened {
+  readonly store: AppStore;
+  readonly content: ContentStore;
+  close(): Promise<void>;
+}
+
+/** The only place where adapters meet ports, and where real clocks and randomness are made. */
+export function compose(options: CompositionOptions, reopen: Reopen): Composition {
+  const workspace = findWorkspace(options.start);
+  const folders = userFolders(options.env, options.platform);
+  const ports = {
+    crypto: nodeCrypto,
+    clock: options.clock ?? { now: () => Date.now() },
+    ids: options.ids ?? { uuid: () => randomUUID() },
+    random: options.random ?? { bytes: (count: number) => new Uint8Array(randomBytes(count)) },
+  };
+  const notify = options.notify ?? (() => undefined);
+  let config: ResolvedConfig | undefined;
+  let real: Promise<Opened> | undefined;
+  let empty: Promise<Opened> | undefined;
+
+  const openReal = async (): Promise<Opened> => {
+    if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
+    const store = await openStore({ path: workspace.database, url: options.env["VERBATIM_DATABASE_URL"], ...ports });
+    const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
+    return { store, content, close: () => store.close() };
+  };
+  const openEmpty = async (): Promise<Opened> => {
+    const folder = mkdtempSync(join(tmpdir(), "verbatim-empty-"));
+    const store = await openStore({ path: join(folder, "store.db"), url: undefined, ...ports });
+    const close = async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    };
+    return { store, content: createContentStore({ folder: join(folder, "blobs"), ...ports }), close };
+  };
+  const open = (effect: Effect): Promise<Opened> => {
+    const isThere = options.env["VERBATIM_DATABASE_URL"] !== undefined || existsSync(workspace.database);
+    if (effect === "read" && !isThere && real === undefined) {
+      empty ??= openEmpty();
+      return empty;
+    }
+    real ??= openReal();
+    return real;
+  };
+
+  return {
+    door: options.door,
+    actor: options.door,
+    env: options.env,
+    platform: options.platform,
+    workspace,
+    userState: folders.state,
+    ...ports,
+    progress: options.progress ?? { report: () => undefined },
+    files: createLocalFiles(options.start, options.stdin ?? noInput()),
+    keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
+    notify,
+    config() {
+      config ??= loadConfig(workspace);
+      return config;
+    },
+    store: async (effect) => (await open(effect)).store,
+    content: async (effect) => (await open(effect)).content,
+    open: reopen,
+    async close() {
+      const opened = [real, empty];
+      real = undefined;
+      empty = undefined;
+      for (const one of opened) await (await one)?.close();
+    },
+  };
+}
+
+async function* noInput(): AsyncIterable<Uint8Array> {
+  yield new Uint8Array();
+}

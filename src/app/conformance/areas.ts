@@ -1,0 +1,29 @@
+import { encodeUtf8, formatCanonical, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { LEDGER_AREAS } from "../../core/ledger/conformance.ts";
+import { TEXT_AREAS } from "../../core/text/conformance.ts";
+import { TRUST_AREAS } from "../../core/trust/conformance.ts";
+import { JOBS_AREAS } from "../../rooms/jobs/conformance.ts";
+import type { AreaFunction, AreaPorts } from "./runner.ts";
+
+/** Every area this build can run. */
+export function listAreas(): ReadonlyMap<string, AreaFunction> {
+  return new Map(
+    Object.entries<AreaFunction>({
+      "canonical-json": canonicalJson,
+      ...TEXT_AREAS,
+      ...LEDGER_AREAS,
+      ...TRUST_AREAS,
+      ...JOBS_AREAS,
+    }),
+  );
+}
+
+function canonicalJson(input: JsonObject, { crypto }: AreaPorts): JsonValue {
+  const { text, b64 } = input;
+  const canonical = formatCanonical(parseJson(typeof text === "string" ? text : Buffer.from(String(b64), "base64")));
+  return {
+    canonical,
+    sha256: crypto.sha256(canonical),
+    file_sha256: crypto.sha256(encodeUtf8(`${canonical}\n`)),
+  };
+}

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { promisify } from "node:util";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { verifyLedger } from "../../core/ledger/verify.ts";
+import type { Composition } from "../compose.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+const run = promisify(execFile);
+
+/** Tries what the product needs, one line each. Changes nothing. */
+export async function diagnose(composition: Composition): Promise<Check[]> {
+  return [
+    checkNode(),
+    await checkGit(),
+    checkFolder(composition),
+    checkConfig(composition),
+    ...(await checkStore(composition)),
+  ];
+}
+
+function ok(name: string, message: string): Check {
+  return { name, status: "ok", message, fix: null };
+}
+
+function failed(name: string, thrown: unknown): Check {
+  if (isVerbatimError(thrown)) {
+    const where = thrown.where === undefined ? "" : ` (${thrown.where})`;
+    return { name, status: "fail", message: `${thrown.code}: ${thrown.message}${where}`, fix: thrown.fix };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { name, status: "fail", message, fix: "Run verbatim doctor --debug and report what it prints." };
+}
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return ok("node", process.versions.node);
+  return { name: "node", status: "fail", message: process.versions.node, fix: "Install Node.js 20.19 or newer." };
+}
+
+async function checkGit(): Promise<Check> {
+  try {
+    const { stdout } = await run("git", ["--version"], { timeout: 10_000 });
+    return ok("git", stdout.trim().replace(/^git version /, ""));
+  } catch (thrown) {
+    const fix = "Install git; workflow runs and the patch gate need it.";
+    return { name: "git", status: "warn", message: `git does not answer (${(thrown as Error).message})`, fix };
+  }
+}
+
+function checkFolder({ workspace }: Composition): Check {
+  const folder = existsSync(workspace.state) ? workspace.state : workspace.root;
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return ok(
+      "workspace",
+      `${workspace.root}${workspace.known ? "" : " (not set up yet; verbatim init proposes a configuration)"}`,
+    );
+  } catch (thrown) {
+    const message = `${folder} cannot be written (${(thrown as NodeJS.ErrnoException).code})`;
+    return {
+      name: "workspace",
+      status: "fail",
+      message,
+      fix: "Change its permissions, or work elsewhere with -C DIR.",
+    };
+  }
+}
+
+function checkConfig(composition: Composition): Check {
+  try {
+    composition.config();
+    const there = existsSync(composition.workspace.config);
+    return ok("config", there ? composition.workspace.config : "no verbatim.config.json: the defaults hold");
+  } catch (thrown) {
+    return failed("config", thrown);
+  }
+}
+
+async function checkStore(composition: Composition): Promise<Check[]> {
+  try {
+    const store = await composition.store("read");
+    const facts = Object.entries(await store.facts()).map(([name, value]) => `${name} ${String(value)}`);
+    const verdict = await store.read(({ ledger }) => verifyLedger(ledger, composition.crypto, composition.progress));
+    const first = verdict.problems[0];
+    const database = ok("database", facts.join(", "));
+    if (first === undefined)
+      return [database, ok("ledger", `${verdict.entries} entries in ${verdict.streams} streams verified`)];
+    const message = `${first.code} in stream ${first.stream} at position ${first.position}`;
+    return [database, { name: "ledger", status: "fail", message, fix: "verbatim ledger verify names every problem." }];
+  } catch (thrown) {
+    return [failed("database", thrown)];
+  }
+}

@@ -1,0 +1,146 @@
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isJsonObject, type JsonObject, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
+
+/** A glob that would be indexed, and how much it selects. */
+export interface ProposedSource {
+  readonly glob: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export interface Proposal {
+  readonly config: JsonObject;
+  readonly sources: readonly ProposedSource[];
+  /** Plain sentences: what was seen, and why this is proposed. */
+  readonly reasons: readonly string[];
+}
+
+/** The contract's canonical sources (Catalytic Chat Contract, Canonical Sources), as folder, depth and ending. */
+const DEFAULT_SOURCES = [
+  ["LAW/CANON", "*", ".md"],
+  ["LAW/CONTEXT", "**", ".md"],
+  ["SKILLS", "**", ".md"],
+  ["TOOLS", "**", ".md"],
+  ["CONTRACTS", "**", ".md"],
+  ["CORTEX/db", "**", ".sql"],
+] as const;
+
+const MANDATORY_DOCS = [
+  "AGENTS.md",
+  "ai_context/00_AI_CONTRACT.md",
+  "ai_context/CTCP_FAST_RULES.md",
+  "docs/00_CORE.md",
+  "PATCH_README.md",
+] as const;
+
+const NEVER: ReadonlySet<string> = new Set([".git", ".verbatim", "node_modules"]);
+
+/** Looks at a repository and proposes a configuration. Reads names and sizes only, and the files that name test commands. */
+export function proposeConfig(root: string): Proposal {
+  const reasons: string[] = [];
+  const sources = proposeSources(root, reasons);
+  const config: JsonObject = { context: { sources: sources.map(({ glob }) => glob) } };
+  const workflow: JsonObject = {};
+  const docs = MANDATORY_DOCS.filter((path) => isFile(join(root, path)));
+  if (docs.length > 0) {
+    workflow["mandatory_docs"] = docs.map((path) => ({ path, required: true }));
+    reasons.push(`contract documents that every context pack begins with: ${docs.join(", ")}`);
+  }
+  const verify = findVerifyCommand(root);
+  if (verify !== null) {
+    workflow["verify"] = { gates: { lite: [{ argv: [...verify.argv] }] } };
+    reasons.push(`verify command ${verify.argv.join(" ")}, because of ${verify.because}`);
+  } else reasons.push("no verify command found: add one under workflow.verify.gates");
+  if (Object.keys(workflow).length > 0) config["workflow"] = workflow;
+  reasons.push("catalytic runs use the standard roots: .verbatim/runs, .verbatim/out, .verbatim/scratch");
+  reasons.push("never written by a run: .git, .verbatim, verbatim.config.json");
+  return { config, sources, reasons };
+}
+
+function proposeSources(root: string, reasons: string[]): ProposedSource[] {
+  const defaults = DEFAULT_SOURCES.map(([folder, depth, ending]) => ({
+    glob: depth === "*" ? `${folder}/*${ending}` : `${folder}/**/*${ending}`,
+    ...measure(join(root, folder), [ending], depth === "**"),
+  }));
+  if (defaults.some(({ files }) => files > 0)) {
+    reasons.push("the contract's six canonical sources, because at least one of them has files");
+    return defaults;
+  }
+  const own = [{ glob: "*.md", ...measure(root, [".md"], false) }];
+  for (const name of sortedByCodePoint(listFolders(root))) {
+    own.push({ glob: `${name}/**/*.md`, ...measure(join(root, name), [".md"], true) });
+  }
+  const found = own.filter(
+    ({ files, glob }) => files > 0 && !/[[\]{}!*?\\]/.test(glob.split("/")[0]!.replace("*.md", "")),
+  );
+  if (found.length > 0) {
+    reasons.push("every place that has Markdown files");
+    return found;
+  }
+  reasons.push("no Markdown files found: the contract's six canonical sources stand until there are some");
+  return defaults;
+}
+
+function measure(folder: string, endings: readonly string[], deep: boolean): { files: number; bytes: number } {
+  let files = 0;
+  let bytes = 0;
+  const waiting = [folder];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const entry of listEntries(next)) {
+      const place = join(next, entry.name);
+      if (entry.isDirectory() && deep && !NEVER.has(entry.name)) waiting.push(place);
+      else if (entry.isFile() && endings.some((ending) => entry.name.endsWith(ending))) {
+        files++;
+        bytes += lstatSync(place, { throwIfNoEntry: false })?.size ?? 0;
+      }
+    }
+  }
+  return { files, bytes };
+}
+
+function listFolders(root: string): string[] {
+  return listEntries(root).flatMap((entry) => (entry.isDirectory() && !NEVER.has(entry.name) ? [entry.name] : []));
+}
+
+// A folder that is missing or may not be read has nothing to propose; the index build will name it if it matters.
+function listEntries(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "EACCES" || code === "ENOTDIR") return [];
+    throw thrown;
+  }
+}
+
+function isFile(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** The test command a repository already has, by the file that names it. */
+function findVerifyCommand(root: string): { readonly argv: readonly string[]; readonly because: string } | null {
+  if (hasNpmTest(join(root, "package.json"))) return { argv: ["npm", "test"], because: "package.json" };
+  const byFile = [
+    ["Cargo.toml", ["cargo", "test"]],
+    ["go.mod", ["go", "test", "./..."]],
+    ["pytest.ini", ["pytest"]],
+    ["pyproject.toml", ["pytest"]],
+    ["mix.exs", ["mix", "test"]],
+  ] as const;
+  const found = byFile.find(([file]) => isFile(join(root, file)));
+  if (found !== undefined) return { argv: found[1], because: found[0] };
+  const makefile = join(root, "Makefile");
+  if (isFile(makefile) && /^test:/m.test(readFileSync(makefile, "utf8"))) {
+    return { argv: ["make", "test"], because: "Makefile" };
+  }
+  return null;
+}
+
+function hasNpmTest(file: string): boolean {
+  if (!isFile(file)) return false;
+  const value = parseJson(readFileSync(file), { file: "package.json" });
+  const scripts = isJsonObject(value) ? value["scripts"] : null;
+  const test = isJsonObject(scripts) ? scripts["test"] : null;
+  return typeof test === "string" && !test.includes("no test specified");
+}

@@ -1,0 +1,38 @@
+import type { App } from "../../app/app-type.ts";
+import { toFlags } from "./flags.ts";
+import { NOUNS } from "./nouns.ts";
+
+/** A word of the command line, what may follow it, and its flags. */
+export interface CompletionNode {
+  /** Words before this one, separated by spaces; empty for the program itself. */
+  readonly path: string;
+  readonly words: string[];
+  readonly flags: string[];
+}
+
+const GLOBAL_FLAGS = ["--json", "--quiet", "--full", "--no-progress", "--debug", "--help"];
+
+/** Every noun and verb with its flags, as the shells need them. */
+export async function describeTree(app: App): Promise<CompletionNode[]> {
+  const nodes = new Map<string, CompletionNode>();
+  const node = (path: string): CompletionNode => {
+    const known = nodes.get(path) ?? { path, words: [], flags: [] };
+    nodes.set(path, known);
+    return known;
+  };
+  for (const entry of NOUNS) {
+    node("").words.push(entry.noun);
+    const { noun } = await entry.load();
+    for (const verb of noun.verbs) {
+      let path = entry.noun;
+      for (const word of verb.path) {
+        const parent = node(path);
+        if (!parent.words.includes(word)) parent.words.push(word);
+        path = `${path} ${word}`;
+      }
+      const flags = toFlags(await app.describe(verb.operation), verb).map(({ name }) => `--${name}`);
+      node(path).flags.push(...flags, ...GLOBAL_FLAGS);
+    }
+  }
+  return [...nodes.values()];
+}

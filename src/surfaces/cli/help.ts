@@ -1,0 +1,30 @@
+import type { Paint } from "./io.ts";
+import { NOUNS } from "./nouns.ts";
+
+/** The first help page: fits one screen, verbs grouped by room. */
+export function formatFirstHelp(paint: Paint, version: string): string {
+  const lines = [
+    `${paint.bold("verbatim")} ${version}  puts AI agents under contract`,
+    "",
+    "usage: verbatim <noun> <verb> [arguments] [flags]",
+  ];
+  let room = "";
+  for (const entry of NOUNS) {
+    if (entry.room !== room) {
+      room = entry.room;
+      lines.push("", paint.bold(room));
+    }
+    lines.push(`  ${entry.noun.padEnd(13)} ${entry.summary}`);
+  }
+  lines.push(
+    "",
+    paint.bold("flags of every verb"),
+    "  -C DIR        work in another folder     --json      one JSON value on stdout",
+    "  --full        whole ids                  --quiet     no notes on stderr",
+    "  --no-progress no progress bars           --debug     stack traces",
+    "",
+    "more: verbatim <noun> --help   exit codes: 0 done, 1 the contract says no,",
+    "      2 bad input, 3 internal error, 4 busy or unavailable",
+  );
+  return `${lines.join("\n")}\n`;
+}

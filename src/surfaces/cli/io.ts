@@ -1,0 +1,94 @@
+import type { ReadStream, WriteStream } from "node:tty";
+import { VerbatimError } from "../../core/errors/index.ts";
+
+/** What a verb was told besides its own input. */
+export interface GlobalFlags {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly debug: boolean;
+  readonly full: boolean;
+  readonly progress: boolean;
+}
+
+/** The terminal as a verb sees it: results on stdout, everything else on stderr. */
+export interface Io {
+  readonly flags: GlobalFlags;
+  /** Columns of the terminal; 80 in a pipe. */
+  readonly width: number;
+  readonly paint: Paint;
+  /** Whether somebody can answer questions. */
+  readonly interactive: boolean;
+  /** Asks a yes-or-no question; giving up is INTERRUPTED. */
+  confirm(question: string): Promise<boolean>;
+  /** Writes result text, exactly as given. */
+  out(text: string): Promise<void>;
+  /** Writes a line of a result. */
+  line(text?: string): void;
+  /** Says something about the work on stderr; silent with --quiet. */
+  note(text: string): void;
+  /** Waits until everything written has left. */
+  flush(): Promise<void>;
+}
+
+/** Colours, or nothing where colours are not wanted. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  good(text: string): string;
+  bad(text: string): string;
+  warn(text: string): string;
+}
+
+export interface Streams {
+  readonly stdin: ReadStream | NodeJS.ReadStream;
+  readonly stdout: WriteStream | NodeJS.WriteStream;
+  readonly stderr: WriteStream | NodeJS.WriteStream;
+}
+
+/** Connects a verb with its streams. */
+export function createIo(streams: Streams, env: NodeJS.ProcessEnv, flags: GlobalFlags): Io {
+  const paint = createPaint(wantsColour(streams.stdout, env));
+  let buffer = "";
+  const write = (text: string) => new Promise<void>((done) => streams.stdout.write(text, () => done()));
+  const flush = async () => {
+    const text = buffer;
+    buffer = "";
+    if (text !== "") await write(text);
+  };
+  return {
+    flags,
+    width: streams.stdout.isTTY === true ? Math.max(40, streams.stdout.columns) : 80,
+    paint,
+    interactive: streams.stdin.isTTY === true && streams.stdout.isTTY === true,
+    async confirm(question) {
+      const { confirm, isCancel } = await import("@clack/prompts");
+      const answer = await confirm({ message: question, output: streams.stderr });
+      if (isCancel(answer)) throw new VerbatimError("INTERRUPTED", { message: "nothing was changed" });
+      return answer;
+    },
+    async out(text) {
+      await flush();
+      await write(text);
+    },
+    line(text = "") {
+      buffer += `${text}\n`;
+    },
+    note(text) {
+      if (!flags.quiet) streams.stderr.write(`${text}\n`);
+    },
+    flush,
+  };
+}
+
+/** NO_COLOR and FORCE_COLOR decide before the kind of stream does. */
+function wantsColour(stream: Streams["stdout"], env: NodeJS.ProcessEnv): boolean {
+  if (env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== "") return false;
+  if (env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "" && env["FORCE_COLOR"] !== "0") return true;
+  return stream.isTTY === true && env["TERM"] !== "dumb";
+}
+
+function createPaint(colours: boolean): Paint {
+  const style = (open: number, close: number) => (text: string) =>
+    colours && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return { bold: style(1, 22), dim: style(2, 22), good: style(32, 39), bad: style(31, 39), warn: style(33, 39) };
+}

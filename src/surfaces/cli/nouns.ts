@@ -1,0 +1,51 @@
+import type { Noun } from "./verb.ts";
+
+/** One line of the first help page. */
+export interface NounEntry {
+  readonly noun: string;
+  readonly room: string;
+  readonly summary: string;
+  load(): Promise<{ readonly noun: Noun }>;
+}
+
+/** All nouns, in the order of the first help page. Nothing of a room is loaded before its noun is used. */
+export const NOUNS: readonly NounEntry[] = [
+  { noun: "demo", room: "start here", summary: "a complete story on a sample", load: () => import("./nouns/demo.ts") },
+  {
+    noun: "init",
+    room: "start here",
+    summary: "propose and write the configuration",
+    load: () => import("./nouns/init.ts"),
+  },
+  {
+    noun: "doctor",
+    room: "start here",
+    summary: "check this machine and workspace",
+    load: () => import("./nouns/doctor.ts"),
+  },
+  {
+    noun: "ledger",
+    room: "ledger and trust",
+    summary: "show, verify, export, prove",
+    load: () => import("./nouns/ledger.ts"),
+  },
+  {
+    noun: "keys",
+    room: "ledger and trust",
+    summary: "signing keys and trust policies",
+    load: () => import("./nouns/keys.ts"),
+  },
+  {
+    noun: "contract",
+    room: "contracts",
+    summary: "list, show and check contract objects",
+    load: () => import("./nouns/contract.ts"),
+  },
+  { noun: "conformance", room: "contracts", summary: "run test vectors", load: () => import("./nouns/conformance.ts") },
+  {
+    noun: "completion",
+    room: "contracts",
+    summary: "shell completion script",
+    load: () => import("./nouns/completion.ts"),
+  },
+];

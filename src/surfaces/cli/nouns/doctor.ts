@@ -1,0 +1,25 @@
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Diagnosis {
+  readonly ok: boolean;
+  readonly checks: readonly { name: string; status: "ok" | "warn" | "fail"; message: string; fix: string | null }[];
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<Diagnosis>({
+      path: [],
+      operation: "hall.doctor",
+      examples: ["verbatim doctor", "verbatim doctor --json"],
+      render({ checks, ok }, io) {
+        const paint = { ok: io.paint.good, warn: io.paint.warn, fail: io.paint.bad };
+        for (const { name, status, message, fix } of checks) {
+          io.line(`${paint[status](status.padEnd(4))}  ${name.padEnd(12)} ${message}`);
+          if (fix !== null) io.line(`      ${"".padEnd(12)} fix: ${fix}`);
+        }
+        io.line(ok ? io.paint.good("everything that must work works") : io.paint.bad("something must be fixed"));
+      },
+      exit: ({ ok }) => (ok ? 0 : 1),
+    }),
+  ],
+};

@@ -1,0 +1,46 @@
+import { formatTable } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Outcome {
+  readonly path: string;
+  readonly written: boolean;
+  readonly config: unknown;
+  readonly sources: readonly { readonly glob: string; readonly files: number; readonly bytes: number }[];
+  readonly reasons: readonly string[];
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<Outcome>({
+      path: [],
+      operation: "hall.init",
+      flags: { write: { name: "yes" } },
+      examples: ["verbatim init", "verbatim init --yes", "verbatim init --json"],
+      async prepare(input, io, app) {
+        if (input["write"] === true || io.flags.json || !io.interactive) return input;
+        const proposal = (await app.call("hall.init", { write: false })) as Outcome;
+        showProposal(proposal, io);
+        await io.flush();
+        return { write: await io.confirm(`Write ${proposal.path}?`) };
+      },
+      render(outcome, io) {
+        if (!io.interactive || outcome.written) showProposal(outcome, io);
+        if (outcome.written) io.line(`${io.paint.good("written")} ${outcome.path}`);
+        else io.line(`nothing written; to write it: ${io.paint.bold("verbatim init --yes")}`);
+        io.line(`next: ${io.paint.bold("verbatim doctor")}`);
+      },
+    }),
+  ],
+};
+
+function showProposal(outcome: Outcome, io: Parameters<NonNullable<(typeof noun.verbs)[0]["render"]>>[1]): void {
+  const rows = outcome.sources.map(({ glob, files, bytes }) => [glob, String(files), String(bytes)]);
+  const columns = [
+    { title: "source", shrink: true },
+    { title: "files", align: "right" },
+    { title: "bytes", align: "right" },
+  ] as const;
+  for (const line of formatTable(columns, rows, io.width)) io.line(line);
+  for (const reason of outcome.reasons) io.line(`- ${reason}`);
+  io.line(JSON.stringify(outcome.config, null, 2));
+}

@@ -1,0 +1,151 @@
+import { formatTable, shortId } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Shown {
+  readonly total: number;
+  readonly entries: readonly {
+    index: number;
+    stream: string;
+    position: number;
+    kind: string;
+    time: string;
+    actor: string;
+    hash: string;
+  }[];
+}
+
+interface Verified {
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly streams: number;
+  readonly root_hash: string | null;
+  readonly problems: readonly { code: string; stream: string; position: number; expected: string; actual: string }[];
+  readonly checkpoint: { readonly tree_size: number } | null;
+  readonly trust: {
+    readonly verdict: string;
+    readonly code: string | null;
+    readonly valid_keys: readonly string[];
+  } | null;
+  readonly proves: readonly string[];
+  readonly does_not_prove: readonly string[];
+}
+
+interface Inclusion {
+  readonly entry_hash: string;
+  readonly index: number;
+  readonly tree_size: number;
+  readonly root_hash: string;
+}
+
+const show = defineVerb<Shown>({
+  path: ["show"],
+  operation: "ledger.show",
+  examples: ["verbatim ledger show", "verbatim ledger show --stream context --from 10 --limit 5"],
+  render({ entries, total }, io) {
+    const rows = entries.map((entry) => [
+      String(entry.index),
+      entry.stream,
+      String(entry.position),
+      entry.kind,
+      entry.time,
+      entry.actor,
+      shortId(entry.hash, io.flags.full),
+    ]);
+    const columns = [
+      { title: "index", align: "right" },
+      { title: "stream", shrink: true },
+      { title: "at", align: "right" },
+      { title: "kind", shrink: true },
+      { title: "time" },
+      { title: "actor", shrink: true },
+      { title: "hash" },
+    ] as const;
+    if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    io.line(`${entries.length} of ${total} entries`);
+  },
+});
+
+const verify = defineVerb<Verified>({
+  path: ["verify"],
+  operation: "ledger.verify",
+  flags: { checkpoint: { value: "FILE" }, trust: { value: "POLICY" } },
+  examples: ["verbatim ledger verify", "verbatim ledger verify --checkpoint today.dsse.json --trust trust.json"],
+  render(report, io) {
+    for (const { code, stream, position, expected, actual } of report.problems) {
+      const place = stream === "" ? `size ${position}` : `${stream} at ${position}`;
+      io.line(`${io.paint.bad(code)} ${place}: expected ${expected}, found ${actual}`);
+    }
+    if (report.trust !== null) {
+      const keys = report.trust.valid_keys.map((key) => shortId(key, io.flags.full)).join(", ");
+      io.line(
+        `checkpoint ${report.trust.verdict}${report.trust.code === null ? "" : ` (${report.trust.code})`} ${keys}`.trimEnd(),
+      );
+    }
+    const word = report.ok ? io.paint.good("verified") : io.paint.bad("not verified");
+    io.line(`${word} ${report.entries} entries in ${report.streams} streams, root ${report.root_hash ?? "unknown"}`);
+    for (const one of report.proves) io.line(`  proves: ${one}`);
+    for (const one of report.does_not_prove) io.line(`  does not prove: ${one}`);
+  },
+  exit: ({ ok }) => (ok ? 0 : 1),
+});
+
+export const noun: Noun = {
+  verbs: [
+    show,
+    verify,
+    defineVerb({
+      path: ["export"],
+      operation: "ledger.export",
+      lines: "always",
+      examples: ["verbatim ledger export > ledger.jsonl", "verbatim ledger export --stream context"],
+      render: () => undefined,
+    }),
+    defineVerb<{ tree_size: number; root_hash: string; key_id: string; path: string | null; envelope: unknown }>({
+      path: ["checkpoint"],
+      operation: "ledger.checkpoint",
+      flags: { out: { value: "FILE" } },
+      examples: ["verbatim ledger checkpoint --key ci --out today.dsse.json"],
+      render(made, io) {
+        io.line(`${io.paint.good("signed")} ${made.tree_size} entries, root ${made.root_hash}`);
+        io.line(`key ${shortId(made.key_id, io.flags.full)}${made.path === null ? "" : `, written to ${made.path}`}`);
+        if (made.path === null) io.line(JSON.stringify(made.envelope));
+        else io.line(`next: ${io.paint.bold(`verbatim ledger verify --checkpoint ${made.path} --trust POLICY`)}`);
+      },
+    }),
+    defineVerb<Inclusion>({
+      path: ["prove"],
+      operation: "ledger.prove",
+      flags: { entry: { value: "HASH" } },
+      examples: ["verbatim ledger prove --entry HASH --json > proof.json"],
+      render(proof, io) {
+        io.line(`entry ${shortId(proof.entry_hash, io.flags.full)} is number ${proof.index} of ${proof.tree_size}`);
+        io.line(`root ${proof.root_hash}`);
+        io.line(
+          `the proof itself: ${io.paint.bold("--json > proof.json")}, then verbatim ledger check-proof proof.json`,
+        );
+      },
+    }),
+    defineVerb<{ first_size: number; second_size: number; first_root: string; second_root: string }>({
+      path: ["prove-consistency"],
+      operation: "ledger.prove-consistency",
+      examples: ["verbatim ledger prove-consistency --from 10 --to 20 --json > proof.json"],
+      render(proof, io) {
+        io.line(`the ledger of ${proof.second_size} entries begins with the one of ${proof.first_size}`);
+        io.line(`roots ${proof.first_root} and ${proof.second_root}`);
+      },
+    }),
+    defineVerb<{ ok: boolean; kind: string; root_hash: string; tree_size: number }>({
+      path: ["check-proof"],
+      operation: "ledger.check-proof",
+      args: [{ field: "file", label: "FILE" }],
+      flags: { root: { value: "HASH" } },
+      examples: ["verbatim ledger check-proof proof.json", "verbatim ledger check-proof proof.json --root HASH"],
+      render(result, io) {
+        const word = result.ok ? io.paint.good("holds") : io.paint.bad("does not hold");
+        io.line(`the ${result.kind} proof ${word} for root ${result.root_hash} of ${result.tree_size} entries`);
+        io.line("  compare this root with one you trust, for example of a signed checkpoint");
+      },
+      exit: ({ ok }) => (ok ? 0 : 1),
+    }),
+  ],
+};

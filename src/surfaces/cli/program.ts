@@ -1,0 +1,117 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { App } from "../../app/app-type.ts";
+import type { Operation } from "../../core/operation.ts";
+import { type GeneratedFlag, toFlags } from "./flags.ts";
+import type { Verb } from "./verb.ts";
+
+/** What the command line asked for. */
+export interface Request {
+  readonly verb: Verb<never>;
+  readonly operation: Operation;
+  readonly input: Record<string, unknown>;
+}
+
+/** A commander program for the verbs of one noun; the chosen verb arrives at `onRequest`. */
+export async function buildProgram(
+  noun: string,
+  summary: string,
+  verbs: readonly Verb<never>[],
+  app: App,
+  onRequest: (request: Request) => void,
+): Promise<Command> {
+  const program = new Command("verbatim").description(summary);
+  configure(program);
+  const top = program.command(noun).description(summary);
+  configure(top);
+  for (const verb of verbs) {
+    const operation = await app.describe(verb.operation);
+    addVerb(toParent(top, verb.path), verb, operation, onRequest);
+  }
+  return program;
+}
+
+/** The command a verb stands for: the noun itself, or one word (or two) below it. */
+function toParent(top: Command, path: readonly string[]): Command {
+  let command = top;
+  for (const word of path) {
+    const known = command.commands.find((one) => one.name() === word);
+    command = known ?? command.command(word);
+    configure(command);
+  }
+  return command;
+}
+
+function configure(command: Command): void {
+  command
+    .exitOverride()
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(true)
+    .helpOption("-h, --help", "this help");
+  command.helpCommand(false);
+  command.addOption(new Option("--json", "one JSON value on stdout").hideHelp());
+  for (const flag of ["--quiet", "--debug", "--full", "--no-progress"]) command.addOption(new Option(flag).hideHelp());
+}
+
+function addVerb(
+  command: Command,
+  verb: Verb<never>,
+  operation: Operation,
+  onRequest: (request: Request) => void,
+): void {
+  command.description(operation.summary);
+  for (const arg of verb.args ?? []) {
+    const dots = arg.variadic === true ? "..." : "";
+    command.argument(arg.optional === true ? `[${arg.label}${dots}]` : `<${arg.label}${dots}>`);
+  }
+  const flags = toFlags(operation, verb);
+  for (const flag of flags) command.addOption(toOption(flag));
+  command.addHelpText("after", `\nExamples:\n${verb.examples.map((example) => `  ${example}`).join("\n")}\n`);
+  command.action(() => onRequest({ verb, operation, input: toInput(command, verb, flags) }));
+}
+
+function toOption(flag: GeneratedFlag): Option {
+  const text = flag.kind === "boolean" ? `--${flag.name}` : `--${flag.name} <${flag.value}>`;
+  const option = new Option(
+    text,
+    flag.fallback === undefined ? flag.help : `${flag.help} (default: ${show(flag.fallback)})`,
+  );
+  if (flag.choices !== null) option.choices(flag.choices);
+  if (flag.kind === "integer") option.argParser(toInteger);
+  if (flag.repeat) {
+    option.argParser((value: string, previous: unknown) => [
+      ...(Array.isArray(previous) ? (previous as unknown[]) : []),
+      flag.kind === "integer" ? toInteger(value) : value,
+    ]);
+  }
+  if (flag.required) option.makeOptionMandatory();
+  return option;
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function toInteger(text: string): number {
+  const value = Number(text);
+  if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(value))
+    throw new InvalidArgumentError("It must be a whole number.");
+  return value;
+}
+
+function toInput(command: Command, verb: Verb<never>, flags: readonly GeneratedFlag[]): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const values = command.processedArgs as unknown[];
+  for (const [i, arg] of (verb.args ?? []).entries()) {
+    if (values[i] !== undefined) input[arg.field] = values[i];
+  }
+  for (const flag of flags) {
+    const value: unknown = command.getOptionValue(toCamelCase(flag.name));
+    if (value !== undefined) input[flag.field] = value;
+  }
+  return input;
+}
+
+// commander keeps option values under the camel-case spelling of the flag.
+function toCamelCase(name: string): string {
+  return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

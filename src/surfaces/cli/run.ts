@@ -1,0 +1,167 @@
+import { CommanderError } from "commander";
+import { openApp } from "../../app/app.ts";
+import type { App } from "../../app/app-type.ts";
+import { formatCanonical } from "../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { findNearest } from "../../core/text/index.ts";
+import { formatError, formatStack, toErrorJson } from "./error-text.ts";
+import { formatFirstHelp } from "./help.ts";
+import { createIo, type Io, type Streams } from "./io.ts";
+import { NOUNS, type NounEntry } from "./nouns.ts";
+import { buildProgram, type Request } from "./program.ts";
+import { createProgressBar } from "./progress.ts";
+
+/** The surroundings of one command line. */
+export interface CliWorld {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly version: string;
+  readonly streams: Streams;
+}
+
+interface Line {
+  readonly words: readonly string[];
+  readonly folder: string;
+  readonly has: (flag: string) => boolean;
+}
+
+/** Runs one command line and returns its exit code. Never throws. */
+export async function runCli(world: CliWorld): Promise<number> {
+  const line = readGlobals(world);
+  const io = createIo(world.streams, world.env, {
+    json: line.has("--json"),
+    quiet: line.has("--quiet"),
+    debug: line.has("--debug"),
+    full: line.has("--full"),
+    progress: !line.has("--no-progress") && !line.has("--quiet"),
+  });
+  try {
+    return await runLine(world, line, io);
+  } catch (thrown) {
+    return await reportError(thrown, io, world);
+  }
+}
+
+/** `-C DIR` may stand before or after the verb; everything after `--` belongs to the verb. */
+function readGlobals(world: CliWorld): Line {
+  const words: string[] = [];
+  let folder = world.cwd;
+  const end = world.argv.indexOf("--");
+  const own = end === -1 ? world.argv : world.argv.slice(0, end);
+  for (let i = 0; i < own.length; i++) {
+    if (own[i] === "-C" && own[i + 1] !== undefined) folder = own[++i]!;
+    else words.push(own[i]!);
+  }
+  return {
+    words: end === -1 ? words : [...words, ...world.argv.slice(end)],
+    folder,
+    has: (flag) => own.includes(flag),
+  };
+}
+
+async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
+  const word = line.words.find((one) => !one.startsWith("-"));
+  if (word === undefined) {
+    if (line.has("--version") || line.has("-V")) {
+      await io.out(`${world.version}\n`);
+      return 0;
+    }
+    await io.out(formatFirstHelp(io.paint, world.version));
+    return line.words.length === 0 || line.has("--help") || line.has("-h") ? 0 : 2;
+  }
+  const entry = NOUNS.find(({ noun }) => noun === word) ?? refuseNoun(word);
+  const progress = createProgressBar(world.streams.stderr, io.flags.progress);
+  await using app = openApp({
+    door: "cli",
+    start: line.folder,
+    env: world.env,
+    platform: world.platform,
+    stdin: world.streams.stdin,
+    progress,
+    notify: (text) => io.note(text),
+  });
+  try {
+    return await runVerb(entry, line, app, io);
+  } finally {
+    progress.end();
+  }
+}
+
+function refuseNoun(word: string): never {
+  const near = findNearest(
+    word,
+    NOUNS.map(({ noun }) => noun),
+  );
+  throw new VerbatimError("VERB_UNKNOWN", {
+    message: `there is no verb ${JSON.stringify(word)}`,
+    ...(near.length > 0 ? { fix: `Did you mean: verbatim ${near.join(", verbatim ")}` } : {}),
+  });
+}
+
+async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<number> {
+  const { noun } = await entry.load();
+  let request: Request | undefined;
+  const program = await buildProgram(entry.noun, entry.summary, noun.verbs, app, (asked) => {
+    request = asked;
+  });
+  const said: string[] = [];
+  const help: string[] = [];
+  forAll(program, (command) =>
+    command.configureOutput({ writeOut: (text) => help.push(text), writeErr: (text) => said.push(text) }),
+  );
+  const at = line.words.indexOf(entry.noun);
+  const words = [entry.noun, ...line.words.slice(0, at), ...line.words.slice(at + 1)];
+  try {
+    await program.parseAsync(words, { from: "user" });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (thrown.exitCode === 0 || thrown.code === "commander.help") {
+      await io.out([...help, ...said].join(""));
+      return thrown.exitCode === 0 ? 0 : 2;
+    }
+    throw new VerbatimError("USAGE", {
+      message: thrown.message.replace(/^error: /, ""),
+      fix: `Look at: verbatim ${entry.noun} --help`,
+    });
+  }
+  return request === undefined ? 2 : await answer(request, app, io);
+}
+
+type AnyCommand = Awaited<ReturnType<typeof buildProgram>>;
+
+function forAll(command: AnyCommand, run: (command: AnyCommand) => void): void {
+  run(command);
+  for (const below of command.commands) forAll(below as AnyCommand, run);
+}
+
+async function answer({ verb, operation, input }: Request, app: App, io: Io): Promise<number> {
+  const prepared = verb.prepare === undefined ? input : await verb.prepare(input, io, app);
+  if (verb.lines === "always" || (verb.lines === "json" && io.flags.json)) {
+    for await (const text of app.lines(operation.name, prepared)) {
+      io.line(text);
+      await io.flush();
+    }
+    return 0;
+  }
+  const output = (await app.call(operation.name, prepared)) as never;
+  if (io.flags.json) io.line(formatCanonical(output));
+  else await verb.render(output, io);
+  await io.flush();
+  return verb.exit?.(output) ?? 0;
+}
+
+async function reportError(thrown: unknown, io: Io, world: CliWorld): Promise<number> {
+  const error = isVerbatimError(thrown)
+    ? thrown
+    : new VerbatimError("INTERNAL", {
+        message: thrown instanceof Error ? thrown.message : String(thrown),
+        cause: thrown,
+      });
+  await io.flush();
+  if (io.flags.json) await io.out(`${formatCanonical(toErrorJson(error))}\n`);
+  else world.streams.stderr.write(`${formatError(error, io).join("\n")}\n`);
+  if (io.flags.debug || error.exit === 3) world.streams.stderr.write(`${formatStack(thrown)}\n`);
+  return error.exit;
+}
