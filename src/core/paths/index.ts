@@ -8,3 +8,4 @@ export {
   type RepoPath,
   showPath,
 } from "./repo-path.ts";
+export { looksSecret } from "./secret-names.ts";

@@ -1,4 +1,4 @@
-/** Codes of the context room that the hall needs already: slices and budgets live in core/text. */
+/** Codes of the context room, and of slices and budgets, which live in core/text. */
 export const CONTEXT_CODES = {
   SLICE_SYNTAX: {
     exit: 2,
@@ -43,5 +43,156 @@ export const CONTEXT_CODES = {
     http: 422,
     says: "More expansions than max_expands_per_step allows.",
     fix: "Raise max_expands_per_step.",
+  },
+  GLOB_SYNTAX: {
+    exit: 2,
+    http: 400,
+    says: "The glob is not of the form this configuration knows.",
+    fix: "Use names, *, ? and ** as a whole segment, separated by single slashes, relative to the root.",
+  },
+  SOURCE_NOT_UTF8: {
+    exit: 1,
+    http: 422,
+    says: "A source file is not valid UTF-8.",
+    fix: "Convert the file to UTF-8, or add it to context.exclude.",
+  },
+  SOURCE_TOO_LARGE: {
+    exit: 1,
+    http: 422,
+    says: "A source file is larger than max_file_bytes.",
+    fix: "Raise context.max_file_bytes, or add the file to context.exclude.",
+  },
+  SOURCE_SECRET: {
+    exit: 1,
+    http: 422,
+    says: "The name of a source file looks like a secret.",
+    fix: "Add the file to context.exclude, or name it in context.secrets.allow.",
+  },
+  SOURCE_PATH_INVALID: {
+    exit: 1,
+    http: 422,
+    says: "The name of a source file is not UTF-8 or holds a control character or a backslash.",
+    fix: "Rename the file, or exclude its folder with context.exclude.",
+  },
+  SOURCE_NOT_REGULAR: {
+    exit: 1,
+    http: 422,
+    says: "A source is not a regular file.",
+    fix: "Replace it by a regular file, or add it to context.exclude.",
+  },
+  SOURCE_LINK_OUTSIDE: {
+    exit: 1,
+    http: 422,
+    says: "A source is a link to a file outside the root.",
+    fix: "Replace the link by the file, or add it to context.exclude.",
+  },
+  SOURCE_UNREADABLE: {
+    exit: 1,
+    http: 422,
+    says: "A source file cannot be read.",
+    fix: "Repair the file or its permissions, or add it to context.exclude.",
+  },
+  INDEX_SOURCES_INVALID: {
+    exit: 1,
+    http: 422,
+    says: "Some source files cannot be indexed; the previous index was kept.",
+    fix: "Fix each file of details.problems, or add it to context.exclude.",
+  },
+  INDEX_MISSING: { exit: 1, http: 409, says: "There is no index yet.", fix: "verbatim index build" },
+  INDEX_BUSY: {
+    exit: 4,
+    http: 503,
+    says: "Another build of the index runs.",
+    fix: "Try again when it has finished.",
+  },
+  SYMBOL_SYNTAX: {
+    exit: 2,
+    http: 400,
+    says: "The text is not a symbol id.",
+    fix: "Write a namespace in upper case and a name, for example @CANON/RULES.",
+  },
+  SYMBOL_INVALID: {
+    exit: 2,
+    http: 400,
+    says: "The symbol lacks a field, has one too many or one of the wrong kind.",
+    fix: "A symbol has symbol_id, target_type (SECTION, FILE or HEADING), target_ref and default_slice_policy.",
+  },
+  TARGET_SYNTAX: {
+    exit: 2,
+    http: 400,
+    says: "The target does not have the form its type asks for.",
+    fix: "SECTION takes 64 lower-case hex digits, FILE a path, HEADING path#Part/Part with %23 and %2F inside parts.",
+  },
+  SYMBOL_EXISTS: {
+    exit: 1,
+    http: 409,
+    says: "There is another symbol of that id.",
+    fix: "Change it: verbatim symbol replace",
+  },
+  SYMBOL_UNKNOWN: {
+    exit: 1,
+    http: 404,
+    says: "There is no symbol of that id.",
+    fix: "List the symbols: verbatim symbol list",
+  },
+  SECTION_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    says: "No section of the index has that id.",
+    fix: "List the sections: verbatim section list",
+  },
+  FILE_NOT_INDEXED: {
+    exit: 1,
+    http: 404,
+    says: "The index has no such file.",
+    fix: "Ask why with verbatim index explain PATH, or run verbatim index build.",
+  },
+  HEADING_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    says: "The file has no heading with that whole path.",
+    fix: "List the headings of the file: verbatim section list PATH",
+  },
+  HEADING_AMBIGUOUS: {
+    exit: 1,
+    http: 409,
+    says: "More than one heading of the file has that path.",
+    fix: "Pin one of details.candidates with a SECTION target, or make the headings distinct.",
+  },
+  FILE_MISSING: {
+    exit: 1,
+    http: 409,
+    says: "A file of the index is no longer there.",
+    fix: "Build the index again: verbatim index build",
+  },
+  CONTENT_HASH_MISMATCH: {
+    exit: 1,
+    http: 409,
+    says: "The file is not the one that was indexed.",
+    fix: "Build the index again: verbatim index build",
+  },
+  LINE_RANGE_INVALID: {
+    exit: 1,
+    http: 409,
+    says: "The lines of a section are not inside its file.",
+    fix: "Build the index again: verbatim index build",
+  },
+  SEARCH_SYNTAX: {
+    exit: 2,
+    http: 400,
+    says: "The query has a quote that is not closed.",
+    fix: "Close the quote or leave it out.",
+  },
+  SEARCH_EMPTY: {
+    exit: 2,
+    http: 400,
+    says: "The query has no word to look for.",
+    fix: "Write at least one letter or digit.",
+  },
+  SEARCH_TOO_LONG: {
+    exit: 2,
+    http: 400,
+    says: "The query has more than 1,024 characters or 32 terms.",
+    fix: "Use fewer words.",
   },
 } as const;

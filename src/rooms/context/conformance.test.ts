@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { formatCanonical, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { CONTEXT_AREAS } from "./conformance.ts";
+
+interface Vector {
+  readonly id: string;
+  readonly area: string;
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly expected: JsonObject;
+}
+
+const file = new URL("../../../test/vectors/context.json", import.meta.url);
+const vectors = parseJson(readFileSync(file)) as unknown as readonly Vector[];
+const areas = Object.keys(CONTEXT_AREAS) as (keyof typeof CONTEXT_AREAS)[];
+
+function answer(area: keyof typeof CONTEXT_AREAS, input: JsonObject): JsonValue {
+  try {
+    return CONTEXT_AREAS[area](input, { crypto: nodeCrypto });
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    return { error: { ...(thrown.details as JsonObject | undefined), code: thrown.code } };
+  }
+}
+
+describe.each(areas)("vectors of %s", (area) => {
+  const own = vectors.filter((vector) => vector.area === area);
+
+  it("exist", () => {
+    expect(own.length).toBeGreaterThan(0);
+  });
+
+  it.each(own)("$id $name", ({ input, expected }) => {
+    const actual = answer(area, input);
+    if (expected["error"] === undefined) expect(formatCanonical(actual)).toBe(formatCanonical(expected));
+    else expect(actual).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,87 @@
+import {
+  encodeUtf8,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  sortedByCodePoint,
+} from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import type { SyncCrypto } from "../../core/ports.ts";
+import type { Section } from "./contracts.ts";
+import { compileGlob } from "./glob.ts";
+import { parseHeadingRef } from "./heading-ref.ts";
+import { resolveSymbol } from "./resolution.ts";
+import { parseSearchQuery, toFts5 } from "./search-query.ts";
+import { formatSectionLines, hashIndex } from "./section-index.ts";
+import { sectionsOf } from "./sections.ts";
+import { decodeSource, type SourceProblem, sourcesInvalid } from "./source.ts";
+import { parseSymbol, parseSymbolId } from "./symbol.ts";
+
+interface Ports {
+  readonly crypto: SyncCrypto;
+}
+
+/** What the areas of the context room answer for a vector's input. */
+export const CONTEXT_AREAS = {
+  "context.section": (input: JsonObject, { crypto }: Ports): JsonValue => {
+    const { file_path, text, b64 } = input;
+    const bytes = typeof text === "string" ? encodeUtf8(text) : fromBase64(b64);
+    return { sections: sectionsOf(crypto, String(file_path), decodeSource(bytes, String(file_path))) };
+  },
+  "context.index": (input: JsonObject, { crypto }: Ports): JsonValue => {
+    const lines = indexFiles(crypto, readFiles(input)).map(formatSectionLines);
+    return { jsonl: lines.join(""), index_hash: hashIndex(crypto, lines) };
+  },
+  "context.symbol-id": (input: JsonObject): JsonValue => {
+    parseSymbolId(input["symbol_id"]);
+    return { valid: true };
+  },
+  "context.heading-ref": (input: JsonObject): JsonValue => {
+    const { file_path, parts, canonical } = parseHeadingRef(String(input["target_ref"]));
+    return { file_path, parts, canonical };
+  },
+  "context.resolve": (input: JsonObject, { crypto }: Ports): JsonValue => {
+    const symbol = parseSymbol(input["symbol"]);
+    const files = indexFiles(crypto, readFiles(input));
+    const { section_id, file_path, line_start, line_end } = resolveSymbol(symbol, {
+      findSection: (id) => files.flat().find((section) => section.section_id === id),
+      sectionsOfFile: (path) => files.find(([whole]) => whole?.file_path === path),
+    });
+    return { section_id, file_path, line_start, line_end };
+  },
+  "context.glob": (input: JsonObject): JsonValue => ({
+    matches: compileGlob(String(input["glob"])).matches(String(input["path"])),
+  }),
+  "context.search-query": (input: JsonObject): JsonValue => {
+    const query = parseSearchQuery(String(input["query"]));
+    return { terms: query.terms.map((term) => ({ ...term })), ignored: query.ignored, fts5: toFts5(query) };
+  },
+} as const;
+
+/** Sections of all files in index order; every file that cannot be a source is named. */
+function indexFiles(crypto: SyncCrypto, files: ReadonlyMap<string, Uint8Array>): Section[][] {
+  const problems: SourceProblem[] = [];
+  const sections: Section[][] = [];
+  for (const file_path of sortedByCodePoint(files.keys())) {
+    try {
+      sections.push(sectionsOf(crypto, file_path, decodeSource(files.get(file_path)!, file_path)));
+    } catch (thrown) {
+      if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
+      problems.push({ code: thrown.code, ...(thrown.details as { file_path: string; byte_offset: number }) });
+    }
+  }
+  if (problems.length > 0) throw sourcesInvalid(problems);
+  return sections;
+}
+
+function readFiles(input: JsonObject): ReadonlyMap<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  const { files: texts, files_b64: encoded } = input;
+  if (isJsonObject(texts)) for (const [path, text] of Object.entries(texts)) files.set(path, encodeUtf8(String(text)));
+  if (isJsonObject(encoded)) for (const [path, b64] of Object.entries(encoded)) files.set(path, fromBase64(b64));
+  return files;
+}
+
+function fromBase64(b64: JsonValue | undefined): Uint8Array {
+  return Uint8Array.from(atob(String(b64)), (character) => character.charCodeAt(0));
+}

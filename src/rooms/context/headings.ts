@@ -1,0 +1,93 @@
+import { BlockScanner } from "./markdown/blocks.ts";
+import { flattenInlines } from "./markdown/inlines.ts";
+
+/** A heading that makes a section. */
+export interface Heading {
+  /** 1 to 6. */
+  readonly level: number;
+  /** First line, 0-based. */
+  readonly line: number;
+  /** Offset of the start of that line. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** What block structure says about a Markdown text. */
+export interface Outline {
+  readonly headings: readonly Heading[];
+  /** Number of lines of the text. */
+  readonly lines: number;
+}
+
+/** Where block parsing begins: after a byte order mark and after front matter. */
+interface Start {
+  readonly line: number;
+  readonly offset: number;
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+const LONGEST_TEXT = 1024;
+const FENCE = /^---[ \t]*$/;
+const BLANK_RUNS = /[ \t\n]+/g;
+const NEEDS_TIDYING = /[\t\n]| {2}|^ | $/;
+
+/**
+ * The headings of a text with folded line ends that are direct children of the document, as CommonMark 0.31.2 has
+ * them. A leading byte order mark and YAML front matter are not Markdown. Cost: linear in the text.
+ */
+export function findHeadings(text: string): Outline {
+  const start = findStart(text);
+  const scanner = new BlockScanner(text, start.line);
+  let at = start.offset;
+  while (at < text.length) {
+    const lineFeed = text.indexOf("\n", at);
+    const end = lineFeed === -1 ? text.length : lineFeed;
+    scanner.takeLine(at, end);
+    scanner.line++;
+    at = end + 1;
+  }
+  const headings = scanner.headings.map(({ level, line, offset, content }) => ({
+    level,
+    line,
+    // The first line begins with the byte order mark, if there is one.
+    offset: line === 0 ? 0 : offset,
+    text: toHeadingText(content),
+  }));
+  return { headings, lines: scanner.line };
+}
+
+/** The label of a heading from its raw content, which only its own lines decide. */
+export function toHeadingText(content: string): string {
+  const subject = content.includes("\0") ? content.replaceAll("\0", "\ufffd") : content;
+  return cutText(tidy(flattenInlines(subject.trim())));
+}
+
+function tidy(text: string): string {
+  if (!NEEDS_TIDYING.test(text)) return text;
+  const spaced = text.replace(BLANK_RUNS, " ");
+  return spaced.slice(spaced.startsWith(" ") ? 1 : 0, spaced.endsWith(" ") && spaced.length > 1 ? -1 : undefined);
+}
+
+function cutText(text: string): string {
+  if (text.length <= LONGEST_TEXT) return text;
+  let end = 0;
+  for (let count = 0; count < LONGEST_TEXT && end < text.length; count++)
+    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  return text.slice(0, end);
+}
+
+function findStart(text: string): Start {
+  const offset = text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
+  const start = { line: 0, offset };
+  if (!text.startsWith("---", offset)) return start;
+  let at = offset;
+  for (let line = 0; at < text.length; line++) {
+    const lineFeed = text.indexOf("\n", at);
+    const end = lineFeed === -1 ? text.length : lineFeed;
+    const isFence = text.startsWith("---", at) && FENCE.test(text.slice(at, end));
+    if (line === 0 && !isFence) return start;
+    at = end + 1;
+    if (line > 0 && isFence) return { line: line + 1, offset: at };
+  }
+  return start;
+}
