@@ -8,6 +8,8 @@ export interface ParseOptions {
   readonly file?: string;
   /** Refuse more bytes than this with JSON_TOO_LARGE. */
   readonly maxBytes?: number;
+  /** Containers that may be open at once, when that is fewer than `MAX_DEPTH`. */
+  readonly maxDepth?: number;
 }
 
 const MAX_INTEGER_DIGITS = 4300;
@@ -129,7 +131,8 @@ class Parser {
   }
 
   #open(depth: number): void {
-    if (depth === MAX_DEPTH) this.#fail("JSON_TOO_DEEP", `more than ${MAX_DEPTH} containers are open`);
+    const most = this.#options.maxDepth ?? MAX_DEPTH;
+    if (depth === most) this.#fail("JSON_TOO_DEEP", `more than ${most} containers are open`);
     this.#at++;
   }
 

@@ -1,0 +1,68 @@
+import { encodeUtf8 } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { SyncCrypto } from "../../core/ports.ts";
+import { encodeBase64 } from "../../core/trust/base64.ts";
+
+/** What makes ids of one world: its id and 32 random bytes from its first record. */
+export interface WorldKey {
+  readonly world_id: string;
+  readonly key: Uint8Array;
+}
+
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** Lower-case base32 (RFC 4648) without padding. */
+function toBase32(bytes: Uint8Array): string {
+  let text = "";
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += BASE32[(held >> bits) & 31]!;
+    }
+  }
+  return bits > 0 ? text + BASE32[(held << (5 - bits)) & 31]! : text;
+}
+
+function keyed(crypto: SyncCrypto, world: WorldKey, what: string): Uint8Array {
+  return crypto.hmacSha256(world.key, encodeUtf8(what));
+}
+
+/** Id of an entry. A keyed hash: a number would let a viewer count what is hidden. */
+export function toEntryId(crypto: SyncCrypto, world: WorldKey, wseq: number): string {
+  return `e_${toBase32(keyed(crypto, world, `entry\n${world.world_id}\n${wseq}`).subarray(0, 10))}`;
+}
+
+/** Id of the n-th write bundle. */
+export function toBundleId(crypto: SyncCrypto, world: WorldKey, n: number): string {
+  return `b_${toBase32(keyed(crypto, world, `bundle\n${world.world_id}\n${n}`).subarray(0, 10))}`;
+}
+
+/** The place after an entry, for one viewer. */
+export function makeCursor(crypto: SyncCrypto, world: WorldKey, viewer: string, entryId: string): string {
+  const mac = keyed(crypto, world, `cursor\n${world.world_id}\n${viewer}\n${entryId}`).subarray(0, 12);
+  return `c1.${entryId}.${encodeBase64(mac).replaceAll("+", "-").replaceAll("/", "_")}`;
+}
+
+/** The entry a cursor names, if the cursor was made for this world and viewer; null otherwise. */
+export function readCursor(crypto: SyncCrypto, world: WorldKey, viewer: string, cursor: string): string | null {
+  const entryId = /^c1\.(e_[a-z2-7]{16})\.[A-Za-z0-9_-]{16}$/.exec(cursor)?.[1];
+  if (entryId === undefined) return null;
+  return isEqual(makeCursor(crypto, world, viewer, entryId), cursor) ? entryId : null;
+}
+
+/** The one answer to a cursor that does not hold, whatever the reason. */
+export function invalidCursor(where = "/ui/stream_cursor"): VerbatimError {
+  return new VerbatimError("CURSOR_INVALID", { where });
+}
+
+/** Compares without telling by time where two texts of one length differ. */
+function isEqual(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return difference === 0;
+}

@@ -1,0 +1,118 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  sortedByCodePoint,
+  sortedUnique,
+} from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { type Cast, defaultVisibility, WORLD } from "../cast.ts";
+import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";
+import { type LoreAudience, readLoreBook } from "./lore.ts";
+import { toPersonId } from "./person-id.ts";
+
+export interface CardOptions {
+  /** Whether `{{char}}` and `{{user}}` become the display names. */
+  readonly expand_names: boolean;
+  readonly lore: LoreAudience;
+  /** Whether the person enters the room. */
+  readonly enter: boolean;
+}
+
+const NEVER_TEXT = ["system_prompt", "post_history_instructions", "creator_notes"] as const;
+const MAX_NAME = 80;
+
+/** Reads a character card of version 1, 2 or 3. Instructions in it are never run and never imported as text. */
+export function readCard(cast: Cast, value: JsonValue, options: CardOptions): ImportPlan {
+  const { version, data, root } = findData(value);
+  const name = readText(data, "name");
+  if (isBlank(name)) throw unknownFormat("the card has no name");
+  const personId = toPersonId(cast, name);
+  const nickname = version === "V3" ? readText(data, "nickname") : "";
+  const displayName = toDisplayName(isBlank(nickname) ? name : nickname);
+  const present = options.enter ? sortedUnique([...cast.present, personId]) : cast.present;
+  const entered: Cast = { ...cast, people: new Map([...cast.people, [personId, displayName]]), present };
+  const expand = (text: string) =>
+    options.expand_names
+      ? text.replace(/\{\{(char|user)\}\}/gi, (_, who: string) =>
+          who.toLowerCase() === "char" ? displayName : cast.operator_name,
+        )
+      : text;
+  const author = { author_id: personId, author_class: "PERSON" } as const;
+  const own = (field: string): ImportedLine[] =>
+    line(data, field, root, expand, {
+      author,
+      channel: "PEOPLE",
+      visibility: { scope: "PRIVATE", visible_to: sortedUnique([personId, WORLD]) },
+    });
+  const lore = readLoreBook(data["character_book"], `${root}/character_book`, options.lore);
+  const lines = [
+    ...own("description"),
+    ...own("personality"),
+    ...line(data, "scenario", root, expand, {
+      author: { author_id: WORLD, author_class: "WORLD" },
+      channel: "VOICE",
+      visibility: { scope: "PRIVATE", visible_to: [WORLD] },
+    }),
+    ...own("mes_example"),
+    ...lore.lines.map((one) => ({ ...one, text: expand(one.text) })),
+    ...line(data, "first_mes", root, expand, {
+      author,
+      channel: "PEOPLE",
+      visibility: defaultVisibility(entered, author),
+    }),
+  ];
+  return {
+    version,
+    people: [{ person_id: personId, display_name: displayName }],
+    present_after: present,
+    lines,
+    not_imported: sortedByCodePoint([...findNeverText(data, root), ...lore.not_imported]),
+  };
+}
+
+function findData(value: JsonValue): { version: string; data: JsonObject; root: string } {
+  if (!isJsonObject(value)) throw unknownFormat("a card is a JSON object");
+  const spec = value["spec"];
+  if (spec === undefined && typeof value["name"] === "string") return { version: "V1", data: value, root: "" };
+  const data = value["data"];
+  if ((spec === "chara_card_v2" || spec === "chara_card_v3") && isJsonObject(data)) {
+    return { version: spec === "chara_card_v2" ? "V2" : "V3", data, root: "/data" };
+  }
+  throw unknownFormat("the card is of no version that is known");
+}
+
+function line(
+  data: JsonObject,
+  field: string,
+  root: string,
+  expand: (text: string) => string,
+  rest: Omit<ImportedLine, "text" | "from">,
+): ImportedLine[] {
+  const text = readText(data, field);
+  return isBlank(text) ? [] : [{ ...rest, text: expand(text), from: `${root}/${field}` }];
+}
+
+function findNeverText(data: JsonObject, root: string): string[] {
+  const fields = NEVER_TEXT.filter((field) => !isBlank(readText(data, field))).map((field) => `${root}/${field}`);
+  const greetings = Array.isArray(data["alternate_greetings"]) ? (data["alternate_greetings"] as JsonValue[]) : [];
+  const other = greetings.flatMap((text, i) =>
+    typeof text === "string" && !isBlank(text) ? [`${root}/alternate_greetings/${i}`] : [],
+  );
+  return [...fields, ...other];
+}
+
+function readText(data: JsonObject, field: string): string {
+  const value = Object.hasOwn(data, field) ? data[field] : undefined;
+  return typeof value === "string" ? value : "";
+}
+
+/** At most 80 characters, whole ones. */
+function toDisplayName(name: string): string {
+  return [...name].slice(0, MAX_NAME).join("");
+}
+
+/** The refusal of a file nobody can read. */
+export function unknownFormat(message: string): VerbatimError {
+  return new VerbatimError("IMPORT_FORMAT_UNKNOWN", { message });
+}
