@@ -1,0 +1,202 @@
+import { formatCanonical } from "../../core/canonical/index.ts";
+import type { SymbolRecord } from "../../rooms/context/contracts.ts";
+import type {
+  CompiledQuery,
+  ContextReader,
+  ContextWriter,
+  FileRow,
+  ImageName,
+  IndexFacts,
+  LastTarget,
+  SearchFile,
+  SearchHit,
+  SearchRow,
+  SymbolRow,
+} from "../../rooms/context/ports.ts";
+import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
+import { loadSqlite, SqliteDatabase } from "./driver.ts";
+
+const ORDINALS = 33_554_432;
+const NO_BYTES = new Uint8Array();
+
+interface StoredSymbol {
+  readonly symbol: string;
+  readonly last: string | null;
+}
+
+/** The tables of the context room inside one read transaction. */
+export class SqliteContextReader implements ContextReader {
+  readonly searchForm = "spaced";
+  readonly #connection: SqliteReadConnection;
+
+  constructor(connection: SqliteReadConnection) {
+    this.#connection = connection;
+  }
+
+  async facts(): Promise<IndexFacts | null> {
+    const sql =
+      "select index_hash, files, sections, sources_hash, rules, built_at, revision from context_fact where id = 1";
+    return this.#connection.get<IndexFacts>(sql) ?? null;
+  }
+
+  async image(name: ImageName): Promise<Uint8Array> {
+    const row = this.#connection.get<{ bytes: Uint8Array }>("select bytes from context_image where name = ?", name);
+    return row?.bytes ?? NO_BYTES;
+  }
+
+  async file(path: string, contentHash: string): Promise<FileRow | null> {
+    const sql = "select path, content_hash, sections from context_file where path = ? and content_hash = ?";
+    return this.#connection.get<FileRow>(sql, path, contentHash) ?? null;
+  }
+
+  async filesFrom(path: string, limit: number): Promise<FileRow[]> {
+    const sql =
+      "select path, content_hash, sections from context_file where path >= ? order by path, content_hash limit ?";
+    return this.#connection.all<FileRow>(sql, path, limit);
+  }
+
+  async countFiles(): Promise<number> {
+    return this.#connection.get<{ count: number }>("select count(*) as count from context_file")!.count;
+  }
+
+  async symbol(id: string): Promise<SymbolRow | null> {
+    const row = this.#connection.get<StoredSymbol>("select symbol, last from context_symbol where symbol_id = ?", id);
+    return row === undefined ? null : toSymbolRow(row);
+  }
+
+  async symbolsAfter(id: string, limit: number): Promise<SymbolRow[]> {
+    const sql = "select symbol, last from context_symbol where symbol_id > ? order by symbol_id limit ?";
+    return this.#connection.all<StoredSymbol>(sql, id, limit).map(toSymbolRow);
+  }
+
+  async searchFilesAfter(path: string, limit: number): Promise<SearchFile[]> {
+    const sql = "select path, content_hash from context_search_file where path > ? order by path limit ?";
+    return this.#connection.all<SearchFile>(sql, path, limit);
+  }
+
+  async search(query: CompiledQuery, limit: number): Promise<{ total: number; hits: SearchHit[] }> {
+    const count = this.#connection.get<{ count: number }>(
+      "select count(*) as count from context_search where context_search match ?",
+      query.all,
+    )!.count;
+    const hits = this.#connection.all<SearchHit>(
+      `select f.path, f.content_hash, s.rowid % ${ORDINALS} as ordinal, -bm25(context_search) as score
+       from context_search s join context_search_file f on f.id = s.rowid / ${ORDINALS}
+       where context_search match ? order by bm25(context_search), f.path, s.rowid limit ?`,
+      query.all,
+      limit,
+    );
+    return { total: count, hits };
+  }
+
+  /** The lines go through the same tokenizer in a table of their own, so both sides always agree on words. */
+  async firstMatch(query: CompiledQuery, lines: readonly string[]): Promise<number> {
+    const database = new SqliteDatabase(await loadSqlite(), ":memory:", 0);
+    try {
+      database.exec(
+        `create virtual table line using fts5(body, tokenize = "unicode61 remove_diacritics 2", detail = full)`,
+      );
+      const insert = database.prepare("insert into line (rowid, body) values (?, ?)");
+      database.exec("begin");
+      for (const [i, line] of lines.entries()) insert.run([i, line]);
+      database.exec("commit");
+      const sql = "select min(rowid) as first from line where line match ?";
+      return (database.prepare(sql).get([query.any]) as { first: number | null }).first ?? -1;
+    } finally {
+      database.close();
+    }
+  }
+}
+
+/** The same inside a write transaction. */
+export class SqliteContextWriter extends SqliteContextReader implements ContextWriter {
+  readonly #connection: SqliteWriteConnection;
+
+  constructor(connection: SqliteWriteConnection) {
+    super(connection);
+    this.#connection = connection;
+  }
+
+  async stageFiles(rows: readonly FileRow[]): Promise<void> {
+    const sql = "insert into context_file (path, content_hash, sections) values (?, ?, ?) on conflict do nothing";
+    for (const { path, content_hash, sections } of rows) this.#connection.run(sql, path, content_hash, sections);
+  }
+
+  async dropFiles(files: readonly SearchFile[]): Promise<void> {
+    const sql = "delete from context_file where path = ? and content_hash = ?";
+    for (const { path, content_hash } of files) this.#connection.run(sql, path, content_hash);
+  }
+
+  async publish(facts: Omit<IndexFacts, "revision">, images: Readonly<Record<ImageName, Uint8Array>>): Promise<void> {
+    const { index_hash, files, sections, sources_hash, rules, built_at } = facts;
+    this.#connection.run(
+      `insert into context_fact (id, index_hash, files, sections, sources_hash, rules, built_at, revision)
+       values (1, ?, ?, ?, ?, ?, ?, 1) on conflict (id) do update set
+       index_hash = excluded.index_hash, files = excluded.files, sections = excluded.sections,
+       sources_hash = excluded.sources_hash, rules = excluded.rules, built_at = excluded.built_at,
+       revision = revision + 1`,
+      index_hash,
+      files,
+      sections,
+      sources_hash,
+      rules,
+      built_at,
+    );
+    const sql =
+      "insert into context_image (name, bytes) values (?, ?) on conflict (name) do update set bytes = excluded.bytes";
+    for (const [name, bytes] of Object.entries(images)) this.#connection.run(sql, name, bytes);
+  }
+
+  async putSymbol({ symbol, last }: SymbolRow): Promise<void> {
+    this.#connection.run(
+      `insert into context_symbol (symbol_id, symbol, last) values (?, ?, ?)
+       on conflict (symbol_id) do update set symbol = excluded.symbol, last = excluded.last`,
+      symbol.symbol_id,
+      formatCanonical(symbol),
+      last === null ? null : formatCanonical(last),
+    );
+  }
+
+  async removeSymbol(id: string): Promise<void> {
+    this.#connection.run("delete from context_symbol where symbol_id = ?", id);
+  }
+
+  async putSearchFile(file: SearchFile, pathText: string, rows: readonly SearchRow[]): Promise<void> {
+    await this.removeSearchFile(file.path);
+    const { id } = this.#connection.get<{ id: number }>(
+      "insert into context_search_file (path, content_hash, row_count) values (?, ?, ?) returning id",
+      file.path,
+      file.content_hash,
+      rows.length,
+    )!;
+    const sql = "insert into context_search (rowid, body, path, headings) values (?, ?, ?, ?)";
+    for (const { ordinal, text, headings } of rows) {
+      this.#connection.run(sql, id * ORDINALS + ordinal, text, pathText, headings);
+    }
+  }
+
+  async removeSearchFile(path: string): Promise<void> {
+    const known = this.#connection.get<{ id: number; row_count: number }>(
+      "select id, row_count from context_search_file where path = ?",
+      path,
+    );
+    if (known === undefined) return;
+    for (let ordinal = 0; ordinal < known.row_count; ordinal++) {
+      this.#connection.run("delete from context_search where rowid = ?", known.id * ORDINALS + ordinal);
+    }
+    this.#connection.run("delete from context_search_file where id = ?", known.id);
+  }
+}
+
+/** What the context room gets on the doors of a SQLite store. */
+export const sqliteContext = {
+  read: (connection: SqliteReadConnection): ContextReader => new SqliteContextReader(connection),
+  write: (connection: SqliteWriteConnection): ContextWriter => new SqliteContextWriter(connection),
+};
+
+function toSymbolRow({ symbol, last }: StoredSymbol): SymbolRow {
+  return {
+    symbol: JSON.parse(symbol) as SymbolRecord,
+    last: last === null ? null : (JSON.parse(last) as LastTarget),
+  };
+}

@@ -1,0 +1,128 @@
+import type {
+  Clock,
+  EntryRecord,
+  ExpectedPosition,
+  IndexedEntry,
+  LedgerReader,
+  LedgerWriter,
+  NewEntry,
+  StreamHead,
+  SyncCrypto,
+} from "../../core/ports.ts";
+import { sealNext } from "../store/append.ts";
+import { requirePage } from "../store/page.ts";
+import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
+
+const ENTRY = "stream, position, previous, kind, time, actor, body, body_hash, hash";
+
+// One seek per stream instead of a walk over all entries.
+const STREAMS = `
+with recursive name(stream) as (
+  select min(stream) from ledger_entry
+  union all
+  select (select min(stream) from ledger_entry where stream > name.stream) from name where name.stream is not null
+)
+select stream, (select max(position) + 1 from ledger_entry where stream = name.stream) as length
+from name where stream is not null`;
+
+const INSERT = `
+insert into ledger_entry (idx, ${ENTRY})
+values ((select coalesce(max(idx) + 1, 0) from ledger_entry), ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+interface EntryRow extends EntryRecord {
+  readonly idx: number;
+}
+
+/** The ledger as a reader sees it. */
+export class SqliteLedgerReader<C extends SqliteReadConnection = SqliteReadConnection> implements LedgerReader {
+  protected readonly connection: C;
+
+  constructor(connection: C) {
+    this.connection = connection;
+  }
+
+  async ledgerId(): Promise<string> {
+    return this.connection.get<{ value: string }>("select value from store_fact where name = 'ledger_id'")!.value;
+  }
+
+  async size(): Promise<number> {
+    return this.connection.get<{ size: number }>("select coalesce(max(idx) + 1, 0) as size from ledger_entry")!.size;
+  }
+
+  async head(stream: string): Promise<StreamHead | null> {
+    return this.findHead(stream);
+  }
+
+  async streams(): Promise<{ stream: string; length: number }[]> {
+    const rows = this.connection.all<{ stream: string; length: number }>(STREAMS);
+    return rows.map(({ stream, length }) => ({ stream, length }));
+  }
+
+  async readStream(stream: string, from: number, limit: number): Promise<EntryRecord[]> {
+    requirePage(from, limit);
+    const sql = `select ${ENTRY} from ledger_entry where stream = ? and position >= ? order by position limit ?`;
+    return this.connection.all<EntryRecord>(sql, stream, from, limit).map(toEntry);
+  }
+
+  async readAll(from: number, limit: number): Promise<IndexedEntry[]> {
+    requirePage(from, limit);
+    const sql = `select idx, ${ENTRY} from ledger_entry where idx >= ? order by idx limit ?`;
+    return this.connection.all<EntryRow>(sql, from, limit).map(toIndexed);
+  }
+
+  async readHashes(from: number, limit: number): Promise<string[]> {
+    requirePage(from, limit);
+    const sql = "select hash from ledger_entry where idx >= ? order by idx limit ?";
+    return this.connection.all<{ hash: string }>(sql, from, limit).map((row) => row.hash);
+  }
+
+  async findByHash(hash: string): Promise<IndexedEntry | null> {
+    const row = this.connection.get<EntryRow>(`select idx, ${ENTRY} from ledger_entry where hash = ?`, hash);
+    return row === undefined ? null : toIndexed(row);
+  }
+
+  protected findHead(stream: string): StreamHead | null {
+    const sql = "select position, hash from ledger_entry where stream = ? order by position desc limit 1";
+    const row = this.connection.get<StreamHead>(sql, stream);
+    return row === undefined ? null : { position: row.position, hash: row.hash };
+  }
+}
+
+/** The ledger as a writer sees it. The head is read in the same transaction, so no other process can be ahead. */
+export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection> implements LedgerWriter {
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
+
+  constructor(connection: SqliteWriteConnection, ports: { readonly crypto: SyncCrypto; readonly clock: Clock }) {
+    super(connection);
+    this.#ports = ports;
+  }
+
+  async append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]> {
+    const head = this.findHead(stream);
+    const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
+    for (const e of sealed) {
+      this.connection.run(
+        INSERT,
+        e.stream,
+        e.position,
+        e.previous,
+        e.kind,
+        e.time,
+        e.actor,
+        e.body,
+        e.body_hash,
+        e.hash,
+      );
+    }
+    return sealed;
+  }
+}
+
+function toEntry(row: EntryRecord): EntryRecord {
+  const { stream, position, previous, kind, time, actor, body, body_hash, hash } = row;
+  return { stream, position, previous, kind, time, actor, body, body_hash, hash };
+}
+
+function toIndexed(row: EntryRow): IndexedEntry {
+  return { index: row.idx, entry: toEntry(row) };
+}

@@ -1,0 +1,32 @@
+import { VerbatimError } from "../../core/errors/index.ts";
+import { NO_PREVIOUS, sealEntry } from "../../core/ledger/entry.ts";
+import type { Clock, EntryRecord, ExpectedPosition, NewEntry, StreamHead, SyncCrypto } from "../../core/ports.ts";
+import { formatTime } from "../../core/time.ts";
+
+/**
+ * Seals the entries that follow a stream's head, whose lock the caller holds. Nothing is written yet, so an
+ * unexpected position or an entry that breaks the rules of the envelope leaves nothing behind.
+ */
+export function sealNext(
+  ports: { readonly crypto: SyncCrypto; readonly clock: Clock },
+  place: { readonly stream: string; readonly head: StreamHead | null; readonly expected: ExpectedPosition },
+  entries: readonly NewEntry[],
+): EntryRecord[] {
+  const { stream, head, expected } = place;
+  let position = head === null ? 0 : head.position + 1;
+  let previous = head === null ? NO_PREVIOUS : head.hash;
+  if (expected !== "next" && expected !== position) {
+    throw new VerbatimError("LEDGER_POSITION_CONFLICT", {
+      message: `the next position of ${stream} is ${position}, not ${expected}`,
+      where: stream,
+      details: { stream, expected, next: position },
+    });
+  }
+  const time = formatTime(ports.clock.now());
+  return entries.map(({ kind, actor, body }) => {
+    const entry = sealEntry(ports.crypto, { stream, position, previous, kind, time, actor, body });
+    position++;
+    previous = entry.hash;
+    return entry;
+  });
+}

@@ -1,0 +1,60 @@
+import type { LedgerReader, LedgerWriter, ReadDoor, WriteDoor } from "../../core/ports.ts";
+
+/** How a room's tables are made for one transaction: what a reader gets and what a writer gets. */
+export interface RoomTables<ReadConnection, WriteConnection> {
+  read(connection: ReadConnection): unknown;
+  write(connection: WriteConnection): unknown;
+}
+
+/** Rooms by the name their tables have on a door. */
+export type Rooms<ReadConnection, WriteConnection> = Readonly<
+  Record<string, RoomTables<ReadConnection, WriteConnection>>
+>;
+
+interface AnyRoom {
+  read(connection: never): unknown;
+  write(connection: never): unknown;
+}
+
+/** The read door of a store with these rooms. */
+export type ReadDoorOf<D extends Readonly<Record<string, AnyRoom>>> = ReadDoor & {
+  readonly [K in keyof D]: ReturnType<D[K]["read"]>;
+};
+
+/** The write door of a store with these rooms. */
+export type WriteDoorOf<D extends Readonly<Record<string, AnyRoom>>> = WriteDoor & {
+  readonly [K in keyof D]: ReturnType<D[K]["write"]>;
+};
+
+/**
+ * Prepares doors once per store, so that opening one costs nothing per room: a room's tables are made when
+ * they are first asked for and then kept as long as the door.
+ */
+export function prepareDoors<Connection, Ledger extends LedgerReader | LedgerWriter>(
+  tables: Readonly<Record<string, (connection: Connection) => unknown>>,
+): (connection: Connection, ledger: Ledger) => { readonly ledger: Ledger } {
+  class Door {
+    readonly ledger: Ledger;
+    readonly #connection: Connection;
+
+    constructor(connection: Connection, ledger: Ledger) {
+      this.#connection = connection;
+      this.ledger = ledger;
+    }
+
+    /** Made on the first use and kept under its own name from then on. */
+    static make(door: Door, name: string): unknown {
+      const made = tables[name]!(door.#connection);
+      Object.defineProperty(door, name, { value: made });
+      return made;
+    }
+  }
+  for (const name of Object.keys(tables)) {
+    Object.defineProperty(Door.prototype, name, {
+      get(this: Door) {
+        return Door.make(this, name);
+      },
+    });
+  }
+  return (connection, ledger) => new Door(connection, ledger);
+}

@@ -1,0 +1,75 @@
+import { appendOnlyTriggers as postgresTriggers } from "../../src/adapters/postgres/append-only.ts";
+import type { PostgresReadConnection, PostgresWriteConnection } from "../../src/adapters/postgres/connection.ts";
+import type { PostgresMigration } from "../../src/adapters/postgres/migration.ts";
+import { POSTGRES_MIGRATIONS } from "../../src/adapters/postgres/migrations/index.ts";
+import { appendOnlyTriggers as sqliteTriggers } from "../../src/adapters/sqlite/append-only.ts";
+import type { SqliteReadConnection, SqliteWriteConnection } from "../../src/adapters/sqlite/connection.ts";
+import type { SqliteMigration } from "../../src/adapters/sqlite/migration.ts";
+import { SQLITE_MIGRATIONS } from "../../src/adapters/sqlite/migrations/index.ts";
+
+/** A small room of the tests' own: notes that change, and stamps that never do. */
+export interface NotesReader {
+  /** Through Kysely. */
+  list(): Promise<string[]>;
+  /** What a reader must not be able to do. */
+  sneak(text: string): Promise<unknown>;
+}
+
+export interface NotesWriter extends NotesReader {
+  /** Through a prepared statement. */
+  add(text: string): Promise<void>;
+  stamp(code: string, serial: number): Promise<void>;
+}
+
+interface Tables {
+  readonly note: { readonly text: string };
+}
+
+const sqliteTables: SqliteMigration = {
+  version: SQLITE_MIGRATIONS.length + 1,
+  name: "notes",
+  sql: `
+create table note (text text not null) strict;
+create table stamp (code text not null primary key, serial integer not null unique) strict;
+${sqliteTriggers({ table: "stamp", keys: [["code"], ["serial"]] })}`,
+};
+
+const postgresTables: PostgresMigration = {
+  version: POSTGRES_MIGRATIONS.length + 1,
+  name: "notes",
+  sql: (s) => `
+create table ${s}.note (text text collate "C" not null);
+create table ${s}.stamp (code text collate "C" primary key, serial bigint not null unique);
+${postgresTriggers({ schema: s, table: "stamp", keys: [["code"], ["serial"]] })}`,
+};
+
+export const SQLITE_WITH_NOTES: readonly SqliteMigration[] = [...SQLITE_MIGRATIONS, sqliteTables];
+export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [...POSTGRES_MIGRATIONS, postgresTables];
+
+function reader(connection: SqliteReadConnection | PostgresReadConnection): NotesReader {
+  const notes = () => connection.query<Tables>();
+  return {
+    list: async () =>
+      (await notes().selectFrom("note").select("text").orderBy("text").execute()).map((row) => row.text),
+    sneak: (text) => notes().insertInto("note").values({ text }).execute(),
+  };
+}
+
+export const sqliteNotes = {
+  read: reader,
+  write: (connection: SqliteWriteConnection): NotesWriter => ({
+    ...reader(connection),
+    add: async (text) => void connection.run("insert into note (text) values (?)", text),
+    stamp: async (code, serial) => void connection.run("insert into stamp (code, serial) values (?, ?)", code, serial),
+  }),
+};
+
+export const postgresNotes = {
+  read: reader,
+  write: (connection: PostgresWriteConnection): NotesWriter => ({
+    ...reader(connection),
+    add: async (text) => void (await connection.run("insert into note (text) values ($1)", text)),
+    stamp: async (code, serial) =>
+      void (await connection.run("insert into stamp (code, serial) values ($1, $2)", code, serial)),
+  }),
+};

@@ -1,0 +1,57 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import pg from "pg";
+import { inject } from "vitest";
+import type { PostgresAnswer } from "./global-setup.ts";
+
+/** A database that one test file or test has for itself. */
+export interface TestDatabase {
+  /** Address for the server's superuser. */
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+export interface TestPostgres {
+  /** Why there is no server here; null when there is one. */
+  readonly reason: string | null;
+  createDatabase(): Promise<TestDatabase>;
+}
+
+let count = 0;
+
+/**
+ * The PostgreSQL server of this test run. Ask for it at the top of a test file:
+ * `const postgres = await usePostgres(); describe.skipIf(postgres.reason !== null)(...)`.
+ */
+export async function usePostgres(): Promise<TestPostgres> {
+  const answer = JSON.parse(await text(connect(inject("postgresDoor")))) as PostgresAnswer;
+  if ("reason" in answer) {
+    const { reason } = answer;
+    return { reason, createDatabase: () => Promise.reject(new Error(reason)) };
+  }
+  const urlOf = (name: string) => answer.url.replace("DATABASE", name);
+  return {
+    reason: null,
+    async createDatabase() {
+      const name = `test_${process.pid}_${count++}`;
+      await asAdmin(urlOf("postgres"), `create database ${name} template template0 ${FOREIGN_ORDER}`);
+      return {
+        url: urlOf(name),
+        drop: () => asAdmin(urlOf("postgres"), `drop database ${name} with (force)`),
+      };
+    },
+  };
+}
+
+// Sorts unlike code points, so that a key without COLLATE "C" is found out.
+const FOREIGN_ORDER = "locale_provider icu icu_locale 'en-US'";
+
+async function asAdmin(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
