@@ -13,7 +13,7 @@ export function toContractPath(contract: ContractObject): string {
 /** The published schema of one object, with every code its check can raise: some rules no schema can say. */
 export function formatContractSchema(contract: JsonContract): string {
   const { room, name, title, summary, schema, codes } = contract;
-  const says = sortedByCodePoint(codes.keys()).map((code) => [code, codes.get(code)]);
+  const says = sortedByCodePoint(codes.keys()).map((code) => [code, codes.get(code)] as const);
   const body = { ...exportSchema(schema).schema, "x-codes": Object.fromEntries(says) };
   return formatSchemaDocument({ id: `urn:verbatim:contract:${room}:${name}`, title, description: summary }, body);
 }

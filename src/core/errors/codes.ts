@@ -1,5 +1,7 @@
 import { CONTEXT_CODES } from "./codes/context.ts";
 import { HALL_CODES } from "./codes/hall.ts";
+import { JOBS_CODES } from "./codes/jobs.ts";
+import { WORLD_CODES } from "./codes/world.ts";
 
 /** What is fixed about a thrown code: its exit, its HTTP status, what it says and what to do next. */
 export interface CodeFacts {
@@ -10,7 +12,12 @@ export interface CodeFacts {
 }
 
 /** Every code that can be thrown, unique in the product. Each room keeps its part in its own file. */
-export const CODES = { ...HALL_CODES, ...CONTEXT_CODES } as const satisfies Record<string, CodeFacts>;
+export const CODES = {
+  ...HALL_CODES,
+  ...CONTEXT_CODES,
+  ...JOBS_CODES,
+  ...WORLD_CODES,
+} as const satisfies Record<string, CodeFacts>;
 
 export type Code = keyof typeof CODES;
 

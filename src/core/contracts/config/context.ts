@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { budgets, repoPath } from "../shapes.ts";
+
+/** Catalytic Chat Contract, Canonical Sources. */
+export const CANONICAL_SOURCES = [
+  "LAW/CANON/*.md",
+  "LAW/CONTEXT/**/*.md",
+  "SKILLS/**/*.md",
+  "TOOLS/**/*.md",
+  "CONTRACTS/**/*.md",
+  "CORTEX/db/**/*.sql",
+] as const;
+
+/** Globs have a syntax and a code of their own (GLOB_SYNTAX), which the room raises. */
+const globs = z.array(z.string());
+
+export const contextConfig = z.strictObject({
+  sources: globs.min(1).optional(),
+  exclude: globs.optional(),
+  secrets: z.strictObject({ allow: z.array(repoPath).optional() }).optional(),
+  max_file_bytes: z.int().min(1).optional(),
+  budgets: budgets.optional(),
+});
+
+export type ContextConfig = z.infer<typeof contextConfig>;
+
+/** The context room's configuration with every default filled in. */
+export function resolveContext(config: ContextConfig = {}) {
+  return {
+    sources: config.sources ?? [...CANONICAL_SOURCES],
+    exclude: config.exclude ?? ["**/node_modules/**"],
+    secrets: { allow: config.secrets?.allow ?? [] },
+    max_file_bytes: config.max_file_bytes ?? 33_554_432,
+    budgets: config.budgets ?? {
+      max_symbols: 10,
+      max_sections: 5,
+      max_bytes_expanded: 10_000,
+      max_expands_per_step: 3,
+    },
+  };
+}
+
+export type ResolvedContext = ReturnType<typeof resolveContext>;

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { type JsonObject, parseJson } from "../../core/canonical/index.ts";
+import { SECTION, SYMBOL } from "./contracts.ts";
+
+interface Vector extends JsonObject {
+  area: string;
+  name: string;
+  input: JsonObject;
+  expected: JsonObject;
+}
+
+const vectors = parseJson(readFileSync(new URL("../../../test/vectors/context.json", import.meta.url))) as Vector[];
+
+describe("a symbol that names a heading", () => {
+  const refs = vectors.filter(({ area }) => area === "context.heading-ref");
+
+  it.each(refs.map((vector) => [vector.name, vector] as const))("%s", (_name, { input, expected }) => {
+    const symbol = {
+      symbol_id: "@CANON/LIGHTS",
+      target_type: "HEADING",
+      target_ref: String(input["target_ref"]),
+      default_slice_policy: "head(1)",
+    };
+    const codes = SYMBOL.check(symbol).map(({ code, pointer }) => `${code} ${pointer}`);
+    expect(codes).toEqual(expected["error"] === undefined ? [] : ["TARGET_SYNTAX /target_ref"]);
+  });
+});
+
+describe("a section", () => {
+  const sections = vectors.filter(
+    ({ area, expected }) => area === "context.section" && expected["sections"] !== undefined,
+  );
+
+  it.each(sections.map((vector) => [vector.name, vector] as const))(
+    "of the vectors fits its contract: %s",
+    (_name, { expected }) => {
+      const all = expected["sections"] as JsonObject[];
+      expect(all.length).toBeGreaterThan(0);
+      expect(all.flatMap((section) => SECTION.check(section))).toEqual([]);
+    },
+  );
+});
