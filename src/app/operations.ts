@@ -15,6 +15,7 @@ export interface Wiring {
 
 /** The table: the first word of an operation's name decides which module is loaded. */
 const WIRINGS: Readonly<Record<string, () => Promise<{ readonly wiring: Wiring }>>> = {
+  context: () => import("./wiring/context.ts"),
   contract: () => import("./wiring/contract.ts"),
   hall: () => import("./wiring/hall.ts"),
   keys: () => import("./wiring/keys.ts"),

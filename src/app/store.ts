@@ -1,14 +1,23 @@
-import { openPostgresStore } from "../adapters/postgres/store.ts";
-import { openSqliteStore } from "../adapters/sqlite/store.ts";
-import type { Clock, ContentStore, Ids, Store, SyncCrypto } from "../core/ports.ts";
+import type { Clock, ContentStore, Ids, ReadDoor, Store, SyncCrypto, WriteDoor } from "../core/ports.ts";
+import type { ContextReader, ContextWriter } from "../rooms/context/ports.ts";
 
 /** What doctor says about a store. */
 export interface StoreFacts {
   readonly [name: string]: unknown;
 }
 
-/** The store of a workspace with the tables of every room, whichever database holds it. */
-export interface AppStore extends Store {
+/** A read door with the tables of every room. */
+export interface AppReadDoor extends ReadDoor {
+  readonly context: ContextReader;
+}
+
+/** A write door with the tables of every room. */
+export interface AppWriteDoor extends WriteDoor {
+  readonly context: ContextWriter;
+}
+
+/** The store of a workspace, whichever database holds it. */
+export interface AppStore extends Store<AppReadDoor, AppWriteDoor> {
   facts(): Promise<StoreFacts>;
   /** Where the database keeps payloads itself. */
   readonly content: ContentStore | null;
@@ -23,18 +32,26 @@ export interface StoreOptions {
   readonly ids: Ids;
 }
 
-/** Opens the database of a workspace. */
+/** Opens the database of a workspace; only the driver that is needed is loaded. */
 export async function openStore(options: StoreOptions): Promise<AppStore> {
   const { path, url, crypto, clock, ids } = options;
   if (url === undefined || url === "") {
-    const store = await openSqliteStore({ path, crypto, clock, ids });
+    const { openSqliteStore } = await import("../adapters/sqlite/store.ts");
+    const { sqliteContext } = await import("../adapters/sqlite/context-tables.ts");
+    const store = await openSqliteStore({ path, crypto, clock, ids, rooms: { context: sqliteContext } });
     return bind(store, async () => ({ ...(await store.facts()) }), null);
   }
-  const store = await openPostgresStore({ url, crypto, clock, ids });
+  const { openPostgresStore } = await import("../adapters/postgres/store.ts");
+  const { postgresContext } = await import("../adapters/postgres/context-tables.ts");
+  const store = await openPostgresStore({ url, crypto, clock, ids, rooms: { context: postgresContext } });
   return bind(store, async () => ({ ...(await store.facts()) }), store.content);
 }
 
-function bind(store: Store, facts: () => Promise<StoreFacts>, content: ContentStore | null): AppStore {
+function bind(
+  store: Store<AppReadDoor, AppWriteDoor>,
+  facts: () => Promise<StoreFacts>,
+  content: ContentStore | null,
+): AppStore {
   return {
     read: (fn) => store.read(fn),
     transact: (fn) => store.transact(fn),

@@ -28,6 +28,20 @@ export function isTime(text: string): boolean {
   return TIME.test(text);
 }
 
+/** Milliseconds since 1970 of a time as the ledger writes it. */
+export function parseTime(text: string): number {
+  const [year, month, day, hour, minute, second, ms] = [0, 5, 8, 11, 14, 17, 20].map((at, i) =>
+    Number(text.slice(at, at + (i === 0 ? 4 : i === 6 ? 3 : 2))),
+  ) as [number, number, number, number, number, number, number];
+  const y = month <= 2 ? year - 1 : year;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  const days = era * 146_097 + dayOfEra - 719_468;
+  return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + ms;
+}
+
 function pad(value: number, width: number): string {
   return String(value).padStart(width, "0");
 }

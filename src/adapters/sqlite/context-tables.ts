@@ -167,7 +167,7 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
       "insert into context_search_file (path, content_hash, row_count) values (?, ?, ?) returning id",
       file.path,
       file.content_hash,
-      rows.length,
+      (rows.at(-1)?.ordinal ?? -1) + 1,
     )!;
     const sql = "insert into context_search (rowid, body, path, headings) values (?, ?, ?, ?)";
     for (const { ordinal, text, headings } of rows) {

@@ -2,8 +2,10 @@ import { encodeUtf8, formatCanonical, type JsonObject, type JsonValue, parseJson
 import { LEDGER_AREAS } from "../../core/ledger/conformance.ts";
 import { TEXT_AREAS } from "../../core/text/conformance.ts";
 import { TRUST_AREAS } from "../../core/trust/conformance.ts";
+import { CONTEXT_AREAS } from "../../rooms/context/conformance.ts";
 import { JOBS_AREAS } from "../../rooms/jobs/conformance.ts";
 import type { AreaFunction, AreaPorts } from "./runner.ts";
+import { WORLD_ROOM_AREAS } from "./world-areas.ts";
 
 /** Every area this build can run. */
 export function listAreas(): ReadonlyMap<string, AreaFunction> {
@@ -13,7 +15,9 @@ export function listAreas(): ReadonlyMap<string, AreaFunction> {
       ...TEXT_AREAS,
       ...LEDGER_AREAS,
       ...TRUST_AREAS,
+      ...CONTEXT_AREAS,
       ...JOBS_AREAS,
+      ...WORLD_ROOM_AREAS,
     }),
   );
 }

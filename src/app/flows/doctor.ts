@@ -84,6 +84,9 @@ function checkConfig(composition: Composition): Check {
 }
 
 async function checkStore(composition: Composition): Promise<Check[]> {
+  const remote = composition.env["VERBATIM_DATABASE_URL"] !== undefined;
+  if (!remote && !existsSync(composition.workspace.database))
+    return [ok("database", "no store yet: it is made when it is first needed")];
   try {
     const store = await composition.store("read");
     const facts = Object.entries(await store.facts()).map(([name, value]) => `${name} ${String(value)}`);

@@ -62,8 +62,9 @@ const check = defineOperation({
   async run({ files }: { readonly files: LocalFiles }, { object, file }) {
     const contract = findContract(object);
     const bytes = await files.read(file, MAX_FILE);
-    const problems = contract.media === "text" ? checkText(contract, bytes, file) : checkJson(contract, bytes, file);
-    return { ok: problems.length === 0, object: toContractId(contract), file, problems };
+    const name = file === "-" ? "standard input" : file;
+    const problems = contract.media === "text" ? checkText(contract, bytes, name) : checkJson(contract, bytes, name);
+    return { ok: problems.length === 0, object: toContractId(contract), file: name, problems };
   },
 });
 

@@ -26,10 +26,7 @@ interface Start {
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
-const LONGEST_TEXT = 1024;
 const FENCE = /^---[ \t]*$/;
-const BLANK_RUNS = /[ \t\n]+/g;
-const NEEDS_TIDYING = /[\t\n]| {2}|^ | $/;
 
 /**
  * The headings of a text with folded line ends that are direct children of the document, as CommonMark 0.31.2 has
@@ -37,7 +34,11 @@ const NEEDS_TIDYING = /[\t\n]| {2}|^ | $/;
  */
 export function findHeadings(text: string): Outline {
   const start = findStart(text);
-  const scanner = new BlockScanner(text, start.line);
+  const headings: Heading[] = [];
+  const scanner = new BlockScanner(text, start.line, (level, line, offset, content) => {
+    // The first line begins with the byte order mark, if there is one.
+    headings.push({ level, line, offset: line === 0 ? 0 : offset, text: toHeadingText(content) });
+  });
   let at = start.offset;
   while (at < text.length) {
     const lineFeed = text.indexOf("\n", at);
@@ -46,34 +47,12 @@ export function findHeadings(text: string): Outline {
     scanner.line++;
     at = end + 1;
   }
-  const headings = scanner.headings.map(({ level, line, offset, content }) => ({
-    level,
-    line,
-    // The first line begins with the byte order mark, if there is one.
-    offset: line === 0 ? 0 : offset,
-    text: toHeadingText(content),
-  }));
   return { headings, lines: scanner.line };
 }
 
 /** The label of a heading from its raw content, which only its own lines decide. */
-export function toHeadingText(content: string): string {
-  const subject = content.includes("\0") ? content.replaceAll("\0", "\ufffd") : content;
-  return cutText(tidy(flattenInlines(subject.trim())));
-}
-
-function tidy(text: string): string {
-  if (!NEEDS_TIDYING.test(text)) return text;
-  const spaced = text.replace(BLANK_RUNS, " ");
-  return spaced.slice(spaced.startsWith(" ") ? 1 : 0, spaced.endsWith(" ") && spaced.length > 1 ? -1 : undefined);
-}
-
-function cutText(text: string): string {
-  if (text.length <= LONGEST_TEXT) return text;
-  let end = 0;
-  for (let count = 0; count < LONGEST_TEXT && end < text.length; count++)
-    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
-  return text.slice(0, end);
+function toHeadingText(content: string): string {
+  return flattenInlines((content.includes("\0") ? content.replaceAll("\0", "\ufffd") : content).trim());
 }
 
 function findStart(text: string): Start {

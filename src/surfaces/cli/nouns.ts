@@ -24,6 +24,16 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/doctor.ts"),
   },
   {
+    noun: "index",
+    room: "context",
+    summary: "build, verify, status, explain, export",
+    load: () => import("./nouns/index.ts"),
+  },
+  { noun: "section", room: "context", summary: "list and show sections", load: () => import("./nouns/section.ts") },
+  { noun: "symbol", room: "context", summary: "names for sections", load: () => import("./nouns/symbol.ts") },
+  { noun: "expand", room: "context", summary: "read out exact slices", load: () => import("./nouns/expand.ts") },
+  { noun: "search", room: "context", summary: "find sections by words", load: () => import("./nouns/search.ts") },
+  {
     noun: "ledger",
     room: "ledger and trust",
     summary: "show, verify, export, prove",

@@ -27,6 +27,7 @@ export async function buildProgram(
     const operation = await app.describe(verb.operation);
     addVerb(toParent(top, verb.path), verb, operation, onRequest);
   }
+  addGlobalFlags(program);
   return program;
 }
 
@@ -35,8 +36,9 @@ function toParent(top: Command, path: readonly string[]): Command {
   let command = top;
   for (const word of path) {
     const known = command.commands.find((one) => one.name() === word);
-    command = known ?? command.command(word);
-    configure(command);
+    const next: Command = known ?? command.command(word);
+    if (known === undefined) configure(next);
+    command = next;
   }
   return command;
 }
@@ -48,8 +50,16 @@ function configure(command: Command): void {
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "this help");
   command.helpCommand(false);
-  command.addOption(new Option("--json", "one JSON value on stdout").hideHelp());
-  for (const flag of ["--quiet", "--debug", "--full", "--no-progress"]) command.addOption(new Option(flag).hideHelp());
+}
+
+const GLOBAL_FLAGS = ["--json", "--quiet", "--debug", "--full", "--no-progress"];
+
+/** Flags of every verb are understood everywhere; a verb may give one a meaning of its own besides. */
+function addGlobalFlags(command: Command): void {
+  for (const flag of GLOBAL_FLAGS) {
+    if (command.options.every(({ long }) => long !== flag)) command.addOption(new Option(flag).hideHelp());
+  }
+  for (const below of command.commands) addGlobalFlags(below);
 }
 
 function addVerb(

@@ -138,7 +138,8 @@ function forAll(command: AnyCommand, run: (command: AnyCommand) => void): void {
 
 async function answer({ verb, operation, input }: Request, app: App, io: Io): Promise<number> {
   const prepared = verb.prepare === undefined ? input : await verb.prepare(input, io, app);
-  if (verb.lines === "always" || (verb.lines === "json" && io.flags.json)) {
+  const wantsLines = { json: io.flags.json, always: true, "unless-out": prepared["out"] === undefined };
+  if (verb.lines !== undefined && wantsLines[verb.lines]) {
     for await (const text of app.lines(operation.name, prepared)) {
       io.line(text);
       await io.flush();

@@ -29,8 +29,8 @@ export interface Verb<Output = unknown> {
   /** Input fields the command line decides by itself. */
   prepare?(input: Record<string, unknown>, io: Io, app: App): Promise<Record<string, unknown>>;
   readonly examples: readonly string[];
-  /** What this verb prints as JSON Lines: with --json, or always. */
-  readonly lines?: "json" | "always";
+  /** When this verb prints JSON Lines: with --json, always, or unless it was given a file to write. */
+  readonly lines?: "json" | "always" | "unless-out";
   /** Prints the result for people. */
   render(output: Output, io: Io): void | Promise<void>;
   /** 0 unless the result itself says no. */

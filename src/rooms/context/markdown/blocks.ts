@@ -27,15 +27,8 @@ import {
 import { LineCursor } from "./line-cursor.ts";
 import { skipDefinitions } from "./reference-definitions.ts";
 
-/** A heading that is a direct child of the document, before its inlines are parsed. */
-export interface RawHeading {
-  readonly level: number;
-  /** First line, 0-based. */
-  readonly line: number;
-  /** Offset of the first line in the text. */
-  readonly offset: number;
-  readonly content: string;
-}
+/** Receives a heading that is a direct child of the document, before its inlines are parsed. */
+export type HeadingSink = (level: number, line: number, offset: number, content: string) => void;
 
 type Leaf = 0 | 1 | 2 | 3 | 4;
 const NO_LEAF: Leaf = 0;
@@ -57,10 +50,10 @@ for (const special of "\t\n #`~*+_=<>[0123456789-") PLAIN[special.charCodeAt(0)]
  * reads it. Cost: linear in the text; closing and matching containers is paid for by the characters that made them.
  */
 export class BlockScanner {
-  readonly headings: RawHeading[] = [];
   /** Number of the current line. */
   line: number;
   private readonly text: string;
+  private readonly found: HeadingSink;
   private readonly cursor: LineCursor;
   /** Open containers, outermost first: 0 is a block quote, anything else a list item and the columns it asks for. */
   private readonly containers: number[] = [];
@@ -76,11 +69,14 @@ export class BlockScanner {
   private paragraphOffset = 0;
   /** Where its content begins: definitions at its head are no longer part of it once an underline was seen. */
   private contentOffset = 0;
-  /** Starts and ends of the lines of a paragraph that begins with `[` and may hold link reference definitions. */
+  /** It begins with `[`, so link reference definitions may stand at its head. */
+  private mayDefine = false;
+  /** Starts and ends of its lines, which are needed when it may define something inside containers. */
   private paragraphLines: number[] | null = null;
 
-  constructor(text: string, line: number) {
+  constructor(text: string, line: number, found: HeadingSink) {
     this.text = text;
+    this.found = found;
     this.line = line;
     this.cursor = new LineCursor(text);
   }
@@ -96,7 +92,6 @@ export class BlockScanner {
         const code = this.text.charCodeAt(at);
         if (code >= 128 || PLAIN[code] === 1) {
           if (this.leaf === NO_LEAF) this.openParagraph(at, at, end);
-          else this.paragraphLines?.push(at, end);
           return;
         }
       } else if (this.leaf === FENCED_CODE) {
@@ -200,9 +195,7 @@ export class BlockScanner {
         const level = atxLevel(text, next, end);
         if (level === 0) return false;
         this.openLeaf(depth, NO_LEAF);
-        if (depth === 0) {
-          this.headings.push({ level, line: this.line, offset: at, content: atxContent(text, next + level, end) });
-        }
+        if (depth === 0) this.found(level, this.line, at, atxContent(text, next + level, end));
         return true;
       }
       case BACKTICK:
@@ -244,9 +237,7 @@ export class BlockScanner {
     if (level === 0) return false;
     const content = this.takeParagraph(at);
     if (content === "") return false;
-    if (depth === 0) {
-      this.headings.push({ level, line: this.paragraphLine, offset: this.paragraphOffset, content });
-    }
+    if (depth === 0) this.found(level, this.paragraphLine, this.paragraphOffset, content);
     this.leaf = NO_LEAF;
     return true;
   }
@@ -254,16 +245,14 @@ export class BlockScanner {
   /** Content of the open paragraph above the line at an offset, without the definitions at its head. */
   private takeParagraph(at: number): string {
     const { text, paragraphLines } = this;
-    if (paragraphLines === null) {
-      // Only headings of the document itself are kept; for others it is enough that there is a text.
-      return this.containers.length === 0 ? stripIndents(text.slice(this.contentOffset, at)) : "text";
-    }
-    let content = "";
-    for (let i = 0; i < paragraphLines.length; i += 2) {
-      content += `${text.slice(paragraphLines[i], paragraphLines[i + 1])}\n`;
-    }
-    const rest = content.slice(skipDefinitions(content));
+    const inContainer = this.containers.length > 0;
+    // Only headings of the document itself are kept; for others it is enough that there is a text.
+    if (inContainer && paragraphLines === null) return "text";
+    const lines = inContainer ? joinLines(text, paragraphLines!) : stripIndents(text.slice(this.contentOffset, at));
+    if (!this.mayDefine) return lines;
+    const rest = lines.slice(skipDefinitions(lines.replaceAll("\0", "\ufffd")));
     if (rest === "") {
+      this.mayDefine = false;
       this.paragraphLines = null;
       this.contentOffset = at;
     }
@@ -307,7 +296,8 @@ export class BlockScanner {
     this.paragraphLine = this.line;
     this.paragraphOffset = at;
     this.contentOffset = at;
-    this.paragraphLines = this.text.charCodeAt(next) === OPEN_BRACKET ? [next, end] : null;
+    this.mayDefine = this.text.charCodeAt(next) === OPEN_BRACKET;
+    this.paragraphLines = this.mayDefine && this.containers.length > 0 ? [next, end] : null;
   }
 
   /** Closes the open leaf and all containers below a depth. */
@@ -321,6 +311,14 @@ export class BlockScanner {
   }
 }
 
+function joinLines(text: string, lines: readonly number[]): string {
+  let content = "";
+  for (let i = 0; i < lines.length; i += 2) content += `${text.slice(lines[i], lines[i + 1])}\n`;
+  return content;
+}
+
 function stripIndents(content: string): string {
-  return content.replace(INDENTS, "$1");
+  const first = content.charCodeAt(0);
+  const isIndented = first === SPACE || first === TAB || content.includes("\n ") || content.includes("\n\t");
+  return isIndented ? content.replace(INDENTS, "$1") : content;
 }

@@ -1,6 +1,4 @@
-import { BACKTICK } from "./characters.ts";
-
-const NOT_A_SPACE = /[^ ]/;
+import { BACKTICK, LINE_FEED, SPACE } from "./characters.ts";
 
 /** Finds where code spans end. When the next run does not end one, all runs of the text are found, in one pass. */
 export class CodeSpans {
@@ -48,9 +46,13 @@ export function skipBackticks(text: string, at: number): number {
   return end;
 }
 
-/** What a code span shows: line breaks are spaces, and one space goes at each end where both have one. */
-export function codeText(content: string): string {
-  const text = content.replaceAll("\n", " ");
-  const padded = text.startsWith(" ") && text.endsWith(" ") && NOT_A_SPACE.test(text);
-  return padded ? text.slice(1, -1) : text;
+/** Whether one space goes at each end of a code span: both have one, and not all of it is space. */
+export function isPadded(text: string, open: number, close: number): boolean {
+  if (!isSpaceOrBreak(text.charCodeAt(open)) || !isSpaceOrBreak(text.charCodeAt(close - 1))) return false;
+  for (let i = open; i < close; i++) if (!isSpaceOrBreak(text.charCodeAt(i))) return true;
+  return false;
+}
+
+function isSpaceOrBreak(code: number): boolean {
+  return code === SPACE || code === LINE_FEED;
 }

@@ -1,111 +1,135 @@
 import { ASTERISK, isPunctuation, isSpace, LINE_FEED } from "./characters.ts";
 
-/** A run of `*` or `_` that may open or close emphasis. */
-export interface DelimiterRun {
-  /** Ascending in the text. */
-  readonly id: number;
-  readonly code: number;
-  readonly length: number;
-  readonly canOpen: boolean;
-  readonly canClose: boolean;
-  /** Markers that were not used up for emphasis. */
-  left: number;
-  previous: DelimiterRun | null;
-  next: DelimiterRun | null;
-}
+const NONE = -1;
+const CAN_OPEN = 1;
+const CAN_CLOSE = 2;
 
-/** The delimiter stack of CommonMark. What it computes is how many markers of each run stay text. */
+/**
+ * The delimiter stack of CommonMark: runs of `*` and `_` that may open or close emphasis, numbered as they come.
+ * What it computes is how many markers of each run stay text. Cost: linear in the runs and their markers.
+ */
 export class DelimiterStack {
-  top: DelimiterRun | null = null;
-  private runs = 0;
+  /** Number of the topmost run, or -1. */
+  top = NONE;
+  private readonly text: string;
+  private readonly starts: number[] = [];
+  private readonly lengths: number[] = [];
+  /** Markers that were not used up for emphasis. */
+  private readonly left: number[] = [];
+  private readonly abilities: number[] = [];
+  private readonly below: number[] = [];
+  private readonly above: number[] = [];
 
-  /** Puts a run on the stack when it can open or close something; null when it is plain text. */
-  push(text: string, at: number, end: number): DelimiterRun | null {
-    const code = text.charCodeAt(at);
-    const before = at === 0 ? LINE_FEED : text.charCodeAt(at - 1);
-    const after = end === text.length ? LINE_FEED : text.charCodeAt(end);
-    const spaceBefore = isSpace(before);
-    const spaceAfter = isSpace(after);
-    const markBefore = isPunctuation(before);
-    const markAfter = isPunctuation(after);
-    const leftFlanking = !spaceAfter && (!markAfter || spaceBefore || markBefore);
-    const rightFlanking = !spaceBefore && (!markBefore || spaceAfter || markAfter);
-    const canOpen = leftFlanking && (code === ASTERISK || !rightFlanking || markBefore);
-    const canClose = rightFlanking && (code === ASTERISK || !leftFlanking || markAfter);
-    if (!canOpen && !canClose) return null;
-    const length = end - at;
-    const { top } = this;
-    const run: DelimiterRun = {
-      id: this.runs++,
-      code,
-      length,
-      canOpen,
-      canClose,
-      left: length,
-      previous: top,
-      next: null,
-    };
-    if (top !== null) top.next = run;
-    this.top = run;
-    return run;
+  constructor(text: string) {
+    this.text = text;
   }
 
-  /** Pairs the runs above `bottom` and takes them off the stack. Cost: linear in their number and their markers. */
-  pairAbove(bottom: DelimiterRun | null): void {
+  /** Takes in the run `at..end`; one that can neither open nor close anything is plain text. */
+  push(at: number, end: number): void {
+    const abilities = findAbilities(this.text, at, end);
+    if (abilities === 0) return;
+    const run = this.starts.push(at) - 1;
+    this.lengths.push(end - at);
+    this.left.push(end - at);
+    this.abilities.push(abilities);
+    this.below.push(this.top);
+    this.above.push(NONE);
+    if (this.top !== NONE) this.above[this.top] = run;
+    this.top = run;
+  }
+
+  /** Calls back with every stretch of markers that was used up. */
+  eachUsed(use: (from: number, to: number) => void): void {
+    for (let run = 0; run < this.starts.length; run++) {
+      const start = this.starts[run]!;
+      const left = this.left[run]!;
+      if (left < this.lengths[run]!) use(start + left, start + this.lengths[run]!);
+    }
+  }
+
+  /** Pairs the runs above `bottom` and takes them off the stack. */
+  pairAbove(bottom: number): void {
     if (this.top === bottom) return;
-    const floor = bottom === null ? -1 : bottom.id;
-    // Highest run known to have no opener at or below it, by kind of closer: each failed search is made once.
-    const searched = new Int32Array(12).fill(floor);
+    const { left, abilities, above, below } = this;
+    // Highest run known to have no opener at or below it, by kind of closer: no search is made twice in vain.
+    const searched = new Array<number>(12).fill(bottom);
     let closer = this.lowestAbove(bottom);
-    while (closer !== null) {
-      if (!closer.canClose) {
-        closer = closer.next;
+    while (closer !== NONE) {
+      if ((abilities[closer]! & CAN_CLOSE) === 0) {
+        closer = above[closer]!;
         continue;
       }
-      const kind = (closer.code === ASTERISK ? 0 : 6) + (closer.canOpen ? 3 : 0) + (closer.length % 3);
-      const opener = findOpener(closer, searched[kind]!);
-      if (opener === null) {
-        searched[kind] = closer.previous === null ? -1 : closer.previous.id;
-        const next: DelimiterRun | null = closer.next;
-        if (!closer.canOpen) this.remove(closer);
+      const kind = this.kindOf(closer);
+      const opener = this.findOpener(closer, searched[kind]!);
+      if (opener === NONE) {
+        searched[kind] = below[closer]!;
+        const next = above[closer]!;
+        if ((abilities[closer]! & CAN_OPEN) === 0) this.remove(closer);
         closer = next;
         continue;
       }
-      const used = closer.left >= 2 && opener.left >= 2 ? 2 : 1;
-      opener.left -= used;
-      closer.left -= used;
-      opener.next = closer;
-      closer.previous = opener;
-      if (opener.left === 0) this.remove(opener);
-      if (closer.left === 0) {
-        const next: DelimiterRun | null = closer.next;
+      const used = left[closer]! >= 2 && left[opener]! >= 2 ? 2 : 1;
+      left[opener]! -= used;
+      left[closer]! -= used;
+      above[opener] = closer;
+      below[closer] = opener;
+      if (left[opener] === 0) this.remove(opener);
+      if (left[closer] === 0) {
+        const next = above[closer]!;
         this.remove(closer);
         closer = next;
       }
     }
     this.top = bottom;
-    if (bottom !== null) bottom.next = null;
+    if (bottom !== NONE) above[bottom] = NONE;
   }
 
-  private lowestAbove(bottom: DelimiterRun | null): DelimiterRun | null {
+  /** Closers of one kind find the same openers. */
+  private kindOf(closer: number): number {
+    const marker = this.text.charCodeAt(this.starts[closer]!) === ASTERISK ? 0 : 6;
+    return marker + ((this.abilities[closer]! & CAN_OPEN) === 0 ? 0 : 3) + (this.lengths[closer]! % 3);
+  }
+
+  private findOpener(closer: number, floor: number): number {
+    const { text, starts, lengths, abilities, below } = this;
+    const marker = text.charCodeAt(starts[closer]!);
+    const length = lengths[closer]!;
+    for (let run = below[closer]!; run > floor; run = below[run]!) {
+      if ((abilities[run]! & CAN_OPEN) === 0 || text.charCodeAt(starts[run]!) !== marker) continue;
+      const eitherWay = (abilities[closer]! & CAN_OPEN) !== 0 || (abilities[run]! & CAN_CLOSE) !== 0;
+      if (eitherWay && length % 3 !== 0 && (lengths[run]! + length) % 3 === 0) continue;
+      return run;
+    }
+    return NONE;
+  }
+
+  private lowestAbove(bottom: number): number {
     let run = this.top;
-    while (run !== null && run.previous !== bottom) run = run.previous;
+    while (this.below[run] !== bottom) run = this.below[run]!;
     return run;
   }
 
-  private remove(run: DelimiterRun): void {
-    if (run.previous !== null) run.previous.next = run.next;
-    if (run.next === null) this.top = run.previous;
-    else run.next.previous = run.previous;
+  private remove(run: number): void {
+    const { above, below } = this;
+    const lower = below[run]!;
+    const upper = above[run]!;
+    if (lower !== NONE) above[lower] = upper;
+    if (upper === NONE) this.top = lower;
+    else below[upper] = lower;
   }
 }
 
-function findOpener(closer: DelimiterRun, floor: number): DelimiterRun | null {
-  for (let run = closer.previous; run !== null && run.id > floor; run = run.previous) {
-    if (run.code !== closer.code || !run.canOpen) continue;
-    const eitherWay = closer.canOpen || run.canClose;
-    if (eitherWay && closer.length % 3 !== 0 && (run.length + closer.length) % 3 === 0) continue;
-    return run;
-  }
-  return null;
+function findAbilities(text: string, at: number, end: number): number {
+  const anywhere = text.charCodeAt(at) === ASTERISK;
+  const before = at === 0 ? LINE_FEED : text.charCodeAt(at - 1);
+  const after = end === text.length ? LINE_FEED : text.charCodeAt(end);
+  const spaceBefore = isSpace(before);
+  const spaceAfter = isSpace(after);
+  const markBefore = isPunctuation(before);
+  const markAfter = isPunctuation(after);
+  const leftFlanking = !spaceAfter && (!markAfter || spaceBefore || markBefore);
+  const rightFlanking = !spaceBefore && (!markBefore || spaceAfter || markAfter);
+  const canOpen = leftFlanking && (anywhere || !rightFlanking || markBefore);
+  const canClose = rightFlanking && (anywhere || !leftFlanking || markAfter);
+  return (canOpen ? CAN_OPEN : 0) | (canClose ? CAN_CLOSE : 0);
 }

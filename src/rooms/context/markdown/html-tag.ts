@@ -31,16 +31,14 @@ const NUL = 0;
 
 /**
  * The end of the open or closing tag that starts with `<` at an offset, or -1.
- * `dead` remembers quotes from which no tag can end, so that all attempts on one text together stay linear.
+ * `dead` holds quotes that were opened before: from those no tag ends, or they lie behind a tag that did. With it all
+ * attempts on one text together stay linear.
  */
 export function scanTag(text: string, at: number, end: number, dead?: Set<number>): number {
   const first = text.charCodeAt(at + 1);
   if (first === SLASH) return scanClosingTag(text, at + 2, end);
   if (at + 1 >= end || !isLetter(first)) return -1;
-  const opened: number[] = [];
-  const result = scanOpenTag(text, at + 2, end, opened, dead);
-  if (result === -1 && dead !== undefined) for (const quote of opened) dead.add(quote);
-  return result;
+  return scanOpenTag(text, at + 2, end, dead);
 }
 
 function scanClosingTag(text: string, at: number, end: number): number {
@@ -51,7 +49,7 @@ function scanClosingTag(text: string, at: number, end: number): number {
   return i < end && text.charCodeAt(i) === GREATER_THAN ? i + 1 : -1;
 }
 
-function scanOpenTag(text: string, at: number, end: number, opened: number[], dead?: Set<number>): number {
+function scanOpenTag(text: string, at: number, end: number, dead?: Set<number>): number {
   let places = IN_TAG_NAME;
   let i = at;
   while (i < end) {
@@ -59,7 +57,7 @@ function scanOpenTag(text: string, at: number, end: number, opened: number[], de
     if (code === GREATER_THAN) return (places & ~AFTER_EQUALS) === 0 ? -1 : i + 1;
     if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
       if ((places & AFTER_EQUALS) === 0 || dead?.has(i) === true) return -1;
-      opened.push(i);
+      dead?.add(i);
       const close = text.indexOf(code === DOUBLE_QUOTE ? '"' : "'", i + 1);
       if (close === -1 || close >= end) return -1;
       places = AFTER_QUOTED;

@@ -1,4 +1,4 @@
-import { BACKSLASH, CLOSE_BRACKET, CLOSE_PAREN, COLON, LESS_THAN, LINE_FEED, OPEN_BRACKET } from "./characters.ts";
+import { BACKSLASH, CLOSE_BRACKET, COLON, LESS_THAN, LINE_FEED, OPEN_BRACKET } from "./characters.ts";
 import {
   scanBareDestination,
   scanBracketedDestination,
@@ -24,8 +24,9 @@ function definitionEnd(content: string, at: number): number {
   const label = labelEnd(content, at);
   if (label === -1 || content.charCodeAt(label) !== COLON) return -1;
   const target = skipSpacesAndBreak(content, label + 1);
-  const destination = destinationEnd(content, target);
-  if (destination === -1) return -1;
+  const bracketed = content.charCodeAt(target) === LESS_THAN;
+  const destination = bracketed ? scanBracketedDestination(content, target) : scanBareDestination(content, target);
+  if (destination < 0) return -1;
   const gap = skipSpacesAndBreak(content, destination);
   // A title that does not end its line is none; the definition may still end before it.
   const title = gap === destination ? -1 : scanTitle(content, gap);
@@ -42,13 +43,6 @@ function labelEnd(content: string, at: number): number {
     if (code === BACKSLASH) i++;
   }
   return -1;
-}
-
-function destinationEnd(content: string, at: number): number {
-  if (content.charCodeAt(at) === LESS_THAN) return scanBracketedDestination(content, at);
-  const { end, depth } = scanBareDestination(content, at);
-  if (depth > 0) return -1;
-  return end === at && content.charCodeAt(at) !== CLOSE_PAREN ? -1 : end;
 }
 
 /** The start of the next line when only spaces stand before the end of this one, or -1. */

@@ -1,0 +1,8 @@
+import type { LocalFiles } from "../../core/ports.ts";
+import type { ExpansionPorts } from "./expansion.ts";
+import type { BuildPorts } from "./index-build.ts";
+
+/** Everything the operations of this room need. */
+export interface ContextPorts extends BuildPorts, ExpansionPorts {
+  readonly files: LocalFiles;
+}

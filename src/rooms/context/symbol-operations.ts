@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { formatCanonical } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { symbolSchema } from "./contracts.ts";
+import { resolveNow } from "./expansion.ts";
+import type { ContextPorts } from "./operation-ports.ts";
+import {
+  addSymbol,
+  checkSymbols,
+  importSymbols,
+  listSymbols,
+  removeSymbol,
+  repinSymbol,
+  replaceSymbol,
+  requireSymbol,
+} from "./registry.ts";
+import { parseTarget } from "./symbol.ts";
+
+const MAX_FILE = 64 * 1024 * 1024;
+const id = z.string().describe("Id of the symbol: @NAMESPACE/NAME.");
+
+const definition = z.strictObject({
+  symbol_id: id,
+  file: z.string().optional().describe("Point to a whole file, by its path."),
+  heading: z.string().optional().describe("Point to a heading: path#Part/Part."),
+  section: z.string().optional().describe("Pin one section, by its id."),
+  slice: z.string().describe("What is read when no slice is given: lines[a:b], chars[a:b], head(n), tail(n)."),
+});
+
+const defined = z.strictObject({ symbol: symbolSchema, existing: z.boolean() });
+
+function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof definition>): unknown {
+  const targets = [
+    ["FILE", file],
+    ["HEADING", heading],
+    ["SECTION", section],
+  ].filter(([, ref]) => ref !== undefined);
+  const [only] = targets;
+  if (only === undefined || targets.length > 1) {
+    throw new VerbatimError("USAGE", { message: "give exactly one of --file, --heading, --section" });
+  }
+  return { symbol_id, target_type: only[0], target_ref: only[1], default_slice_policy: slice };
+}
+
+const add = defineOperation({
+  name: "context.symbol-add",
+  summary: "Gives a section, a file or a heading a name.",
+  effect: "append",
+  input: definition,
+  output: defined,
+  run: (ports: ContextPorts, input) => addSymbol(ports, toSymbol(input)),
+});
+
+const replace = defineOperation({
+  name: "context.symbol-replace",
+  summary: "Changes what a symbol means; the old meaning stays in the ledger.",
+  effect: "append",
+  input: definition,
+  output: defined,
+  run: (ports: ContextPorts, input) => replaceSymbol(ports, toSymbol(input)),
+});
+
+const remove = defineOperation({
+  name: "context.symbol-remove",
+  summary: "Removes a symbol.",
+  effect: "append",
+  input: z.strictObject({ symbol_id: id }),
+  output: symbolSchema,
+  run: (ports: ContextPorts, { symbol_id }) => removeSymbol(ports, symbol_id),
+});
+
+const show = defineOperation({
+  name: "context.symbol-show",
+  summary: "Shows a symbol and the section it means now.",
+  effect: "read",
+  input: z.strictObject({ symbol_id: id }),
+  output: z.strictObject({
+    symbol: symbolSchema,
+    section_id: z.string(),
+    file_path: z.string(),
+    line_start: z.int(),
+    line_end: z.int(),
+  }),
+  run: async (ports: ContextPorts, { symbol_id }) =>
+    ports.store.read(async ({ context }) => {
+      const row = await requireSymbol(context, symbol_id);
+      const view = await ports.views.open(context);
+      const section = await resolveNow(context, view, parseTarget(row.symbol), row, symbol_id);
+      const { section_id, file_path, line_start, line_end } = section;
+      return { symbol: row.symbol, section_id, file_path, line_start, line_end };
+    }),
+});
+
+const list = defineOperation({
+  name: "context.symbol-list",
+  summary: "Lists all symbols.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({ symbols: z.array(symbolSchema) }),
+  run: async ({ store }: ContextPorts) =>
+    store.read(async ({ context }) => ({ symbols: (await listSymbols(context)).map(({ symbol }) => symbol) })),
+});
+
+const check = defineOperation({
+  name: "context.symbol-check",
+  summary: "Lists every symbol that would fail if it were used now.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({
+    ok: z.boolean(),
+    problems: z.array(z.strictObject({ symbol_id: z.string(), code: z.string(), message: z.string() })),
+  }),
+  async run(ports: ContextPorts) {
+    const problems = await checkSymbols(ports);
+    return { ok: problems.length === 0, problems };
+  },
+});
+
+const repin = defineOperation({
+  name: "context.symbol-repin",
+  summary: "Pins the section that now stands where a symbol last pointed.",
+  effect: "append",
+  input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
+  output: defined,
+  run: (ports: ContextPorts, { symbol_id, to }) => repinSymbol(ports, symbol_id, to),
+});
+
+const exported = defineOperation({
+  name: "context.symbol-export",
+  summary: "Writes all symbols as canonical JSON Lines.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({ symbols: z.int() }),
+  run: async ({ store }: ContextPorts) =>
+    store.read(async ({ context }) => ({ symbols: (await listSymbols(context)).length })),
+  async *lines({ store }: ContextPorts) {
+    for (const { symbol } of await store.read(({ context }) => listSymbols(context))) yield formatCanonical(symbol);
+  },
+});
+
+const imported = defineOperation({
+  name: "context.symbol-import",
+  summary: "Adds the symbols of a JSON Lines file: all of them or none.",
+  effect: "append",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ file: z.string().describe("File of symbols; - reads standard input.") }),
+  output: z.strictObject({ added: z.int(), existing: z.int() }),
+  run: async (ports: ContextPorts, { file }) => importSymbols(ports, await ports.files.read(file, MAX_FILE), file),
+});
+
+/** The operations on symbols. */
+export const SYMBOL_OPERATIONS = [add, replace, remove, show, list, check, repin, exported, imported] as const;

@@ -1,0 +1,126 @@
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Built {
+  readonly index_hash: string;
+  readonly files: number;
+  readonly sections: number;
+  readonly changed: { readonly added: number; readonly modified: number; readonly removed: number };
+  readonly mode: string;
+  readonly empty_globs: readonly string[];
+  readonly skipped_links: readonly string[];
+}
+
+interface Verdict {
+  readonly ok: boolean;
+  readonly index_hash: string;
+  readonly actual_hash: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+interface Status {
+  readonly index_hash: string;
+  readonly built_at: string;
+  readonly age_ms: number;
+  readonly files: number;
+  readonly sections: number;
+  readonly stale: readonly string[];
+  readonly symbol_problems: readonly { readonly symbol_id: string; readonly code: string; readonly message: string }[];
+}
+
+interface Explained {
+  readonly file_path: string;
+  readonly source: boolean;
+  readonly sources: readonly string[];
+  readonly exclude: readonly string[];
+  readonly problem: string | null;
+}
+
+const MOST = 20;
+
+const build = defineVerb<Built>({
+  path: ["build"],
+  operation: "context.index-build",
+  examples: ["verbatim index build", "verbatim index build --full", "verbatim index build --with-search"],
+  render(built, io) {
+    const { added, modified, removed } = built.changed;
+    io.line(
+      `${io.paint.good("indexed")} ${built.files} files, ${built.sections} sections (${built.mode}: ${added} added, ${modified} changed, ${removed} removed)`,
+    );
+    io.line(`index ${built.index_hash}`);
+    for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${glob}`);
+    for (const path of built.skipped_links) io.line(`${io.paint.warn("note")} the folder link ${path} was not entered`);
+    if (built.files === 0) io.line(`next: ${io.paint.bold("verbatim init")} proposes sources`);
+    else io.line(`next: ${io.paint.bold("verbatim section list")} or ${io.paint.bold('verbatim search "words"')}`);
+  },
+});
+
+const verify = defineVerb<Verdict>({
+  path: ["verify"],
+  operation: "context.index-verify",
+  examples: ["verbatim index verify"],
+  render(verdict, io) {
+    for (const [word, paths] of [
+      ["added", verdict.added],
+      ["removed", verdict.removed],
+      ["changed", verdict.changed],
+    ] as const) {
+      for (const path of paths.slice(0, MOST)) io.line(`${word.padEnd(8)} ${path}`);
+      if (paths.length > MOST) io.line(`${word.padEnd(8)} and ${paths.length - MOST} more`);
+    }
+    io.line(
+      verdict.ok
+        ? `${io.paint.good("verified")} index ${verdict.index_hash}`
+        : `${io.paint.bad("different")} index ${verdict.index_hash}, files ${verdict.actual_hash}; verbatim index build`,
+    );
+  },
+  exit: ({ ok }) => (ok ? 0 : 1),
+});
+
+export const noun: Noun = {
+  verbs: [
+    build,
+    verify,
+    defineVerb<Status>({
+      path: ["status"],
+      operation: "context.index-status",
+      examples: ["verbatim index status"],
+      render(status, io) {
+        io.line(`index    ${status.index_hash}`);
+        io.line(`built    ${status.built_at} (${Math.round(status.age_ms / 1000)} s ago)`);
+        io.line(`holds    ${status.files} files, ${status.sections} sections`);
+        io.line(
+          `stale    ${status.stale.length === 0 ? "nothing" : `${status.stale.length} files; verbatim index build`}`,
+        );
+        for (const path of status.stale.slice(0, MOST)) io.line(`         ${path}`);
+        for (const { symbol_id, code } of status.symbol_problems)
+          io.line(`symbol   ${symbol_id} ${io.paint.warn(code)}`);
+      },
+    }),
+    defineVerb<Explained>({
+      path: ["explain"],
+      operation: "context.index-explain",
+      args: [{ field: "path", label: "PATH" }],
+      examples: ["verbatim index explain docs/guide.md"],
+      render(explained, io) {
+        io.line(
+          `${explained.file_path} ${explained.source ? io.paint.good("is a source") : io.paint.warn("is not a source")}`,
+        );
+        for (const glob of explained.sources) io.line(`  selected by ${glob}`);
+        if (explained.sources.length === 0) io.line("  no glob of context.sources matches it");
+        for (const glob of explained.exclude) io.line(`  left out by ${glob}`);
+        if (explained.problem !== null) io.line(`  problem: ${io.paint.bad(explained.problem)}`);
+      },
+    }),
+    defineVerb<{ path: string | null; index_hash: string; sections: number }>({
+      path: ["export"],
+      operation: "context.index-export",
+      lines: "unless-out",
+      examples: ["verbatim index export > SECTION_INDEX.jsonl", "verbatim index export --out SECTION_INDEX.jsonl"],
+      render(done, io) {
+        io.line(`${io.paint.good("written")} ${done.path}: ${done.sections} sections, index ${done.index_hash}`);
+      },
+    }),
+  ],
+};

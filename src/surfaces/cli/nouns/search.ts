@@ -1,0 +1,44 @@
+import { formatTable, shortId } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Found {
+  readonly ignored: readonly string[];
+  readonly total: number;
+  readonly results: readonly {
+    readonly section_id: string;
+    readonly file_path: string;
+    readonly heading_path: readonly string[];
+    readonly slice: string;
+  }[];
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<Found>({
+      path: [],
+      operation: "context.search",
+      args: [{ field: "query", label: "QUERY" }],
+      examples: ["verbatim search 'restore proof'", "verbatim search '\"byte identical\" catal*' --limit 5"],
+      render({ ignored, total, results }, io) {
+        for (const word of ignored) io.line(`${io.paint.warn("ignored")} ${word}`);
+        const rows = results.map((one) => [
+          one.file_path,
+          one.heading_path.join(" / "),
+          one.slice,
+          shortId(one.section_id, io.flags.full),
+        ]);
+        const columns = [
+          { title: "file", shrink: true },
+          { title: "heading", shrink: true },
+          { title: "slice" },
+          { title: "section" },
+        ];
+        if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        io.line(`${results.length} of ${total} sections`);
+        const first = results[0];
+        if (first !== undefined)
+          io.line(`next: ${io.paint.bold(`verbatim expand ${first.section_id} --slice '${first.slice}'`)}`);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,66 @@
+import { formatTable, shortId } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Section {
+  readonly section_id: string;
+  readonly file_path: string;
+  readonly heading_path: readonly string[];
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly content_hash: string;
+}
+
+interface Listed {
+  readonly sections: readonly (Section & { readonly lines: number; readonly bytes: number })[];
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<Listed>({
+      path: ["list"],
+      operation: "context.section-list",
+      args: [{ field: "path", label: "PATH", optional: true }],
+      flags: { heading: { value: "TEXT" } },
+      examples: [
+        "verbatim section list",
+        "verbatim section list docs/guide.md",
+        "verbatim section list --heading Limits",
+      ],
+      render({ sections }, io) {
+        const rows = sections.map((one) => [
+          one.heading_path.length === 0
+            ? one.file_path
+            : `${"  ".repeat(one.heading_path.length)}${one.heading_path.at(-1)}`,
+          `${one.line_start}..${one.line_end}`,
+          String(one.bytes),
+          shortId(one.section_id, io.flags.full),
+        ]);
+        const columns = [
+          { title: "section", shrink: true },
+          { title: "lines", align: "right" },
+          { title: "bytes", align: "right" },
+          { title: "id" },
+        ] as const;
+        for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        io.line(`${sections.length} sections`);
+      },
+    }),
+    defineVerb<Section & { readonly symbols: readonly string[] }>({
+      path: ["show"],
+      operation: "context.section-show",
+      args: [{ field: "section_id", label: "ID" }],
+      examples: ["verbatim section show SECTION_ID"],
+      render(section, io) {
+        io.line(`section  ${section.section_id}`);
+        io.line(`file     ${section.file_path}, lines ${section.line_start}..${section.line_end}`);
+        io.line(
+          `heading  ${section.heading_path.length === 0 ? "(the whole file)" : section.heading_path.join(" / ")}`,
+        );
+        io.line(`content  ${section.content_hash}`);
+        for (const symbol of section.symbols) io.line(`symbol   ${symbol}`);
+        const lines = section.line_end - section.line_start;
+        io.line(`next: ${io.paint.bold(`verbatim expand ${section.section_id} --slice 'lines[0:${lines}]'`)}`);
+      },
+    }),
+  ],
+};

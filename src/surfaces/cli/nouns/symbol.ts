@@ -1,0 +1,122 @@
+import { formatTable } from "../table.ts";
+import { defineVerb, type Noun, type Verb } from "../verb.ts";
+
+interface SymbolRecord {
+  readonly symbol_id: string;
+  readonly target_type: string;
+  readonly target_ref: string;
+  readonly default_slice_policy: string;
+}
+
+interface Defined {
+  readonly symbol: SymbolRecord;
+  readonly existing: boolean;
+}
+
+const ID = [{ field: "symbol_id", label: "@ID" }] as const;
+const TARGET_FLAGS = {
+  file: { value: "PATH" },
+  heading: { value: "REF" },
+  section: { value: "ID" },
+  slice: { value: "S" },
+};
+
+function describe({ symbol_id, target_type, target_ref, default_slice_policy }: SymbolRecord): string {
+  return `${symbol_id} ${target_type} ${target_ref} ${default_slice_policy}`;
+}
+
+const renderDefined: Verb<Defined>["render"] = ({ symbol, existing }, io) => {
+  io.line(`${existing ? "unchanged" : io.paint.good("defined")} ${describe(symbol)}`);
+  io.line(`next: ${io.paint.bold(`verbatim expand ${symbol.symbol_id}`)}`);
+};
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<Defined>({
+      path: ["add"],
+      operation: "context.symbol-add",
+      args: ID,
+      flags: TARGET_FLAGS,
+      examples: [
+        "verbatim symbol add @CANON/RULES --file LAW/CANON/RULES.md --slice 'lines[0:20]'",
+        "verbatim symbol add @CANON/LIMITS --heading 'LAW/CANON/RULES.md#Rules/Limits' --slice 'head(5)'",
+      ],
+      render: renderDefined,
+    }),
+    defineVerb<Defined>({
+      path: ["replace"],
+      operation: "context.symbol-replace",
+      args: ID,
+      flags: TARGET_FLAGS,
+      examples: ["verbatim symbol replace @CANON/RULES --file LAW/CANON/RULES.md --slice 'head(10)'"],
+      render: renderDefined,
+    }),
+    defineVerb<SymbolRecord>({
+      path: ["remove"],
+      operation: "context.symbol-remove",
+      args: ID,
+      examples: ["verbatim symbol remove @CANON/RULES"],
+      render: (symbol, io) => io.line(`removed ${describe(symbol)}`),
+    }),
+    defineVerb<{ symbol: SymbolRecord; section_id: string; file_path: string; line_start: number; line_end: number }>({
+      path: ["show"],
+      operation: "context.symbol-show",
+      args: ID,
+      examples: ["verbatim symbol show @CANON/RULES"],
+      render(shown, io) {
+        io.line(describe(shown.symbol));
+        io.line(`means    ${shown.file_path}, lines ${shown.line_start}..${shown.line_end}`);
+        io.line(`section  ${shown.section_id}`);
+      },
+    }),
+    defineVerb<{ symbols: readonly SymbolRecord[] }>({
+      path: ["list"],
+      operation: "context.symbol-list",
+      examples: ["verbatim symbol list"],
+      render({ symbols }, io) {
+        const rows = symbols.map((one) => [one.symbol_id, one.target_type, one.target_ref, one.default_slice_policy]);
+        const columns = [
+          { title: "symbol", shrink: true },
+          { title: "type" },
+          { title: "target", shrink: true },
+          { title: "slice" },
+        ];
+        if (rows.length === 0) io.line("no symbols yet: verbatim symbol add --help");
+        else for (const line of formatTable(columns, rows, io.width)) io.line(line);
+      },
+    }),
+    defineVerb<{ ok: boolean; problems: readonly { symbol_id: string; code: string; message: string }[] }>({
+      path: ["check"],
+      operation: "context.symbol-check",
+      examples: ["verbatim symbol check"],
+      render({ ok, problems }, io) {
+        for (const { code, message } of problems) io.line(`${io.paint.bad(code)} ${message}`);
+        if (ok) io.line(io.paint.good("every symbol resolves"));
+      },
+      exit: ({ ok }) => (ok ? 0 : 1),
+    }),
+    defineVerb<Defined>({
+      path: ["repin"],
+      operation: "context.symbol-repin",
+      args: ID,
+      flags: { to: { value: "ID" } },
+      examples: ["verbatim symbol repin @CANON/RULES", "verbatim symbol repin @CANON/RULES --to SECTION_ID"],
+      render: renderDefined,
+    }),
+    defineVerb({
+      path: ["export"],
+      operation: "context.symbol-export",
+      lines: "always",
+      examples: ["verbatim symbol export > symbols.jsonl"],
+      render: () => undefined,
+    }),
+    defineVerb<{ added: number; existing: number }>({
+      path: ["import"],
+      operation: "context.symbol-import",
+      args: [{ field: "file", label: "FILE" }],
+      examples: ["verbatim symbol import symbols.jsonl"],
+      render: ({ added, existing }, io) =>
+        io.line(`${io.paint.good("imported")} ${added} symbols, ${existing} were there`),
+    }),
+  ],
+};
