@@ -17,6 +17,22 @@ export function isSame(a: JsonValue, b: JsonValue): boolean {
   return a === b;
 }
 
+/** Whether every member of `expected` is in `actual` with an equal value, recursively; lists have equal length and order. */
+export function isCovered(expected: JsonValue, actual: JsonValue): boolean {
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(actual) &&
+      expected.length === actual.length &&
+      expected.every((item: JsonValue, i) => isCovered(item, actual[i] as JsonValue))
+    );
+  }
+  if (!isJsonObject(expected)) return isSame(expected, actual);
+  return (
+    isJsonObject(actual) &&
+    Object.keys(expected).every((key) => Object.hasOwn(actual, key) && isCovered(expected[key]!, actual[key]!))
+  );
+}
+
 /** Sorts the lists that a room document compares as sets, wherever they stand. */
 export function sortLists(value: JsonValue, names: ReadonlySet<string>, name = ""): JsonValue {
   if (Array.isArray(value)) {

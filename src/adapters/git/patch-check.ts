@@ -1,0 +1,85 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { BaseTree, PatchChecker, TargetType } from "../../rooms/workflow/ports.ts";
+import { runGit } from "./git-process.ts";
+import { withIndex } from "./scratch-index.ts";
+
+const OLDEST = [2, 30] as const;
+
+/** Judges patches against a work tree, or against a tree of its repository. */
+export function createPatchChecker(root: string): PatchChecker {
+  return {
+    requireUsable: () => requireUsable(root),
+    check: (patch, base) =>
+      base === null
+        ? check(root, patch, [], {})
+        : withIndex(root, base, (env) => check(root, patch, ["--cached"], env)),
+    targets: (paths, base) => (base === null ? lookAtFiles(root, paths) : lookAtTree(root, paths, base)),
+  };
+}
+
+async function check(root: string, patch: Uint8Array, more: readonly string[], env: Record<string, string>) {
+  const args = ["apply", "--check", "--numstat", "--summary", "-z", "--whitespace=nowarn", ...more, "-"];
+  return await runGit({ cwd: root, args, stdin: patch, env });
+}
+
+// In a sub-folder of a work tree git apply skips paths in silence, so only the top level is judged.
+async function requireUsable(root: string): Promise<void> {
+  const { code, stdout } = await runGit({ cwd: root, args: ["rev-parse", "--show-toplevel"] });
+  const top = code === 0 ? stdout.toString("utf8").replace(/\r?\n$/, "") : null;
+  if (top === null || realpathSync.native(top) !== realpathSync.native(root)) {
+    throw new VerbatimError("PATCH_ENV_INVALID", {
+      message: top === null ? "the folder is not a git work tree" : `the top of the work tree is ${top}`,
+      where: root,
+    });
+  }
+  const version = await runGit({ cwd: root, args: ["version"] });
+  const match = /([0-9]+)\.([0-9]+)/.exec(version.stdout.toString("utf8"));
+  const [major, minor] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+    throw new VerbatimError("PATCH_ENV_INVALID", { message: `git ${major}.${minor} is older than 2.30`, where: root });
+  }
+}
+
+async function lookAtFiles(root: string, paths: readonly string[]): Promise<Map<string, TargetType>> {
+  return new Map(
+    paths.map((path) => {
+      try {
+        const facts = lstatSync(join(root, path), { throwIfNoEntry: false });
+        if (facts === undefined) return [path, "missing"];
+        if (facts.isSymbolicLink()) return [path, "link"];
+        return [path, facts.isFile() ? "file" : facts.isDirectory() ? "folder" : "other"];
+      } catch (thrown) {
+        const { code } = thrown as NodeJS.ErrnoException;
+        if (code === "ENOTDIR" || code === "ENAMETOOLONG" || code === "ELOOP") return [path, "missing"];
+        throw thrown;
+      }
+    }),
+  );
+}
+
+const CHUNK = 200;
+
+async function lookAtTree(root: string, paths: readonly string[], base: BaseTree): Promise<Map<string, TargetType>> {
+  const found = new Map<string, TargetType>(paths.map((path) => [path, "missing"]));
+  for (let at = 0; at < paths.length; at += CHUNK) {
+    const args = ["ls-tree", "-z", "--full-tree", base.tree, "--", ...paths.slice(at, at + CHUNK)];
+    const { code, stdout, stderr } = await runGit({ cwd: root, args, env: objectsOf(base) });
+    if (code !== 0) throw new VerbatimError("PATCH_ENV_INVALID", { message: stderr.trim(), where: root });
+    for (const row of stdout.toString("utf8").split("\0")) {
+      const match = /^([0-7]{6}) \S+ \S+\t(.*)$/s.exec(row);
+      if (match !== null) found.set(match[2]!, toType(match[1]!));
+    }
+  }
+  return found;
+}
+
+function toType(mode: string): TargetType {
+  if (mode === "120000") return "link";
+  return mode === "100644" || mode === "100755" ? "file" : mode === "040000" ? "folder" : "other";
+}
+
+function objectsOf(base: BaseTree): Record<string, string> {
+  return base.objects === null ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: base.objects };
+}

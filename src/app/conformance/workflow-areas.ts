@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
+import { requireGit } from "../../adapters/git/git-process.ts";
+import { createPatchChecker } from "../../adapters/git/patch-check.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { resolveWorkflow } from "../../core/contracts/config/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { checkFileRequest } from "../../rooms/workflow/artifacts/file-request.ts";
+import { formatArtifact } from "../../rooms/workflow/artifacts/json.ts";
+import type { Scope } from "../../rooms/workflow/artifacts/scope.ts";
+import { toBytes, WORKFLOW_AREAS } from "../../rooms/workflow/conformance.ts";
+import { buildPack } from "../../rooms/workflow/librarian/librarian.ts";
+import { judgePatchWithGit } from "../../rooms/workflow/patch/git-stage.ts";
+import { judgePatch } from "../../rooms/workflow/patch/patch-gate.ts";
+import { type PlanLimits, readPolicy } from "../../rooms/workflow/patch/patch-policy.ts";
+import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
+import type { AreaFunction } from "./runner.ts";
+
+/** Every area of the workflow room; two of them work on real files and a real git. */
+export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
+  ...WORKFLOW_AREAS,
+  "workflow.librarian": (input, { crypto }) =>
+    withFolder(input, (root) => {
+      const config = (isJsonObject(input["config"]) ? input["config"] : {}) as unknown as {
+        mandatory_docs?: { path: string; required: boolean }[];
+        deny_prefixes?: string[];
+        secrets_allow?: string[];
+      };
+      const defaults = resolveWorkflow();
+      const request = checkFileRequest(input["file_request"]!, null);
+      if (request.value === null) {
+        return { ok: false, code: "FILE_REQUEST_INVALID", errors: toPlain(request.errors) };
+      }
+      const rules = {
+        mandatory_docs: config.mandatory_docs ?? defaults.mandatory_docs,
+        deny_prefixes: config.deny_prefixes ?? [],
+        secrets: { allow: config.secrets_allow ?? [], deny_extra: [] },
+        max_snippet_file_bytes: defaults.librarian.max_snippet_file_bytes,
+      };
+      const slug = toRepoSlug(String(input["repo_dirname"]), (name) => crypto.sha256(name));
+      try {
+        const pack = buildPack(request.value, slug, rules, createRepoReader(root));
+        return {
+          ok: true,
+          context_pack: toPlain(pack),
+          context_pack_file_sha256: crypto.sha256(formatArtifact(pack)),
+        };
+      } catch (thrown) {
+        if (!isVerbatimError(thrown)) throw thrown;
+        return { ...(thrown.details as JsonObject | undefined), ok: false, code: thrown.code };
+      }
+    }),
+  "workflow.patch-gate": async (input) => {
+    const gate = {
+      patch: toBytes(input["patch"] ?? ""),
+      scope: (input["scope"] ?? null) as unknown as Scope | null,
+      planLimits: (input["plan_limits"] ?? null) as unknown as PlanLimits | null,
+    };
+    try {
+      const policy = readPolicy(input["policy"]);
+      if (!isJsonObject(input["repo_files"])) return toPlain(judgePatch({ ...gate, policy }).result);
+      return await withFolder(input, async (root) => {
+        await commitAll(root);
+        return toPlain(await judgePatchWithGit({ ...gate, policy }, createPatchChecker(root), null));
+      });
+    } catch (thrown) {
+      if (!isVerbatimError(thrown)) throw thrown;
+      const { code } = thrown;
+      return { verdict: "reject", ok: false, code, error: { code } };
+    }
+  },
+};
+
+function toPlain(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+/** Writes a vector's files below a temporary folder and removes it afterwards. */
+async function withFolder(
+  input: JsonObject,
+  run: (root: string) => JsonValue | Promise<JsonValue>,
+): Promise<JsonValue> {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-vector-"));
+  const root = join(folder, "repository");
+  try {
+    mkdirSync(root);
+    for (const [path, content] of Object.entries((input["repo_files"] ?? {}) as JsonObject)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      if (isJsonObject(content) && typeof content["symlink"] === "string")
+        symlinkSync(content["symlink"], join(root, path));
+      else writeFileSync(join(root, path), toBytes(content));
+    }
+    return await run(root);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function commitAll(root: string): Promise<void> {
+  const who = ["-c", "user.name=vector", "-c", "user.email=vector@example.invalid", "-c", "commit.gpgsign=false"];
+  await requireGit({ cwd: root, args: ["init", "-q"] });
+  await requireGit({ cwd: root, args: ["-c", "core.autocrlf=false", "add", "-A", "-f"] });
+  await requireGit({ cwd: root, args: [...who, "commit", "-q", "--allow-empty", "-m", "vector"] });
+}

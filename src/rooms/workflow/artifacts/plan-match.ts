@@ -1,0 +1,38 @@
+import { readPlanHeader } from "./plan-header.ts";
+import { readLines } from "./text.ts";
+
+/** Whether a signed plan is its approved draft, up to the Status line. */
+export type PlanMatch =
+  | { readonly match: true }
+  | { readonly match: false; readonly code: "PLAN_DIFFERS_FROM_DRAFT"; readonly line: number };
+
+/** Compares line by line; only the header's Status line may differ. */
+export function matchPlan(signed: Uint8Array | string, draft: Uint8Array | string): PlanMatch {
+  const [a, b] = [toComparable(signed), toComparable(draft)];
+  const length = Math.max(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    if (a[i] !== b[i]) return { match: false, code: "PLAN_DIFFERS_FROM_DRAFT", line: i + 1 };
+  }
+  return { match: true };
+}
+
+function toComparable(bytes: Uint8Array | string): string[] {
+  const lines = [...readLines(bytes, "").lines];
+  const status = readPlanHeader(lines, "").entries.get("Status");
+  if (status !== undefined) lines[status.line - 1] = "Status:";
+  while (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** The signed plan that a draft becomes: the same text with its Status line replaced. */
+export function signDraft(draft: string): string {
+  const bom = draft.startsWith("\ufeff") ? "\ufeff" : "";
+  const lines = draft.slice(bom.length).split("\n");
+  const plain = lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  const status = readPlanHeader(plain, "").entries.get("Status");
+  if (status !== undefined) {
+    const at = status.line - 1;
+    lines[at] = lines[at]!.endsWith("\r") ? "Status: SIGNED\r" : "Status: SIGNED";
+  }
+  return bom + lines.join("\n");
+}

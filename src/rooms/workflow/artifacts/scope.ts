@@ -1,0 +1,39 @@
+import { isUnder } from "../../../core/paths/index.ts";
+
+/** Scope-Allow and Scope-Deny of a plan, normalised. */
+export interface Scope {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+export type ScopeVerdict = "ok" | "scope_allow" | "scope_deny";
+
+/** A path as deny rules see it: composed and without case, so no other spelling slips through. */
+export function foldPath(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}
+
+/** Whether an entry covers a path exactly or as whole leading components; `.` covers everything. */
+export function coversExactly(entry: string, path: string): boolean {
+  return entry === "." || isUnder(path, entry);
+}
+
+/** The same for deny rules: after composition and without case. */
+export function coversFolded(entry: string, path: string): boolean {
+  return entry === "." || isUnder(foldPath(path), foldPath(entry));
+}
+
+/** Judges one path against a plan's scope: allow first, deny wins. */
+export function judgeScope(scope: Scope, path: string): ScopeVerdict {
+  if (!scope.allow.some((entry) => coversExactly(entry, path))) return "scope_allow";
+  return scope.deny.some((entry) => coversFolded(entry, path)) ? "scope_deny" : "ok";
+}
+
+/** An entry of a scope list without empty and `.` segments, or null when it is not allowed there. */
+export function normalizeScopeEntry(item: string, side: "allow" | "deny"): string | null {
+  if (item === "" || /[\x00-\x1f\x7f\\*?"`]/.test(item) || /^(?:[/~]|[A-Za-z]:)/.test(item)) return null;
+  const segments = item.split("/").filter((segment) => segment !== "" && segment !== ".");
+  if (segments.some((segment) => segment === ".." || segment.startsWith(" ") || segment.endsWith(" "))) return null;
+  if (segments.length === 0) return side === "allow" ? "." : null;
+  return segments.join("/");
+}

@@ -1,0 +1,232 @@
+import { isJsonObject, type JsonValue, sortedByCodePoint } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import {
+  CONTEXT_PACK_VERSION,
+  type ContextPack,
+  type OmitReason,
+  type OmittedRow,
+  type PackFile,
+} from "../artifacts/context-pack.ts";
+import type { FileRequest } from "../artifacts/file-request.ts";
+import type { RepoReader } from "../ports.ts";
+import { cutSnippets, cutToBytes, priceOf } from "./content.ts";
+import { findDenial, normalizePath, type ReadRules, readLineRanges, readNeedPath } from "./need.ts";
+
+/** One document that every pack begins with. */
+export interface MandatoryDoc {
+  readonly path: string;
+  readonly required: boolean;
+}
+
+export interface LibrarianRules extends ReadRules {
+  readonly mandatory_docs: readonly MandatoryDoc[];
+  readonly max_snippet_file_bytes: number;
+  /** Direct runs without requested files: no model reads the pack, so a missing document is only left out. */
+  readonly tolerate_missing_docs?: boolean;
+}
+
+/**
+ * Builds the context pack of a valid request (Artifact Contracts B.1, B.2). Reads only what is asked for, each file
+ * once, and never scans a folder; the same repository, rules and request give the same pack.
+ */
+export function buildPack(
+  request: FileRequest,
+  repoSlug: string,
+  rules: LibrarianRules,
+  repo: RepoReader,
+): ContextPack {
+  const pack = new PackBuilder(request, rules, repo);
+  pack.addMandatory();
+  for (const [i, need] of request.needs.entries()) pack.addNeed(need, i);
+  return {
+    schema_version: CONTEXT_PACK_VERSION,
+    goal: request.goal,
+    repo_slug: repoSlug,
+    summary: pack.summary(),
+    files: pack.files,
+    omitted: pack.omitted,
+  };
+}
+
+class PackBuilder {
+  readonly files: PackFile[] = [];
+  readonly omitted: OmittedRow[] = [];
+  readonly #request: FileRequest;
+  readonly #rules: LibrarianRules;
+  readonly #repo: RepoReader;
+  readonly #why: string;
+  /** Paths in `files`, and whether their text is complete. */
+  readonly #included = new Map<string, boolean>();
+  readonly #rows = new Set<string>();
+  #bytes = 0;
+
+  constructor(request: FileRequest, rules: LibrarianRules, repo: RepoReader) {
+    this.#request = request;
+    this.#rules = rules;
+    this.#repo = repo;
+    this.#why = `requested:${toReason(request.reason)}`;
+  }
+
+  addMandatory(): void {
+    const missing: { readonly path: string; readonly detail: string }[] = [];
+    for (const { path, required } of new Map(this.#rules.mandatory_docs.map((doc) => [doc.path, doc])).values()) {
+      if ("reason" in normalizePath(path)) throw configInvalid(path);
+      const found = this.#open(path, true);
+      if (!("reason" in found)) {
+        const content = found.read(null);
+        this.#add({ path, why: "mandatory_contract", content: content.text }, content.bytes, true);
+      } else if (required && this.#rules.tolerate_missing_docs !== true) missing.push({ path, detail: found.detail });
+      else if (found.detail !== "missing") this.#omit(path, found.reason, found.detail);
+    }
+    if (missing.length > 0) throw docsMissing(missing);
+    const { max_files, max_total_bytes } = this.#request.budget;
+    if (this.files.length > max_files || this.#bytes > max_total_bytes) {
+      throw budgetTooSmall(this.files.length, this.#bytes, max_files, max_total_bytes);
+    }
+  }
+
+  addNeed(need: JsonValue, index: number): void {
+    const named = readNeedPath(need, index);
+    const left = "reason" in named ? named : this.#take(named.path, isJsonObject(need) ? need : {});
+    if (left !== null) this.#omit(named.path, left.reason, left.detail);
+  }
+
+  /** Adds what a path asks for, or says why it is left out. */
+  #take(path: string, need: Need): LeftOut | null {
+    const complete = this.#included.get(path);
+    if (complete === true) return null;
+    if (complete === false) return { reason: "invalid_request", detail: "duplicate_path" };
+    const full = this.files.length >= this.#request.budget.max_files;
+    const found = this.#open(path, !full);
+    if ("reason" in found) return found;
+    try {
+      return this.#addContent(path, need, found, full);
+    } finally {
+      found.close();
+    }
+  }
+
+  #addContent(path: string, need: Need, found: Found, full: boolean): LeftOut | null {
+    const mode = Object.hasOwn(need, "mode") ? need["mode"] : undefined;
+    if (mode !== "full" && mode !== "snippets") return { reason: "invalid_request", detail: "mode" };
+    const given = Object.hasOwn(need, "line_ranges") ? need["line_ranges"] : undefined;
+    const ranges = mode === "full" ? null : readLineRanges(given);
+    if (mode === "snippets") {
+      if (ranges === null) return { reason: "invalid_request", detail: "line_ranges" };
+      if (found.size === 0) return { reason: "invalid_request", detail: "empty_file" };
+      if (found.size > this.#rules.max_snippet_file_bytes) return { reason: "too_large", detail: "max_file_bytes" };
+    }
+    if (full) return { reason: "budget_exceeded", detail: "max_files" };
+    const left = this.#request.budget.max_total_bytes - this.#bytes;
+    return ranges === null ? this.#addFull(path, found, left) : this.#addSnippets(path, found, ranges, left);
+  }
+
+  #addFull(path: string, found: Found, left: number): LeftOut | null {
+    // Four bytes more than fit are enough to see every character that could still fit.
+    const content = found.read(left + 4);
+    if (content.complete && content.bytes <= left) {
+      this.#add({ path, why: this.#why, content: content.text }, content.bytes, true);
+      return null;
+    }
+    const prefix = cutToBytes(content.text, left);
+    if (prefix.text === "") return TOO_MANY_BYTES;
+    this.#add({ path, why: this.#why, content: prefix.text, truncated: true }, prefix.bytes, false);
+    return null;
+  }
+
+  #addSnippets(path: string, found: Found, ranges: LineRanges, left: number): LeftOut | null {
+    const whole = found.read(null).text;
+    // The file may have been emptied since it was looked at.
+    if (whole === "") return { reason: "invalid_request", detail: "empty_file" };
+    const content = cutSnippets(whole, ranges);
+    const bytes = priceOf(content);
+    if (bytes > left) return TOO_MANY_BYTES;
+    this.#add({ path, why: this.#why, content }, bytes, false);
+    return null;
+  }
+
+  /** Rules e to j: what may be read at a path, or why not. */
+  #open(path: string, toRead: boolean): Found | LeftOut {
+    const denied = findDenial(path, this.#rules);
+    if (denied !== null) return { reason: "denied", detail: denied };
+    const found = toRead ? this.#repo.open(path) : this.#repo.probe(path);
+    switch (found.state) {
+      case "missing":
+        return { reason: "not_found", detail: "missing" };
+      case "unreadable":
+        return { reason: "denied", detail: "unreadable" };
+      case "outside":
+        return { reason: "denied", detail: "outside_repo" };
+      case "found": {
+        const real = found.real === path ? null : findDenial(found.real, this.#rules);
+        if (real === null && found.regular) return found;
+        found.close();
+        return real === null ? { reason: "not_found", detail: "not_regular_file" } : { reason: "denied", detail: real };
+      }
+    }
+  }
+
+  #add(file: PackFile, bytes: number, complete: boolean): void {
+    this.files.push(file);
+    this.#included.set(file.path, complete);
+    this.#bytes += bytes;
+  }
+
+  #omit(path: string, reason: OmitReason, detail: string): void {
+    const key = `${reason}\n${detail}\n${path}`;
+    if (this.#rows.has(key)) return;
+    this.#rows.add(key);
+    this.omitted.push({ path, reason, detail });
+  }
+
+  summary(): string {
+    const { max_files, max_total_bytes } = this.#request.budget;
+    const counts = new Map<string, number>();
+    for (const { reason } of this.omitted) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    const reasons = sortedByCodePoint(counts.keys()).map((reason) => `${reason}:${counts.get(reason)}`);
+    return (
+      `included=${this.files.length} omitted=${this.omitted.length} used_files=${this.files.length}/${max_files} ` +
+      `used_bytes=${this.#bytes}/${max_total_bytes}; omitted_by_reason=${reasons.join(",") || "none"}`
+    );
+  }
+}
+
+interface LeftOut {
+  readonly reason: OmitReason;
+  readonly detail: string;
+}
+
+type Need = { readonly [key: string]: JsonValue };
+type LineRanges = readonly (readonly [number, number])[];
+
+const TOO_MANY_BYTES: LeftOut = { reason: "budget_exceeded", detail: "max_total_bytes" };
+
+type Found = Extract<ReturnType<RepoReader["open"]>, { readonly state: "found" }>;
+
+/** The reason of a request as provenance text: one line, at most 200 characters. */
+function toReason(reason: string): string {
+  const line = reason.replace(/[\x00-\x20\x7f]+/g, " ").replace(/^ | $/g, "");
+  return [...line].slice(0, 200).join("");
+}
+
+function docsMissing(missing: readonly { readonly path: string; readonly detail: string }[]): VerbatimError {
+  const list = missing.map(({ path, detail }) => `${path} (${detail})`).join(", ");
+  return new VerbatimError("MANDATORY_DOC_MISSING", {
+    message: `mandatory documents cannot be used: ${list}`,
+    details: { missing },
+  });
+}
+
+function budgetTooSmall(files: number, bytes: number, maxFiles: number, maxBytes: number): VerbatimError {
+  return new VerbatimError("BUDGET_TOO_SMALL", {
+    message: `increase budget: max_files >= ${files}, max_total_bytes >= ${bytes} (given: ${maxFiles}, ${maxBytes})`,
+    details: { needs_max_files: files, needs_max_total_bytes: bytes, max_files: maxFiles, max_total_bytes: maxBytes },
+  });
+}
+
+function configInvalid(path: string): VerbatimError {
+  return new VerbatimError("CONFIG_INVALID", {
+    message: `workflow.mandatory_docs: ${JSON.stringify(path)} is not a normalised path inside the repository`,
+    where: "verbatim.config.json",
+  });
+}

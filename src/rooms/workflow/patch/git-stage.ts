@@ -1,0 +1,75 @@
+import type { BaseTree, PatchChecker, TargetType } from "../ports.ts";
+import { findGitMismatch } from "./git-answer.ts";
+import { type GateInput, judgePatch, type PatchResult } from "./patch-gate.ts";
+import type { PatchSection } from "./patch-section.ts";
+import type { PatchRejection } from "./rejection.ts";
+
+/** The whole patch gate: grammar, paths, policy, scope, and git as the last judge. */
+export async function judgePatchWithGit(
+  input: GateInput,
+  checker: PatchChecker,
+  base: BaseTree | null,
+): Promise<PatchResult> {
+  const { result, sections } = judgePatch(input);
+  if (result.verdict === "reject") return result;
+  await checker.requireUsable();
+  const target = await findBadTarget(sections, checker, base);
+  if (target !== null) return target;
+  const { code, stdout, stderr } = await checker.check(input.patch, base);
+  if (code !== 0) return rejectByGit("PATCH_GIT_CHECK_FAIL", "git_apply_check", stderr);
+  const mismatch = findGitMismatch(stdout, sections);
+  return mismatch === null ? result : rejectByGit("PATCH_GIT_MISMATCH", "git_names", mismatch);
+}
+
+function rejectByGit(code: string, rule: string, stderr: string): PatchRejection {
+  return { verdict: "reject", stage: "git_check", code, rule, stderr: stderr.trim().slice(0, 4000) };
+}
+
+/** git would write through a linked folder and retarget a link by a text hunk; nothing but plain files is patched. */
+async function findBadTarget(
+  sections: readonly PatchSection[],
+  checker: PatchChecker,
+  base: BaseTree | null,
+): Promise<PatchRejection | null> {
+  const names = new Set(sections.flatMap(({ old_path, new_path }) => [old_path, new_path]).flatMap(withParents));
+  const types = await checker.targets([...names], base);
+  for (const section of sections) {
+    for (const side of sidesOf(section)) {
+      const rule = judgeSide(side.path, side.old, types);
+      if (rule !== null) {
+        return {
+          verdict: "reject",
+          stage: "git_check",
+          code: "PATCH_TARGET_TYPE",
+          rule,
+          line: section.line,
+          path: side.path,
+        };
+      }
+    }
+  }
+  return null;
+}
+
+function sidesOf(section: PatchSection): { readonly path: string; readonly old: boolean }[] {
+  const old = { path: section.old_path, old: true };
+  const next = { path: section.new_path, old: false };
+  if (section.operation === "create") return [next];
+  return section.operation === "delete" ? [old] : [old, next];
+}
+
+function judgeSide(path: string, old: boolean, types: ReadonlyMap<string, TargetType>): string | null {
+  const [, ...parents] = withParents(path);
+  if (parents.some((parent) => !["missing", "folder"].includes(types.get(parent) ?? "missing")))
+    return "symlink_parent";
+  const type = types.get(path) ?? "missing";
+  if (!old || type === "missing" || type === "file") return null;
+  return type === "link" ? "symlink" : "not_regular_file";
+}
+
+/** A path and the folders it lies in. */
+function withParents(path: string): string[] {
+  const all = [path];
+  for (let at = path.lastIndexOf("/"); at !== -1; at = path.lastIndexOf("/", at - 1)) all.push(path.slice(0, at));
+  return all;
+}

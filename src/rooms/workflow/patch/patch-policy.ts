@@ -1,0 +1,117 @@
+import { compareCodePoints, isJsonObject, type JsonValue, sortedUnique } from "../../../core/canonical/index.ts";
+import { WORKFLOW_PATCH_POLICY } from "../../../core/contracts/config/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { coversExactly, coversFolded, foldPath, judgeScope, type Scope } from "../artifacts/scope.ts";
+import { changedPaths } from "./patch-parser.ts";
+import type { PatchSection } from "./patch-section.ts";
+import type { PatchFinding } from "./rejection.ts";
+
+/** What a repository allows patches to do at all (Artifact Contracts H). */
+export interface PatchPolicy {
+  readonly allow_roots: readonly string[];
+  readonly deny_prefixes: readonly string[];
+  readonly deny_suffixes: readonly string[];
+  readonly max_files: number;
+  readonly max_added_lines: number;
+}
+
+/** The contract's defaults for role-driven runs. */
+export const DEFAULT_POLICY: PatchPolicy = WORKFLOW_PATCH_POLICY;
+
+/** What the plan of a run adds to the policy. */
+export interface PlanLimits {
+  readonly max_files: number;
+  readonly max_total_bytes: number;
+}
+
+const LISTS = ["allow_roots", "deny_prefixes", "deny_suffixes"] as const;
+const COUNTS = ["max_files", "max_added_lines"] as const;
+
+/** A policy from a file or the configuration: given fields replace those of `base`. Malformed: PATCH_POLICY_INVALID. */
+export function readPolicy(
+  value: JsonValue | undefined,
+  base: PatchPolicy = DEFAULT_POLICY,
+  where = "policy",
+): PatchPolicy {
+  if (value === undefined || value === null) return base;
+  const problems: { readonly pointer: string; readonly message: string }[] = [];
+  if (!isJsonObject(value)) throw policyInvalid(where, [{ pointer: "", message: "must be an object" }]);
+  for (const key of Object.keys(value)) {
+    if (!([...LISTS, ...COUNTS] as string[]).includes(key))
+      problems.push({ pointer: `/${key}`, message: "is unknown" });
+  }
+  for (const key of LISTS) {
+    const list = value[key];
+    if (list !== undefined && !(Array.isArray(list) && list.every((item) => typeof item === "string" && item !== ""))) {
+      problems.push({ pointer: `/${key}`, message: "must be a list of texts that are not empty" });
+    }
+  }
+  for (const key of COUNTS) {
+    const count = value[key];
+    if (count !== undefined && !(Number.isSafeInteger(count) && (count as number) >= 0)) {
+      problems.push({ pointer: `/${key}`, message: "must be an integer from 0 to 2^53-1" });
+    }
+  }
+  if (problems.length > 0) throw policyInvalid(where, problems);
+  const { allow_roots, deny_prefixes, deny_suffixes, max_files, max_added_lines } = {
+    ...base,
+    ...(value as unknown as Partial<PatchPolicy>),
+  };
+  return { allow_roots, deny_prefixes, deny_suffixes, max_files, max_added_lines };
+}
+
+function policyInvalid(where: string, problems: readonly { readonly pointer: string; readonly message: string }[]) {
+  const first = problems[0]!;
+  return new VerbatimError("PATCH_POLICY_INVALID", {
+    message: `${first.pointer === "" ? "the policy" : first.pointer} ${first.message}`,
+    where: `${where}#${first.pointer}`,
+    details: { problems },
+  });
+}
+
+export interface PolicyInput {
+  readonly sections: readonly PatchSection[];
+  readonly size: number;
+  readonly policy: PatchPolicy;
+  readonly scope: Scope | null;
+  readonly planLimits: PlanLimits | null;
+}
+
+/** The paths of a patch: what git changes, and what a copy reads without changing it. */
+export function listPaths(sections: readonly PatchSection[]): {
+  readonly changed_paths: readonly string[];
+  readonly read_paths: readonly string[];
+} {
+  const changed = new Set(sections.flatMap(changedPaths));
+  const read = sections.filter(({ operation }) => operation === "copy").map(({ old_path }) => old_path);
+  return { changed_paths: sortedUnique(changed), read_paths: sortedUnique(read.filter((path) => !changed.has(path))) };
+}
+
+/** Every rule of policy and scope that a parsed patch breaks, in order. */
+export function findPolicyFindings({ sections, size, policy, scope, planLimits }: PolicyInput): PatchFinding[] {
+  const findings: PatchFinding[] = [];
+  const { changed_paths, read_paths } = listPaths(sections);
+  const added = sections.reduce((sum, section) => sum + section.added, 0);
+  const deny = (rule: string, path?: string) =>
+    findings.push({ code: "PATCH_POLICY_DENY", rule, ...(path === undefined ? {} : { path }) });
+  if (planLimits !== null && size > planLimits.max_total_bytes) deny("max_total_bytes");
+  if (changed_paths.length > Math.min(policy.max_files, planLimits?.max_files ?? policy.max_files)) deny("max_files");
+  if (added > policy.max_added_lines) deny("max_added_lines");
+  const roots = policy.allow_roots.map(trimEntry);
+  const prefixes = policy.deny_prefixes.map(trimEntry);
+  const suffixes = policy.deny_suffixes.map(foldPath);
+  for (const path of [...changed_paths, ...read_paths].sort(compareCodePoints)) {
+    if (!roots.some((root) => coversExactly(root, path))) deny("allow_roots", path);
+    if (prefixes.some((prefix) => coversFolded(prefix, path))) deny("deny_prefixes", path);
+    if (suffixes.some((suffix) => foldPath(path).endsWith(suffix))) deny("deny_suffixes", path);
+    const verdict = scope === null ? "ok" : judgeScope(scope, path);
+    if (verdict !== "ok") findings.push({ code: "PATCH_SCOPE_DENY", rule: verdict, path });
+  }
+  return findings;
+}
+
+/** An entry without `./` in front and slashes behind; what is left empty is the root. */
+function trimEntry(entry: string): string {
+  const trimmed = entry.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "");
+  return trimmed === "" ? "." : trimmed;
+}
