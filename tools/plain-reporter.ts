@@ -4,8 +4,8 @@ import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSuite, Vites
 import { type Counts, formatCounts } from "./counts.ts";
 
 /**
- * Closes a run with `N passed, N failed, N skipped` as its last line. A module that does not load and an
- * unhandled error are failures, and so is a test skipped without a reason.
+ * Closes a run with `N passed, N failed, N skipped` as its last line, after the names and reasons of what was skipped.
+ * A module that does not load and an unhandled error are failures.
  */
 export class PlainReporter implements Reporter {
   #vitest: Vitest | undefined;
@@ -16,9 +16,8 @@ export class PlainReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[], reason: TestRunEndReason): void {
-    // A name filter skips everything else on purpose, and vitest gives those tests no reason.
-    const filtered = this.#vitest?.config.testNamePattern !== undefined;
-    const tally = new Tally(filtered);
+    // A name filter skips everything else on purpose; listing that would say nothing.
+    const tally = new Tally({ listsSkipped: this.#vitest?.config.testNamePattern === undefined });
     for (const module of modules) tally.addModule(module);
     tally.counts.failed += unhandled.length;
     if (reason === "interrupted") tally.fail("the run was interrupted");
@@ -34,10 +33,10 @@ export class PlainReporter implements Reporter {
 class Tally {
   readonly counts: Counts = { passed: 0, failed: 0, skipped: 0 };
   readonly notes: string[] = [];
-  readonly #filtered: boolean;
+  readonly #listsSkipped: boolean;
 
-  constructor(filtered: boolean) {
-    this.#filtered = filtered;
+  constructor(options: { readonly listsSkipped: boolean }) {
+    this.#listsSkipped = options.listsSkipped;
   }
 
   fail(note: string): void {
@@ -46,20 +45,26 @@ class Tally {
   }
 
   addModule(module: TestModule): void {
-    this.#addGroup(module, module.relativeModuleId, false);
+    this.#addGroup(module, module.relativeModuleId, undefined);
   }
 
-  #addGroup(group: TestModule | TestSuite, name: string, setupFailed: boolean): void {
+  #addGroup(group: TestModule | TestSuite, name: string, outer: string | undefined): void {
     const broken = group.errors().length > 0;
     if (broken) this.fail(`${name} (it did not load, or its setup or cleanup threw)`);
+    const reason = broken ? "its setup failed" : outer;
+    if (group.type === "suite" && group.options.mode === "skip") {
+      const count = [...group.children.allTests()].length;
+      this.#addSkipped(`${name} > all ${count}`, count, reason);
+      return;
+    }
     for (const child of group.children) {
       const childName = `${name} > ${child.name}`;
-      if (child.type === "suite") this.#addGroup(child, childName, setupFailed || broken);
-      else this.#addTest(child, childName, setupFailed || broken);
+      if (child.type === "suite") this.#addGroup(child, childName, reason);
+      else this.#addTest(child, childName, reason);
     }
   }
 
-  #addTest(test: TestCase, name: string, setupFailed: boolean): void {
+  #addTest(test: TestCase, name: string, outer: string | undefined): void {
     const result = test.result();
     switch (result.state) {
       case "passed":
@@ -72,17 +77,13 @@ class Tally {
         this.fail(`${name} (it never ran)`);
         return;
       case "skipped":
-        this.#addSkipped(name, result.note ?? (setupFailed ? "its setup failed" : undefined));
+        this.#addSkipped(name, 1, result.note ?? outer);
     }
   }
 
-  #addSkipped(name: string, reason: string | undefined): void {
-    if (reason === undefined && !this.#filtered) {
-      this.fail(`${name} (skipped without a reason: say it with context.skip("why"))`);
-      return;
-    }
-    this.counts.skipped += 1;
-    if (reason !== undefined) this.notes.push(`skipped: ${name} (${reason})`);
+  #addSkipped(name: string, count: number, reason: string | undefined): void {
+    this.counts.skipped += count;
+    if (this.#listsSkipped) this.notes.push(`skipped: ${name} (${reason ?? "no reason given"})`);
   }
 }
 

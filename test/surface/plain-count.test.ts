@@ -53,10 +53,13 @@ describe("the count at the end of a test run", () => {
     expect(status).toBe(1);
   });
 
-  it("counts a skip without a reason as a failure", () => {
-    const { status, last } = run({ "test/a.test.ts": 'it.skip("forgotten", () => expect(1).toBe(1));' });
-    expect(last).toBe("0 passed, 1 failed, 0 skipped");
-    expect(status).toBe(1);
+  it("says when a skipped test or group gives no reason", () => {
+    const group =
+      'describe.skipIf(true)("group", () => {\n  it("a", () => expect(1).toBe(1));\n  it("b", () => expect(1).toBe(1));\n});';
+    const { last, stdout } = run({ "test/a.test.ts": `${group}\nit.runIf(false)("alone", () => expect(1).toBe(1));` });
+    expect(last).toBe("0 passed, 0 failed, 3 skipped");
+    expect(stdout).toContain("skipped: test/a.test.ts > group > all 2 (no reason given)");
+    expect(stdout).toContain("skipped: test/a.test.ts > alone (no reason given)");
   });
 
   it("counts a setup that throws once and its tests as skipped", () => {
