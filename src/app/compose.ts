@@ -130,7 +130,8 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
       const opened = [real, empty];
       real = undefined;
       empty = undefined;
-      for (const one of opened) await (await one)?.close();
+      // Whoever asked for a store that did not open was told so; there is nothing to close then.
+      for (const one of opened) await (await one?.catch(() => undefined))?.close();
     },
   };
 }

@@ -1,0 +1,8 @@
+export { CONTRACTS, findContract, toContractId } from "./app/contracts.ts";
+export {
+  type ContractObject,
+  type JsonContract,
+  type Problem,
+  parseContract,
+  type TextContract,
+} from "./core/contracts/index.ts";

@@ -1,0 +1,33 @@
+import { openApp } from "./app/app.ts";
+import type { App } from "./app/app-type.ts";
+import type { Progress } from "./core/ports.ts";
+
+export type { App as Workspace } from "./app/app-type.ts";
+export { Float, formatCanonical, type JsonObject, type JsonValue, parseJson } from "./core/canonical/index.ts";
+export { CODES, type Code, isVerbatimError, VerbatimError } from "./core/errors/index.ts";
+export { isRepoPath, parseRepoPath, type RepoPath } from "./core/paths/index.ts";
+export { type Budgets, chargeBudgets, sliceText } from "./core/text/index.ts";
+
+export interface OpenOptions {
+  /** Environment to read settings from; the process's own without it. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly progress?: Progress;
+}
+
+/**
+ * Opens the workspace around a folder: `call` runs any operation of the product by its name. Nothing is created
+ * before an operation must write. Close it, or use `await using`.
+ *
+ * @example
+ * await using workspace = openWorkspace("path/to/repository");
+ * await workspace.call("context.index-build", {});
+ */
+export function openWorkspace(folder: string, options: OpenOptions = {}): App {
+  return openApp({
+    door: "library",
+    start: folder,
+    env: options.env ?? process.env,
+    platform: process.platform,
+    ...(options.progress === undefined ? {} : { progress: options.progress }),
+  });
+}

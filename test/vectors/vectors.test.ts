@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { listAreas } from "../../src/app/conformance/areas.ts";
+import { runVectors } from "../../src/app/conformance/runner.ts";
+import { parseVectors } from "../../src/app/conformance/vector.ts";
+
+/** Every vector of the contracts, through the same runner that `verbatim conformance` uses. */
+
+const areas = listAreas();
+const files = readdirSync(new URL(".", import.meta.url)).filter((name) => name.endsWith(".json"));
+const vectors = files.flatMap((name) => parseVectors(readFileSync(new URL(name, import.meta.url)), name));
+const names = [...new Set(vectors.map(({ area }) => area))];
+
+describe("vectors", () => {
+  it.each(names.filter((name) => areas.has(name)))("%s holds", async (name) => {
+    const chosen = vectors.filter(({ area }) => area === name);
+    const report = await runVectors(chosen, areas, { crypto: nodeCrypto });
+    for (const { id, reason } of report.skips) console.log(`skipped ${id}: ${reason}`);
+    expect(report.mismatches).toEqual([]);
+    expect(report.passed + report.skipped).toBe(chosen.length);
+  });
+
+  for (const name of names.filter((one) => !areas.has(one))) {
+    it(`${name} holds`, ({ skip }) => skip("the room is not in this build"));
+  }
+});
