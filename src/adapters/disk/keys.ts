@@ -7,6 +7,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import { type SigningKey, toPublicKey, toSigningKey } from "../../core/trust/index.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
+import { syncFolder } from "./sync-folder.ts";
 
 /** The public half of a key and where its files are. */
 export interface StoredKey {
@@ -57,6 +58,7 @@ export class DiskKeys {
       await unlink(publicFile);
       throw thrown;
     }
+    await syncFolder(this.#folder);
     return this.#describe(name, publicFile, publicKey);
   }
 

@@ -137,6 +137,14 @@ describe("foreign entries", () => {
     expect(checkExported(foreign(change))).toMatchObject({ code, position: 1 });
   });
 
+  it("are LEDGER_HASH_MISMATCH with a text that only hashes like the real one", () => {
+    // Half a surrogate pair becomes U+FFFD on its way into the hash.
+    const head = { stream: STREAM, position: 0, previous: NO_PREVIOUS, kind: "A", time: "2025-01-02T03:04:05.000Z" };
+    const entry = parseJson(formatEntry(sealEntry(nodeCrypto, { ...head, actor: "\ufffd", body: 1 }))) as JsonObject;
+    expect(checkExported([entry])).toBeNull();
+    expect(checkExported([{ ...entry, actor: "\ud800" }])).toMatchObject({ code: "LEDGER_HASH_MISMATCH" });
+  });
+
   it("of any shape are problems, never throws", () => {
     const values = fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true, withMap: true });
     fc.assert(

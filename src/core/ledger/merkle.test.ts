@@ -220,6 +220,20 @@ describe("inclusion proofs", () => {
     expect(await verifyInclusion(webCrypto, { ...proof, index: 12 })).toBe(false);
   });
 
+  it("do not hold with a path that is too long, even if it leads to the root it names", async () => {
+    const path = [OTHER];
+    const root_hash = sha(Buffer.of(1), Buffer.from(OTHER, "hex"), oracleLeaves[0]!).toString("hex");
+    const proof = { entry_hash: ENTRIES[0]!, index: 0, tree_size: 1, path, root_hash };
+    expect(await verifyInclusion(nodeCrypto, proof)).toBe(false);
+  });
+
+  it("are the same from a source that gives more than it was asked for", async () => {
+    const generous: HashSource = (from, limit) => ENTRIES.slice(from, from + limit + 3);
+    expect(await proveInclusion(nodeCrypto, generous, 11, 23)).toEqual(
+      await proveInclusion(nodeCrypto, source, 11, 23),
+    );
+  });
+
   it.each([
     [5, 5],
     [-1, 5],

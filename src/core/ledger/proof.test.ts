@@ -97,7 +97,7 @@ describe("reading proofs", () => {
 });
 
 describe("checking hostile proofs", () => {
-  it("gives false, never a throw, whatever the members are", async () => {
+  it("gives yes or no, never a throw, whatever the members are", async () => {
     const anything = fc.anything({ withBigInt: true, withNullPrototype: true });
     const member = fc.oneof(
       anything,
@@ -108,10 +108,22 @@ describe("checking hostile proofs", () => {
     const five = (names: string[]) => fc.record(Object.fromEntries(names.map((name) => [name, member])));
     await fc.assert(
       fc.asyncProperty(five(Object.keys(INCLUSION)), five(Object.keys(CONSISTENCY)), async (one, two) => {
-        expect(await verifyInclusion(nodeCrypto, one as unknown as InclusionProof)).toBe(false);
-        expect(await verifyConsistency(nodeCrypto, two as unknown as ConsistencyProof)).toBe(false);
+        expect(await verifyInclusion(nodeCrypto, one as unknown as InclusionProof)).toBeTypeOf("boolean");
+        expect(await verifyConsistency(nodeCrypto, two as unknown as ConsistencyProof)).toBeTypeOf("boolean");
       }),
     );
+  });
+
+  it("says no to paths and roots of anything but hashes", async () => {
+    const inclusion = INCLUSION as unknown as InclusionProof;
+    const consistency = CONSISTENCY as unknown as ConsistencyProof;
+    for (const bad of BAD_HASHES as string[]) {
+      expect(await verifyInclusion(nodeCrypto, { ...inclusion, path: inclusion.path.with(0, bad) })).toBe(false);
+      expect(await verifyInclusion(nodeCrypto, { ...inclusion, entry_hash: bad })).toBe(false);
+      expect(await verifyConsistency(nodeCrypto, { ...consistency, path: consistency.path.with(0, bad) })).toBe(false);
+      expect(await verifyConsistency(nodeCrypto, { ...consistency, first_size: 4, first_root: bad })).toBe(false);
+    }
+    expect(await verifyInclusion(nodeCrypto, { ...inclusion, path: "x" as unknown as string[] })).toBe(false);
   });
 
   it("ends soon for a path of a hundred thousand hashes and for the largest sizes", async () => {

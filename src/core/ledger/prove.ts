@@ -84,13 +84,13 @@ function* subtreeRoot(crypto: Crypto, hashes: HashSource, range: LeafRange): Ste
 function* readPage(hashes: HashSource, from: number, limit: number): Steps<readonly string[]> {
   const answer = hashes(from, limit);
   const page = answer instanceof Promise ? ((yield answer) as readonly string[]) : answer;
-  if (page.length === 0 || page.length > limit) {
+  if (page.length === 0) {
     throw new VerbatimError("LEDGER_RANGE_INVALID", {
       message: `the ledger has no entry with index ${from}`,
       details: { index: from },
     });
   }
-  return page;
+  return page.length > limit ? page.slice(0, limit) : page;
 }
 
 function checkRange(value: number, limit: number): void {

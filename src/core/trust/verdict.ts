@@ -1,6 +1,6 @@
 import { type JsonValue, sortedByCodePoint } from "../canonical/index.ts";
 import { type Code, codeFacts, isVerbatimError } from "../errors/index.ts";
-import { CHECKPOINT_PAYLOAD_TYPE } from "../ledger/index.ts";
+import { CHECKPOINT_PAYLOAD_TYPE } from "../ledger/checkpoint.ts";
 import type { Crypto } from "../ports.ts";
 import { decodeBase64 } from "./base64.ts";
 import { encodePae, type OpenedEnvelope, openEnvelope, openEnvelopeFile } from "./dsse.ts";
