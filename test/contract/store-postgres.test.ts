@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { fixedPorts } from "../support/fixed-ports.ts";
+import { POSTGRES_WITH_NOTES } from "../support/notes-room.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
-import { createPostgresHarness } from "../support/stores.ts";
-import { describeStore } from "./store-suite.ts";
+import { createPostgresHarness, type PostgresHarness } from "../support/stores.ts";
+import { describeStore, expectCode, note } from "./store-suite.ts";
 
 const postgres = await usePostgres();
 
@@ -17,4 +20,284 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
   });
 
   describeStore(() => createPostgresHarness(database));
+
+  describe("on its own", () => {
+    let harness: PostgresHarness;
+
+    beforeEach(async () => {
+      harness = await createPostgresHarness(database);
+    });
+
+    afterEach(async () => {
+      await harness.destroy();
+    });
+
+    /** Resolves when `count` callers have arrived: every later attempt passes at once. */
+    function meetingOf(count: number): () => Promise<void> {
+      let arrived = 0;
+      let open: () => void = () => undefined;
+      const met = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      return async () => {
+        arrived++;
+        if (arrived >= count) open();
+        await met;
+      };
+    }
+
+    it("says who it is and as which role it works", async () => {
+      const store = await harness.open();
+      expect(await store.facts()).toMatchObject({
+        database: "postgres",
+        schema: harness.schema,
+        schema_version: 1000,
+        role: expect.stringMatching(/^verbatim_writer_/),
+        role_missing_because: null,
+      });
+    });
+
+    it("lets writers of different streams work at the same time", async () => {
+      const store = await harness.open();
+      const meet = meetingOf(2);
+      await Promise.all(
+        ["job/1", "job/2"].map((stream) =>
+          store.transact(async (door) => {
+            await door.ledger.append(stream, "next", [note("both are here")]);
+            await meet();
+          }),
+        ),
+      );
+      expect(await store.read((door) => door.ledger.size())).toBe(2);
+    });
+
+    it("holds a stream for whoever asked for its head", async () => {
+      const store = await harness.open();
+      const order: string[] = [];
+      let second: Promise<unknown> = Promise.resolve();
+      await store.transact(async (door) => {
+        await door.ledger.head("context");
+        second = harness.open().then((other) =>
+          other.transact(async (otherDoor) => {
+            await otherDoor.ledger.append("context", "next", [note("second")]);
+            order.push("second");
+          }),
+        );
+        await harness.raw(
+          `do $$ begin while not exists (select 1 from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database()))
+           loop perform pg_sleep(0.01); end loop; end $$`,
+        );
+        await door.ledger.append("context", 0, [note("first")]);
+        order.push("first");
+      });
+      await second;
+      expect(order).toEqual(["first", "second"]);
+    });
+
+    it("runs a transaction again that the server ended to resolve a deadlock", async () => {
+      const store = await harness.open();
+      const meet = meetingOf(2);
+      let runs = 0;
+      await Promise.all(
+        [
+          ["job/1", "job/2"],
+          ["job/2", "job/1"],
+        ].map((streams) =>
+          store.transact(async (door) => {
+            runs++;
+            for (const stream of streams) {
+              await door.ledger.append(stream, "next", [note("crossing")]);
+              await meet();
+            }
+          }),
+        ),
+      );
+      expect(runs).toBe(3);
+      expect(await store.read((door) => door.ledger.streams())).toEqual([
+        { stream: "job/1", length: 2 },
+        { stream: "job/2", length: 2 },
+      ]);
+    });
+
+    it("says STORE_BUSY when a lock is held for too long", async () => {
+      const store = await harness.open();
+      await store.transact(async (door) => {
+        await door.ledger.head("context");
+        const other = await harness.open(200);
+        await expectCode(
+          other.transact((otherDoor) => otherDoor.ledger.append("context", "next", [note("too long")])),
+          "STORE_BUSY",
+        );
+      });
+    });
+
+    it("says STORE_UNAVAILABLE when its connection is cut, loses only that transaction, and goes on", async () => {
+      const store = await harness.open();
+      await store.transact((door) => door.ledger.append("context", "next", [note("before")]));
+      const cut = store.transact(async (door) => {
+        await door.ledger.append("context", "next", [note("lost")]);
+        await harness.raw(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and state = 'idle in transaction'`,
+        );
+        await door.ledger.append("context", "next", [note("never")]);
+      });
+      await expectCode(cut, "STORE_UNAVAILABLE");
+      await store.transact((door) => door.ledger.append("context", "next", [note("after")]));
+      const entries = await store.read((door) => door.ledger.readStream("context", 0, 10));
+      expect(entries.map((entry) => entry.body)).toEqual(['{"text":"before"}', '{"text":"after"}']);
+    });
+
+    it("survives that idle connections are cut", async () => {
+      const store = await harness.open();
+      await store.read((door) => door.ledger.size());
+      await harness.raw(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      // The next use may still meet the dead connection; the one after that has a new one.
+      await store
+        .read((door) => door.ledger.size())
+        .catch((thrown: unknown) => {
+          expect(thrown).toMatchObject({ code: "STORE_UNAVAILABLE" });
+        });
+      expect(await store.read((door) => door.ledger.size())).toBe(0);
+    });
+
+    it("does not commit what the server gave up", async () => {
+      const store = await harness.open();
+      const attempt = store.transact(async (door) => {
+        await door.notes.add("half");
+        await door.notes.sql("select 1 / 0").catch(() => undefined);
+      });
+      await expectCode(attempt, "INTERNAL");
+      expect(await store.read((door) => door.notes.list())).toEqual([]);
+    });
+
+    it("answers callers who do not wait for each other on one connection", async () => {
+      const store = await harness.open();
+      const sizes = await store.read((door) =>
+        Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? door.ledger.size() : door.ledger.head("x")))),
+      );
+      expect(sizes).toEqual([0, null, 0, null, 0, null, 0, null, 0, null]);
+    });
+
+    it("refuses an integer that a number cannot hold", async () => {
+      const store = await harness.open();
+      const attempt = store.transact((door) => door.notes.sql("select 9007199254740993::bigint"));
+      await expectCode(attempt, "INTERNAL");
+    });
+
+    it("wakes subscribers when a transaction commits, and not when it does not", async () => {
+      const store = await harness.open();
+      const listening = await harness.open();
+      const heard: (string | null)[] = [];
+      let wake: () => void = () => undefined;
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const stop = await listening.subscribe("steps", (payload) => {
+        heard.push(payload);
+        if (payload === "ready") wake();
+      });
+      const failed = store.transact(async (door) => {
+        await door.notes.notify("steps", "never");
+        throw new Error("changed my mind");
+      });
+      await expect(failed).rejects.toThrow("changed my mind");
+      await store.transact((door) => door.notes.notify("steps", "ready"));
+      await woken;
+      expect(heard).toEqual(["ready"]);
+      stop();
+    });
+
+    it("tells subscribers after a cut connection that they may have missed something", async () => {
+      const store = await harness.open();
+      const missed = new Promise<string | null>((resolve) => {
+        void store.subscribe("steps", resolve).then(() =>
+          harness.raw(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where datname = current_database() and query like 'listen %'`,
+          ),
+        );
+      });
+      expect(await missed).toBeNull();
+    });
+
+    it("refuses a store from the future and leaves it alone", async () => {
+      await (await harness.open()).close();
+      await harness.raw("insert into migration values (2000, 'later', '2030-01-01T00:00:00.000Z')");
+      await expect(harness.open()).rejects.toMatchObject({
+        code: "STORE_FROM_FUTURE",
+        details: { version: 2000, newest: 1000 },
+      });
+    });
+
+    it("refuses a schema of another program", async () => {
+      await harness.raw(`create schema ${harness.schema}`);
+      await harness.raw("create table migration (name text)");
+      await expectCode(harness.open(), "STORE_CORRUPT");
+      expect(await harness.raw("select count(*)::int as n from pg_tables where schemaname = current_schema()")).toEqual(
+        [{ n: 1 }],
+      );
+    });
+
+    it("works for a user who may not make roles, and says so", async () => {
+      const user = `clerk_${harness.schema}`;
+      await harness.raw(`create user ${user}`);
+      await harness.raw(
+        `do $$ begin execute 'grant create on database ' || current_database() || ' to ${user}'; end $$`,
+      );
+      const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
+      const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
+      const facts = await store.facts();
+      expect(facts.role).toBeNull();
+      expect(facts.role_missing_because).toContain("only triggers protect the ledger");
+      const [entry] = await store.transact((door) => door.ledger.append("context", "next", [note("a clerk's")]));
+      expect(entry?.position).toBe(0);
+      await store.close();
+      const again = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
+      expect((await again.facts()).role).toBeNull();
+      await again.close();
+    });
+
+    it("works for an unprivileged user whom an administrator gave the role", async () => {
+      const admin = await harness.open();
+      const { role } = await admin.facts();
+      const user = `keeper_${harness.schema}`;
+      await harness.raw(`create user ${user}`);
+      await harness.raw(`grant ${role} to ${user}`);
+      await harness.raw(`grant usage on schema ${harness.schema} to ${user}`);
+      await harness.raw(`grant select on ${harness.schema}.migration to ${user}`);
+      const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
+      const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
+      expect((await store.facts()).role).toBe(role);
+      await store.transact((door) => door.ledger.append("context", "next", [note("kept")]));
+      await store.close();
+      expect(await admin.read((door) => door.ledger.size())).toBe(1);
+    });
+
+    it("opens twenty times at once on a fresh database", async () => {
+      const stores = await Promise.all(Array.from({ length: 20 }, () => harness.open()));
+      const ids = await Promise.all(stores.map((store) => store.read((door) => door.ledger.ledgerId())));
+      expect(new Set(ids).size).toBe(1);
+    });
+  });
+
+  it.each([
+    ["no server", (url: string) => url.replace(/host=[^&]*/, "host=%2Fnowhere")],
+    ["no such database", (url: string) => url.replace(/localhost\/\w+/, "localhost/no_such_database")],
+    ["no such user", (url: string) => url.replace("postgres@", "nobody_of_that_name@")],
+  ])("says STORE_UNAVAILABLE when there is %s", async (_, change) => {
+    const url = change(database.url);
+    await expectCode(openPostgresStore({ ...fixedPorts(), url }), "STORE_UNAVAILABLE");
+  });
+
+  it("keeps the password out of what it says", async () => {
+    const url = `postgres://postgres:secret@localhost/none?host=%2Fnowhere`;
+    const thrown: unknown = await openPostgresStore({ ...fixedPorts(), url }).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: "STORE_UNAVAILABLE", where: "postgres postgres@/nowhere:5432/none" });
+    expect(JSON.stringify([thrown, String((thrown as Error).cause)])).not.toContain("secret");
+  });
 });

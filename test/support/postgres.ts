@@ -14,7 +14,8 @@ export interface TestDatabase {
 export interface TestPostgres {
   /** Why there is no server here; null when there is one. */
   readonly reason: string | null;
-  createDatabase(): Promise<TestDatabase>;
+  /** Commits of a durable database wait for the disk; others are quicker, and nothing but a crash of the server differs. */
+  createDatabase(options?: { readonly durable: boolean }): Promise<TestDatabase>;
 }
 
 let count = 0;
@@ -32,9 +33,10 @@ export async function usePostgres(): Promise<TestPostgres> {
   const urlOf = (name: string) => answer.url.replace("DATABASE", name);
   return {
     reason: null,
-    async createDatabase() {
+    async createDatabase({ durable } = { durable: false }) {
       const name = `test_${process.pid}_${count++}`;
       await asAdmin(urlOf("postgres"), `create database ${name} template template0 ${FOREIGN_ORDER}`);
+      if (!durable) await asAdmin(urlOf("postgres"), `alter database ${name} set synchronous_commit = off`);
       return {
         url: urlOf(name),
         drop: () => asAdmin(urlOf("postgres"), `drop database ${name} with (force)`),

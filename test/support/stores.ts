@@ -20,7 +20,7 @@ export type TestStore = SqliteTestStore | PostgresTestStore;
 export interface StoreHarness<S extends TestStore = TestStore> {
   readonly clock: HandClock;
   /** Opens the store; several may be open at once. All are closed with the harness. */
-  open(): Promise<S>;
+  open(busyMs?: number): Promise<S>;
   /** Runs statements as the owner of the database, outside the store, and gives the rows of the last one. */
   raw(...sql: string[]): Promise<Record<string, unknown>[]>;
   /** Whether an error of `raw` is the database saying no, and not a mistake in the SQL. */
@@ -37,8 +37,7 @@ export interface PostgresHarness extends StoreHarness<PostgresTestStore> {
   readonly schema: string;
 }
 
-/** Short enough for a test to see STORE_BUSY, long enough for a slow machine not to. */
-const BUSY_MS = 3_000;
+const BUSY_MS = 10_000;
 
 export async function createSqliteHarness(): Promise<SqliteHarness> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-store-"));
@@ -48,8 +47,8 @@ export async function createSqliteHarness(): Promise<SqliteHarness> {
   return {
     path,
     clock: ports.clock,
-    async open() {
-      const options = { ...ports, path, migrations: SQLITE_WITH_NOTES, rooms: sqliteRooms, busyMs: BUSY_MS };
+    async open(busyMs = BUSY_MS) {
+      const options = { ...ports, path, migrations: SQLITE_WITH_NOTES, rooms: sqliteRooms, busyMs };
       const store = await openSqliteStore(options);
       opened.push(store);
       return store;
@@ -59,7 +58,10 @@ export async function createSqliteHarness(): Promise<SqliteHarness> {
       const database = new DatabaseSync(path, { timeout: BUSY_MS });
       try {
         for (const statement of sql.slice(0, -1)) database.exec(statement);
-        return database.prepare(sql.at(-1)!).all() as Record<string, unknown>[];
+        const last = database.prepare(sql.at(-1)!);
+        if (last.columns().length > 0) return last.all() as Record<string, unknown>[];
+        last.run();
+        return [];
       } finally {
         database.close();
       }
@@ -84,8 +86,8 @@ export async function createPostgresHarness(database: TestDatabase): Promise<Pos
     url,
     schema,
     clock: ports.clock,
-    async open() {
-      const options = { ...ports, url, migrations: POSTGRES_WITH_NOTES, rooms: postgresRooms, busyMs: BUSY_MS };
+    async open(busyMs = BUSY_MS) {
+      const options = { ...ports, url, migrations: POSTGRES_WITH_NOTES, rooms: postgresRooms, busyMs };
       const store = await openPostgresStore(options);
       opened.push(store);
       return store;

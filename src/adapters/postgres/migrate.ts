@@ -2,6 +2,7 @@ import pg from "pg";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
+import { missingMigrations } from "../store/versions.ts";
 import type { Address } from "./address.ts";
 import { sqlState, toStoreError } from "./errors.ts";
 import type { PostgresMigration } from "./migration.ts";
@@ -29,9 +30,9 @@ export async function prepareDatabase(
     );
     const role = roleName(rows[0]!.database, address.schema);
     await client.query("begin");
-    const version = await readVersion(client, address, migrations.length);
-    let usable = version > 0 && (await canAssume(client, role));
-    if (version < migrations.length || !usable) {
+    const missing = await findMissing(client, address, migrations);
+    let usable = await canAssume(client, role);
+    if (missing.length > 0 || !usable) {
       await applyMigrations(client, address, migrations, ports, role);
       usable = await canAssume(client, role);
     }
@@ -54,9 +55,10 @@ async function applyMigrations(
 ): Promise<void> {
   const { schema } = address;
   await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`verbatim ${schema} migrate`]);
-  const version = await readVersion(client, address, migrations.length);
-  if (version === 0) await client.query(`create schema if not exists ${schema}`);
-  for (const migration of migrations.slice(version)) {
+  const missing = await findMissing(client, address, migrations);
+  if (missing.length === 0 && (await canAssume(client, role))) return;
+  if (missing.length > 0) await client.query(`create schema if not exists ${schema}`);
+  for (const migration of missing) {
     await client.query(migration.sql(schema));
     for (const { sql, values } of migration.seed?.(schema, ports) ?? []) await client.query(sql, [...values]);
     await client.query(`insert into ${schema}.migration (version, name, time) values ($1, $2, $3)`, [
@@ -68,22 +70,25 @@ async function applyMigrations(
   await prepareRole(client, schema, role);
 }
 
-async function readVersion(client: pg.ClientBase, { schema, where }: Address, newest: number): Promise<number> {
-  const table = `${schema}.migration`;
-  const { rows: found } = await client.query<{ there: boolean }>("select to_regclass($1) is not null as there", [
-    table,
-  ]);
-  if (!found[0]!.there) return 0;
-  const { rows } = await client.query<{ version: number }>(`select coalesce(max(version), 0) as version from ${table}`);
-  const { version } = rows[0]!;
-  if (version > newest) {
-    throw new VerbatimError("STORE_FROM_FUTURE", {
-      message: `the store has version ${version}; this Verbatim knows versions up to ${newest}`,
-      where,
-      details: { version, newest },
-    });
-  }
-  return version;
+/** The migrations a schema lacks. Refuses a store that a newer program has changed, before anything is changed. */
+async function findMissing(
+  client: pg.ClientBase,
+  { schema, where }: Address,
+  migrations: readonly PostgresMigration[],
+): Promise<PostgresMigration[]> {
+  // Not to_regclass: its cache may still say no after another process, for which this one waited, has said yes.
+  const { rowCount } = await client.query(
+    `select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relname = 'migration'`,
+    [schema],
+  );
+  if (rowCount === 0) return missingMigrations(migrations, [], where);
+  const applied = await client.query<{ version: number }>(`select version from ${schema}.migration`);
+  return missingMigrations(
+    migrations,
+    applied.rows.map((row) => row.version),
+    where,
+  );
 }
 
 function notUsable(role: string): WriterRole {

@@ -4,6 +4,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../core/ports.ts";
 import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../store/doors.ts";
 import { DoorKeeper, Lease } from "../store/lease.ts";
+import { newestVersion } from "../store/versions.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
 import { PostgresContentStore } from "./content-store.ts";
@@ -64,7 +65,7 @@ export async function openPostgresStore<const D extends PostgresRooms = Record<n
   const address = parseAddress(options.url, options.busyMs ?? BUSY_MS);
   const migrations = options.migrations ?? POSTGRES_MIGRATIONS;
   const prepared = await prepareDatabase(address, migrations, options);
-  return new ServerStore<D>(address, prepared, options, migrations.length);
+  return new ServerStore<D>(address, prepared, options, newestVersion(migrations));
 }
 
 class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {

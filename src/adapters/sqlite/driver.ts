@@ -1,7 +1,7 @@
 import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from "@photostructure/sqlite";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { requireStorableText } from "../store/text.ts";
-import { isReadOnly, toStoreError } from "./errors.ts";
+import { isReadOnly, sqliteCode, toStoreError } from "./errors.ts";
 
 /** What can be bound to a parameter. A whole number is stored as an integer. */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
@@ -87,6 +87,14 @@ export class SqliteDatabase {
     this.#raw.close();
   }
 
+  /** Throws STORE_CORRUPT when the file's structure is damaged. Cost: a walk over the file. */
+  check(): void {
+    const row = this.prepare("pragma quick_check(1)").get([]) as { quick_check: string };
+    if (row.quick_check !== "ok") {
+      throw new VerbatimError("STORE_CORRUPT", { message: row.quick_check, where: this.path });
+    }
+  }
+
   /** What the driver threw on this connection, as an error of the table. */
   toError(thrown: unknown): Error {
     if (this.#readOnly && isReadOnly(thrown)) {
@@ -134,7 +142,21 @@ export class SqliteStatement {
     try {
       return this.#raw.all(...bound);
     } catch (thrown) {
-      throw this.#database.toError(thrown);
+      throw this.#database.toError(sqliteCode(thrown) === null ? this.#findCode(bound, thrown) : thrown);
+    }
+  }
+
+  /**
+   * The package's `all` throws without SQLite's code; the first step again, or a look at the file, brings it out.
+   * A statement that failed spoils its transaction, so what runs a second time here is never committed.
+   */
+  #findCode(bound: readonly SqliteValue[], thrown: unknown): unknown {
+    try {
+      this.#raw.get(...bound);
+      this.#database.check();
+      return thrown;
+    } catch (again) {
+      return again;
     }
   }
 

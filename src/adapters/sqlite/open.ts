@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
 import { toDiskError } from "../disk/errors.ts";
 import { StatementCache } from "./connection.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
-import { applyMigrations, requireOurs } from "./migrate.ts";
+import { applyMigrations, findMissing } from "./migrate.ts";
 import type { SqliteMigration } from "./migration.ts";
 
 /** How long to wait for another process before it is STORE_BUSY, unless told otherwise. */
@@ -31,9 +31,9 @@ export async function openWriter(
   const database = new SqliteDatabase(await loadSqlite(), path, SLICE_MS);
   const cache = new StatementCache(database);
   try {
-    const version = await whileBusy(() => requireOurs(database, migrations.length), busyMs);
+    const missing = await whileBusy(() => findMissing(database, migrations), busyMs);
     await whileBusy(() => configure(database), busyMs);
-    if (version < migrations.length) {
+    if (missing.length > 0) {
       await beginImmediate(cache, busyMs);
       applyMigrations(database, migrations, ports);
       database.exec("commit");
@@ -55,6 +55,22 @@ export async function openReader(path: string, busyMs: number): Promise<Statemen
   } catch (thrown) {
     database.close();
     throw thrown;
+  }
+}
+
+/**
+ * Folds the WAL into the file and closes it. The package's close leaves the WAL as it is while a statement has not
+ * been collected, and the next to open would have to read it all. Where others use the file, they will do it.
+ */
+export function closeWriter({ database }: StatementCache): void {
+  database.exec("pragma busy_timeout = 0");
+  try {
+    database.prepare("pragma wal_checkpoint(truncate)").get([]);
+  } catch (thrown) {
+    // Nothing is lost: the WAL is part of the store. A damaged file is reported by whoever reads it.
+    if (!isVerbatimError(thrown)) throw thrown;
+  } finally {
+    database.close();
   }
 }
 
@@ -94,7 +110,7 @@ const SETTINGS = [
 /** Sets what every connection needs and checks that it holds: a file system may not be able to keep a WAL. */
 function configure(database: SqliteDatabase): void {
   for (const [name, value] of SETTINGS) {
-    database.prepare(`pragma ${name} = ${value}`).all([]);
+    database.prepare(`pragma ${name} = ${value}`).get([]);
     const row = database.prepare(`pragma ${name}`).get([]) as Record<string, unknown>;
     if (row[name] !== value) {
       throw new VerbatimError("STORE_UNAVAILABLE", {

@@ -3,6 +3,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../core/ports.ts";
 import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../store/doors.ts";
 import { DoorKeeper, Lease } from "../store/lease.ts";
+import { newestVersion } from "../store/versions.ts";
 import {
   type SqliteReadConnection,
   type SqliteWriteConnection,
@@ -13,7 +14,7 @@ import { loadSqlite } from "./driver.ts";
 import { SqliteLedgerReader, SqliteLedgerWriter } from "./ledger.ts";
 import type { SqliteMigration } from "./migration.ts";
 import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
-import { BUSY_MS, beginImmediate, openReader, openWriter } from "./open.ts";
+import { BUSY_MS, beginImmediate, closeWriter, openReader, openWriter } from "./open.ts";
 import { Turns } from "./turns.ts";
 
 /** Rooms whose tables are reachable from the doors of a SQLite store. */
@@ -55,7 +56,7 @@ export async function openSqliteStore<const D extends SqliteRooms = Record<never
   const path = resolve(options.path);
   const migrations = options.migrations ?? SQLITE_MIGRATIONS;
   const writer = await openWriter(path, migrations, options, options.busyMs ?? BUSY_MS);
-  return new FileStore<D>(path, writer, options, migrations.length);
+  return new FileStore<D>(path, writer, options, newestVersion(migrations));
 }
 
 class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
@@ -157,9 +158,8 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
 
   async #close(): Promise<void> {
     await Promise.all([this.#writing.idle(), this.#reading.idle()]);
-    // The writer goes last: the last connection to close folds the WAL into the file.
     for (const reader of this.#readers.splice(0)) reader.database.close();
-    this.#writer.database.close();
+    closeWriter(this.#writer);
   }
 
   #requireUsable(): void {

@@ -22,8 +22,8 @@ export function sealNext(
       details: { stream, expected, next: position },
     });
   }
-  const time = formatTime(ports.clock.now());
-  return entries.map(({ kind, actor, body }) => {
+  const now = formatTime(ports.clock.now());
+  return entries.map(({ kind, actor, body, time = now }) => {
     const entry = sealEntry(ports.crypto, { stream, position, previous, kind, time, actor, body });
     position++;
     previous = entry.hash;
