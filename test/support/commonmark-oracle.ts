@@ -44,3 +44,11 @@ function showChildren(node: Node): string {
   }
   return text;
 }
+
+/** What the reference is given of a text: the same lines, without a byte order mark, front matter blanked. */
+export function withoutFrontMatter(text: string): string {
+  const lines = text.replace(/^\ufeff/, "").split("\n");
+  const isFence = (line: string): boolean => /^---[ \t]*$/.test(line);
+  const close = isFence(lines[0]!) ? lines.findIndex((line, i) => i > 0 && isFence(line)) : -1;
+  return lines.map((line, i) => (i <= close ? "" : line)).join("\n");
+}

@@ -9,7 +9,7 @@ const SMALL = 4_000;
 const FACTOR = 4;
 const MOST_GROWTH = FACTOR ** 1.1;
 const MOST_LOOKS_PER_CHARACTER = 40;
-const LARGE = 600_000;
+const LARGE = 400_000;
 
 const cases = Object.entries(HOSTILE_MARKDOWN);
 

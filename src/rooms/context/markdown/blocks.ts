@@ -7,7 +7,6 @@ import {
   isDigit,
   LESS_THAN,
   MINUS,
-  OPEN_BRACKET,
   PLUS,
   SPACE,
   TAB,
@@ -25,7 +24,7 @@ import {
   setextLevel,
 } from "./leaf-lines.ts";
 import { LineCursor } from "./line-cursor.ts";
-import { skipDefinitions } from "./reference-definitions.ts";
+import { Paragraph } from "./paragraph.ts";
 
 /** Receives a heading that is a direct child of the document, before its inlines are parsed. */
 export type HeadingSink = (level: number, line: number, offset: number, content: string) => void;
@@ -39,7 +38,6 @@ const HTML: Leaf = 4;
 
 const CODE_INDENT = 4;
 const QUOTE = 0;
-const INDENTS = /(^|\n)[ \t]+/g;
 
 // ASCII characters that cannot change block structure at the start of a line: they only begin or continue paragraphs.
 const PLAIN = new Uint8Array(128).fill(1);
@@ -65,20 +63,14 @@ export class BlockScanner {
   private fenceMarker = 0;
   private fenceSize = 0;
   private htmlKind: HtmlKind = 0;
-  private paragraphLine = 0;
-  private paragraphOffset = 0;
-  /** Where its content begins: definitions at its head are no longer part of it once an underline was seen. */
-  private contentOffset = 0;
-  /** It begins with `[`, so link reference definitions may stand at its head. */
-  private mayDefine = false;
-  /** Starts and ends of its lines, which are needed when it may define something inside containers. */
-  private paragraphLines: number[] | null = null;
+  private readonly paragraph: Paragraph;
 
   constructor(text: string, line: number, found: HeadingSink) {
     this.text = text;
     this.found = found;
     this.line = line;
     this.cursor = new LineCursor(text);
+    this.paragraph = new Paragraph(text);
   }
 
   /** Takes in the line `at..end`, its terminator not included. */
@@ -180,7 +172,7 @@ export class BlockScanner {
   private addText(depth: number, at: number): void {
     const { next, end } = this.cursor;
     if (this.leaf === PARAGRAPH) {
-      this.paragraphLines?.push(next, end);
+      this.paragraph.add(next, end);
       return;
     }
     this.closeTo(depth);
@@ -235,28 +227,11 @@ export class BlockScanner {
     if (this.leaf !== PARAGRAPH || depth !== containers.length) return false;
     const level = setextLevel(text, cursor.next, cursor.end);
     if (level === 0) return false;
-    const content = this.takeParagraph(at);
+    const content = this.paragraph.contentAbove(at);
     if (content === "") return false;
-    if (depth === 0) this.found(level, this.paragraphLine, this.paragraphOffset, content);
+    if (depth === 0) this.found(level, this.paragraph.line, this.paragraph.offset, content);
     this.leaf = NO_LEAF;
     return true;
-  }
-
-  /** Content of the open paragraph above the line at an offset, without the definitions at its head. */
-  private takeParagraph(at: number): string {
-    const { text, paragraphLines } = this;
-    const inContainer = this.containers.length > 0;
-    // Only headings of the document itself are kept; for others it is enough that there is a text.
-    if (inContainer && paragraphLines === null) return "text";
-    const lines = inContainer ? joinLines(text, paragraphLines!) : stripIndents(text.slice(this.contentOffset, at));
-    if (!this.mayDefine) return lines;
-    const rest = lines.slice(skipDefinitions(lines.replaceAll("\0", "\ufffd")));
-    if (rest === "") {
-      this.mayDefine = false;
-      this.paragraphLines = null;
-      this.contentOffset = at;
-    }
-    return rest;
   }
 
   private startItem(code: number, depth: number): boolean {
@@ -293,11 +268,7 @@ export class BlockScanner {
   private openParagraph(at: number, next: number, end: number): void {
     this.leaf = PARAGRAPH;
     this.emptyItem = false;
-    this.paragraphLine = this.line;
-    this.paragraphOffset = at;
-    this.contentOffset = at;
-    this.mayDefine = this.text.charCodeAt(next) === OPEN_BRACKET;
-    this.paragraphLines = this.mayDefine && this.containers.length > 0 ? [next, end] : null;
+    this.paragraph.open(this.line, at, next, end, this.containers.length > 0);
   }
 
   /** Closes the open leaf and all containers below a depth. */
@@ -309,16 +280,4 @@ export class BlockScanner {
     containers.length = depth;
     while (quotes.length > 0 && quotes[quotes.length - 1]! >= depth) quotes.pop();
   }
-}
-
-function joinLines(text: string, lines: readonly number[]): string {
-  let content = "";
-  for (let i = 0; i < lines.length; i += 2) content += `${text.slice(lines[i], lines[i + 1])}\n`;
-  return content;
-}
-
-function stripIndents(content: string): string {
-  const first = content.charCodeAt(0);
-  const isIndented = first === SPACE || first === TAB || content.includes("\n ") || content.includes("\n\t");
-  return isIndented ? content.replace(INDENTS, "$1") : content;
 }

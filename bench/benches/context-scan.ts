@@ -1,0 +1,84 @@
+import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { encodeUtf8 } from "../../src/core/canonical/index.ts";
+import { findHeadings } from "../../src/rooms/context/headings.ts";
+import { formatSectionLines } from "../../src/rooms/context/section-index.ts";
+import { sectionsOf } from "../../src/rooms/context/sections.ts";
+import { decodeSource } from "../../src/rooms/context/source.ts";
+import { HOSTILE_MARKDOWN } from "../../test/support/hostile-markdown.ts";
+import type { Bench } from "../harness.ts";
+import { seededIntegers, seededWords } from "../seed.ts";
+
+const FILE_BYTES = 4_100;
+
+/** The part of a cold index that is not reading: decoding, headings, hashes of all sections, lines of the index. */
+export const contextScan: Bench = {
+  name: "context-scan",
+  what: "sections and index lines of N Markdown files of 4.1 kB, ten sections each, in memory",
+  baseline: "SHA-256 of the same bytes, file by file, and decoding them",
+  corpus: "seeded prose with headings, lists and code, 41 MB at 10,000 files",
+  sizes: [2_500, 10_000],
+  goal: { kind: "time", atMost: 10 },
+  async prepare(size) {
+    const files = makeFiles(size);
+    return {
+      ours: () => {
+        const hasher = nodeCrypto.hasher();
+        for (const { path, bytes } of files) {
+          hasher.update(formatSectionLines(sectionsOf(nodeCrypto, path, decodeSource(bytes, path))));
+        }
+        return hasher.digest();
+      },
+      baseline: () => {
+        let length = 0;
+        for (const { path, bytes } of files) {
+          length += nodeCrypto.sha256(bytes).length + decodeSource(bytes, path).text.length;
+        }
+        return length;
+      },
+    };
+  },
+};
+
+/** Every hostile text after the other; what counts is that the cost grows with their length, not with its square. */
+export const contextHostile: Bench = {
+  name: "context-hostile",
+  what: "headings of every hostile text, N characters each",
+  baseline: "SHA-256 of the same bytes",
+  corpus: "deep lists, brackets, backticks, emphasis, tags, definitions, 100,000 headings and the like",
+  sizes: [100_000, 400_000],
+  goal: { kind: "time", atMost: 200 },
+  async prepare(size) {
+    const texts = Object.values(HOSTILE_MARKDOWN).map((make) => make(size));
+    const bytes = texts.map(encodeUtf8);
+    return {
+      ours: () => texts.reduce((lines, text) => lines + findHeadings(text).lines, 0),
+      baseline: () => bytes.reduce((length, text) => length + nodeCrypto.sha256(text).length, 0),
+    };
+  },
+};
+
+function makeFiles(count: number): { readonly path: string; readonly bytes: Uint8Array }[] {
+  const next = seededIntegers(20_250_103);
+  return Array.from({ length: count }, (_, i) => ({
+    path: `docs/part-${i % 100}/page-${i}.md`,
+    bytes: encodeUtf8(makePage(next, i)),
+  }));
+}
+
+function makePage(next: (bound: number) => number, number: number): string {
+  let text = `# Page ${number}\n\n`;
+  for (let section = 0; section < 8; section++) {
+    text += `${next(3) === 0 ? "###" : "##"} ${seededWords(next, 3)}${next(4) === 0 ? " `code` *word*" : ""}\n\n`;
+    text += `${makeLines(next, 1 + next(3))}\n${makeLines(next, 1 + next(3))}\n`;
+    if (next(2) === 0) text += `- ${seededWords(next, 5)}\n- ${seededWords(next, 5)}\n  ${seededWords(next, 2)}\n\n`;
+    if (next(4) === 0) text += `\`\`\`\n# ${seededWords(next, 4)}\n\`\`\`\n\n`;
+  }
+  while (text.length < FILE_BYTES) text += makeLines(next, 1);
+  return text;
+}
+
+function makeLines(next: (bound: number) => number, count: number): string {
+  let lines = "";
+  for (let i = 0; i < count; i++) lines += `${seededWords(next, 9)}\n`;
+  return lines;
+}
