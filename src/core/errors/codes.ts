@@ -1,6 +1,8 @@
+import { CATALYTIC_CODES } from "./codes/catalytic.ts";
 import { CONTEXT_CODES } from "./codes/context.ts";
 import { HALL_CODES } from "./codes/hall.ts";
 import { JOBS_CODES } from "./codes/jobs.ts";
+import { WORKFLOW_CODES } from "./codes/workflow.ts";
 import { WORLD_CODES } from "./codes/world.ts";
 
 /** What is fixed about a thrown code: its exit, its HTTP status, what it says and what to do next. */
@@ -14,8 +16,10 @@ export interface CodeFacts {
 /** Every code that can be thrown, unique in the product. Each room keeps its part in its own file. */
 export const CODES = {
   ...HALL_CODES,
+  ...CATALYTIC_CODES,
   ...CONTEXT_CODES,
   ...JOBS_CODES,
+  ...WORKFLOW_CODES,
   ...WORLD_CODES,
 } as const satisfies Record<string, CodeFacts>;
 

@@ -1,4 +1,4 @@
-import { type Code, CODES, codeFacts } from "./codes.ts";
+import { CODES, type Code, codeFacts } from "./codes.ts";
 
 export interface ErrorParts {
   /** What was wrong, in this case. Without it the table's sentence is used. */
@@ -9,6 +9,8 @@ export interface ErrorParts {
   readonly fix?: string;
   /** Numbers, ids and lists a program can read. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** Only where a contract says that this error passes on the exit of another verdict. */
+  readonly exit?: number;
   readonly cause?: unknown;
 }
 
@@ -19,6 +21,7 @@ export class VerbatimError extends Error {
   readonly where: string | undefined;
   readonly fix: string;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly #exit: number | undefined;
 
   constructor(code: Code, parts: ErrorParts = {}) {
     super(parts.message ?? CODES[code].says, parts.cause === undefined ? undefined : { cause: parts.cause });
@@ -26,10 +29,11 @@ export class VerbatimError extends Error {
     this.where = parts.where;
     this.fix = parts.fix ?? CODES[code].fix;
     this.details = parts.details;
+    this.#exit = parts.exit;
   }
 
   get exit(): number {
-    return codeFacts(this.code).exit;
+    return this.#exit ?? codeFacts(this.code).exit;
   }
 
   get http(): number {

@@ -1,3 +1,6 @@
+import { CATALYTIC_FINDINGS } from "./findings/catalytic.ts";
+import { WORKFLOW_FINDINGS } from "./findings/workflow.ts";
+
 /**
  * Findings are members of a list in a report; the error or the verb around them decides the exit.
  * The same code may mean something else in another room, so the table is keyed by room first.
@@ -27,6 +30,7 @@ export const FINDINGS = {
     TRUST_KEY_REPEATED: "A key is in the policy twice; it could be counted twice.",
     TRUST_SCOPE_REPEATED: "A scope is named twice for one key.",
   },
+  catalytic: CATALYTIC_FINDINGS,
   context: {
     LINE_RANGE_INVALID: "The section ends before it starts.",
     PAYLOAD_REF_MISMATCH: "The stored payload is not the content that was hashed.",
@@ -78,8 +82,43 @@ export const FINDINGS = {
     FORBIDDEN_FIELD: "A field the protocol forbids because it differs between machines.",
     PLAN_RESOLVED_MISMATCH: "What a step was resolved to does not belong to the step at its place.",
     PLAN_STEPS_NOT_ORDERED: "The ordinals of the steps are not 1, 2, 3 and so on.",
+    BUNDLE_NOT_FOUND: "There is nothing at that place.",
+    MANIFEST_NAME: "The file is not called bundle.json.",
+    MANIFEST_MISSING: "The folder has no bundle.json.",
+    MANIFEST_NOT_REGULAR: "bundle.json is a link or a folder.",
+    MANIFEST_UNREADABLE: "bundle.json cannot be read.",
+    MANIFEST_TOO_LARGE: "bundle.json has more than 64 MiB.",
+    MANIFEST_JSON: "bundle.json is not JSON.",
+    STEPS_NOT_ORDERED: "The steps are not in the order of their ordinals and ids.",
+    ARTIFACTS_NOT_ORDERED: "The artifacts are not in the order of their ids.",
+    PATH_BACKSLASH: "The path of an artifact has a backslash.",
+    PATH_ABSOLUTE: "The path of an artifact is absolute.",
+    PATH_TRAVERSAL: "The path of an artifact has a '..' segment.",
+    PATH_INVALID: "The path of an artifact is empty or has NUL.",
+    ARTIFACT_MISSING: "The file of an artifact is not there.",
+    ARTIFACT_NOT_REGULAR: "The file of an artifact is a link or a folder, or lies behind a link.",
+    ARTIFACT_UNREADABLE: "The file of an artifact cannot be read.",
+    ARTIFACT_HASH_MISMATCH: "An artifact does not have its hash.",
+    ARTIFACT_SIZE_MISMATCH: "An artifact does not have its size.",
+    ARTIFACT_NO_NEWLINE: "An artifact does not end with a line feed.",
+    ARTIFACT_NOT_UTF8: "An artifact is not UTF-8 text.",
+    ROOT_HASH_MISMATCH: "The artifacts do not have the root hash of the manifest.",
+    BUNDLE_ID_MISMATCH: "The manifest does not have its own id.",
+    ARTIFACT_UNREFERENCED: "No step asks for this artifact.",
+    MANIFEST_NOT_CANONICAL: "bundle.json is not canonical JSON and one line feed.",
+    PLAN_HASH_MISMATCH: "The steps do not have the plan hash of the manifest.",
+    BUNDLE_EMPTY: "The bundle has no steps.",
+    ARTIFACT_ID_MISMATCH: "The id of an artifact does not follow from its ref and slice.",
+    ARTIFACT_PATH_NAME: "An artifact is not at artifacts/<artifact_id>.txt.",
+    ARTIFACT_DUPLICATE: "An earlier artifact has the same id.",
+    ARTIFACT_KIND_MISMATCH: "The kind of an artifact does not fit its ref.",
+    STEP_DUPLICATE: "An earlier step has the same id.",
+    STEP_WITHOUT_ARTIFACT: "No artifact has the ref and slice of this step.",
+    INPUTS_MISMATCH: "The inputs are not those of the steps, sorted and unique.",
+    EXTRA_FILE: "Something is in the bundle that the manifest does not name.",
     RECEIPT_STATUS_MISMATCH: "The status of the receipt is not that of its actions.",
   },
+  workflow: WORKFLOW_FINDINGS,
 } as const;
 
 export type FindingRoom = keyof typeof FINDINGS;

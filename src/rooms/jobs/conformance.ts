@@ -1,10 +1,69 @@
-import type { JsonObject, JsonValue } from "../../core/canonical/index.ts";
-import type { SyncCrypto } from "../../core/ports.ts";
+import { encodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import type { Crypto, SyncCrypto } from "../../core/ports.ts";
+import { decodeBase64 } from "../../core/trust/index.ts";
+import type { BundleFiles } from "./bundle-files.ts";
+import { toArtifactId, toPlanHash, toRootHash } from "./bundle-hash.ts";
+import { type BundleReport, verifyBundle } from "./bundle-verify.ts";
+import { toJobId, toMessageId, toStepId } from "./ids.ts";
+import { openMemoryBundle } from "./memory-bundle.ts";
 import { checkMessage } from "./message.ts";
+import { replayBundle } from "./replay.ts";
 
-/** What the areas of the jobs room answer for a vector's input. Problem lists are pairs, compared as sets. */
+interface Ports {
+  readonly crypto: SyncCrypto;
+}
+
+/** What the areas of the jobs room answer for a vector's input. Problem lists are compared as sets. */
 export const JOBS_AREAS = {
-  "jobs.message": (input: JsonObject, _: { crypto: SyncCrypto }): JsonValue => ({
+  "jobs.message": (input: JsonObject): JsonValue => ({
     problems: checkMessage(input["message"] ?? null).map(({ code, pointer }) => [code, pointer]),
   }),
+  "jobs.ids": (input: JsonObject, { crypto }: Ports): JsonValue => {
+    const { run_id, message } = input as { run_id: string; message: JsonObject };
+    const message_id = toMessageId(crypto, run_id, message);
+    const job_id = toJobId(crypto, message_id);
+    const ops = message["ops"] as readonly JsonValue[];
+    return { message_id, job_id, step_ids: ops.map((_, i) => toStepId(crypto, run_id, job_id, i + 1)) };
+  },
+  "jobs.artifact-id": async (input: JsonObject, { crypto }: Ports): Promise<JsonValue> => ({
+    artifact_id: await toArtifactId(crypto, String(input["ref"]), String(input["slice"])),
+  }),
+  "jobs.root-hash": async (input: JsonObject, { crypto }: Ports): Promise<JsonValue> => ({
+    root_hash: await toRootHash(crypto, input["artifacts"] as unknown as { artifact_id: string; sha256: string }[]),
+  }),
+  "jobs.plan-hash": (input: JsonObject, { crypto }: Ports): JsonValue => ({
+    plan_hash: toPlanHash(crypto, String(input["run_id"]), input["steps"] as JsonObject[]),
+  }),
+  "jobs.bundle-verify": async (input: JsonObject, { crypto }: Ports): Promise<JsonValue> => {
+    const files = openVectorBundle(crypto, input);
+    return {
+      default: toVerdict(await verifyBundle(crypto, files, { mode: "default" })),
+      strict: toVerdict(await verifyBundle(crypto, files, { mode: "strict" })),
+    };
+  },
+  "jobs.replay": async (input: JsonObject, { crypto }: Ports): Promise<JsonValue> => {
+    const { jsonl, replay_hash, exit } = await replayBundle(crypto, openVectorBundle(crypto, input), "default");
+    return { jsonl, replay_hash, exit };
+  },
 } as const;
+
+function openVectorBundle(crypto: Crypto, input: JsonObject): BundleFiles {
+  const files = new Map<string, Uint8Array>();
+  for (const [path, text] of Object.entries((input["files"] ?? {}) as JsonObject))
+    files.set(path, encodeUtf8(String(text)));
+  for (const [path, text] of Object.entries((input["files_b64"] ?? {}) as JsonObject)) {
+    files.set(path, decodeBase64(String(text))!);
+  }
+  const links = new Set(Object.keys((input["symlinks"] ?? {}) as JsonObject));
+  const folders = new Set(((input["dirs"] ?? []) as readonly string[]).map((path) => path.replace(/\/$/, "")));
+  return openMemoryBundle(crypto, { files, links, folders });
+}
+
+function toVerdict({ exit_code, problems }: BundleReport): JsonValue {
+  const json_code = problems.find((one) => one.json_code !== undefined)?.json_code;
+  return {
+    exit: exit_code,
+    problems: problems.map(({ code, pointer, path }) => (path === undefined ? [code, pointer] : [code, pointer, path])),
+    ...(json_code === undefined ? {} : { json_code }),
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Verifying bundles with nothing but their bytes. No Node module is imported, so a page can use it as it is: drop a
+ * folder on it, and the check runs in the browser with WebCrypto.
+ */
+
+import { webCrypto } from "./adapters/crypto/web-crypto.ts";
+import { parseJson } from "./core/canonical/index.ts";
+import { parsePolicy } from "./core/trust/index.ts";
+import { type BundleReport, verifyBundle } from "./rooms/jobs/bundle-verify.ts";
+import { type MemoryTree, openMemoryBundle } from "./rooms/jobs/memory-bundle.ts";
+import { type Replay, replayBundle } from "./rooms/jobs/replay.ts";
+
+export type { BundleProblem } from "./rooms/jobs/bundle-problem.ts";
+export type { BundleReport } from "./rooms/jobs/bundle-verify.ts";
+export type { MemoryTree } from "./rooms/jobs/memory-bundle.ts";
+export type { Replay } from "./rooms/jobs/replay.ts";
+
+export interface VerifyFilesOptions {
+  /** Also check what the protocol implies but does not list. */
+  readonly strict?: boolean;
+  /** Bytes of `<bundle>.dsse.json`. */
+  readonly attestation?: Uint8Array;
+  /** Bytes of a trust policy: whose signatures count. */
+  readonly policy?: Uint8Array;
+}
+
+/** Verifies a bundle in memory; `files` maps `bundle.json` and `artifacts/...` to their bytes. */
+export async function verifyBundleFiles(tree: MemoryTree, options: VerifyFilesOptions = {}): Promise<BundleReport> {
+  const policy = options.policy === undefined ? null : await parsePolicy(webCrypto, parseJson(options.policy));
+  return verifyBundle(webCrypto, openMemoryBundle(webCrypto, tree), {
+    mode: options.strict === true ? "strict" : "default",
+    attestation: options.attestation ?? null,
+    policy,
+  });
+}
+
+/** Replays a bundle in memory: the receipts of its steps as canonical JSON Lines. */
+export function replayBundleFiles(tree: MemoryTree, options: { readonly strict?: boolean } = {}): Promise<Replay> {
+  return replayBundle(webCrypto, openMemoryBundle(webCrypto, tree), options.strict === true ? "strict" : "default");
+}
