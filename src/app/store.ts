@@ -1,5 +1,6 @@
 import type { Clock, ContentStore, Ids, ReadDoor, Store, SyncCrypto, WriteDoor } from "../core/ports.ts";
 import type { ContextReader, ContextWriter } from "../rooms/context/ports.ts";
+import type { WorldReader, WorldWriter } from "../rooms/world/ports.ts";
 
 /** What doctor says about a store. */
 export interface StoreFacts {
@@ -9,11 +10,13 @@ export interface StoreFacts {
 /** A read door with the tables of every room. */
 export interface AppReadDoor extends ReadDoor {
   readonly context: ContextReader;
+  readonly world: WorldReader;
 }
 
 /** A write door with the tables of every room. */
 export interface AppWriteDoor extends WriteDoor {
   readonly context: ContextWriter;
+  readonly world: WorldWriter;
 }
 
 /** The store of a workspace, whichever database holds it. */
@@ -38,12 +41,26 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
   if (url === undefined || url === "") {
     const { openSqliteStore } = await import("../adapters/sqlite/store.ts");
     const { sqliteContext } = await import("../adapters/sqlite/context-tables.ts");
-    const store = await openSqliteStore({ path, crypto, clock, ids, rooms: { context: sqliteContext } });
+    const { sqliteWorld } = await import("../adapters/sqlite/world-tables.ts");
+    const store = await openSqliteStore({
+      path,
+      crypto,
+      clock,
+      ids,
+      rooms: { context: sqliteContext, world: sqliteWorld },
+    });
     return bind(store, async () => ({ ...(await store.facts()) }), null);
   }
   const { openPostgresStore } = await import("../adapters/postgres/store.ts");
   const { postgresContext } = await import("../adapters/postgres/context-tables.ts");
-  const store = await openPostgresStore({ url, crypto, clock, ids, rooms: { context: postgresContext } });
+  const { postgresWorld } = await import("../adapters/postgres/world-tables.ts");
+  const store = await openPostgresStore({
+    url,
+    crypto,
+    clock,
+    ids,
+    rooms: { context: postgresContext, world: postgresWorld },
+  });
   return bind(store, async () => ({ ...(await store.facts()) }), store.content);
 }
 

@@ -17,3 +17,208 @@ export interface Tokenizer {
   readonly name: string;
   count(text: string): number;
 }
+
+/** Real time as the room needs it: for elapsed time and for waiting, never for the time of a world. */
+export interface Pace {
+  /** Monotonic milliseconds. */
+  elapsed(): number;
+  /** Ends early when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `fn` again and again until the result is called. */
+  every(ms: number, fn: () => void): () => void;
+}
+
+export interface ChatMessage {
+  readonly role: "system" | "user";
+  readonly content: string;
+}
+
+export interface ChatRequest {
+  readonly kind: "ollama" | "openai-compatible";
+  readonly base_url: string;
+  readonly model: string;
+  readonly timeout_ms: number;
+  /** Name of the environment variable that holds the key. */
+  readonly api_key_env: string | null;
+  readonly messages: readonly ChatMessage[];
+  /** JSON Schema of the answer, for providers that can be held to one. */
+  readonly answer_schema: unknown;
+  /** Who the provider is told it works for. */
+  readonly user: string;
+}
+
+export type ChatAnswer =
+  | {
+      readonly text: string;
+      readonly input_tokens: number | null;
+      readonly output_tokens: number | null;
+    }
+  /** Down, refused or timed out, after one retry; `reason` is for the inspector. */
+  | { readonly down: string };
+
+/** Chat models behind an address. */
+export interface Models {
+  chat(request: ChatRequest, signal: AbortSignal): Promise<ChatAnswer>;
+}
+
+/** A world as the store keeps it: `state` is canonical JSON that the room writes and reads. */
+export interface WorldRow {
+  /** Small number under which the world's other rows are kept. */
+  readonly number: number;
+  readonly world_id: string;
+  readonly state: string;
+  /** Who works on a beat of this world, and until when without a sign of life. */
+  readonly lock_holder: string | null;
+  readonly lock_until: number;
+}
+
+/** Numbers of audiences that are not people. */
+export const EVERYBODY = 0;
+export const THE_WORLD = 1;
+export const THE_OPERATOR = 2;
+export const FIRST_PERSON = 3;
+
+export interface PersonRow {
+  readonly number: number;
+  readonly person_id: string;
+  readonly display_name: string;
+}
+
+export interface EntryRow {
+  readonly wseq: number;
+  readonly entry_id: string;
+  readonly bundle_id: string;
+  /** Position of its record in the stream of the world, or of the ancestor it comes from. */
+  readonly position: number;
+  readonly request_id: string;
+  readonly created_ms: number;
+  readonly created_at: string;
+  readonly author_id: string;
+  readonly author_class: string;
+  readonly channel: string;
+  readonly scope: string;
+  /** JSON array of the listed ids. */
+  readonly audience: string;
+  readonly text: string;
+}
+
+export interface VisibleRow {
+  readonly wseq: number;
+  readonly person: number;
+}
+
+/** Part of a posting list: the low bytes of the wseqs of one block of 256, in order. */
+export interface PostingRow {
+  readonly key: string;
+  readonly block: number;
+  readonly lows: Uint8Array;
+}
+
+export interface CalendarRow {
+  readonly number: number;
+  readonly item_id: string;
+  readonly state: "SCHEDULED" | "DUE" | "CLOSED" | "PAST";
+  /** Null for an undated item. */
+  readonly time_ms: number | null;
+  /** Canonical JSON of title, time, location, notes and visible_to. */
+  readonly body: string;
+}
+
+export interface MessageRow {
+  readonly number: number;
+  readonly time_ms: number;
+  /** Canonical JSON of from, text, time and visible_to. */
+  readonly body: string;
+}
+
+export interface StoredInvocation {
+  readonly request_id: string;
+  readonly body_sha256: string;
+  readonly status: "PENDING" | "RELEASED" | "DONE";
+  readonly fence: number;
+  readonly lease_until: number;
+  /** Exact bytes of the answer, as text; null until DONE. */
+  readonly outcome: string | null;
+  /** JSON object of headers; null until DONE. */
+  readonly headers: string | null;
+}
+
+export interface CallRow {
+  readonly number: number;
+  readonly call_id: string;
+  readonly request_id: string;
+  /** JSON of everything the inspector shows. */
+  readonly body: string;
+}
+
+export interface TokenRow {
+  readonly sha256: string;
+  readonly role: string;
+  /** Null: every world. */
+  readonly world_id: string | null;
+  readonly viewer: string | null;
+}
+
+/** Entries seen by anyone of `any`, or by all of `all` (when it is not empty). */
+export interface AudienceFilter {
+  readonly any: readonly number[];
+  readonly all: readonly number[];
+}
+
+export interface EntryRange {
+  /** Only entries with a larger wseq. */
+  readonly after: number;
+  /** Only entries with a smaller wseq. */
+  readonly before: number;
+  readonly limit: number;
+  readonly newest: boolean;
+}
+
+/** The room's tables for a reader. Lists of entries are in ascending order of wseq. */
+export interface WorldReader {
+  list(): Promise<WorldRow[]>;
+  find(worldId: string): Promise<WorldRow | null>;
+  people(world: number): Promise<PersonRow[]>;
+  visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<EntryRow[]>;
+  entries(world: number, wseqs: readonly number[]): Promise<EntryRow[]>;
+  entriesById(world: number, ids: readonly string[]): Promise<EntryRow[]>;
+  entriesOfBundle(world: number, bundleId: string): Promise<EntryRow[]>;
+  /** Entries whatever their audience: for verification and export only. */
+  scan(world: number, after: number, limit: number): Promise<EntryRow[]>;
+  scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]>;
+  scanPostings(world: number): Promise<PostingRow[]>;
+  scanInvocations(world: number): Promise<StoredInvocation[]>;
+  /** The smallest wseq created at or after an instant, or one past the last. */
+  firstAt(world: number, ms: number): Promise<number>;
+  postings(world: number, keys: readonly string[], fromBlock: number, toBlock: number): Promise<PostingRow[]>;
+  calendar(world: number): Promise<CalendarRow[]>;
+  messages(world: number): Promise<MessageRow[]>;
+  invocation(world: number, requestId: string): Promise<StoredInvocation | null>;
+  /** Newest first; all of a request when one is named. */
+  calls(world: number, requestId: string | null, limit: number): Promise<CallRow[]>;
+  call(world: number, callId: string): Promise<CallRow | null>;
+  token(sha256: string): Promise<TokenRow | null>;
+  /** Names of the triggers that should guard history and do not. */
+  missingGuards(): Promise<string[]>;
+}
+
+/** The room's tables for a writer. */
+export interface WorldWriter extends WorldReader {
+  /** The world, held against other writers until the transaction ends. */
+  hold(worldId: string): Promise<WorldRow | null>;
+  /** Adds a world and gives its number. */
+  addWorld(worldId: string, state: string): Promise<number>;
+  saveState(world: number, state: string): Promise<void>;
+  setLock(world: number, holder: string | null, until: number): Promise<void>;
+  addPeople(world: number, people: readonly PersonRow[]): Promise<void>;
+  renamePerson(world: number, personId: string, displayName: string): Promise<void>;
+  addEntries(world: number, rows: readonly EntryRow[], visible: readonly VisibleRow[]): Promise<void>;
+  addPostings(world: number, rows: readonly PostingRow[]): Promise<void>;
+  clearPostings(world: number): Promise<void>;
+  addCalendar(world: number, rows: readonly CalendarRow[]): Promise<void>;
+  setCalendarState(world: number, itemId: string, state: CalendarRow["state"]): Promise<void>;
+  addMessages(world: number, rows: readonly MessageRow[]): Promise<void>;
+  putInvocation(world: number, row: StoredInvocation): Promise<void>;
+  addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void>;
+  addToken(row: TokenRow): Promise<void>;
+}

@@ -1,6 +1,7 @@
 import type { PostgresMigration } from "../migration.ts";
 import { ledgerMigration } from "./0001-ledger.ts";
 import { contextMigration } from "./0002-context.ts";
+import { worldMigration } from "./0006-world.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
-export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [ledgerMigration, contextMigration];
+export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [ledgerMigration, contextMigration, worldMigration];

@@ -1,0 +1,28 @@
+import type { WorldReader, WorldWriter } from "../../rooms/world/ports.ts";
+import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
+import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { SqlWorldReader } from "./world-reader.ts";
+import { SqlWorldWriter, type WorldWriteSql } from "./world-writer.ts";
+
+/** The world room's tables in SQLite. */
+export const sqliteWorld = {
+  read: (connection: SqliteReadConnection): WorldReader =>
+    new SqlWorldReader(connection, () => findMissing(connection)),
+  write: (connection: SqliteWriteConnection): WorldWriter => {
+    const sql: WorldWriteSql = {
+      get: (text, ...values) => connection.get(text, ...values),
+      all: (text, ...values) => connection.all(text, ...values),
+      run: (text, ...values) => connection.run(text, ...values),
+      forUpdate: "",
+      // SQLite joins blobs as text; the cast gives the same bytes back.
+      appendLows: "cast(lows || excluded.lows as blob)",
+    };
+    return new SqlWorldWriter(sql, () => findMissing(connection));
+  },
+} as const;
+
+async function findMissing(connection: SqliteReadConnection): Promise<string[]> {
+  const rows = connection.all<{ name: string }>("select name from sqlite_schema where type = 'trigger'");
+  const there = new Set(rows.map(({ name }) => name));
+  return WORLD_GUARDS.filter((name) => !there.has(name));
+}

@@ -1,0 +1,136 @@
+import type { Awaitable } from "../../core/ports.ts";
+import type {
+  CalendarRow,
+  CallRow,
+  EntryRow,
+  MessageRow,
+  PersonRow,
+  PostingRow,
+  StoredInvocation,
+  TokenRow,
+  VisibleRow,
+  WorldRow,
+  WorldWriter,
+} from "../../rooms/world/ports.ts";
+import type { SqliteValue } from "./driver.ts";
+import { ENTRY, SqlWorldReader, type WorldSql } from "./world-reader.ts";
+
+/** Writing as well, and the few words in which the databases differ. */
+export interface WorldWriteSql extends WorldSql {
+  run(sql: string, ...values: SqliteValue[]): Awaitable<number>;
+  /** Appended to a select that holds its row against other writers. */
+  readonly forUpdate: string;
+  /** The bytes of a posting followed by new ones. */
+  readonly appendLows: string;
+}
+
+/** Writes the room's tables. */
+export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements WorldWriter {
+  async hold(worldId: string): Promise<WorldRow | null> {
+    const sql = `select number, world_id, state, lock_holder, lock_until from world where world_id = ? ${this.sql.forUpdate}`;
+    const row = await this.sql.get<WorldRow>(sql, worldId);
+    return row === undefined ? null : { ...row };
+  }
+
+  async addWorld(worldId: string, state: string): Promise<number> {
+    const next = await this.sql.get<{ next: number }>("select coalesce(max(number), 0) + 1 as next from world");
+    await this.sql.run("insert into world (number, world_id, state) values (?, ?, ?)", next!.next, worldId, state);
+    return next!.next;
+  }
+
+  async saveState(world: number, state: string): Promise<void> {
+    await this.sql.run("update world set state = ? where number = ?", state, world);
+  }
+
+  async setLock(world: number, holder: string | null, until: number): Promise<void> {
+    await this.sql.run("update world set lock_holder = ?, lock_until = ? where number = ?", holder, until, world);
+  }
+
+  async addPeople(world: number, people: readonly PersonRow[]): Promise<void> {
+    const sql = "insert into world_person (world, number, person_id, display_name) values (?, ?, ?, ?)";
+    for (const { number, person_id, display_name } of people) {
+      await this.sql.run(sql, world, number, person_id, display_name);
+    }
+  }
+
+  async renamePerson(world: number, personId: string, displayName: string): Promise<void> {
+    const sql = "update world_person set display_name = ? where world = ? and person_id = ?";
+    await this.sql.run(sql, displayName, world, personId);
+  }
+
+  async addEntries(world: number, rows: readonly EntryRow[], visible: readonly VisibleRow[]): Promise<void> {
+    const entry = `insert into world_entry (world, ${ENTRY}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    for (const r of rows) {
+      await this.sql.run(
+        entry,
+        world,
+        r.wseq,
+        r.entry_id,
+        r.bundle_id,
+        r.position,
+        r.request_id,
+        r.created_ms,
+        r.created_at,
+        r.author_id,
+        r.author_class,
+        r.channel,
+        r.scope,
+        r.audience,
+        r.text,
+      );
+    }
+    const seen = "insert into world_entry_visible (world, person, wseq) values (?, ?, ?)";
+    for (const { person, wseq } of visible) await this.sql.run(seen, world, person, wseq);
+  }
+
+  async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
+    const sql = `insert into world_terms (world, key, block, lows) values (?, ?, ?, ?)
+on conflict (world, key, block) do update set lows = ${this.sql.appendLows}`;
+    for (const { key, block, lows } of rows) await this.sql.run(sql, world, key, block, lows);
+  }
+
+  async clearPostings(world: number): Promise<void> {
+    await this.sql.run("delete from world_terms where world = ?", world);
+  }
+
+  async addCalendar(world: number, rows: readonly CalendarRow[]): Promise<void> {
+    const sql = "insert into world_calendar (world, number, item_id, state, time_ms, body) values (?, ?, ?, ?, ?, ?)";
+    for (const { number, item_id, state, time_ms, body } of rows) {
+      await this.sql.run(sql, world, number, item_id, state, time_ms, body);
+    }
+  }
+
+  async setCalendarState(world: number, itemId: string, state: CalendarRow["state"]): Promise<void> {
+    await this.sql.run("update world_calendar set state = ? where world = ? and item_id = ?", state, world, itemId);
+  }
+
+  async addMessages(world: number, rows: readonly MessageRow[]): Promise<void> {
+    const sql = "insert into world_message (world, number, time_ms, body) values (?, ?, ?, ?)";
+    for (const { number, time_ms, body } of rows) await this.sql.run(sql, world, number, time_ms, body);
+  }
+
+  async putInvocation(world: number, row: StoredInvocation): Promise<void> {
+    const { request_id, body_sha256, status, fence, lease_until, outcome, headers } = row;
+    const sql = `insert into world_invocation
+(world, request_id, body_sha256, status, fence, lease_until, outcome, headers) values (?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (world, request_id) do update set status = excluded.status, fence = excluded.fence,
+lease_until = excluded.lease_until, outcome = excluded.outcome, headers = excluded.headers`;
+    await this.sql.run(sql, world, request_id, body_sha256, status, fence, lease_until, outcome, headers);
+  }
+
+  async addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void> {
+    const sql = "insert into world_call (world, number, call_id, request_id, body) values (?, ?, ?, ?, ?)";
+    for (const { number, call_id, request_id, body } of rows) {
+      await this.sql.run(sql, world, number, call_id, request_id, body);
+    }
+    const last = rows.at(-1);
+    if (last !== undefined && last.number > keep) {
+      await this.sql.run("delete from world_call where world = ? and number <= ?", world, last.number - keep);
+    }
+  }
+
+  async addToken({ sha256, role, world_id, viewer }: TokenRow): Promise<void> {
+    const sql = "insert into world_token (sha256, role, world_id, viewer) values (?, ?, ?, ?)";
+    await this.sql.run(sql, sha256, role, world_id, viewer);
+  }
+}

@@ -1,0 +1,348 @@
+import { hashCanonical, type JsonValue } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { type Author, defaultVisibility } from "../cast.ts";
+import { bodyOf, checkEnvelope, type Envelope, hasOverride } from "../check/envelope.ts";
+import type { ProjectionOutput } from "../check/projection-output.ts";
+import { WRITER_ENGINE } from "../check/tool-request.ts";
+import type { StoredInvocation } from "../ports.ts";
+import { type ClockMove, moveClock } from "../time/clock.ts";
+import { type BeatOutcome, runBeat } from "../writer/beat-loop.ts";
+import type { AcceptedLine } from "../writer/output.ts";
+import { toWriteBundle } from "./bundle.ts";
+import { KEEP_CALLS, toCallRows } from "./calls.ts";
+import { claimRequest, extendGrip, type Grip, releaseGrip, requireGrip, takeLock } from "./claims.ts";
+import { writeEffects } from "./commit.ts";
+import { type Frame, makeFrame, planPasses, requireFits } from "./frames.ts";
+import { Hub } from "./hub.ts";
+import { makeOutcome } from "./outcome.ts";
+import { Queues } from "./queue.ts";
+import { loadWorld, type OpenWorld, openRow, resolveCursor } from "./reading.ts";
+import { reduceRecord } from "./reduce.ts";
+import { streamOf } from "./state.ts";
+import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
+import { rulesOf, Writing } from "./writing.ts";
+
+/** The stored answer of an invocation: exact bytes and headers. */
+export interface Answer {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly replayed: boolean;
+}
+
+interface Checked {
+  readonly world_id: string;
+  readonly envelope: Envelope;
+  readonly body_sha256: string;
+  readonly cursor: { readonly text: string; readonly wseq: number } | null;
+}
+
+const BEAT_RESULT = "Verbatim-Beat-Result";
+const BEAT_CODE = "Verbatim-Beat-Code";
+
+/** Invocations of the worlds of one store. One invocation is at most one write bundle, in one transaction. */
+export class Beats {
+  readonly hub = new Hub();
+  readonly queues: Queues;
+  readonly #ports: WorldPorts;
+  /** When time last began to count for a world, by monotonic time. */
+  readonly #marks = new Map<string, number>();
+  readonly #started: number;
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(ports: WorldPorts) {
+    this.#ports = ports;
+    this.queues = new Queues(ports.pace);
+    this.#started = ports.pace.elapsed();
+  }
+
+  /** Runs an invocation, or answers it from what was stored. */
+  async invoke(worldId: string, value: JsonValue): Promise<Answer> {
+    const checked = await this.#check(worldId, value);
+    return checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked);
+  }
+
+  /** Aborts the model call of a beat that runs in this process. */
+  stop(worldId: string, requestId: string): boolean {
+    const running = this.#running.get(`${worldId}\n${requestId}`);
+    running?.abort();
+    return running !== undefined;
+  }
+
+  async #check(worldId: string, value: JsonValue): Promise<Checked> {
+    return this.#ports.store.read(async (door) => {
+      const world = await loadWorld(door.world, worldId);
+      const envelope = checkEnvelope(value, { cast: world.cast, zones: this.#ports.zones });
+      const body_sha256 = hashCanonical(this.#ports.crypto, bodyOf(envelope));
+      const text = envelope.ui.stream_cursor;
+      // A request that was answered already is replayed whatever its cursor: `ui` is not part of the body.
+      const known = await door.world.invocation(world.number, envelope.request_id);
+      const isReplay = known?.status === "DONE" && known.body_sha256 === body_sha256;
+      const cursor =
+        text === null || isReplay
+          ? null
+          : { text, wseq: await resolveCursor(this.#ports, door.world, world, world.cast.operator_id, text) };
+      return { world_id: worldId, envelope, body_sha256, cursor };
+    });
+  }
+
+  /** NO_OP: shows, writes nothing but its own answer. */
+  async #refresh({ world_id, envelope, body_sha256, cursor }: Checked): Promise<Answer> {
+    const { request_id } = envelope;
+    const ports = this.#ports;
+    const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, false);
+    if (claimed.result === "REPLAY") return toReplay(claimed.stored);
+    const headers = { [BEAT_RESULT]: "REFRESH" };
+    const body = await ports.store.transact(async (door) => {
+      const world = await loadWorld(door.world, world_id);
+      const parts = { request_id, viewer: world.cast.operator_id, mode: "NO_OP", cursor, bundle: null } as const;
+      const text = JSON.stringify(await makeOutcome(ports, door.world, world, world, parts));
+      const stored = await door.world.invocation(world.number, request_id);
+      if (stored?.status === "PENDING" && stored.fence === claimed.fence) {
+        await door.world.putInvocation(world.number, toDone(stored, text, headers));
+      }
+      return text;
+    });
+    return { body, headers, replayed: false };
+  }
+
+  async #beat(checked: Checked): Promise<Answer> {
+    const { world_id, envelope, body_sha256 } = checked;
+    const { request_id } = envelope;
+    const ports = this.#ports;
+    const holder = ports.ids.uuid();
+    let hasTurn = this.queues.tryTake(world_id);
+    let grip: Grip | null = null;
+    this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0 });
+    try {
+      const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, hasTurn);
+      if (claimed.result === "REPLAY") return toReplay(claimed.stored);
+      grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
+      if (!hasTurn) {
+        hasTurn = await this.queues.take(world_id, ports.times.queue_ms);
+        if (!hasTurn) throw new VerbatimError("WORLD_BUSY", { where: world_id });
+      }
+      if (!claimed.locked) await takeLock(ports, world_id, holder, ports.times.queue_ms);
+      return await this.#work(checked, grip);
+    } catch (thrown) {
+      if (grip !== null) await this.#letGo(grip, checked, thrown);
+      throw thrown;
+    } finally {
+      if (hasTurn) this.queues.give(world_id);
+      this.hub.status(world_id, { request_id, phase: "DONE", tools_used: 0 });
+    }
+  }
+
+  async #work(checked: Checked, grip: Grip): Promise<Answer> {
+    const ports = this.#ports;
+    const { world_id, envelope } = checked;
+    const key = `${world_id}\n${envelope.request_id}`;
+    const abort = new AbortController();
+    this.#running.set(key, abort);
+    const beatOften = Math.max(1, Math.floor(Math.min(ports.times.lease_ms, ports.times.lock_ms) / 3));
+    const stopHeart = ports.pace.every(beatOften, () => {
+      extendGrip(ports, grip).then(
+        (held) => {
+          if (!held) abort.abort();
+        },
+        () => abort.abort(),
+      );
+    });
+    try {
+      const { world, move, frames } = await this.#prepare(checked);
+      const writing = new Writing(ports, this.hub, world, frames, {
+        request_id: envelope.request_id,
+        invoker_id: envelope.invoker.invoker_id,
+        operator_text: envelope.operator.input_text,
+        world_time: move.world_time,
+        signal: abort.signal,
+      });
+      const outcome = await runBeat(
+        {
+          cast: world.cast,
+          zones: ports.zones,
+          request_id: envelope.request_id,
+          now_ms: move.clock_ms,
+          limits: world.state.settings.tools,
+          passes: frames.map(({ plan }) => plan),
+        },
+        writing,
+      );
+      const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
+      if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
+        await ports.store.transact(async (door) => this.#keepCalls(door, grip.number, writing));
+        throw new VerbatimError("WRITER_UNAVAILABLE", { where: world_id });
+      }
+      this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
+      return await this.#commit(checked, grip, { move, frames, writing, outcome });
+    } finally {
+      stopHeart();
+      this.#running.delete(key);
+    }
+  }
+
+  /** Clock and frames, before any writer is called. */
+  async #prepare(checked: Checked): Promise<{ world: OpenWorld; move: ClockMove; frames: Frame[] }> {
+    const ports = this.#ports;
+    const { envelope, world_id } = checked;
+    return ports.store.read(async (door) => {
+      const before = await loadWorld(door.world, world_id);
+      const { time, pause_time } = envelope.declared_overrides;
+      const { clock_ms, zone, paused, settings } = before.state;
+      const items = await door.world.calendar(before.number);
+      const move = moveClock(
+        ports.zones,
+        { clock_ms, zone, paused, policy: settings.time_policy },
+        { kind: "BEAT", ...time, pause_time, elapsed_ms: this.#elapsed(world_id) },
+        items,
+      );
+      const due = new Set(move.due);
+      const world: OpenWorld = { ...before, state: { ...before.state, clock_ms: move.clock_ms, zone: move.zone } };
+      const request = {
+        request_id: envelope.request_id,
+        world_time: move.world_time,
+        operator_text: envelope.operator.input_text,
+        rules: rulesOf(world, ports).text,
+        // What becomes due with this beat is an opportunity of this beat already.
+        calendar: items.map((row) => (due.has(row.item_id) ? { ...row, state: "DUE" as const } : row)),
+      };
+      requireFits(ports, world, request);
+      const frames: Frame[] = [];
+      for (const pass of planPasses(world)) frames.push(await makeFrame(ports, door.world, world, pass, request));
+      return { world, move, frames };
+    });
+  }
+
+  async #commit(
+    checked: Checked,
+    grip: Grip,
+    work: {
+      readonly move: ClockMove;
+      readonly frames: readonly Frame[];
+      readonly writing: Writing;
+      readonly outcome: BeatOutcome;
+    },
+  ): Promise<Answer> {
+    const ports = this.#ports;
+    const { world_id, envelope, body_sha256, cursor } = checked;
+    const { move, frames, writing, outcome } = work;
+    const headers: Record<string, string> = { [BEAT_RESULT]: outcome.result };
+    if (outcome.error !== null) headers[BEAT_CODE] = outcome.error.code;
+    const body = await ports.store.transact(async (door) => {
+      const row = await door.world.hold(world_id);
+      const stored = await requireGrip(door, row, grip);
+      const before = await openRow(door.world, row!);
+      const bundle = toWriteBundle(ports.crypto, before.state, {
+        request_id: envelope.request_id,
+        created_at_world: move.world_time,
+        proposed_by: toProposer(envelope, outcome),
+        lines: [...toUserLine(before, envelope), ...outcome.lines],
+      });
+      const record = {
+        beat_no: before.state.next_beat,
+        request_id: envelope.request_id,
+        body_sha256,
+        clock_before_ms: before.state.clock_ms,
+        clock_after_ms: move.clock_ms,
+        zone: move.zone,
+        paused: move.paused,
+        present: [...before.state.present],
+        scene_no: before.state.scene_no,
+        write_bundle: bundle,
+        due: [...move.due],
+        packs: frames.flatMap(({ made }) => made),
+        anchors: frames.flatMap(({ anchor }) => anchor ?? []),
+        rehydration: frames.flatMap(({ rehydration }) => rehydration ?? []),
+        script_used: [...writing.scriptUsed],
+        passes: outcome.passes.map(({ plan, result, error, raw }) => ({
+          actor: plan.actor,
+          result,
+          code: error?.code ?? null,
+          where: error?.where ?? null,
+          output_sha256: raw === null ? null : ports.crypto.sha256(raw.toWellFormed()),
+        })),
+        result: outcome.result,
+      };
+      const head = await door.ledger.head(streamOf(world_id));
+      const position = (head?.position ?? -1) + 1;
+      const effects = reduceRecord(before.state, { kind: "WORLD_BEAT", position, body: record as never });
+      const after: OpenWorld = { ...before, state: effects.state };
+      const parts = {
+        request_id: envelope.request_id,
+        viewer: before.cast.operator_id,
+        mode: "BEAT",
+        cursor,
+        bundle,
+      } as const;
+      const output: ProjectionOutput = await makeOutcome(ports, door.world, before, after, parts);
+      const text = JSON.stringify(output);
+      const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) } as unknown as JsonValue;
+      await door.ledger.append(streamOf(world_id), position, [
+        { kind: "WORLD_BEAT", actor: ports.actor, body: sealed },
+      ]);
+      await writeEffects(ports, door, before, effects);
+      await this.#keepCalls(door, grip.number, writing);
+      await door.world.putInvocation(grip.number, toDone(stored, text, headers));
+      await door.world.setLock(grip.number, null, 0);
+      return text;
+    });
+    this.#marks.set(world_id, ports.pace.elapsed());
+    this.hub.committed(world_id);
+    return { body, headers, replayed: false };
+  }
+
+  async #keepCalls(door: WorldWriteDoor, world: number, writing: Writing): Promise<void> {
+    await door.world.addCalls(world, await toCallRows(door.world, world, writing.calls), KEEP_CALLS);
+  }
+
+  /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
+  async #letGo(grip: Grip, { world_id, envelope, body_sha256 }: Checked, thrown: unknown): Promise<void> {
+    await releaseGrip(this.#ports, grip);
+    if (!isVerbatimError(thrown) || !RECEIPTED.has(thrown.code)) return;
+    const { request_id } = envelope;
+    const body = { request_id, body_sha256, code: thrown.code, where: thrown.where ?? null };
+    await this.#ports.store.transact(async (door) => {
+      await door.ledger.append(streamOf(world_id), "next", [
+        { kind: "WORLD_REFUSED", actor: this.#ports.actor, body: body as unknown as JsonValue },
+      ]);
+    });
+  }
+
+  #elapsed(worldId: string): number {
+    return this.#ports.pace.elapsed() - (this.#marks.get(worldId) ?? this.#started);
+  }
+}
+
+/** Refusals between claim and writer. */
+const RECEIPTED: ReadonlySet<string> = new Set([
+  "TIME_NOT_MONOTONIC",
+  "TIME_LOCAL_NONEXISTENT",
+  "TIME_LOCAL_AMBIGUOUS",
+  "TIME_OUT_OF_RANGE",
+  "INPUT_EXCEEDS_CONTEXT",
+  "REHYDRATION_FAILED",
+]);
+
+function toUserLine(world: OpenWorld, envelope: Envelope): AcceptedLine[] {
+  const text = envelope.operator.input_text;
+  if (text === "") return [];
+  const author: Author = { author_id: world.cast.operator_id, author_class: "OPERATOR" };
+  return [{ author, channel: "USER", text, visibility: defaultVisibility(world.cast, author) }];
+}
+
+function toProposer(envelope: Envelope, outcome: BeatOutcome): { engine: string; actor: string } {
+  const wrote = outcome.passes.filter(({ lines }) => lines.length > 0);
+  if (wrote.length === 0) return { engine: "ENGINE_1_INVOCATION", actor: envelope.invoker.invoker_id };
+  return { engine: WRITER_ENGINE, actor: wrote.length > 1 ? "WORLD" : wrote[0]!.plan.actor };
+}
+
+function toDone(
+  stored: StoredInvocation,
+  outcome: string,
+  headers: Readonly<Record<string, string>>,
+): StoredInvocation {
+  return { ...stored, status: "DONE", outcome, headers: JSON.stringify(headers) };
+}
+
+function toReplay({ outcome, headers }: StoredInvocation): Answer {
+  return { body: outcome!, headers: JSON.parse(headers!) as Record<string, string>, replayed: true };
+}

@@ -1,0 +1,46 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { toNumbers, toPostings, toVisibleRows } from "./audience.ts";
+import type { OpenWorld } from "./reading.ts";
+import { type Effects, reduceRecord } from "./reduce.ts";
+import { formatState, streamOf } from "./state.ts";
+import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
+
+type Ports = Pick<WorldPorts, "crypto" | "actor">;
+
+/** Appends a record to the stream of a world and writes what it means, in the transaction of the door. */
+export async function appendRecord(
+  ports: Ports,
+  door: WorldWriteDoor,
+  world: OpenWorld,
+  kind: string,
+  body: JsonValue,
+): Promise<Effects> {
+  const stream = streamOf(world.state.world_id);
+  const [record] = await door.ledger.append(stream, "next", [{ kind, actor: ports.actor, body }]);
+  const effects = reduceRecord(world.state, { kind, position: record!.position, body: body as never });
+  await writeEffects(ports, door, world, effects);
+  return effects;
+}
+
+/** Writes the rows of a record. */
+export async function writeEffects(
+  ports: Pick<WorldPorts, "crypto">,
+  door: WorldWriteDoor,
+  world: Pick<OpenWorld, "number" | "cast" | "numbers">,
+  effects: Effects,
+): Promise<void> {
+  const { number } = world;
+  const tables = door.world;
+  if (effects.people.length > 0) await tables.addPeople(number, effects.people);
+  for (const { person_id, display_name } of effects.renamed) await tables.renamePerson(number, person_id, display_name);
+  if (effects.entries.length > 0) {
+    const numbers = new Map([...world.numbers, ...toNumbers(world.cast, effects.people)]);
+    const visible = effects.entries.flatMap((entry) => toVisibleRows(numbers, entry));
+    await tables.addEntries(number, effects.entries, visible);
+    await tables.addPostings(number, toPostings(ports.crypto, numbers, effects.entries));
+  }
+  if (effects.calendar.length > 0) await tables.addCalendar(number, effects.calendar);
+  for (const { item_id, state } of effects.calendar_states) await tables.setCalendarState(number, item_id, state);
+  if (effects.messages.length > 0) await tables.addMessages(number, effects.messages);
+  await tables.saveState(number, formatState(effects.state));
+}

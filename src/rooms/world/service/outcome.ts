@@ -1,0 +1,72 @@
+import type { LedgerEntry } from "../check/context.ts";
+import type { ProjectionOutput } from "../check/projection-output.ts";
+import type { WriteBundle } from "../check/write-bundle.ts";
+import { isAllowed, type View } from "../gate.ts";
+import { makeCursor } from "../ids.ts";
+import type { WorldReader } from "../ports.ts";
+import { AFTER_LIMIT, REFRESH_LIMIT, toStreamEntry } from "../projection.ts";
+import { readPocket } from "./pocket.ts";
+import { type OpenWorld, readVisible } from "./reading.ts";
+import { keyOf } from "./state.ts";
+import type { WorldPorts } from "./world-ports.ts";
+
+export interface OutcomeParts {
+  readonly request_id: string;
+  readonly viewer: string;
+  readonly mode: "BEAT" | "NO_OP";
+  readonly cursor: { readonly text: string; readonly wseq: number } | null;
+  /** Committed with this invocation, not yet in the tables. */
+  readonly bundle: WriteBundle | null;
+}
+
+/** The projection output of an invocation, computed on the viewer's surface. `world` is the world afterwards. */
+export async function makeOutcome(
+  ports: Pick<WorldPorts, "crypto" | "zones">,
+  tables: WorldReader,
+  before: OpenWorld,
+  world: OpenWorld,
+  parts: OutcomeParts,
+): Promise<ProjectionOutput> {
+  const view: View = { kind: "viewer", id: parts.viewer };
+  const fresh = (parts.bundle?.entries ?? [])
+    .map((entry, i) => ({ ...entry, wseq: before.state.next_wseq + i }) as LedgerEntry)
+    .filter((entry) => isAllowed(world.cast, view, entry));
+  const shown = await select(tables, before, view, parts, fresh);
+  const last = shown.at(-1) ?? (parts.cursor === null ? await findLast(tables, before, view, fresh) : null);
+  const key = keyOf(world.state);
+  const wrote = fresh.length > 0;
+  return {
+    request_id: parts.request_id,
+    stream: {
+      cursor_before: parts.cursor?.text ?? null,
+      cursor_after:
+        last === null ? (parts.cursor?.text ?? null) : makeCursor(ports.crypto, key, parts.viewer, last.entry_id),
+      entries: shown.map((entry) => toStreamEntry(world.cast, entry)),
+    },
+    pocket: await readPocket(ports, tables, world, view),
+    debug: { wrote, bundle_id: wrote ? (parts.bundle?.bundle_id ?? null) : null },
+  };
+}
+
+async function select(
+  tables: WorldReader,
+  before: OpenWorld,
+  view: View,
+  { mode, cursor }: OutcomeParts,
+  fresh: readonly LedgerEntry[],
+): Promise<readonly LedgerEntry[]> {
+  if (cursor !== null) {
+    const old = await readVisible(tables, before, view, { after: cursor.wseq, limit: AFTER_LIMIT });
+    return [...old, ...fresh].slice(0, AFTER_LIMIT);
+  }
+  return mode === "BEAT" ? fresh : readVisible(tables, before, view, { limit: REFRESH_LIMIT, newest: true });
+}
+
+async function findLast(
+  tables: WorldReader,
+  before: OpenWorld,
+  view: View,
+  fresh: readonly LedgerEntry[],
+): Promise<LedgerEntry | null> {
+  return fresh.at(-1) ?? (await readVisible(tables, before, view, { limit: 1, newest: true }))[0] ?? null;
+}

@@ -1,0 +1,184 @@
+import type { LedgerEntry } from "../check/context.ts";
+import { checkRetrievalPack, type RetrievalResultPack } from "../check/packs.ts";
+import type { View } from "../gate.ts";
+import type { PostingRow, WorldReader } from "../ports.ts";
+import {
+  asksNothing,
+  MAX_RANKED,
+  readAskedIds,
+  type SearchQuery,
+  toGetPack,
+  toSearchPack,
+} from "../retrieval/search.ts";
+import { queryTerms } from "../retrieval/terms.ts";
+import { authorKey, BLOCK, termKey, toFilter, visibleKey } from "./audience.ts";
+import { gated, type OpenWorld } from "./reading.ts";
+import type { WorldPorts } from "./world-ports.ts";
+
+type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "zones">;
+
+interface PackHead {
+  readonly tool_request_id: string;
+  readonly request_id: string;
+}
+
+/** LEDGER_SEARCH for a view: filters and gate first, then rank, then limit. */
+export async function searchWorld(
+  ports: Ports,
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+  query: SearchQuery,
+  options: { readonly head: PackHead; readonly max_bytes: number },
+): Promise<RetrievalResultPack> {
+  const terms = queryTerms(query.query_text);
+  const empty = () => toSearchPack(ports.graphemes, options.head, terms, [], { cut: false });
+  if (asksNothing(query, terms)) return empty();
+  const from = query.from === null ? 1 : await tables.firstAt(world.number, query.from);
+  const to = query.to === null ? world.state.next_wseq : await tables.firstAt(world.number, query.to + 1);
+  if (from >= to) return empty();
+  const counts = await countMatches(ports, tables, world, view, query, terms, { from, to });
+  const { ranked, cut } = rank(counts, from);
+  const matches: LedgerEntry[] = [];
+  // Entries are read again from the ledger's rows, and the gate decides; an index can only propose.
+  for (let at = 0; at < ranked.length && matches.length < query.limit; at += query.limit) {
+    const part = ranked.slice(at, at + query.limit);
+    const found = new Map(gated(world, view, await tables.entries(world.number, part)).map((one) => [one.wseq, one]));
+    for (const wseq of part) {
+      const entry = found.get(wseq);
+      if (entry !== undefined) matches.push(entry);
+    }
+  }
+  const shown = matches.slice(0, query.limit);
+  const pack = toSearchPack(ports.graphemes, options.head, terms, shown, { cut, max_bytes: options.max_bytes });
+  return handOut(ports, world, view, shown, pack);
+}
+
+/** Judges a pack against the entries it quotes before anybody gets it. */
+function handOut(
+  { graphemes, zones }: Ports,
+  { cast }: OpenWorld,
+  view: View,
+  entries: readonly LedgerEntry[],
+  pack: RetrievalResultPack,
+): RetrievalResultPack {
+  const known = new Map(entries.map((entry) => [entry.entry_id, entry]));
+  return checkRetrievalPack(pack as never, { cast, view, zones, graphemes, entries: known });
+}
+
+/** LEDGER_GET for a view: the visible ones of the asked ids in the asked order. */
+export async function getEntries(
+  ports: Ports,
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+  queryText: string,
+  options: { readonly head: PackHead; readonly max_bytes: number; readonly limit: number },
+): Promise<RetrievalResultPack> {
+  const ids = readAskedIds(queryText);
+  const found = new Map(
+    gated(world, view, await tables.entriesById(world.number, ids)).map((entry) => [entry.entry_id, entry]),
+  );
+  const entries = ids.flatMap((id) => found.get(id) ?? []).slice(0, options.limit);
+  const pack = toGetPack(ports.graphemes, options.head, entries, options.max_bytes);
+  return handOut(ports, world, view, entries, pack);
+}
+
+interface Range {
+  readonly from: number;
+  /** One past the last. */
+  readonly to: number;
+}
+
+/** Numbers of the visible entries of a view by one author, newest first. */
+export async function findByAuthor(
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+  author: string,
+): Promise<number[]> {
+  const range = { from: 1, to: world.state.next_wseq };
+  const hits = await readVisibleSet(tables, world, view, range);
+  keepOnly(hits, await readList(tables, world, authorKey(world.numbers.get(author) ?? -1), range), range.from);
+  const found: number[] = [];
+  for (let i = hits.length - 1; i >= 0; i--) if (hits[i] === 1) found.push(range.from + i);
+  return found;
+}
+
+/** Per visible entry of the range one more than the number of distinct query terms it holds; 0 for what is no match. */
+async function countMatches(
+  ports: Ports,
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+  query: SearchQuery,
+  terms: readonly string[],
+  range: Range,
+): Promise<Uint8Array> {
+  const visible = await readVisibleSet(tables, world, view, range);
+  if (query.person_id !== null) {
+    const author = authorKey(world.numbers.get(query.person_id) ?? -1);
+    keepOnly(visible, await readList(tables, world, author, range), range.from);
+  }
+  if (terms.length === 0) return visible;
+  const counts = new Uint8Array(visible.length);
+  const keys = terms.map((term) => termKey(ports.crypto, term));
+  forEachPosting(await readLists(tables, world, keys, range), range, (i) => {
+    counts[i]!++;
+  });
+  for (let i = 0; i < counts.length; i++) counts[i] = visible[i] === 1 && counts[i]! > 0 ? counts[i]! + 1 : 0;
+  return counts;
+}
+
+async function readVisibleSet(tables: WorldReader, world: OpenWorld, view: View, range: Range): Promise<Uint8Array> {
+  const { any, all } = toFilter(world.numbers, view);
+  const seen = new Uint8Array(range.to - range.from);
+  forEachPosting(await readLists(tables, world, any.map(visibleKey), range), range, (i) => {
+    seen[i] = 1;
+  });
+  if (all.length > 0) {
+    const together = new Uint16Array(seen.length);
+    forEachPosting(await readLists(tables, world, all.map(visibleKey), range), range, (i) => {
+      together[i]!++;
+    });
+    for (let i = 0; i < seen.length; i++) if (together[i] === all.length) seen[i] = 1;
+  }
+  return seen;
+}
+
+function readLists(tables: WorldReader, world: OpenWorld, keys: readonly string[], { from, to }: Range) {
+  return tables.postings(world.number, keys, Math.floor(from / BLOCK), Math.floor((to - 1) / BLOCK));
+}
+
+async function readList(tables: WorldReader, world: OpenWorld, key: string, range: Range): Promise<Set<number>> {
+  const found = new Set<number>();
+  forEachPosting(await readLists(tables, world, [key], range), range, (i) => found.add(range.from + i));
+  return found;
+}
+
+function keepOnly(flags: Uint8Array, wanted: ReadonlySet<number>, from: number): void {
+  for (let i = 0; i < flags.length; i++) if (!wanted.has(from + i)) flags[i] = 0;
+}
+
+function forEachPosting(rows: readonly PostingRow[], { from, to }: Range, visit: (index: number) => void): void {
+  for (const { block, lows } of rows) {
+    const base = block * BLOCK;
+    for (let i = 0; i < lows.length; i++) {
+      const wseq = base + lows[i]!;
+      if (wseq >= from && wseq < to) visit(wseq - from);
+    }
+  }
+}
+
+/** Numbers by terms held, then newest first; only the newest matches are ranked. */
+function rank(counts: Uint8Array, from: number): { readonly ranked: number[]; readonly cut: boolean } {
+  const byCount: number[][] = [];
+  let matches = 0;
+  for (let i = counts.length - 1; i >= 0; i--) {
+    const count = counts[i]!;
+    if (count === 0) continue;
+    if (++matches > MAX_RANKED) break;
+    (byCount[count] ??= []).push(from + i);
+  }
+  return { ranked: byCount.reverse().flat(), cut: matches > MAX_RANKED };
+}

@@ -1,0 +1,225 @@
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { LedgerEntry } from "../check/context.ts";
+import type { CapsulePack, RetrievalResultPack } from "../check/packs.ts";
+import type { Pocket, StreamEntry } from "../check/projection-output.ts";
+import type { View } from "../gate.ts";
+import { makeCursor } from "../ids.ts";
+import { CAPSULE_BYTES } from "../packs/capsule.ts";
+import { toStreamEntry } from "../projection.ts";
+import { PACK_BYTES, type SearchQuery } from "../retrieval/search.ts";
+import { formatInstant } from "../time/instant.ts";
+import { makeCapsule } from "./frames.ts";
+import type { BeatStatus, Hub } from "./hub.ts";
+import { readPocket } from "./pocket.ts";
+import { gated, loadWorld, type OpenWorld, readVisible, resolveCursor, viewerView } from "./reading.ts";
+import { searchWorld } from "./search.ts";
+import { keyOf } from "./state.ts";
+import type { WorldPorts } from "./world-ports.ts";
+
+export interface PageQuery {
+  readonly viewer: string | null;
+  readonly after: string | null;
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly viewer: string;
+  readonly entries: readonly StreamEntry[];
+  readonly cursor_before: string | null;
+  readonly cursor_after: string | null;
+  readonly has_more_before: boolean;
+  readonly has_more_after: boolean;
+  readonly pocket: Pocket;
+}
+
+/** A page of what a viewer may see. Without a cursor the newest. */
+export async function readPage(ports: WorldPorts, worldId: string, query: PageQuery): Promise<Page> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const viewer = query.viewer ?? world.cast.operator_id;
+    const view = viewerView(world, viewer);
+    const resolve = async (cursor: string, where: string) =>
+      resolveCursor(ports, door.world, world, viewer, cursor, where);
+    const after = query.after === null ? null : await resolve(query.after, "/after");
+    const before = query.before === null ? null : await resolve(query.before, "/before");
+    const range = {
+      after: after ?? 0,
+      before: before ?? world.state.next_wseq,
+      limit: query.limit + 1,
+      newest: after === null,
+    };
+    const found = await readVisible(door.world, world, view, range);
+    const more = found.length > query.limit;
+    const shown = after === null ? found.slice(-query.limit) : found.slice(0, query.limit);
+    const cursor = (entry: LedgerEntry | undefined): string | null =>
+      entry === undefined ? null : makeCursor(ports.crypto, keyOf(world.state), viewer, entry.entry_id);
+    return {
+      viewer,
+      entries: shown.map((entry) => toStreamEntry(world.cast, entry)),
+      cursor_before: cursor(shown[0]) ?? query.before ?? query.after,
+      cursor_after: cursor(shown.at(-1)) ?? query.after ?? query.before,
+      has_more_before: after === null ? more : true,
+      has_more_after: after === null ? before !== null : more,
+      pocket: await readPocket(ports, door.world, world, view),
+    };
+  });
+}
+
+/** One committed entry; hidden and unknown are the same. A viewer sees of the audience only itself. */
+export async function readEntry(
+  ports: WorldPorts,
+  worldId: string,
+  entryId: string,
+  viewer: string | null,
+): Promise<Omit<LedgerEntry, "wseq">> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const view = viewerView(world, viewer ?? world.cast.operator_id);
+    const [entry] = gated(world, view, await door.world.entriesById(world.number, [entryId]));
+    if (entry === undefined) throw new VerbatimError("ENTRY_NOT_FOUND", { where: "/entry_id" });
+    const { wseq: _, visibility, ...rest } = entry;
+    const visible_to = visibility.scope === "PUBLIC" ? [] : [viewer ?? world.cast.operator_id];
+    return { ...rest, visibility: { scope: visibility.scope, visible_to } };
+  });
+}
+
+/** Searches as a viewer. */
+export async function search(
+  ports: WorldPorts,
+  worldId: string,
+  viewer: string | null,
+  query: SearchQuery,
+): Promise<RetrievalResultPack> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const view = viewerView(world, viewer ?? world.cast.operator_id);
+    if (query.person_id !== null) viewerView(world, query.person_id);
+    const head = { tool_request_id: "tr:0001", request_id: "search" };
+    return searchWorld(ports, door.world, world, view, query, { head, max_bytes: PACK_BYTES });
+  });
+}
+
+/** The capsule of a person as a viewer may see it. */
+export async function readCapsule(
+  ports: WorldPorts,
+  worldId: string,
+  person: string,
+  viewer: string | null,
+): Promise<CapsulePack> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const view = viewerView(world, viewer ?? world.cast.operator_id);
+    viewerView(world, person);
+    return makeCapsule(ports, door.world, world, view, person, CAPSULE_BYTES, worldTime(ports, world));
+  });
+}
+
+/** The pocket of a viewer. */
+export async function readViewerPocket(ports: WorldPorts, worldId: string, viewer: string | null): Promise<Pocket> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const view = viewerView(world, viewer ?? world.cast.operator_id);
+    return readPocket(ports, door.world, world, view);
+  });
+}
+
+/** The world's clock, printed. */
+export function worldTime(ports: Pick<WorldPorts, "zones">, world: OpenWorld): string {
+  return formatInstant(ports.zones, world.state.clock_ms, world.state.zone);
+}
+
+export type FollowEvent =
+  | { readonly event: "entry"; readonly id: string; readonly data: StreamEntry }
+  | { readonly event: "pocket"; readonly data: Pocket }
+  | { readonly event: "status"; readonly data: BeatStatus }
+  | { readonly event: "reset"; readonly data: Record<string, never> };
+
+const FOLLOW_PAGE = 200;
+/** How often other processes' commits are looked for. */
+const LOOK_MS = 500;
+
+/** Everything a viewer is shown from a cursor on, for ever. Only what was committed; model text is never in it. */
+export async function* followWorld(
+  ports: WorldPorts,
+  hub: Hub,
+  worldId: string,
+  query: { readonly viewer: string | null; readonly after: string | null; readonly status: boolean },
+): AsyncGenerator<FollowEvent> {
+  const start = await startFollowing(ports, worldId, query);
+  if (start === null) {
+    yield { event: "reset", data: {} };
+    return;
+  }
+  let { wseq, pocket } = start;
+  const statuses: BeatStatus[] = [];
+  let wake: () => void = () => undefined;
+  const stop = hub.listen(worldId, (status) => {
+    if (status !== null && query.status) statuses.push(status);
+    if (status === null || query.status) wake();
+  });
+  try {
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      yield* statuses.splice(0).map((data) => ({ event: "status", data }) as const);
+      const seen = await readSince(ports, worldId, start.view, start.viewer, wseq);
+      yield* seen.events;
+      wseq = seen.wseq;
+      const now = JSON.stringify(seen.pocket);
+      if (now !== pocket) yield { event: "pocket", data: seen.pocket };
+      pocket = now;
+      if (seen.more) continue;
+      const alarm = new AbortController();
+      await Promise.race([woken, ports.pace.sleep(LOOK_MS, alarm.signal)]);
+      alarm.abort();
+    }
+  } finally {
+    stop();
+  }
+}
+
+async function startFollowing(
+  ports: WorldPorts,
+  worldId: string,
+  query: { readonly viewer: string | null; readonly after: string | null },
+): Promise<{ wseq: number; pocket: string; view: View; viewer: string } | null> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const viewer = query.viewer ?? world.cast.operator_id;
+    const view = viewerView(world, viewer);
+    const pocket = JSON.stringify(await readPocket(ports, door.world, world, view));
+    if (query.after === null) return { wseq: world.state.next_wseq - 1, pocket, view, viewer };
+    try {
+      return { wseq: await resolveCursor(ports, door.world, world, viewer, query.after), pocket, view, viewer };
+    } catch (thrown) {
+      if (thrown instanceof VerbatimError && thrown.code === "CURSOR_INVALID") return null;
+      throw thrown;
+    }
+  });
+}
+
+async function readSince(
+  ports: WorldPorts,
+  worldId: string,
+  view: View,
+  viewer: string,
+  after: number,
+): Promise<{ events: FollowEvent[]; wseq: number; pocket: Pocket; more: boolean }> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const entries = await readVisible(door.world, world, view, { after, limit: FOLLOW_PAGE });
+    const key = keyOf(world.state);
+    const events = entries.map(
+      (entry): FollowEvent => ({
+        event: "entry",
+        id: makeCursor(ports.crypto, key, viewer, entry.entry_id),
+        data: toStreamEntry(world.cast, entry),
+      }),
+    );
+    const more = entries.length === FOLLOW_PAGE;
+    const wseq = more ? entries.at(-1)!.wseq : world.state.next_wseq - 1;
+    return { events, wseq, pocket: await readPocket(ports, door.world, world, view), more };
+  });
+}

@@ -1,0 +1,252 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isJsonObject, utf8Length } from "../../../core/canonical/index.ts";
+import type { checkRetrievalPack } from "../check/packs.ts";
+import type { ToolRequest } from "../check/tool-request.ts";
+import type { View } from "../gate.ts";
+import { CAPSULE_BYTES } from "../packs/capsule.ts";
+import type { ChatMessage } from "../ports.ts";
+import { cutPack, packBytes } from "../retrieval/search.ts";
+import { ANSWER_SCHEMA } from "../writer/answer-schema.ts";
+import type { BeatPorts, Evidence, ModelAnswer, ModelCall, PassPlan } from "../writer/beat-loop.ts";
+import { describeParts, toMessages, toUserMessage } from "../writer/frame.ts";
+import { RULES_V1 } from "../writer/rules/v1.ts";
+import { ScriptedWriter } from "../writer/scripted.ts";
+import type { CallRecord } from "./calls.ts";
+import { type Frame, makeCapsule, makeSceneAnchor } from "./frames.ts";
+import type { Hub } from "./hub.ts";
+import type { OpenWorld } from "./reading.ts";
+import { getEntries, searchWorld } from "./search.ts";
+import type { WorldPorts } from "./world-ports.ts";
+
+export interface WritingRequest {
+  readonly request_id: string;
+  readonly invoker_id: string;
+  readonly operator_text: string;
+  readonly world_time: string;
+  readonly signal: AbortSignal;
+}
+
+/** The rules text of a world and the name it goes by. */
+export function rulesOf(world: OpenWorld, ports: Pick<WorldPorts, "crypto">): { text: string; version: string } {
+  const { rules } = world.state.settings.writer;
+  if (rules === null) return RULES_V1;
+  return { text: rules, version: `owner:${ports.crypto.sha256(rules).slice(0, 16)}` };
+}
+
+/** Connects the loop of a beat with the writer's model and with the ledger's tools. Only reads. */
+export class Writing implements BeatPorts {
+  readonly calls: CallRecord[] = [];
+  readonly #ports: WorldPorts;
+  readonly #hub: Hub;
+  readonly #world: OpenWorld;
+  readonly #frames: ReadonlyMap<string, Frame>;
+  readonly #request: WritingRequest;
+  readonly #scripted: ScriptedWriter | null;
+  readonly #rules: { readonly text: string; readonly version: string };
+  #started: number | null = null;
+  #toolsUsed = 0;
+  #messages: readonly ChatMessage[] = [];
+  #duration = 0;
+  #usage: { readonly input: number | null; readonly output: number | null } = { input: null, output: null };
+  #why = "";
+
+  constructor(ports: WorldPorts, hub: Hub, world: OpenWorld, frames: readonly Frame[], request: WritingRequest) {
+    this.#ports = ports;
+    this.#hub = hub;
+    this.#world = world;
+    this.#frames = new Map(frames.map((frame) => [frame.plan.actor, frame]));
+    this.#request = request;
+    this.#rules = rulesOf(world, ports);
+    const { writer } = world.state.settings;
+    this.#scripted =
+      writer.kind === "scripted" ? new ScriptedWriter(ports.graphemes, writer.script, world.state.script_used) : null;
+  }
+
+  /** Lines of the script that were used in this beat. */
+  get scriptUsed(): readonly number[] {
+    return this.#scripted?.used ?? [];
+  }
+
+  elapsed(): number {
+    return this.#started === null ? 0 : this.#ports.pace.elapsed() - this.#started;
+  }
+
+  async call(call: ModelCall): Promise<ModelAnswer> {
+    this.#started ??= this.#ports.pace.elapsed();
+    this.#status("THINKING");
+    const frame = this.#frame(call.plan);
+    const { text } = toUserMessage(this.#world.cast, frame.parts, call.evidence, call.tools);
+    this.#messages = toMessages(this.#rules.text, text);
+    const before = this.#ports.pace.elapsed();
+    const answer = await this.#ask(call);
+    this.#duration = this.#ports.pace.elapsed() - before;
+    return answer;
+  }
+
+  async #ask(call: ModelCall): Promise<ModelAnswer> {
+    const { signal, operator_text, invoker_id } = this.#request;
+    this.#usage = { input: null, output: null };
+    this.#why = "";
+    if (signal.aborted) return { error: "CANCELLED" };
+    const { writer } = this.#world.state.settings;
+    if (this.#scripted !== null || writer.kind === "scripted") {
+      const { cast, state } = this.#world;
+      return { raw: this.#scripted!.answer({ call, cast, beat_no: state.next_beat, operator_text }) };
+    }
+    const answer = await this.#ports.models.chat(
+      {
+        kind: writer.kind,
+        base_url: writer.base_url ?? DEFAULT_ADDRESS[writer.kind],
+        model: writer.model ?? "",
+        timeout_ms: writer.timeout_ms,
+        api_key_env: writer.api_key_env,
+        messages: this.#messages,
+        answer_schema: ANSWER_SCHEMA,
+        user: invoker_id,
+      },
+      signal,
+    );
+    if ("down" in answer) {
+      this.#why = answer.down;
+      return { error: signal.aborted ? "CANCELLED" : "DOWN" };
+    }
+    this.#usage = { input: answer.input_tokens, output: answer.output_tokens };
+    return { raw: answer.text };
+  }
+
+  async runTool(
+    plan: PassPlan,
+    request: ToolRequest & { readonly tool_request_id: string },
+    maxBytes: number,
+  ): Promise<Evidence> {
+    this.#toolsUsed++;
+    this.#status("SEARCHING");
+    const { view } = this.#frame(plan);
+    return this.#ports.store.read(async (door) => this.#runTool(door.world, view, request, maxBytes));
+  }
+
+  async #runTool(
+    tables: Parameters<typeof searchWorld>[1],
+    view: View,
+    request: ToolRequest & { readonly tool_request_id: string },
+    maxBytes: number,
+  ): Promise<Evidence> {
+    const world = this.#world;
+    const { tools } = world.state.settings;
+    const { request_id, world_time } = this.#request;
+    const head = { tool_request_id: request.tool_request_id, request_id };
+    const most = Math.min(tools.pack_bytes, maxBytes);
+    const limit = Math.min(request.limit, tools.max_results);
+    switch (request.name) {
+      case "LEDGER_SEARCH": {
+        const query = { ...request, query_text: request.query_text ?? "", limit };
+        const options = { head, max_bytes: tools.pack_bytes };
+        return toEvidence(cutPack(await searchWorld(this.#ports, tables, world, view, query, options), maxBytes));
+      }
+      case "LEDGER_GET": {
+        const options = { head, max_bytes: tools.pack_bytes, limit: tools.max_results };
+        const pack = await getEntries(this.#ports, tables, world, view, request.query_text ?? "", options);
+        return toEvidence(cutPack(pack, maxBytes));
+      }
+      case "CAPSULE_GET": {
+        const bytes = Math.min(most, CAPSULE_BYTES);
+        const pack = await makeCapsule(this.#ports, tables, world, view, request.person_id!, bytes, world_time);
+        return { value: pack as unknown as JsonValue, bytes: utf8Length(pack.sections[0]!.text) };
+      }
+      case "SCENE_PACK_BUILD": {
+        const pack = await makeSceneAnchor(this.#ports, tables, world, view, { request_id, world_time });
+        const fits = pack !== null && utf8Length(pack.text) <= most;
+        if (fits) return { value: pack as unknown as JsonValue, bytes: utf8Length(pack.text) };
+        return toEvidence({ ...head, results: [], empty: true, notes: null });
+      }
+    }
+  }
+
+  fit(plan: PassPlan, evidence: readonly Evidence[]): readonly Evidence[] | null {
+    const { context } = this.#world.state.settings;
+    const most = context.window_tokens - context.output_reserve;
+    const measure = (items: readonly Evidence[]): number => {
+      const tools = { available: true, calls_left: 0 };
+      const { text } = toUserMessage(this.#world.cast, this.#frame(plan).parts, items, tools);
+      return this.#ports.tokenizer.count(this.#rules.text) + this.#ports.tokenizer.count(text);
+    };
+    if (measure(evidence) <= most) return null;
+    let fitting = evidence;
+    while (fitting.length > 0 && measure(fitting) > most) fitting = dropLast(fitting);
+    return fitting;
+  }
+
+  judged(call: ModelCall, answer: ModelAnswer, output: Parameters<NonNullable<BeatPorts["judged"]>>[2]): void {
+    const frame = this.#frame(call.plan);
+    const { pieces } = toUserMessage(this.#world.cast, frame.parts, call.evidence, call.tools);
+    const { writer } = this.#world.state.settings;
+    const fault = output !== null && "error" in output ? output.error : null;
+    this.calls.push({
+      call_id: this.#ports.ids.uuid(),
+      request_id: this.#request.request_id,
+      pass: call.plan.pass,
+      purpose: call.purpose,
+      actor: call.plan.actor,
+      view: frame.view,
+      provider: writer.kind,
+      model: writer.kind === "scripted" ? null : writer.model,
+      rules_version: this.#rules.version,
+      messages: this.#messages,
+      parts: describeParts(this.#ports, this.#rules.text, frame.parts, pieces, findIds(call.evidence)),
+      raw: "raw" in answer ? answer.raw : null,
+      verdict: output === null ? (this.#why === "" ? "CANCELLED" : this.#why) : toVerdict(output),
+      verdict_where: fault?.where ?? null,
+      lint: output?.result === "ACCEPTED" ? output.lint : [],
+      estimated_tokens: this.#messages.reduce((sum, { content }) => sum + this.#ports.tokenizer.count(content), 0),
+      reported_input_tokens: this.#usage.input,
+      reported_output_tokens: this.#usage.output,
+      duration_ms: Math.round(this.#duration),
+    });
+  }
+
+  #frame(plan: PassPlan): Frame {
+    return this.#frames.get(plan.actor)!;
+  }
+
+  #status(phase: "THINKING" | "SEARCHING"): void {
+    const { request_id } = this.#request;
+    this.#hub.status(this.#world.state.world_id, { request_id, phase, tools_used: this.#toolsUsed });
+  }
+}
+
+const DEFAULT_ADDRESS = { ollama: "http://127.0.0.1:11434", "openai-compatible": "http://127.0.0.1:8080" } as const;
+
+function toVerdict(output: NonNullable<Parameters<NonNullable<BeatPorts["judged"]>>[2]>): string {
+  return "error" in output ? `${output.result}:${output.error.code}` : output.result;
+}
+
+function toEvidence(pack: ReturnType<typeof checkRetrievalPack>): Evidence {
+  return { value: pack as unknown as JsonValue, bytes: packBytes(pack) };
+}
+
+/** Cuts the last result of the last pack, or the last pack itself. */
+function dropLast(evidence: readonly Evidence[]): readonly Evidence[] {
+  const last = evidence.at(-1)!.value;
+  const rest = evidence.slice(0, -1);
+  if (!isJsonObject(last) || !Array.isArray(last["results"]) || last["results"].length === 0) return rest;
+  const results = (last["results"] as JsonValue[]).slice(0, -1);
+  const value = { ...last, results, empty: results.length === 0 };
+  return [...rest, { value, bytes: packBytes(value as never) }];
+}
+
+/** Ids of the entries that evidence quotes. */
+function findIds(evidence: readonly Evidence[]): string[] {
+  return evidence.flatMap(({ value }) => {
+    if (!isJsonObject(value)) return [];
+    const { results, provenance, sections } = value as {
+      readonly results?: readonly { readonly entry_id: string }[];
+      readonly provenance?: { readonly used_entry_ids: readonly string[] };
+      readonly sections?: readonly { readonly provenance: { readonly used_entry_ids: readonly string[] } }[];
+    };
+    return [
+      ...(results ?? []).map(({ entry_id }) => entry_id),
+      ...(provenance?.used_entry_ids ?? []),
+      ...(sections ?? []).flatMap((section) => section.provenance.used_entry_ids),
+    ];
+  });
+}

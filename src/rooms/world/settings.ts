@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { PERSON_PATTERN } from "./check/fields.ts";
+import { usableTokens } from "./packs/rehydration.ts";
+import type { Zones } from "./ports.ts";
+import { requireZone } from "./time/instant.ts";
+
+const count = (least: number, most: number) => z.int().min(least).max(most);
+
+export const timePolicySchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("explicit") }),
+  z.strictObject({ kind: z.literal("step"), step_ms: count(1, 86_400_000) }),
+  z.strictObject({
+    kind: z.literal("rate"),
+    rate_milli: count(1, 1_000_000),
+    max_elapsed_ms: count(0, 86_400_000).default(3_600_000),
+  }),
+]);
+
+export const writerSchema = z.strictObject({
+  kind: z.enum(["scripted", "ollama", "openai-compatible"]),
+  model: z.string().min(1).max(200).nullable().default(null),
+  base_url: z.string().min(1).max(2000).nullable().default(null),
+  timeout_ms: count(1, 3_600_000).default(120_000),
+  api_key_env: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+    .nullable()
+    .default(null),
+  /** Lines of a script for the scripted writer, as they were given. */
+  script: z.array(z.string().max(262_144)).max(10_000).nullable().default(null),
+  /** Replaces the shipped rules text. */
+  rules: z.string().min(1).max(65_536).nullable().default(null),
+});
+
+export const settingsSchema = z.strictObject({
+  title: z.string().min(1).max(120),
+  operator_id: z.string().regex(PERSON_PATTERN).max(64).default("GEORGE"),
+  operator_name: z.string().min(1).max(80).default("George"),
+  timezone: z.string().min(1).max(64),
+  time_policy: timePolicySchema.default({ kind: "explicit" }),
+  visibility_default: z.enum(["presence", "public"]).default("presence"),
+  cast: z.enum(["room", "each"]).default("room"),
+  writer_lint: z.enum(["off", "report", "reject"]).default("report"),
+  tools: z
+    .strictObject({
+      max_calls: count(0, 20).default(4),
+      max_results: count(1, 20).default(20),
+      pack_bytes: count(1, 65_536).default(8192),
+      beat_bytes: count(0, 262_144).default(24_576),
+      wall_ms: count(0, 3_600_000).default(30_000),
+    })
+    .prefault({}),
+  context: z
+    .strictObject({
+      window_tokens: count(1, 10_000_000).default(32_768),
+      output_reserve: count(0, 1_000_000).default(2048),
+      threshold_percent: count(50, 95).default(80),
+      pack_percent: count(5, 60).default(40),
+    })
+    .prefault({}),
+  pocket: z
+    .strictObject({ available: z.boolean().default(true), clock_hidden: z.boolean().default(false) })
+    .prefault({}),
+  autonomy_interval_s: count(60, 31_536_000).nullable().default(null),
+  writer: writerSchema.prefault({ kind: "scripted" }),
+});
+
+/** Everything about a world that its owner decides. */
+export type Settings = z.output<typeof settingsSchema>;
+
+/** Settings with their defaults, checked; the first problem is INPUT_INVALID with its pointer. */
+export function parseSettings(zones: Zones, value: unknown): Settings {
+  const parsed = settingsSchema.safeParse(value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => ({ pointer: `/${path.join("/")}`, message }));
+    throw new VerbatimError("INPUT_INVALID", {
+      message: problems.map(({ pointer, message }) => `${pointer}: ${message}`).join("; "),
+      where: problems[0]?.pointer ?? "",
+      details: { problems },
+    });
+  }
+  const settings = parsed.data;
+  requireZone(zones, settings.timezone, "/timezone");
+  usableOf(settings);
+  if (settings.writer.kind !== "scripted" && settings.writer.model === null) {
+    throw new VerbatimError("INPUT_INVALID", {
+      message: `a writer of kind ${settings.writer.kind} needs a model`,
+      where: "/writer/model",
+    });
+  }
+  return settings;
+}
+
+/** Tokens a frame of this world may take before evidence. */
+export function usableOf({ context, tools }: Settings): number {
+  return usableTokens({
+    window_tokens: context.window_tokens,
+    output_reserve: context.output_reserve,
+    evidence_bytes: tools.beat_bytes,
+  });
+}

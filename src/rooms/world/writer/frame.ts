@@ -1,0 +1,114 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { utf8Length } from "../../../core/canonical/index.ts";
+import type { SyncCrypto } from "../../../core/ports.ts";
+import { type Cast, nameOf, WORLD } from "../cast.ts";
+import type { LedgerEntry } from "../check/context.ts";
+import { TOOLS } from "../check/tool-request.ts";
+import type { ChatMessage, Tokenizer } from "../ports.ts";
+import type { Evidence, PassPlan } from "./beat-loop.ts";
+
+/** What stands in a frame besides evidence, with the entries each part quotes. */
+export interface FrameParts {
+  readonly plan: PassPlan;
+  readonly scene: Quoted;
+  readonly continuity: Quoted;
+  readonly people: readonly { readonly name: string; readonly lines: string; readonly entry_ids: readonly string[] }[];
+  readonly time: string;
+  readonly recent: readonly LedgerEntry[];
+  readonly opportunities: readonly string[];
+  readonly operator_text: string;
+}
+
+export interface Quoted {
+  readonly text: string;
+  readonly entry_ids: readonly string[];
+}
+
+export interface ToolState {
+  readonly available: boolean;
+  readonly calls_left: number;
+}
+
+export const NO_QUOTE: Quoted = { text: "", entry_ids: [] };
+
+/** One part of a frame, as the inspector shows it. */
+export interface FramePart {
+  readonly part: string;
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly sha256: string;
+  readonly entry_ids: readonly string[];
+}
+
+/** The user message: one JSON object, stable parts first so that a provider's prefix cache works. */
+export function toUserMessage(
+  cast: Cast,
+  parts: FrameParts,
+  evidence: readonly Evidence[],
+  tools: ToolState,
+): { readonly text: string; readonly pieces: readonly (readonly [string, string])[] } {
+  const pieces = Object.entries<unknown>({
+    reply_format: "verbatim.writer.v1",
+    you_write: { as: parts.plan.actor, may_write: mayWrite(cast, parts.plan) },
+    scene: parts.scene.text,
+    continuity: parts.continuity.text,
+    people: parts.people.map(({ name, lines }) => ({ name, lines })),
+    present: cast.present.map((id) => ({ id, name: nameOf(cast, id) })),
+    time: parts.time,
+    recent: parts.recent.map((entry) => ({
+      who: entry.channel === "VOICE" ? null : nameOf(cast, entry.author.author_id),
+      channel: entry.channel,
+      text: entry.text,
+    })),
+    opportunities: parts.opportunities,
+    evidence: evidence.map(({ value }): JsonValue => value),
+    operator: { name: cast.operator_name, text: parts.operator_text },
+    tools: { available: tools.available, names: TOOLS, calls_left: tools.calls_left },
+  }).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  return { text: `{${pieces.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(",")}}`, pieces };
+}
+
+function mayWrite(cast: Cast, { pass, actor }: PassPlan): JsonValue[] {
+  const voice = { channel: "VOICE", author_id: WORLD, author_class: "WORLD", name: null };
+  const person = (id: string) => ({
+    channel: "PEOPLE",
+    author_id: id,
+    author_class: "PERSON",
+    name: nameOf(cast, id),
+  });
+  if (pass === "WORLD_ONLY") return [voice];
+  if (pass === "PERSON") return [person(actor)];
+  return [voice, ...cast.present.filter((id) => cast.people.has(id)).map(person)];
+}
+
+/** The two messages of a call. */
+export function toMessages(rules: string, user: string): readonly ChatMessage[] {
+  return [
+    { role: "system", content: rules },
+    { role: "user", content: user },
+  ];
+}
+
+/** The parts of a call with their sizes and sources. */
+export function describeParts(
+  ports: { readonly crypto: SyncCrypto; readonly tokenizer: Tokenizer },
+  rules: string,
+  parts: FrameParts,
+  pieces: readonly (readonly [string, string])[],
+  evidenceIds: readonly string[],
+): FramePart[] {
+  const sources: Readonly<Record<string, readonly string[]>> = {
+    scene: parts.scene.entry_ids,
+    continuity: parts.continuity.entry_ids,
+    people: parts.people.flatMap(({ entry_ids }) => entry_ids),
+    recent: parts.recent.map(({ entry_id }) => entry_id),
+    evidence: evidenceIds,
+  };
+  return [["rules", rules] as const, ...pieces].map(([part, text]) => ({
+    part,
+    bytes: utf8Length(text),
+    tokens: ports.tokenizer.count(text),
+    sha256: ports.crypto.sha256(text),
+    entry_ids: sources[part] ?? [],
+  }));
+}

@@ -1,0 +1,103 @@
+import { isJsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { Cast } from "../cast.ts";
+import type { Graphemes } from "../ports.ts";
+import { toExcerpt } from "../retrieval/excerpt.ts";
+import { termsOf } from "../retrieval/terms.ts";
+import type { ModelCall } from "./beat-loop.ts";
+
+export const SCRIPTED_NAME = "scripted";
+const QUOTE = { max_bytes: 200, lead_bytes: 0 } as const;
+
+interface ScriptLine {
+  readonly when: { readonly beat?: number; readonly input_contains?: string; readonly any?: boolean };
+  readonly raw: string;
+}
+
+/** Reads the lines of a script; a malformed one is refused with its number. */
+export function parseScript(lines: readonly string[]): readonly ScriptLine[] {
+  return lines.map((line, i) => {
+    const value = parseJson(line, { file: `script line ${i + 1}` });
+    if (!isJsonObject(value) || !isJsonObject(value["when"])) throw badLine(i, "needs an object when");
+    const { raw, output, when } = value;
+    if (typeof raw === "string") return { when: when as ScriptLine["when"], raw };
+    if (output === undefined) throw badLine(i, "needs output or raw");
+    return { when: when as ScriptLine["when"], raw: JSON.stringify(output) };
+  });
+}
+
+function badLine(index: number, what: string): VerbatimError {
+  return new VerbatimError("INPUT_INVALID", {
+    message: `line ${index + 1} of the script ${what}`,
+    where: "/writer/script",
+  });
+}
+
+export interface ScriptedCall {
+  readonly call: ModelCall;
+  readonly cast: Cast;
+  readonly beat_no: number;
+  readonly operator_text: string;
+}
+
+/** Answers without a model, always the same way. With a script its lines are used once each, in order. */
+export class ScriptedWriter {
+  readonly #graphemes: Graphemes;
+  readonly #script: readonly ScriptLine[] | null;
+  readonly #used: Set<number>;
+  /** Numbers of the lines this writer used itself. */
+  readonly used: number[] = [];
+
+  constructor(graphemes: Graphemes, script: readonly string[] | null, used: readonly number[]) {
+    this.#graphemes = graphemes;
+    this.#script = script === null ? null : parseScript(script);
+    this.#used = new Set(used);
+  }
+
+  answer(asked: ScriptedCall): string {
+    return this.#script === null ? this.#improvise(asked) : this.#follow(this.#script, asked);
+  }
+
+  #follow(script: readonly ScriptLine[], { beat_no, operator_text }: ScriptedCall): string {
+    const at = script.findIndex(({ when }, i) => !this.#used.has(i) && holds(when, beat_no, operator_text));
+    if (at < 0) return NO_WRITE;
+    this.#used.add(at);
+    this.used.push(at);
+    return script[at]!.raw;
+  }
+
+  #improvise({ call, cast, operator_text }: ScriptedCall): string {
+    if (call.tools.available && call.evidence.length === 0 && termsOf(operator_text).length > 0) {
+      const tool = { name: "LEDGER_SEARCH", query_text: cutQuery(operator_text), constraints: { limit: 1 } };
+      return JSON.stringify({ tool_request: { tool } });
+    }
+    const { actor, pass } = call.plan;
+    const speaker =
+      pass === "PERSON" ? actor : pass === "ROOM" ? cast.present.find((id) => cast.people.has(id)) : undefined;
+    if (speaker === undefined) return NO_WRITE;
+    const excerpt = findExcerpt(call.evidence[0]?.value);
+    const quoted = excerpt === null ? null : toExcerpt(this.#graphemes, excerpt, QUOTE);
+    const text = quoted === null ? "I hear you." : `"${quoted}" - I remember.`;
+    const author = { author_id: speaker, author_class: "PERSON" };
+    return JSON.stringify({ proposed_write_bundle: { entries: [{ author, channel: "PEOPLE", text }] } });
+  }
+}
+
+const NO_WRITE = '{"no_write":{"reason":null}}';
+
+function holds(when: ScriptLine["when"], beatNo: number, operatorText: string): boolean {
+  if (when.any === true) return true;
+  if (when.beat !== undefined) return when.beat === beatNo;
+  return when.input_contains !== undefined && operatorText.includes(when.input_contains);
+}
+
+/** A tool request takes 2,000 bytes; whole characters only. */
+function cutQuery(text: string): string {
+  return [...text.slice(0, 600)].filter((character) => character.isWellFormed()).join("");
+}
+
+function findExcerpt(value: JsonValue | undefined): string | null {
+  const results = isJsonObject(value) && Array.isArray(value["results"]) ? (value["results"] as JsonValue[]) : [];
+  const [first] = results;
+  return isJsonObject(first) && typeof first["verbatim_excerpt"] === "string" ? first["verbatim_excerpt"] : null;
+}

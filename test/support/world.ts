@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { createContentStore } from "../../src/adapters/disk/content-store.ts";
+import { createLocalFiles } from "../../src/adapters/disk/local-files.ts";
+import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
+import { makeZones } from "../../src/adapters/intl/zones.ts";
+import { processPace } from "../../src/adapters/process/pace.ts";
+import { openStore } from "../../src/app/store.ts";
+import type { Models } from "../../src/rooms/world/ports.ts";
+import { Beats } from "../../src/rooms/world/service/beats.ts";
+import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../src/rooms/world/service/world-ports.ts";
+import { createWorld, type NewPerson } from "../../src/rooms/world/service/worlds.ts";
+import { BYTES_BY_THREE } from "../../src/rooms/world/tokens.ts";
+
+/** A model that answers from a list and remembers what it was sent. */
+export class ListedModel implements Models {
+  readonly prompts: { readonly system: string; readonly user: string }[] = [];
+  readonly answers: (string | { readonly down: string })[];
+  /** Called before each answer, for tests that do something in the middle of a beat. */
+  before: (() => Promise<void>) | null = null;
+
+  constructor(...answers: (string | { readonly down: string })[]) {
+    this.answers = answers;
+  }
+
+  async chat(request: Parameters<Models["chat"]>[0]): ReturnType<Models["chat"]> {
+    this.prompts.push({ system: request.messages[0]!.content, user: request.messages[1]!.content });
+    await this.before?.();
+    const answer = this.answers.shift() ?? '{"no_write":{}}';
+    return typeof answer === "string" ? { text: answer, input_tokens: null, output_tokens: null } : answer;
+  }
+}
+
+export interface TestWorlds extends AsyncDisposable {
+  readonly ports: WorldPorts;
+  readonly beats: Beats;
+  /** The database file, with SQLite. */
+  readonly path: string;
+  /** Another service on the same store, as another process would have it. */
+  another(): Beats;
+}
+
+let seed = 0;
+
+/** The world room on a real store: SQLite in a temporary folder, or the PostgreSQL database of the address. */
+export async function openWorlds(
+  options: { readonly url?: string; readonly models?: Models; readonly times?: Partial<WorldTimes> } = {},
+): Promise<TestWorlds> {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-world-"));
+  const path = join(folder, "store.db");
+  let uuid = 0;
+  const mine = ++seed;
+  const base = {
+    crypto: nodeCrypto,
+    clock: { now: () => Date.now() },
+    ids: { uuid: () => `00000000-0000-4000-8000-${String(mine * 1_000_000 + ++uuid).padStart(12, "0")}` },
+  };
+  const store = await openStore({ path, url: options.url, ...base });
+  const content = store.content ?? createContentStore({ folder: join(folder, "blobs"), ...base });
+  const ports: WorldPorts = {
+    ...base,
+    store,
+    content,
+    random: { bytes: (count) => Uint8Array.from({ length: count }, (_, i) => (i * 7 + mine) % 256) },
+    pace: processPace,
+    zones: makeZones(),
+    graphemes: intlGraphemes,
+    tokenizer: BYTES_BY_THREE,
+    models: options.models ?? new ListedModel(),
+    files: createLocalFiles(folder, nothing()),
+    actor: "library",
+    system_zone: "UTC",
+    times: { ...DEFAULT_TIMES, ...options.times },
+  };
+  return {
+    ports,
+    beats: new Beats(ports),
+    path,
+    another: () => new Beats(ports),
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function* nothing(): AsyncIterable<Uint8Array> {
+  yield new Uint8Array();
+}
+
+export const HARBOUR: readonly NewPerson[] = [
+  { person_id: "ANA", display_name: "Ana" },
+  { person_id: "BEN", display_name: "Ben" },
+];
+
+/** A small world by the sea. */
+export async function makeHarbour(
+  worlds: Pick<TestWorlds, "ports">,
+  settings: Readonly<Record<string, unknown>> = {},
+  worldId = "w_harbour",
+): Promise<string> {
+  const { world_id } = await createWorld(worlds.ports, {
+    world_id: worldId,
+    start: "2026-01-01T07:30:00+00:00",
+    people: HARBOUR,
+    settings: { title: "Harbour", timezone: "UTC", ...settings },
+  });
+  return world_id;
+}
+
+/** An envelope of the operator. */
+export function envelope(requestId: string, text: string, more: Readonly<Record<string, unknown>> = {}): never {
+  return {
+    request_id: requestId,
+    invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
+    operator: { operator_id: "GEORGE", input_text: text },
+    mode: { kind: "BEAT" },
+    ...more,
+  } as never;
+}
+
+/** A writer's answer with PEOPLE lines. */
+export function says(person: string, text: string, visibleTo?: readonly string[]): string {
+  const visibility = visibleTo === undefined ? {} : { visibility: { scope: "PRIVATE", visible_to: visibleTo } };
+  const entry = { author: { author_id: person, author_class: "PERSON" }, channel: "PEOPLE", text, ...visibility };
+  return JSON.stringify({ proposed_write_bundle: { entries: [entry] } });
+}
+
+export const OLLAMA = { writer: { kind: "ollama", model: "test" } } as const;
