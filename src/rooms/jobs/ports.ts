@@ -1,0 +1,197 @@
+import type { JsonObject } from "../../core/canonical/index.ts";
+import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
+import type { Breach } from "../../core/text/index.ts";
+import type { ClaimView, StepStatus } from "./lease.ts";
+import type { Message } from "./message-shape.ts";
+import type { Receipt } from "./receipt-shape.ts";
+import type { Plan, Step } from "./step-shape.ts";
+
+/** What a step was resolved to when the plan was made. */
+export type ResolvedStep = Plan["resolved"][number];
+
+/** What is known of a job without its message. */
+export interface JobFacts {
+  readonly job_id: string;
+  readonly run_id: string;
+  readonly message_id: string;
+  readonly plan_hash: string;
+  /** Number in order of creation; there may be gaps. */
+  readonly number: number;
+  readonly step_count: number;
+  /** The beginning of the message's intent, for lists. */
+  readonly intent: string;
+  /** The step that breaks a budget; nothing beyond it runs. */
+  readonly breach_ordinal: number | null;
+}
+
+export interface JobRow extends JobFacts {
+  readonly message: Message;
+  readonly breach: Breach | null;
+}
+
+/** A job as planning makes it. */
+export type NewJob = Omit<JobRow, "number" | "step_count" | "intent" | "breach_ordinal">;
+
+export interface NewStep {
+  /** The six members. */
+  readonly step: Step;
+  readonly resolved: ResolvedStep;
+}
+
+export interface StepRow extends NewStep {
+  readonly job_id: string;
+  readonly status: StepStatus;
+  /** Who last held the step, also when it is final; null while it was never claimed. */
+  readonly lease_owner: string | null;
+  readonly lease_expires_ms: number | null;
+  /** Number of claims so far. */
+  readonly fencing_token: number;
+}
+
+export interface ReceiptRow {
+  readonly step_id: string;
+  readonly ordinal: number;
+  readonly receipt: Receipt;
+  readonly receipt_hash: string;
+}
+
+export type StepCounts = Readonly<Record<StepStatus, number>>;
+
+/** The tables of jobs, steps and receipts. Jobs and receipts are never changed; steps only as the lease rules say. */
+export interface JobsReader {
+  job(jobId: string): Promise<JobRow | null>;
+  /** Jobs created after the one with this number, in order of creation. */
+  jobsAfter(number: number, limit: number): Promise<JobFacts[]>;
+  /** Jobs that may still have something to run, oldest first. Cost does not grow with finished jobs. */
+  openJobsAfter(number: number, limit: number): Promise<JobFacts[]>;
+  /** In order of their ordinals. */
+  steps(jobId: string): Promise<StepRow[]>;
+  step(jobId: string, ordinal: number): Promise<StepRow | null>;
+  countSteps(jobId: string): Promise<StepCounts>;
+  /** In order of their ordinals. */
+  receipts(jobId: string): Promise<ReceiptRow[]>;
+  /** Which of these step ids exist, in whatever job. */
+  findStepIds(stepIds: readonly string[]): Promise<string[]>;
+}
+
+/** Where a step stands: its job and ordinal. */
+export interface StepPlace {
+  readonly job_id: string;
+  readonly ordinal: number;
+}
+
+export interface NewLease {
+  readonly lease_owner: string;
+  readonly lease_expires_ms: number;
+  readonly fencing_token: number;
+}
+
+/**
+ * Writing them. The database refuses every transition the rules do not have, whoever asks for it.
+ * Cost of each call but `insertJob` does not grow with the number of finished steps.
+ */
+export interface JobsWriter extends JobsReader {
+  insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void>;
+  /** What a claim is decided on. The candidates are held until the transaction ends; those held by others are left out. */
+  viewForClaim(jobId: string, now: number): Promise<ClaimView>;
+  /** One step, held until the transaction ends, and whether all steps before it are committed. */
+  viewForChange(place: StepPlace): Promise<{ readonly step: StepRow; readonly ready: boolean } | null>;
+  /** To LEASED: a claim with the next token, or a renewal with the same one. */
+  lease(place: StepPlace, lease: NewLease): Promise<void>;
+  /** Writes the receipt and ends the step with what it says. */
+  settle(place: StepPlace, receipt: Receipt, receiptHash: string): Promise<void>;
+  /** Tells workers elsewhere, when the transaction commits, that there may be something to do. */
+  wake(jobId: string): Promise<void>;
+}
+
+/** The store as this room sees it. */
+export type JobsStore = Store<ReadDoor & { readonly jobs: JobsReader }, WriteDoor & { readonly jobs: JobsWriter }>;
+
+/** A slice of the corpus as it is now. */
+export interface CorpusCut {
+  /** The effective slice. */
+  readonly slice: string;
+  readonly section_id: string;
+  readonly file_path: string;
+  readonly bytes: Uint8Array;
+  readonly content_hash: string;
+}
+
+/** A symbol's whole target. */
+export interface CorpusTarget {
+  readonly target_type: "SECTION" | "FILE" | "HEADING";
+  readonly section_id: string;
+  readonly file_path: string;
+  /** Text of the target with line ends folded; SHA-256 of its UTF-8 is its content hash. */
+  readonly text: string;
+}
+
+/** Index and symbols in one state. Errors are those of the context room's resolution. */
+export interface CorpusView {
+  /** SYMBOL_UNKNOWN with the nearest ids, unless the registry has it. */
+  requireSymbol(symbolId: string): Promise<void>;
+  /** Resolves a symbol or section id and cuts a slice; a symbol has its own when none is asked for. */
+  cut(ref: string, slice: string | undefined): Promise<CorpusCut>;
+  open(symbolId: string): Promise<CorpusTarget>;
+}
+
+/** The context room, as planning sees it. */
+export interface Corpus {
+  /** `fn` sees one state of index and symbols, and must not use the store. */
+  look<T>(fn: (view: CorpusView) => Promise<T>): Promise<T>;
+}
+
+/** A failure that a step's receipt can carry: values only. */
+export interface StepFailure {
+  readonly code: string;
+  readonly details: JsonObject;
+}
+
+/** What a patch would do: hashes are of raw bytes, null where there is no file. */
+export interface PatchEffect {
+  /** Every path the patch touches. */
+  readonly files: readonly string[];
+  readonly base_sha256: string | null;
+  readonly result_sha256: string | null;
+}
+
+/** The workflow room's patch gate, for WRITE steps. */
+export interface PatchPort {
+  /** What the gate says with the configured policy; `file_path` is the file whose hashes are wanted. Touches nothing. */
+  judge(patch: string, file_path: string): Promise<PatchEffect | { readonly refused: StepFailure }>;
+  /** SHA-256 of the file's raw bytes right now; null when it is absent. */
+  fingerprint(file_path: string): Promise<string | null>;
+  /**
+   * Replaces the file atomically when it has the base hash; does nothing when it has the result hash already;
+   * anything else is WRITE_STATE_UNKNOWN and the file is left alone.
+   */
+  apply(patch: string, file_path: string, effect: PatchEffect): Promise<void>;
+  /** Brings the index up to date for a file. What is wrong with the sources is told to the user, not thrown. */
+  refresh(file_path: string): Promise<void>;
+}
+
+export interface ExecuteRequest {
+  readonly jobspec: string;
+  /** Takes the place of the JobSpec's own run id. */
+  readonly run_id: string;
+  /** Ids of attempts that may have crashed; they are recovered before this one starts. */
+  readonly earlier: readonly string[];
+  /** Aborted when the worker lost its lease. */
+  readonly signal: AbortSignal;
+}
+
+/** The catalytic room, for EXECUTE steps. */
+export interface ExecutePort {
+  /** Whether a text is a JobSpec. */
+  isJobSpec(text: string): boolean;
+  /** Runs it and verifies its proof. */
+  run(request: ExecuteRequest): Promise<{ readonly proof_hash: string } | { readonly refused: StepFailure }>;
+}
+
+/** Waiting. Tests give their own time; everybody else real time. */
+export interface Pauses {
+  /** Resolves after the time, or earlier when steps may have changed or the signal was given. */
+  pause(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `fn` again and again; stops when the result is called. */
+  every(milliseconds: number, fn: () => void): () => void;
+}
