@@ -60,10 +60,21 @@ const forbidden = [
   {
     name: "adapters-import-core-and-ports",
     comment:
-      "An adapter implements ports: it sees the hall and a room's ports.ts and contracts.ts, nothing else of it.",
+      "An adapter implements ports: of a room it runs ports.ts and contracts.ts only; types it may take from anywhere.",
     severity: "error",
     from: { path: "^src/adapters/" },
-    to: { path: "^src/", pathNot: ["^src/(core|adapters)/", "^src/rooms/[^/]+/(ports|contracts)[.]ts$"] },
+    to: {
+      path: "^src/rooms/",
+      pathNot: "^src/rooms/[^/]+/(ports|contracts)[.]ts$",
+      dependencyTypesNot: ["type-only"],
+    },
+  },
+  {
+    name: "adapters-below-the-app",
+    comment: "An adapter does not know who uses it.",
+    severity: "error",
+    from: { path: "^src/adapters/" },
+    to: { path: "^src/(app|surfaces)/" },
   },
   {
     name: "app-not-surfaces",
@@ -105,7 +116,7 @@ const forbidden = [
     comment: "verbatim/contracts and verbatim/verify run in a browser; test/prohibition reads what is built.",
     severity: "error",
     from: { path: "^src/(contracts|verify)[.]ts$" },
-    to: { path: "^src/(adapters|surfaces)/", reachable: true },
+    to: { path: "^src/(adapters|surfaces)/", pathNot: "^src/adapters/crypto/web-", reachable: true },
   },
   {
     name: "npm-not-for-development",

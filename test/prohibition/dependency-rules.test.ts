@@ -33,6 +33,8 @@ const TARGETS: Readonly<Record<string, string>> = {
   "src/core/allowed-a.ts": 'import { b } from "./allowed-b.ts";\nexport type A = typeof b;\n',
   "src/core/allowed-b.ts": 'import type { A } from "./allowed-a.ts";\nexport const b = (a: A): A => a;\n',
   "src/adapters/disk/allowed.ts": 'import type { Port } from "../../rooms/jobs/ports.ts";\nexport type P = Port;\n',
+  "src/adapters/git/allowed.ts":
+    'import type * as room from "../../rooms/jobs/target.ts";\nexport type R = typeof room;\n',
   "src/rooms/world/allowed.ts": 'import { z } from "zod";\nexport const schema = z.string();\n',
   "src/app/allowed.ts": 'import { adapter } from "../adapters/disk/target.ts";\nexport const a = adapter;\n',
   "src/core/ignored.test.ts": 'import { readFileSync } from "node:fs";\nexport const t = readFileSync;\n',
@@ -59,7 +61,7 @@ const PLANTED: readonly Planted[] = [
     "../../rooms/jobs/target.ts",
     "src/rooms/jobs/target.ts",
   ),
-  plant("adapters-import-core-and-ports", "src/adapters/git/worse.ts", "../../app/target.ts", "src/app/target.ts"),
+  plant("adapters-below-the-app", "src/adapters/git/worse.ts", "../../app/target.ts", "src/app/target.ts"),
   plant("app-not-surfaces", "src/app/bad.ts", "../surfaces/http/target.ts", "src/surfaces/http/target.ts"),
   plant(
     "surfaces-import-app-and-core",
