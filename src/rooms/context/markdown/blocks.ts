@@ -277,7 +277,7 @@ export class BlockScanner {
     this.leaf = NO_LEAF;
     if (depth === containers.length) return;
     this.emptyItem = false;
-    containers.length = depth;
+    while (containers.length > depth) containers.pop();
     while (quotes.length > 0 && quotes[quotes.length - 1]! >= depth) quotes.pop();
   }
 }

@@ -33,10 +33,13 @@ export class Label {
       }
       this.gap = false;
       const start = at;
-      while (at < to && !this.isFull && !isGap(text.charCodeAt(at))) {
-        at += text.codePointAt(at)! > 0xffff ? 2 : 1;
-        this.codePoints++;
+      let room = LONGEST_LABEL - this.codePoints;
+      for (; at < to && room > 0; room--) {
+        const code = text.charCodeAt(at);
+        if (isGap(code)) break;
+        at += code >= 0xd800 && code <= 0xdbff ? 2 : 1;
       }
+      this.codePoints = LONGEST_LABEL - room;
       this.text += text.slice(start, at);
     }
   }
