@@ -1,5 +1,6 @@
 import type { Clock, ContentStore, Ids, ReadDoor, Store, SyncCrypto, WriteDoor } from "../core/ports.ts";
 import type { ContextReader, ContextWriter } from "../rooms/context/ports.ts";
+import type { JobsReader, JobsWriter } from "../rooms/jobs/ports.ts";
 import type { WorldReader, WorldWriter } from "../rooms/world/ports.ts";
 
 /** What doctor says about a store. */
@@ -10,12 +11,14 @@ export interface StoreFacts {
 /** A read door with the tables of every room. */
 export interface AppReadDoor extends ReadDoor {
   readonly context: ContextReader;
+  readonly jobs: JobsReader;
   readonly world: WorldReader;
 }
 
 /** A write door with the tables of every room. */
 export interface AppWriteDoor extends WriteDoor {
   readonly context: ContextWriter;
+  readonly jobs: JobsWriter;
   readonly world: WorldWriter;
 }
 
@@ -24,6 +27,8 @@ export interface AppStore extends Store<AppReadDoor, AppWriteDoor> {
   facts(): Promise<StoreFacts>;
   /** Where the database keeps payloads itself. */
   readonly content: ContentStore | null;
+  /** Calls back when a room woke this channel, until the result is called; a file cannot wake anybody. */
+  subscribe(channel: string, listener: () => void): Promise<() => void>;
 }
 
 export interface StoreOptions {
@@ -41,33 +46,42 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
   if (url === undefined || url === "") {
     const { openSqliteStore } = await import("../adapters/sqlite/store.ts");
     const { sqliteContext } = await import("../adapters/sqlite/context-tables.ts");
+    const { sqliteJobs } = await import("../adapters/sqlite/jobs-tables.ts");
     const { sqliteWorld } = await import("../adapters/sqlite/world-tables.ts");
     const store = await openSqliteStore({
       path,
       crypto,
       clock,
       ids,
-      rooms: { context: sqliteContext, world: sqliteWorld },
+      rooms: { context: sqliteContext, jobs: sqliteJobs(clock), world: sqliteWorld },
     });
-    return bind(store, async () => ({ ...(await store.facts()) }), null);
+    return bind(
+      store,
+      async () => ({ ...(await store.facts()) }),
+      null,
+      async () => () => undefined,
+    );
   }
   const { openPostgresStore } = await import("../adapters/postgres/store.ts");
   const { postgresContext } = await import("../adapters/postgres/context-tables.ts");
+  const { postgresJobs } = await import("../adapters/postgres/jobs-tables.ts");
   const { postgresWorld } = await import("../adapters/postgres/world-tables.ts");
   const store = await openPostgresStore({
     url,
     crypto,
     clock,
     ids,
-    rooms: { context: postgresContext, world: postgresWorld },
+    rooms: { context: postgresContext, jobs: postgresJobs(), world: postgresWorld },
   });
-  return bind(store, async () => ({ ...(await store.facts()) }), store.content);
+  const subscribe: AppStore["subscribe"] = (channel, listener) => store.subscribe(channel, listener);
+  return bind(store, async () => ({ ...(await store.facts()) }), store.content, subscribe);
 }
 
 function bind(
   store: Store<AppReadDoor, AppWriteDoor>,
   facts: () => Promise<StoreFacts>,
   content: ContentStore | null,
+  subscribe: AppStore["subscribe"],
 ): AppStore {
   return {
     read: (fn) => store.read(fn),
@@ -75,5 +89,6 @@ function bind(
     close: () => store.close(),
     facts,
     content,
+    subscribe,
   };
 }

@@ -50,7 +50,8 @@ export interface Holder {
   readonly token: number;
 }
 
-interface Held {
+/** What is known of a step when somebody wants to change it. */
+export interface HeldStep {
   readonly status: StepStatus;
   readonly lease_owner: string | null;
   readonly lease_expires_ms: number | null;
@@ -60,7 +61,7 @@ interface Held {
 export type LeaseRefusal = "STEP_FINAL" | "LEASE_LOST" | "LEASE_EXPIRED";
 
 /** Whether a worker still holds a step: null when it does. A lease is valid while now < expiry. */
-export function decideRenewal(step: Held, holder: Holder, now: number): LeaseRefusal | null {
+export function decideRenewal(step: HeldStep, holder: Holder, now: number): LeaseRefusal | null {
   if (step.status === "COMMITTED" || step.status === "FAILED") return "STEP_FINAL";
   const holds = step.status === "LEASED" && step.lease_owner === holder.worker && step.fencing_token === holder.token;
   if (!holds) return "LEASE_LOST";
@@ -69,7 +70,7 @@ export function decideRenewal(step: Held, holder: Holder, now: number): LeaseRef
 
 /** Whether a worker may commit or fail a step now: null when it may. `ready`: all lower ordinals are committed. */
 export function decideFinish(
-  step: Held,
+  step: HeldStep,
   ready: boolean,
   holder: Holder,
   now: number,

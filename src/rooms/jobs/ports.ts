@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/canonical/index.ts";
 import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
 import type { Breach } from "../../core/text/index.ts";
-import type { ClaimView, StepStatus } from "./lease.ts";
+import type { ClaimView, HeldStep, StepStatus } from "./lease.ts";
 import type { Message } from "./message-shape.ts";
 import type { Receipt } from "./receipt-shape.ts";
 import type { Plan, Step } from "./step-shape.ts";
@@ -80,26 +80,45 @@ export interface StepPlace {
   readonly ordinal: number;
 }
 
-export interface NewLease {
+export interface NewLease extends StepPlace {
   readonly lease_owner: string;
   readonly lease_expires_ms: number;
   readonly fencing_token: number;
+  /** Time of the store's clock, as a view gave it. */
+  readonly now: number;
+}
+
+export interface Settlement extends StepPlace {
+  readonly receipt: Receipt;
+  readonly receipt_hash: string;
+  readonly now: number;
+}
+
+/** What a change of a step is decided on. */
+export interface ChangeView {
+  readonly step: HeldStep;
+  /** All steps before it are committed. */
+  readonly ready: boolean;
+  /** A step of the job failed. */
+  readonly failed: boolean;
+  /** Milliseconds of the store's clock: this machine's for a file, the server's for a server. */
+  readonly now: number;
 }
 
 /**
  * Writing them. The database refuses every transition the rules do not have, whoever asks for it.
- * Cost of each call but `insertJob` does not grow with the number of finished steps.
+ * The cost of each call but `insertJob` does not grow with the number of finished steps.
  */
 export interface JobsWriter extends JobsReader {
   insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void>;
-  /** What a claim is decided on. The candidates are held until the transaction ends; those held by others are left out. */
-  viewForClaim(jobId: string, now: number): Promise<ClaimView>;
-  /** One step, held until the transaction ends, and whether all steps before it are committed. */
-  viewForChange(place: StepPlace): Promise<{ readonly step: StepRow; readonly ready: boolean } | null>;
+  /** What a claim is decided on; its candidates are held until the transaction ends, those held by others left out. */
+  viewForClaim(jobId: string): Promise<ClaimView & { readonly now: number }>;
+  /** What a change is decided on; the step is held until the transaction ends. Null when there is none. */
+  viewForChange(place: StepPlace): Promise<ChangeView | null>;
   /** To LEASED: a claim with the next token, or a renewal with the same one. */
-  lease(place: StepPlace, lease: NewLease): Promise<void>;
-  /** Writes the receipt and ends the step with what it says. */
-  settle(place: StepPlace, receipt: Receipt, receiptHash: string): Promise<void>;
+  lease(lease: NewLease): Promise<StepRow>;
+  /** Writes the receipt and ends the step as it says. */
+  settle(settlement: Settlement): Promise<void>;
   /** Tells workers elsewhere, when the transaction commits, that there may be something to do. */
   wake(jobId: string): Promise<void>;
 }

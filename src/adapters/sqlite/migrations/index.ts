@@ -1,7 +1,13 @@
 import type { SqliteMigration } from "../migration.ts";
 import { ledgerMigration } from "./0001-ledger.ts";
 import { contextMigration } from "./0002-context.ts";
+import { jobsMigration } from "./0003-jobs.ts";
 import { worldMigration } from "./0006-world.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
-export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [ledgerMigration, contextMigration, worldMigration];
+export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
+  ledgerMigration,
+  contextMigration,
+  jobsMigration,
+  worldMigration,
+];

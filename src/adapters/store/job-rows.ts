@@ -1,0 +1,93 @@
+import { formatCanonical, formatString, parseJson } from "../../core/canonical/index.ts";
+import type { Breach } from "../../core/text/index.ts";
+import type { StepStatus } from "../../rooms/jobs/lease.ts";
+import type { Message } from "../../rooms/jobs/message-shape.ts";
+import type { JobFacts, JobRow, NewJob, NewStep, ReceiptRow, ResolvedStep, StepRow } from "../../rooms/jobs/ports.ts";
+import type { Receipt } from "../../rooms/jobs/receipt-shape.ts";
+import type { Step } from "../../rooms/jobs/step-shape.ts";
+
+/** Columns of a job without its message and of a step, under the names of their tables. */
+export const FACTS =
+  "j.job_id, j.run_id, j.message_id, j.plan_hash, j.number, j.step_count, j.intent, j.breach_ordinal";
+export const STEP = "job_id, step, resolved, status, lease_owner, lease_expires_ms, fencing_token";
+
+/** A list of intents needs no more of each than this. */
+const INTENT_LENGTH = 200;
+
+export interface StoredJob extends Omit<JobFacts, "intent"> {
+  /** A JSON string: databases do not take every character. */
+  readonly intent: string;
+  readonly message: string;
+  readonly breach: string | null;
+}
+
+export interface StoredStep {
+  readonly job_id: string;
+  readonly step: string;
+  readonly resolved: string;
+  readonly status: StepStatus;
+  readonly lease_owner: string | null;
+  readonly lease_expires_ms: number | null;
+  readonly fencing_token: number;
+}
+
+export interface StoredReceipt {
+  readonly step_id: string;
+  readonly ordinal: number;
+  readonly receipt: string;
+  readonly receipt_hash: string;
+}
+
+/** What is written for a job, in the order of its columns. */
+export function fromJob(job: NewJob, stepCount: number) {
+  return {
+    job_id: job.job_id,
+    run_id: job.run_id,
+    message_id: job.message_id,
+    plan_hash: job.plan_hash,
+    step_count: stepCount,
+    breach_ordinal: job.breach?.ordinal ?? null,
+    breach: job.breach === null ? null : formatCanonical(job.breach),
+    intent: formatString([...job.message.intent.slice(0, 2 * INTENT_LENGTH)].slice(0, INTENT_LENGTH).join("")),
+    message: formatCanonical(job.message),
+  };
+}
+
+/** What is written for a step, in the order of its columns. */
+export function fromStep({ step, resolved }: NewStep) {
+  return {
+    ordinal: step.ordinal,
+    step_id: step.step_id,
+    op: step.op,
+    step: formatCanonical(step),
+    resolved: formatCanonical(resolved),
+  };
+}
+
+export function toJobFacts(row: Omit<StoredJob, "message" | "breach">): JobFacts {
+  const { job_id, run_id, message_id, plan_hash, number, step_count, breach_ordinal } = row;
+  const intent = JSON.parse(row.intent) as string;
+  return { job_id, run_id, message_id, plan_hash, number, step_count, intent, breach_ordinal };
+}
+
+export function toJobRow(row: StoredJob): JobRow {
+  const breach = row.breach === null ? null : (parseJson(row.breach) as unknown as Breach);
+  return { ...toJobFacts(row), message: parseJson(row.message) as unknown as Message, breach };
+}
+
+export function toStepRow(row: StoredStep): StepRow {
+  const { job_id, status, lease_owner, lease_expires_ms, fencing_token } = row;
+  return {
+    job_id,
+    step: JSON.parse(row.step) as Step,
+    resolved: JSON.parse(row.resolved) as ResolvedStep,
+    status,
+    lease_owner,
+    lease_expires_ms,
+    fencing_token,
+  };
+}
+
+export function toReceiptRow({ step_id, ordinal, receipt, receipt_hash }: StoredReceipt): ReceiptRow {
+  return { step_id, ordinal, receipt: parseJson(receipt) as unknown as Receipt, receipt_hash };
+}
