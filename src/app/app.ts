@@ -32,7 +32,7 @@ async function find(name: string): Promise<WiredOperation> {
 async function call(composition: Composition, name: string, input: unknown): Promise<unknown> {
   const { operation, ports } = await find(name);
   const parsed = parseInput(operation, composition, input);
-  const output = await operation.run((await ports(composition, operation.effect)) as never, parsed);
+  const output = await operation.run((await ports(composition, operation.effect, name)) as never, parsed);
   const checked = operation.output.safeParse(output);
   if (checked.success) return checked.data;
   throw new VerbatimError("INTERNAL", {
@@ -41,13 +41,17 @@ async function call(composition: Composition, name: string, input: unknown): Pro
   });
 }
 
-async function* lines(composition: Composition, name: string, input: unknown): AsyncIterable<string> {
+async function* lines(
+  composition: Composition,
+  name: string,
+  input: unknown,
+): AsyncGenerator<string, unknown> {
   const { operation, ports } = await find(name);
   const parsed = parseInput(operation, composition, input);
   if (operation.lines === undefined) {
     throw new VerbatimError("INTERNAL", { message: `the operation ${name} has no lines` });
   }
-  yield* operation.lines((await ports(composition, operation.effect)) as never, parsed);
+  return yield* operation.lines((await ports(composition, operation.effect, name)) as never, parsed);
 }
 
 function parseInput(operation: Operation, composition: Composition, input: unknown): z.output<z.ZodType> {

@@ -25,6 +25,8 @@ export interface CompositionOptions {
   readonly progress?: Progress;
   /** Told about things a person wants to know, such as the folder that was just made. */
   readonly notify?: (text: string) => void;
+  /** Output of a command that runs for the caller, as it comes. */
+  readonly onOutput?: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
   /** Tests give their own; nobody else does. */
   readonly clock?: Clock;
   readonly ids?: Ids;
@@ -38,6 +40,8 @@ export interface Composition {
   readonly actor: string;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
+  /** Folder that relative paths of the caller are meant from. */
+  readonly start: string;
   readonly workspace: Workspace;
   readonly userState: string;
   readonly crypto: SyncCrypto;
@@ -48,6 +52,7 @@ export interface Composition {
   readonly files: LocalFiles;
   readonly keys: KeyFolder;
   notify(text: string): void;
+  onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
   /** The configuration with all defaults filled in. */
   config(): ResolvedConfig;
   /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
@@ -112,6 +117,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     actor: options.door,
     env: options.env,
     platform: options.platform,
+    start: options.start,
     workspace,
     userState: folders.state,
     ...ports,
@@ -119,6 +125,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     files: createLocalFiles(options.start, options.stdin ?? noInput()),
     keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
     notify,
+    onOutput: options.onOutput ?? (() => undefined),
     config() {
       config ??= loadConfig(workspace);
       return config;

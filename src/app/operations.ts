@@ -4,13 +4,13 @@ import type { Composition } from "./compose.ts";
 /** An operation together with how the app fills its ports. */
 export interface WiredOperation {
   readonly operation: Operation;
-  ports(composition: Composition, effect: Effect): Promise<unknown>;
+  ports(composition: Composition, effect: Effect, name: string): Promise<unknown>;
 }
 
 /** What a wiring module gives: the operations of one room and their ports. */
 export interface Wiring {
   readonly operations: readonly Operation<never>[];
-  ports(composition: Composition, effect: Effect): Promise<unknown>;
+  ports(composition: Composition, effect: Effect, name: string): Promise<unknown>;
 }
 
 /** The table: the first word of an operation's name decides which module is loaded. */

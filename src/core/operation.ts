@@ -23,8 +23,11 @@ export interface Operation<Ports = never, I extends z.ZodType = z.ZodType, O ext
   readonly input: I;
   readonly output: O;
   run(ports: Ports, input: z.output<I>): Promise<z.input<O>>;
-  /** Where the document wants JSON Lines: the same result as canonical lines, without their line feeds. */
-  lines?(ports: Ports, input: z.output<I>): AsyncIterable<string>;
+  /**
+   * Where the document wants JSON Lines: the same result as canonical lines, without their line feeds.
+   * What it returns at the end is the exit of the verb; nothing means 0.
+   */
+  lines?(ports: Ports, input: z.output<I>): AsyncGenerator<string, unknown>;
 }
 
 /** Keeps the types of an operation while checking its shape. */

@@ -67,6 +67,8 @@ export interface NewEntry {
   readonly kind: string;
   readonly actor: string;
   readonly body: JsonValue;
+  /** When it happened, for entries that were written down before they reach the store; else the store's clock. */
+  readonly time?: string;
 }
 
 export interface StreamHead {
@@ -153,4 +155,6 @@ export interface LocalFiles {
   read(path: string, maxBytes: number): Promise<Uint8Array>;
   /** Writes a new file atomically; an existing one is FILE_EXISTS. */
   create(path: string, bytes: Uint8Array): Promise<void>;
+  /** Writes a file atomically, in place of one that may be there. */
+  replace(path: string, bytes: Uint8Array): Promise<void>;
 }

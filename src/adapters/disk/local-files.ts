@@ -3,6 +3,7 @@ import { link, open, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LocalFiles } from "../../core/ports.ts";
+import { writeFileAtomic } from "./atomic-write.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
 
 /** Files relative to a folder; `-` reads the given standard input. */
@@ -11,6 +12,7 @@ export function createLocalFiles(folder: string, stdin: AsyncIterable<Uint8Array
     read: (path, maxBytes) =>
       path === "-" ? readStream(stdin, maxBytes) : readRegularFile(resolve(folder, path), path, maxBytes),
     create: (path, bytes) => createFile(resolve(folder, path), path, bytes),
+    replace: (path, bytes) => writeFileAtomic(resolve(folder, path), bytes),
   };
 }
 

@@ -7,12 +7,18 @@ import { Float } from "./value.ts";
 /** Containers that may be open at once, in what is read and in what is written. */
 export const MAX_DEPTH = 512;
 
+const FEW_KEYS = 16;
+const SURROGATES = 0xd800;
+const MAX_KEY_TEXTS = 4096;
+const MAX_KEY_LENGTH = 64;
+const keyTexts = new Map<string, string>();
+
 const NEEDS_ESCAPE = /[^\x20\x21\x23-\x5b\x5d-\x7e]/;
 const NOT_PRINTABLE_ASCII = /[\x7f-\uffff]/g;
 
 /** The canonical JSON text of a value. Refuses what has no JSON form instead of dropping or coercing it. */
 export function formatCanonical(value: unknown): string {
-  return write(value, 0, "");
+  return write(value, 0);
 }
 
 /** The bytes of a canonical JSON file: the canonical text and one line feed. */
@@ -21,9 +27,9 @@ export function toCanonicalFile(value: unknown): Uint8Array {
 }
 
 /** A string literal of canonical JSON. */
-export function formatString(text: string, pointer = ""): string {
+export function formatString(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
-  if (!text.isWellFormed()) refuse(pointer, "a string with half of a surrogate pair");
+  if (!text.isWellFormed()) refuse("a string with half of a surrogate pair");
   return JSON.stringify(text).replace(NOT_PRINTABLE_ASCII, escapeUnit);
 }
 
@@ -31,70 +37,100 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-function write(value: unknown, depth: number, pointer: string): string {
+function write(value: unknown, depth: number): string {
   switch (typeof value) {
     case "string":
-      return formatString(value, pointer);
+      return formatString(value);
     case "number":
-      return writeNumber(value, pointer);
+      return writeNumber(value);
     case "boolean":
       return value ? "true" : "false";
     case "bigint":
       return value.toString();
     case "object":
       if (value === null) return "null";
-      if (value instanceof Float) return writeFloat(value.value, pointer);
-      if (depth === MAX_DEPTH) refuse(pointer, `a value deeper than ${MAX_DEPTH} containers, or a cycle`);
-      return Array.isArray(value) ? writeArray(value, depth, pointer) : writeObject(value, depth, pointer);
+      if (value instanceof Float) return writeFloat(value.value);
+      if (depth === MAX_DEPTH) refuse(`a value deeper than ${MAX_DEPTH} containers, or a cycle`);
+      return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth);
     default:
-      return refuse(pointer, `a value of type ${typeof value}`);
+      return refuse(`a value of type ${typeof value}`);
   }
 }
 
-function writeNumber(value: number, pointer: string): string {
+function writeNumber(value: number): string {
   if (Number.isSafeInteger(value)) {
-    if (Object.is(value, -0)) refuse(pointer, "the number -0 (use Float)");
+    if (Object.is(value, -0)) refuse("the number -0 (use Float)");
     return String(value);
   }
-  if (Number.isInteger(value)) refuse(pointer, "an integer beyond the safe range (use BigInt or Float)");
-  return writeFloat(value, pointer);
+  if (Number.isInteger(value)) refuse("an integer beyond the safe range (use BigInt or Float)");
+  return writeFloat(value);
 }
 
-function writeFloat(value: number, pointer: string): string {
-  if (!Number.isFinite(value)) refuse(pointer, "NaN or an infinity");
+function writeFloat(value: number): string {
+  if (!Number.isFinite(value)) refuse("NaN or an infinity");
   return formatFloat(value);
 }
 
-function writeArray(values: readonly unknown[], depth: number, pointer: string): string {
+function writeArray(values: readonly unknown[], depth: number): string {
   let text = "[";
   for (let i = 0; i < values.length; i++) {
-    if (!(i in values)) refuse(`${pointer}/${i}`, "a hole in an array");
-    text += i === 0 ? "" : ",";
-    text += write(values[i], depth + 1, `${pointer}/${i}`);
+    if (!(i in values)) refuse(`a hole in an array, at /${i}`);
+    const item = write(values[i], depth + 1);
+    text += i === 0 ? item : `,${item}`;
   }
   return `${text}]`;
 }
 
-function writeObject(value: object, depth: number, pointer: string): string {
+function writeObject(value: object, depth: number): string {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) refuse(pointer, "an instance of a class");
+  if (prototype !== null && prototype !== Object.prototype) refuse("an instance of a class");
   const keys = Object.keys(value);
-  if (Object.getOwnPropertySymbols(value).length > 0) refuse(pointer, "a symbol as a key");
-  keys.sort(compareCodePoints);
+  if (Object.getOwnPropertySymbols(value).length > 0) refuse("a symbol as a key");
+  sortKeys(keys);
   const record = value as Record<string, unknown>;
   let text = "{";
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    const at = `${pointer}/${key}`;
-    text += i === 0 ? "" : ",";
-    text += `${formatString(key, at)}:${write(record[key], depth + 1, at)}`;
+    text += i === 0 ? formatKey(key) : `,${formatKey(key)}`;
+    text += write(record[key], depth + 1);
   }
   return `${text}}`;
 }
 
-function refuse(pointer: string, what: string): never {
-  throw new VerbatimError("JSON_UNSUPPORTED_VALUE", {
-    message: `${what} has no canonical JSON form`,
-    where: pointer === "" ? "(the value itself)" : pointer,
-  });
+/** Insertion sort: objects have few keys, often in order already. Many keys go to the general sort. */
+function sortKeys(keys: string[]): void {
+  if (keys.length > FEW_KEYS) {
+    keys.sort(compareCodePoints);
+    return;
+  }
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!;
+    let j = i - 1;
+    while (j >= 0 && isAfter(keys[j]!, key)) {
+      keys[j + 1] = keys[j]!;
+      j--;
+    }
+    keys[j + 1] = key;
+  }
+}
+
+/** First letters decide most pairs of keys; below the surrogates units are in code point order. */
+function isAfter(a: string, b: string): boolean {
+  const x = a.charCodeAt(0);
+  const y = b.charCodeAt(0);
+  if (x !== y && x < SURROGATES && y < SURROGATES) return x > y;
+  return compareCodePoints(a, b) > 0;
+}
+
+/** Keys repeat from record to record: `"key":` is remembered for the first few thousand of them. */
+function formatKey(key: string): string {
+  const known = keyTexts.get(key);
+  if (known !== undefined) return known;
+  const text = `${formatString(key)}:`;
+  if (keyTexts.size < MAX_KEY_TEXTS && key.length <= MAX_KEY_LENGTH) keyTexts.set(key, text);
+  return text;
+}
+
+function refuse(what: string): never {
+  throw new VerbatimError("JSON_UNSUPPORTED_VALUE", { message: `${what} has no canonical JSON form` });
 }

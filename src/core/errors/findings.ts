@@ -1,5 +1,6 @@
 import { CATALYTIC_FINDINGS } from "./findings/catalytic.ts";
 import { WORKFLOW_FINDINGS } from "./findings/workflow.ts";
+import { WORLD_FINDINGS } from "./findings/world.ts";
 
 /**
  * Findings are members of a list in a report; the error or the verb around them decides the exit.
@@ -119,6 +120,7 @@ export const FINDINGS = {
     RECEIPT_STATUS_MISMATCH: "The status of the receipt is not that of its actions.",
   },
   workflow: WORKFLOW_FINDINGS,
+  world: WORLD_FINDINGS,
 } as const;
 
 export type FindingRoom = keyof typeof FINDINGS;

@@ -81,6 +81,11 @@ async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
     stdin: world.streams.stdin,
     progress,
     notify: (text) => io.note(text),
+    // With --json standard output belongs to the one JSON value.
+    onOutput: (stream, bytes) => {
+      const target = stream === "stdout" && !io.flags.json ? world.streams.stdout : world.streams.stderr;
+      target.write(bytes);
+    },
   });
   try {
     return await runVerb(entry, line, app, io);
@@ -140,11 +145,12 @@ async function answer({ verb, operation, input }: Request, app: App, io: Io): Pr
   const prepared = verb.prepare === undefined ? input : await verb.prepare(input, io, app);
   const wantsLines = { json: io.flags.json, always: true, "unless-out": prepared["out"] === undefined };
   if (verb.lines !== undefined && wantsLines[verb.lines]) {
-    for await (const text of app.lines(operation.name, prepared)) {
-      io.line(text);
+    const lines = app.lines(operation.name, prepared);
+    for (let next = await lines.next(); ; next = await lines.next()) {
+      if (next.done === true) return typeof next.value === "number" ? next.value : 0;
+      io.line(next.value);
       await io.flush();
     }
-    return 0;
   }
   const output = (await app.call(operation.name, prepared)) as never;
   if (io.flags.json) io.line(formatCanonical(output));

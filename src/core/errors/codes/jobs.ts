@@ -107,6 +107,12 @@ export const JOBS_CODES = {
     says: "This is not a bundle that can be loaded.",
     fix: "verbatim bundle verify says what is wrong.",
   },
+  BUNDLE_UNSIGNABLE: {
+    exit: 1,
+    http: 409,
+    says: "The bundle does not verify, so it is not signed.",
+    fix: "verbatim bundle verify says what is wrong.",
+  },
   REPLAY_BUNDLE_INVALID: {
     exit: 1,
     http: 422,

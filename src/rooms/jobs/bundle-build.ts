@@ -1,0 +1,224 @@
+import { type JsonObject, type JsonValue, sortedUnique, toCanonicalFile } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { ContentStore, SyncCrypto } from "../../core/ports.ts";
+import { toArtifactPath } from "./bundle-checks.ts";
+import { toArtifactId, toBundleId, toPlanHash, toRootHash } from "./bundle-hash.ts";
+import { BUNDLE_VERSION } from "./manifest-shape.ts";
+import type { JobRow, JobsReader, JobsStore, ReceiptRow, StepRow } from "./ports.ts";
+
+export interface BundleBuildPorts {
+  readonly store: JobsStore;
+  readonly content: ContentStore;
+  readonly crypto: SyncCrypto;
+}
+
+export interface BundleBuildOptions {
+  /** Leave out WRITE and EXECUTE steps and refer to their receipts. */
+  readonly reads_only: boolean;
+  readonly with_receipts: boolean;
+  /** Key id of whoever will sign; part of the bundle. */
+  readonly signer: string | null;
+}
+
+/** Where the files of a bundle go, one by one. */
+export interface BundleSink {
+  write(path: string, bytes: Uint8Array): Promise<void>;
+}
+
+export interface BuiltBundle {
+  readonly bundle_id: string;
+  readonly root_hash: string;
+  readonly job_id: string;
+  readonly artifacts: number;
+  readonly bytes: number;
+  /** The bytes of bundle.json. */
+  readonly manifest: Uint8Array;
+}
+
+interface FinishedJob {
+  readonly job: JobRow;
+  readonly reads: readonly FinishedStep[];
+  readonly others: readonly FinishedStep[];
+}
+
+interface FinishedStep {
+  readonly row: StepRow;
+  readonly receipt: ReceiptRow;
+}
+
+interface Artifact extends JsonObject {
+  artifact_id: string;
+  sha256: string;
+  bytes: number;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Writes the bundle of a finished job into a sink. Contents come from the payloads that the receipts name, checked by
+ * their hashes; the live tree is never read. Same job and options, same bytes. One artifact in memory at a time.
+ */
+export async function writeBundle(
+  ports: BundleBuildPorts,
+  jobId: string,
+  options: BundleBuildOptions,
+  sink: BundleSink,
+): Promise<BuiltBundle> {
+  const finished = await ports.store.read(({ jobs }) => loadFinishedJob(jobs, jobId, options));
+  const artifacts = await writeArtifacts(ports, finished.reads, sink);
+  const { run_id, message_id } = finished.job;
+  const steps = finished.reads.map(({ row }) => row.step as unknown as JsonObject);
+  const root_hash = await toRootHash(ports.crypto, artifacts);
+  const draft: JsonObject = {
+    bundle_version: BUNDLE_VERSION,
+    bundle_id: "",
+    run_id,
+    job_id: jobId,
+    message_id,
+    plan_hash: toPlanHash(ports.crypto, run_id, steps),
+    steps,
+    inputs: toInputs(finished.reads),
+    artifacts,
+    hashes: { root_hash: "" },
+    provenance: toProvenance(finished, options),
+  };
+  const bundle_id = await toBundleId(ports.crypto, draft);
+  const manifest = toCanonicalFile({ ...draft, bundle_id, hashes: { root_hash } });
+  await sink.write("bundle.json", manifest);
+  const bytes = artifacts.reduce((sum, one) => sum + one.bytes, 0);
+  return { bundle_id, root_hash, job_id: jobId, artifacts: artifacts.length, bytes, manifest };
+}
+
+/** The completeness gate (Bundle Protocol 5), then what may be bundled at all. */
+async function loadFinishedJob(jobs: JobsReader, jobId: string, options: BundleBuildOptions): Promise<FinishedJob> {
+  const job = await jobs.job(jobId);
+  if (job === null)
+    throw new VerbatimError("JOB_UNKNOWN", { message: `there is no job ${jobId}`, details: { job_id: jobId } });
+  const rows = await jobs.steps(jobId);
+  const receipts = await jobs.receipts(jobId);
+  checkComplete(job, rows, receipts);
+  const byStep = new Map(receipts.map((one) => [one.step_id, one]));
+  const all = rows.map((row) => ({ row, receipt: byStep.get(row.step.step_id)! }));
+  const isRead = ({ row }: FinishedStep) => row.step.op === "READ_SYMBOL" || row.step.op === "READ_SECTION";
+  const reads = all.filter(isRead);
+  const others = all.filter((one) => !isRead(one));
+  if (others.length > 0 && !options.reads_only) {
+    const listed = others.map(({ row }) => ({ ordinal: row.step.ordinal, op: row.step.op }));
+    throw new VerbatimError("BUNDLE_HAS_OTHER_STEPS", { details: { steps: listed } });
+  }
+  if (reads.length === 0) throw new VerbatimError("BUNDLE_NO_READ_STEPS");
+  return { job, reads, others };
+}
+
+function checkComplete(job: JobRow, rows: readonly StepRow[], receipts: readonly ReceiptRow[]): void {
+  const steps = rows.flatMap(({ step, status }) => {
+    const own = receipts.filter(({ step_id }) => step_id === step.step_id);
+    const good = status === "COMMITTED" && own.length === 1 && own[0]!.receipt.status === "SUCCESS";
+    return good ? [] : [{ ordinal: step.ordinal, step_id: step.step_id, status, receipts: own.length }];
+  });
+  const made = new Set(receipts.flatMap(({ receipt }) => Object.keys(receipt.outputs)));
+  const outputs_missing = job.message.required_outputs.filter((name) => !made.has(name));
+  if (steps.length === 0 && outputs_missing.length === 0 && rows.length > 0) return;
+  const list = steps.map(
+    ({ ordinal, status, receipts: count }) => `step ${ordinal} is ${status} with ${count} receipts`,
+  );
+  throw new VerbatimError("BUNDLE_JOB_INCOMPLETE", {
+    message: [...list, ...outputs_missing.map((name) => `the output ${name} is missing`)].join("; "),
+    details: { steps, outputs_missing },
+  });
+}
+
+/** One artifact for each pair of ref and slice, in order of their ids. */
+async function writeArtifacts(
+  ports: BundleBuildPorts,
+  reads: readonly FinishedStep[],
+  sink: BundleSink,
+): Promise<Artifact[]> {
+  const contents = new Map<string, string>();
+  const made = new Map<string, Artifact>();
+  for (const { row, receipt } of reads) {
+    const { symbol_or_section_id: ref, slice, content_hash } = receipt.receipt.expanded[0]!;
+    const artifact_id = await toArtifactId(ports.crypto, ref, slice);
+    const known = made.get(artifact_id);
+    if (known !== undefined) {
+      if (known["ref"] !== ref || known["slice"] !== slice) throw collision(artifact_id, known, ref, slice);
+      if (contents.get(artifact_id) !== content_hash)
+        throw new VerbatimError("BUNDLE_CONTENT_CONFLICT", { details: { ref, slice } });
+      continue;
+    }
+    const bytes = withNewline(await ports.content.get(content_hash));
+    const path = toArtifactPath(artifact_id);
+    await sink.write(path, bytes);
+    contents.set(artifact_id, content_hash);
+    const kind = row.step.op === "READ_SYMBOL" ? "SYMBOL_SLICE" : "SECTION_SLICE";
+    made.set(artifact_id, {
+      artifact_id,
+      kind,
+      ref,
+      slice,
+      path,
+      sha256: ports.crypto.sha256(bytes),
+      bytes: bytes.length,
+    });
+  }
+  return sortedUnique(made.keys()).map((id) => made.get(id)!);
+}
+
+function collision(artifact_id: string, known: Artifact, ref: string, slice: string): VerbatimError {
+  const pairs = [
+    { ref: known["ref"], slice: known["slice"] },
+    { ref, slice },
+  ];
+  return new VerbatimError("BUNDLE_ARTIFACT_ID_COLLISION", { details: { artifact_id, pairs } });
+}
+
+// Bundle Protocol 3.3: one line feed is appended when there is none.
+function withNewline(content: Uint8Array): Uint8Array {
+  if (content.at(-1) === LINE_FEED) return content;
+  const bytes = new Uint8Array(content.length + 1);
+  bytes.set(content);
+  bytes[content.length] = LINE_FEED;
+  return bytes;
+}
+
+function toInputs(reads: readonly FinishedStep[]): JsonObject {
+  const expanded = reads.map(({ receipt }) => receipt.receipt.expanded[0]!);
+  return {
+    symbols: sortedUnique(expanded.map((one) => one.symbol_or_section_id).filter((ref) => ref.startsWith("@"))),
+    files: sortedUnique(reads.map(({ row }) => row.resolved.file_path)),
+    slices: sortedUnique(expanded.map(({ slice }) => slice)),
+  };
+}
+
+/** Nothing unless asked for, and nothing that depends on time or machine. */
+function toProvenance({ reads, others }: FinishedJob, options: BundleBuildOptions): JsonObject {
+  const refer = (steps: readonly FinishedStep[]): JsonValue =>
+    steps.map(({ row: { step }, receipt: { receipt_hash } }) => ({
+      step_id: step.step_id,
+      ordinal: step.ordinal,
+      op: step.op,
+      receipt_hash,
+    }));
+  return {
+    ...(options.with_receipts ? { receipts: refer(reads) } : {}),
+    ...(others.length > 0 ? { omitted_steps: refer(others) } : {}),
+    ...(options.signer === null ? {} : { signer: { key_id: options.signer } }),
+  };
+}
+
+/** The same bundle in memory. */
+export async function buildBundleFiles(ports: BundleBuildPorts, jobId: string, options: BundleBuildOptions) {
+  const files = new Map<string, Uint8Array>();
+  const sink: BundleSink = {
+    async write(path, bytes) {
+      files.set(path, bytes);
+    },
+  };
+  const { bundle_id, root_hash } = await writeBundle(ports, jobId, options, sink);
+  return { files, bundle_id, root_hash };
+}
+
+/** The ledger entry of a build. */
+export function toBuiltEntry({ bundle_id, job_id, root_hash }: BuiltBundle, actor: string) {
+  return { kind: "BUNDLE_BUILT", actor, body: { bundle_id, job_id, root_hash } } as const;
+}
