@@ -262,6 +262,19 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
       await again.close();
     });
 
+    it("takes on its role for a user who is no superuser but may make roles", async () => {
+      const user = `steward_${harness.schema}`;
+      await harness.raw(`create user ${user} createrole`);
+      await harness.raw(
+        `do $$ begin execute 'grant create on database ' || current_database() || ' to ${user}'; end $$`,
+      );
+      const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
+      const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
+      expect((await store.facts()).role).toMatch(/^verbatim_writer_/);
+      await store.transact((door) => door.ledger.append("context", "next", [note("a steward's")]));
+      await store.close();
+    });
+
     it("works for an unprivileged user whom an administrator gave the role", async () => {
       const admin = await harness.open();
       const { role } = await admin.facts();

@@ -125,6 +125,20 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       expect(await store.read((door) => door.ledger.streams())).toEqual([]);
     });
 
+    it("that failed do not disturb those that follow", async () => {
+      await append("context", "one");
+      const attempt = store.transact(async (door) => {
+        await door.ledger.append("context", 1, [note("never")]);
+        throw new Error("changed my mind");
+      });
+      await expect(attempt).rejects.toThrow("changed my mind");
+      await append("context", "two");
+      await store.transact((door) => door.ledger.append("context", 2, [note("three")]));
+      const entries = await readStream("context");
+      expect(entries.map((entry) => entry.body)).toEqual(['{"text":"one"}', '{"text":"two"}', '{"text":"three"}']);
+      expectUnbrokenChain(entries);
+    });
+
     it("commit the ledger and a room's tables together", async () => {
       await store.transact(async (door) => {
         await door.ledger.append("context", "next", [note("kept")]);

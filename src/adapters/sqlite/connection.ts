@@ -6,6 +6,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { isVerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
 import type { Lease } from "../store/lease.ts";
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
@@ -22,6 +23,8 @@ export interface SqliteReadConnection {
 export interface SqliteWriteConnection extends SqliteReadConnection {
   /** Number of rows changed. */
   run(sql: string, ...values: SqliteValue[]): number;
+  /** Like `run`, but a row that a constraint or trigger refuses is false, and the transaction can go on without it. */
+  tryRun(sql: string, ...values: SqliteValue[]): boolean;
 }
 
 // Kysely makes a new text for every length of a list; those must not fill the memory.
@@ -62,6 +65,17 @@ export class TransactionConnection implements SqliteWriteConnection {
     try {
       return this.#cache.statement(sql).run(values);
     } catch (thrown) {
+      throw this.#lease.fail(thrown);
+    }
+  }
+
+  tryRun(sql: string, ...values: SqliteValue[]): boolean {
+    this.#lease.require();
+    try {
+      this.#cache.statement(sql).run(values);
+      return true;
+    } catch (thrown) {
+      if (isVerbatimError(thrown) && thrown.code === "STORE_REFUSED") return false;
       throw this.#lease.fail(thrown);
     }
   }

@@ -12,6 +12,8 @@ import type {
 import { sealNext } from "../store/append.ts";
 import { requirePage } from "../store/page.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
+import type { SqliteValue } from "./driver.ts";
+import type { RecentHeads } from "./recent-heads.ts";
 
 const ENTRY = "stream, position, previous, kind, time, actor, body, body_hash, hash";
 
@@ -88,34 +90,62 @@ export class SqliteLedgerReader<C extends SqliteReadConnection = SqliteReadConne
   }
 }
 
-/** The ledger as a writer sees it. The head is read in the same transaction, so no other process can be ahead. */
+/** The ledger as a writer sees it. */
 export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection> implements LedgerWriter {
   readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
+  readonly #recent: RecentHeads;
+  #appended: Map<string, StreamHead> | undefined;
 
-  constructor(connection: SqliteWriteConnection, ports: { readonly crypto: SyncCrypto; readonly clock: Clock }) {
+  constructor(
+    connection: SqliteWriteConnection,
+    ports: { readonly crypto: SyncCrypto; readonly clock: Clock },
+    recent: RecentHeads,
+  ) {
     super(connection);
     this.#ports = ports;
+    this.#recent = recent;
   }
 
   async append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]> {
-    const head = this.findHead(stream);
-    const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
-    for (const e of sealed) {
-      this.connection.run(
-        INSERT,
-        e.stream,
-        e.position,
-        e.previous,
-        e.kind,
-        e.time,
-        e.actor,
-        e.body,
-        e.body_hash,
-        e.hash,
-      );
+    const sealed = this.#appendToGuess(stream, expected, entries) ?? this.#appendToHead(stream, expected, entries);
+    const last = sealed.at(-1);
+    if (last !== undefined) {
+      this.#appended ??= new Map();
+      this.#appended.set(stream, { position: last.position, hash: last.hash });
     }
     return sealed;
   }
+
+  /** Lets later transactions start from what this one has committed. */
+  committed(): void {
+    for (const [stream, head] of this.#appended ?? []) this.#recent.remember(stream, head);
+  }
+
+  /** Saves looking up the head: the database itself refuses the first entry when the guess was wrong. */
+  #appendToGuess(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): EntryRecord[] | undefined {
+    const head = this.#recent.get(stream);
+    if (head === undefined || this.#appended?.has(stream) === true || entries.length === 0) return undefined;
+    if (expected !== "next" && expected !== head.position + 1) return undefined;
+    const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
+    if (!this.connection.tryRun(INSERT, ...toValues(sealed[0]!))) {
+      this.#recent.forget(stream);
+      return undefined;
+    }
+    for (const entry of sealed.slice(1)) this.connection.run(INSERT, ...toValues(entry));
+    return sealed;
+  }
+
+  /** The write lock is held, so no other process can get between this head and the entries. */
+  #appendToHead(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): EntryRecord[] {
+    const head = this.findHead(stream);
+    const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
+    for (const entry of sealed) this.connection.run(INSERT, ...toValues(entry));
+    return sealed;
+  }
+}
+
+function toValues(e: EntryRecord): SqliteValue[] {
+  return [e.stream, e.position, e.previous, e.kind, e.time, e.actor, e.body, e.body_hash, e.hash];
 }
 
 function toEntry(row: EntryRecord): EntryRecord {

@@ -15,6 +15,7 @@ import { SqliteLedgerReader, SqliteLedgerWriter } from "./ledger.ts";
 import type { SqliteMigration } from "./migration.ts";
 import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
 import { BUSY_MS, beginImmediate, closeWriter, openReader, openWriter } from "./open.ts";
+import { RecentHeads } from "./recent-heads.ts";
 import { Turns } from "./turns.ts";
 
 /** Rooms whose tables are reachable from the doors of a SQLite store. */
@@ -65,6 +66,7 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
   readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
   readonly #version: number;
   readonly #busyMs: number;
+  readonly #heads = new RecentHeads();
   readonly #keeper = new DoorKeeper();
   readonly #writing = new Turns(1);
   readonly #reading = new Turns(MAX_READERS);
@@ -93,8 +95,11 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
       if (begun !== undefined) await begun;
       const lease = new Lease();
       const connection = new TransactionConnection(this.#writer, lease);
-      const door = this.#toWriteDoor(connection, new SqliteLedgerWriter(connection, this.#ports)) as WriteDoorOf<D>;
-      return await this.#finish(this.#writer, lease, () => fn(door));
+      const ledger = new SqliteLedgerWriter(connection, this.#ports, this.#heads);
+      const door = this.#toWriteDoor(connection, ledger) as WriteDoorOf<D>;
+      const result = await this.#finish(this.#writer, lease, () => fn(door));
+      ledger.committed();
+      return result;
     } finally {
       this.#writing.give();
     }

@@ -1,0 +1,40 @@
+import { randomUUID } from "node:crypto";
+import { nodeCrypto } from "../../../src/adapters/crypto/node-crypto.ts";
+import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
+import { openPostgresStore } from "../../../src/adapters/postgres/store.ts";
+import { openSqliteStore } from "../../../src/adapters/sqlite/store.ts";
+
+// A process that writes and says so, one hash per line, when it is safe: writer.ts KIND PLACE NAME COUNT.
+// KIND is `sqlite` or `postgres` (appends to one stream) or `content` (stores payloads in a folder).
+// An error of the table goes to standard error as JSON.
+
+const [kind, place, name, count] = process.argv.slice(2) as [string, string, string, string];
+const ports = { crypto: nodeCrypto, clock: { now: () => Date.now() }, ids: { uuid: () => randomUUID() } };
+
+async function append(): Promise<void> {
+  const store = await (kind === "sqlite"
+    ? openSqliteStore({ ...ports, path: place })
+    : openPostgresStore({ ...ports, url: place }));
+  for (let i = 0; i < Number(count); i++) {
+    const [entry] = await store.transact((door) =>
+      door.ledger.append("shared", "next", [{ kind: "NOTE_ADDED", actor: name, body: { turn: i } }]),
+    );
+    process.stdout.write(`${entry!.hash}\n`);
+  }
+  await store.close();
+}
+
+async function put(): Promise<void> {
+  const content = createContentStore({ ...ports, folder: place });
+  for (let i = 0; i < Number(count); i++) {
+    process.stdout.write(`${await content.put(new TextEncoder().encode(`${name} ${i}`))}\n`);
+  }
+}
+
+try {
+  await (kind === "content" ? put() : append());
+} catch (thrown) {
+  const { code, where, fix } = thrown as { code?: string; where?: string; fix?: string };
+  process.stderr.write(`${JSON.stringify({ code, where, fix })}\n`);
+  process.exitCode = 1;
+}

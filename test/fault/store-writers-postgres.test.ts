@@ -1,0 +1,24 @@
+import { describe } from "vitest";
+import { openPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { fixedPorts } from "../support/fixed-ports.ts";
+import { usePostgres } from "../support/postgres.ts";
+import { describeWriters } from "./store-writers-suite.ts";
+
+const postgres = await usePostgres();
+
+describe.skipIf(postgres.reason !== null)("a store in PostgreSQL shared by processes", () => {
+  describeWriters(async () => {
+    const database = await postgres.createDatabase({ durable: true });
+    const { url } = database;
+    return {
+      place: ["postgres", url],
+      async readAll() {
+        const store = await openPostgresStore({ ...fixedPorts(), url });
+        const all = await store.read((door) => door.ledger.readAll(0, 100_000));
+        await store.close();
+        return all;
+      },
+      destroy: () => database.drop(),
+    };
+  });
+});
