@@ -4,6 +4,7 @@ import { TEXT_AREAS } from "../../core/text/conformance.ts";
 import { TRUST_AREAS } from "../../core/trust/conformance.ts";
 import { CONTEXT_AREAS } from "../../rooms/context/conformance.ts";
 import { JOBS_AREAS } from "../../rooms/jobs/conformance.ts";
+import { CATALYTIC_ROOM_AREAS } from "./catalytic-areas.ts";
 import type { AreaFunction, AreaPorts } from "./runner.ts";
 import { WORKFLOW_ROOM_AREAS } from "./workflow-areas.ts";
 import { WORLD_ROOM_AREAS } from "./world-areas.ts";
@@ -16,6 +17,7 @@ export function listAreas(): ReadonlyMap<string, AreaFunction> {
       ...TEXT_AREAS,
       ...LEDGER_AREAS,
       ...TRUST_AREAS,
+      ...CATALYTIC_ROOM_AREAS,
       ...CONTEXT_AREAS,
       ...JOBS_AREAS,
       ...WORKFLOW_ROOM_AREAS,

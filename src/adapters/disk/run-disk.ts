@@ -1,0 +1,196 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  statfsSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { decodeUtf8 } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import type { PlaceFacts, RunDisk } from "../../rooms/catalytic/ports.ts";
+import { findExecutable } from "../guards/tools.ts";
+import { runTool } from "../process/tool.ts";
+import { errnoCode } from "./errors.ts";
+import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.ts";
+import { createPathLook, kindOf } from "./path-look.ts";
+import { listMounts, snapshotPlace } from "./tree-snapshot.ts";
+
+const CHUNK = 1024 * 1024;
+
+/** The file system as catalytic runs use it. */
+export const runDisk: RunDisk = {
+  look: createPathLook,
+  stat,
+  list: (place) => orNull(() => readdirSync(place)),
+  read: (place) => orNull(() => readFileSync(place)),
+  createFolder(place, mode) {
+    try {
+      mkdirSync(place, { mode });
+      return true;
+    } catch (thrown) {
+      if (errnoCode(thrown) === "EEXIST") return false;
+      throw thrown;
+    }
+  },
+  makeFolders: (place) => void mkdirSync(place, { recursive: true }),
+  replaceFile(place, bytes, durable) {
+    const temporary = join(dirname(place), `.tmp-${basename(place)}-${randomBytes(4).toString("hex")}`);
+    writeNew(temporary, bytes, durable !== "no");
+    renameSync(temporary, place);
+    if (durable === "folder") syncFolder(dirname(place));
+  },
+  createFile(place, bytes) {
+    try {
+      writeNew(place, bytes);
+    } catch (thrown) {
+      if (errnoCode(thrown) === "EEXIST") return false;
+      throw thrown;
+    }
+    syncFolder(dirname(place));
+    return true;
+  },
+  append(place, bytes) {
+    const fd = openSync(
+      place,
+      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
+      0o644,
+    );
+    try {
+      writeAll(fd, bytes);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  },
+  rename: renameSync,
+  removeFile: (place) => void orNull(() => unlinkSync(place)),
+  removeEmptyFolder(place) {
+    try {
+      rmdirSync(place);
+      return true;
+    } catch (thrown) {
+      if (["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR", "EBUSY"].includes(errnoCode(thrown) ?? "")) return false;
+      throw thrown;
+    }
+  },
+  setMode: chmodSync,
+  syncFolder,
+  isMountPoint: (place) => listMounts().includes(place),
+  freeBytes(place) {
+    const { bavail, bsize } = statfsSync(place);
+    return bavail * bsize;
+  },
+  hashFile: (place) => orNull(() => hashFile(place)),
+  findExecutable,
+  snapshot: snapshotPlace,
+  scan: scanFingerprints,
+  unpack: unpackFingerprint,
+  // Node's copyFile fills holes and drops nanoseconds, owners and extended attributes.
+  copy: (from, to) => runTool("cp", ["-a", "--reflink=auto", "-T", "--", from, to]),
+  discardShown,
+  link: (target, place) => symlinkSync(target, place),
+  async discard(place) {
+    if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return;
+    try {
+      await runTool("rm", ["-rf", "--", place]);
+    } catch (thrown) {
+      if (!isVerbatimError(thrown)) throw thrown;
+      // Folders the command closed, and the work folder of an overlay, refuse to be emptied.
+      await runTool("chmod", ["-R", "u+rwX", "--", place]);
+      await runTool("rm", ["-rf", "--", place]);
+    }
+  },
+};
+
+async function discardShown(base: string, shown: string): Promise<void> {
+  const place = findShown(base, shown);
+  if (place === null) return;
+  const text = decodeUtf8(place);
+  if (text === null) rmBytes(place);
+  else await runDisk.discard(text);
+}
+
+/** Removes by byte path; only for what the command left, which may be a whole folder. */
+function rmBytes(place: Buffer): void {
+  if (!lstatSync(place).isDirectory()) unlinkSync(place);
+  else {
+    chmodSync(place, 0o700);
+    for (const name of readdirSync(place, { encoding: "buffer" }))
+      rmBytes(Buffer.concat([place, Buffer.from("/"), name]));
+    rmdirSync(place);
+  }
+}
+
+function stat(place: string): PlaceFacts | null {
+  const facts = orNull(() => lstatSync(place, { bigint: true }));
+  if (facts === null) return null;
+  return {
+    kind: kindOf(place) ?? "other",
+    dev: String(facts.dev),
+    ino: String(facts.ino),
+    uid: Number(facts.uid),
+    gid: Number(facts.gid),
+    mode: Number(facts.mode & 0o7777n),
+    size: Number(facts.size),
+  };
+}
+
+function writeNew(place: string, bytes: Uint8Array, durable = true): void {
+  const fd = openSync(place, "wx", 0o644);
+  try {
+    writeAll(fd, bytes);
+    if (durable) fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+}
+
+function syncFolder(place: string): void {
+  if (process.platform === "win32") return;
+  const fd = openSync(place, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function hashFile(place: string): string {
+  const fd = openSync(place, "r");
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK);
+    const running = createHash("sha256");
+    for (let count = readSync(fd, buffer, 0, CHUNK, null); count > 0; count = readSync(fd, buffer, 0, CHUNK, null)) {
+      running.update(buffer.subarray(0, count));
+    }
+    return running.digest("hex");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (thrown) {
+    if (["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(errnoCode(thrown) ?? "")) return null;
+    throw thrown;
+  }
+}

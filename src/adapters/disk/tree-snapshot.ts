@@ -1,0 +1,323 @@
+import { createHash, hash } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+} from "node:fs";
+import { compareCodePoints, decodeUtf8 } from "../../core/canonical/index.ts";
+import { type Code, VerbatimError } from "../../core/errors/index.ts";
+import type { SnapshotOptions, SnapshotTaken } from "../../rooms/catalytic/ports.ts";
+import type { Entry, OtherEntry } from "../../rooms/catalytic/tree.ts";
+import { errnoCode } from "./errors.ts";
+
+const CHUNK = 1024 * 1024;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const TURN_MS = 25;
+const OWN_UID = process.getuid?.();
+const OWN_GID = process.getgid?.();
+
+/**
+ * Reads a whole folder: every path, its mode, and the hash of every byte. One open per file, one buffer for all. The
+ * event loop gets a turn every 25 ms. Nothing is skipped: what cannot be read is an error with its code.
+ */
+export async function snapshotTree(folder: string, options: SnapshotOptions): Promise<SnapshotTaken> {
+  const walk = new Walk(folder, options);
+  const steps = walk.run();
+  let turn = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) break;
+    if (performance.now() - turn < TURN_MS) continue;
+    options.onProgress?.(walk.files, walk.bytes);
+    await new Promise((resolve) => setImmediate(resolve));
+    turn = performance.now();
+  }
+  return walk.result();
+}
+
+/** The same for one file, link or folder that may be missing: null then. */
+export async function snapshotPlace(place: string, options: SnapshotOptions): Promise<SnapshotTaken> {
+  const facts = lstatSync(place, { throwIfNoEntry: false });
+  if (facts === undefined) return { entries: new Map(), not_utf8: new Set(), bytes: 0, foreign: null };
+  if (facts.isDirectory()) return snapshotTree(place, options);
+  const walk = new Walk(place, options);
+  walk.single(place, facts);
+  return walk.result();
+}
+
+class Walk {
+  files = 0;
+  bytes = 0;
+  readonly #folder: string;
+  readonly #options: SnapshotOptions;
+  readonly #entries: [string, Entry | OtherEntry][] = [];
+  readonly #notUtf8 = new Set<string>();
+  readonly #links = new Map<string, string[]>();
+  readonly #buffer = Buffer.allocUnsafe(CHUNK);
+  #device = 0;
+  #foreign: string | null = null;
+  #mounts: readonly string[] = [];
+
+  constructor(folder: string, options: SnapshotOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  *run(): Generator<void, void, void> {
+    const facts = lstatSync(this.#folder, { throwIfNoEntry: false });
+    if (facts === undefined) return;
+    if (!facts.isDirectory()) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", ".");
+    this.#device = facts.dev;
+    this.#mounts = this.#options.lenient === true ? [] : listMountsBelow(this.#folder);
+    for (const mount of this.#mounts) this.#fail("DOMAIN_CONTAINS_MOUNT", mount.slice(this.#folder.length + 1));
+    this.#add(".", this.#toFolderEntry(this.#folder, facts));
+    const pending: string[] = [""];
+    for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+      const prefix = folder === "" ? "" : `${folder}/`;
+      for (const item of this.#list(folder)) {
+        const name = item.name as unknown as Buffer;
+        const text = decodeName(name);
+        if (text === null) {
+          const shown = `${prefix}${escapeBytes(name)}`;
+          if (this.#options.lenient !== true) this.#fail("NAME_NOT_UTF8", shown);
+          this.#notUtf8.add(shown);
+          this.#add(shown, { type: "other" });
+          continue;
+        }
+        const path = prefix + text;
+        if (this.#options.skip?.(path) === true) continue;
+        if (this.#visit(path, item)) pending.push(path);
+        yield;
+      }
+    }
+  }
+
+  single(place: string, facts: Stats): void {
+    if (facts.isFile()) this.#add(".", this.#readFile(place, "."));
+    else if (facts.isSymbolicLink()) this.#add(".", this.#readLink(place, "."));
+    else this.#special(".");
+  }
+
+  result(): SnapshotTaken {
+    for (const paths of this.#links.values()) {
+      if (paths.length < 2) continue;
+      const members = new Set(paths);
+      const group = paths.reduce((a, b) => (compareCodePoints(a, b) < 0 ? a : b));
+      for (const pair of this.#entries) {
+        if (members.has(pair[0])) pair[1] = { ...(pair[1] as Entry), link_group: group } as Entry;
+      }
+    }
+    this.#entries.sort(([a], [b]) => compareCodePoints(a, b));
+    return { entries: new Map(this.#entries), not_utf8: this.#notUtf8, bytes: this.bytes, foreign: this.#foreign };
+  }
+
+  /** Adds what is at a path; true for a folder that must be walked. */
+  #visit(path: string, item: Dirent): boolean {
+    const place = `${this.#folder}/${path}`;
+    if (item.isFile()) this.#add(path, this.#readFile(place, path));
+    else if (item.isDirectory()) {
+      const facts = this.#lstat(place, path);
+      if (!facts.isDirectory()) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+      if (facts.dev !== this.#device && this.#options.lenient !== true) this.#fail("DOMAIN_CONTAINS_MOUNT", path);
+      this.#noteOwner(facts, path);
+      this.#add(path, this.#toFolderEntry(place, facts));
+      return true;
+    } else if (item.isSymbolicLink()) this.#add(path, this.#readLink(place, path));
+    else this.#special(path);
+    return false;
+  }
+
+  #special(path: string): void {
+    if (this.#options.lenient !== true) this.#fail("SPECIAL_FILE_IN_DOMAIN", path);
+    this.#add(path, { type: "other" });
+  }
+
+  #list(folder: string): Dirent[] {
+    const place = folder === "" ? this.#folder : `${this.#folder}/${folder}`;
+    const read = () => readdirSync(place, { withFileTypes: true, encoding: "buffer" as "utf8" });
+    return this.#withAccess(place, folder === "" ? "." : folder, 0o500, read, () => []);
+  }
+
+  #readFile(place: string, path: string): Entry | OtherEntry {
+    const known = this.#options.knownHash?.(path);
+    if (known !== undefined) return known;
+    const fd = this.#withAccess(
+      place,
+      path,
+      0o400,
+      () => openSync(place, READ),
+      () => -1,
+    );
+    if (fd === -1) return { type: "other" };
+    try {
+      const before = fstatSync(fd);
+      if (!before.isFile()) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+      const sha256 = this.#hash(fd, before.size);
+      const after = fstatSync(fd);
+      if (sha256 === null || after.size !== before.size || after.mtimeMs !== before.mtimeMs) {
+        this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+      }
+      this.#noteOwner(before, path);
+      this.files++;
+      this.bytes += before.size;
+      if (before.nlink > 1) this.#noteLink(`${before.dev}:${before.ino}`, path);
+      const entry: Entry = { type: "file", mode: toMode(before.mode), size: before.size, sha256 };
+      return this.#options.strict_mtime
+        ? { ...entry, mtime_ns: String(fstatSync(fd, { bigint: true }).mtimeNs) }
+        : entry;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** The hash of a file of that size, or null when it has another by now. */
+  #hash(fd: number, size: number): string | null {
+    if (size <= CHUNK) {
+      let got = 0;
+      while (got < size) {
+        const count = readSync(fd, this.#buffer, got, size - got, null);
+        if (count === 0) return null;
+        got += count;
+      }
+      return hash("sha256", this.#buffer.subarray(0, size), "hex");
+    }
+    const running = createHash("sha256");
+    let total = 0;
+    for (;;) {
+      const count = readSync(fd, this.#buffer, 0, CHUNK, null);
+      if (count === 0) return total === size ? running.digest("hex") : null;
+      total += count;
+      running.update(this.#buffer.subarray(0, count));
+    }
+  }
+
+  #readLink(place: string, path: string): Entry | OtherEntry {
+    const target = decodeName(readlinkSync(place, { encoding: "buffer" }));
+    if (target === null) {
+      if (this.#options.lenient !== true) this.#fail("LINK_TARGET_NOT_UTF8", path);
+      return { type: "other" };
+    }
+    const entry: Entry = { type: "symlink", target };
+    if (!this.#options.strict_mtime) return entry;
+    return { ...entry, mtime_ns: String(lstatSync(place, { bigint: true }).mtimeNs) };
+  }
+
+  #toFolderEntry(place: string, facts: Stats): Entry {
+    const entry: Entry = { type: "dir", mode: toMode(facts.mode) };
+    if (!this.#options.strict_mtime) return entry;
+    return { ...entry, mtime_ns: String(lstatSync(place, { bigint: true }).mtimeNs) };
+  }
+
+  #noteOwner(facts: Stats, path: string): void {
+    if (facts.uid !== OWN_UID || facts.gid !== OWN_GID) this.#foreign ??= path;
+  }
+
+  #noteLink(inode: string, path: string): void {
+    const paths = this.#links.get(inode);
+    if (paths === undefined) this.#links.set(inode, [path]);
+    else paths.push(path);
+  }
+
+  #add(path: string, entry: Entry | OtherEntry): void {
+    if (this.#entries.length >= this.#options.max_entries) this.#fail("DOMAIN_TOO_LARGE", path);
+    this.#entries.push([path, entry]);
+  }
+
+  #lstat(place: string, path: string): Stats {
+    try {
+      return lstatSync(place);
+    } catch (thrown) {
+      return this.#refuse(thrown, path);
+    }
+  }
+
+  /** What the user owns but cannot read is made readable for the moment, announced before and undone at once. */
+  #withAccess<T>(place: string, path: string, bits: number, read: () => T, gone: () => T): T {
+    try {
+      return read();
+    } catch (thrown) {
+      if (this.#options.lenient === true && errnoCode(thrown) === "ENAMETOOLONG") return gone();
+      if (errnoCode(thrown) !== "EACCES") return this.#refuse(thrown, path);
+      const facts = this.#lstat(place, path);
+      if (facts.uid !== process.getuid?.()) return this.#refuse(thrown, path);
+      this.#options.onChmod?.(place, toMode(facts.mode));
+      chmodSync(place, (facts.mode & 0o7777) | bits);
+      try {
+        return read();
+      } finally {
+        chmodSync(place, facts.mode & 0o7777);
+      }
+    }
+  }
+
+  #refuse(thrown: unknown, path: string): never {
+    const code = errnoCode(thrown);
+    if (code === "ELOOP" || code === "ENOENT" || code === "ENOTDIR" || code === "ENXIO") {
+      this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path, thrown);
+    }
+    return this.#fail("DOMAIN_UNREADABLE", path, thrown);
+  }
+
+  #fail(code: Code, path: string, cause?: unknown): never {
+    throw new VerbatimError(code, { where: path, details: { path, folder: this.#folder }, cause });
+  }
+}
+
+const isAscii = (bytes: Buffer) => bytes.every((byte) => byte < 0x80);
+
+/** A name as text, or null when it is not UTF-8. */
+function decodeName(bytes: Buffer): string | null {
+  return isAscii(bytes) ? bytes.toString("latin1") : decodeUtf8(bytes);
+}
+
+/** A name that is not UTF-8 as it may be shown: `\xHH` for each byte that is no printable ASCII. */
+export function escapeBytes(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; ) {
+    const length = [1, 2, 3, 4].find((n) => i + n <= bytes.length && decodeUtf8(bytes.subarray(i, i + n)) !== null);
+    text +=
+      length === undefined
+        ? `\\x${bytes[i]!.toString(16).padStart(2, "0")}`
+        : decodeUtf8(bytes.subarray(i, i + length))!;
+    i += length ?? 1;
+  }
+  return text;
+}
+
+/** `st_mode & 07777` as four octal digits. */
+export function toMode(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, "0");
+}
+
+/** Mount points below a folder, which may be on the same device. */
+export function listMountsBelow(folder: string): string[] {
+  return listMounts().filter((place) => place.startsWith(`${folder}/`));
+}
+
+/** Every mount point this process sees; none where the system does not say. */
+export function listMounts(): string[] {
+  let text: string;
+  try {
+    text = readFileSync("/proc/self/mountinfo", "utf8");
+  } catch (thrown) {
+    if (errnoCode(thrown) !== "ENOENT") throw thrown;
+    return [];
+  }
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => unescapeMount(line.split(" ")[4] ?? ""));
+}
+
+function unescapeMount(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

@@ -1,0 +1,89 @@
+import type { ChildProcess } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { LaunchRequest } from "../../rooms/catalytic/ports.ts";
+import { pipeOutput, Supervisor } from "../process/supervisor.ts";
+
+const SHOWN_LINES = 5;
+
+/** A launcher that talks on descriptor 3: READY, EXIT one way, TERM, INT, KILL, DONE the other. */
+export class ControlledLauncher {
+  readonly child: ChildProcess;
+  readonly exited: Promise<void>;
+  readonly drained: Promise<void>;
+  readonly #control: Duplex;
+  readonly #timeout: number;
+  #supervisor: Supervisor | null = null;
+  #lines = "";
+  #errors = "";
+  #onReady: (() => void) | null = null;
+
+  constructor(child: ChildProcess, request: Pick<LaunchRequest, "timeout_ms" | "onOutput">) {
+    this.child = child;
+    this.#timeout = request.timeout_ms;
+    this.#control = child.stdio[3] as Duplex;
+    this.exited = new Promise((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    });
+    this.drained = pipeOutput(child, (stream, bytes) => {
+      // What the launcher says before the command starts is not the command's output.
+      if (this.#supervisor === null && stream === "stderr") this.#errors += Buffer.from(bytes).toString();
+      else request.onOutput(stream, bytes);
+    });
+    // The channel breaks when the launcher dies, which its exit reports.
+    this.#control.on("error", () => undefined);
+    this.#control.on("data", (bytes: Buffer) => this.#hear(bytes.toString()));
+  }
+
+  /** Resolves when the command was really started; GUARD_START_FAILED when the launcher ended before that. */
+  async started(): Promise<Supervisor> {
+    const ready = new Promise<boolean>((resolve) => {
+      this.#onReady = () => resolve(true);
+      void this.exited.then(() => resolve(false));
+    });
+    if (!(await ready) || this.#supervisor === null) {
+      await this.drained;
+      const lines = this.#errors.trim().split("\n").slice(-SHOWN_LINES).join("\n");
+      throw startFailed(lines || "the launcher said nothing");
+    }
+    const supervisor = this.#supervisor;
+    const gone = () => supervisor.fail(new VerbatimError("INTERNAL", { message: "the launcher ended by itself" }));
+    void this.exited.then(gone);
+    supervisor.ended.catch(() => undefined);
+    return supervisor;
+  }
+
+  async release(): Promise<void> {
+    this.#control.write("DONE\n");
+    await this.exited;
+    await this.drained;
+  }
+
+  #hear(text: string): void {
+    this.#lines += text;
+    for (let end = this.#lines.indexOf("\n"); end !== -1; end = this.#lines.indexOf("\n")) {
+      const line = this.#lines.slice(0, end);
+      this.#lines = this.#lines.slice(end + 1);
+      if (line === "READY") {
+        const send = (word: string) => void this.#control.write(`${word}\n`);
+        const leash = { signal: (name: string) => send(name.slice(3)), kill: () => send("KILL") };
+        this.#supervisor = new Supervisor(leash, this.#timeout);
+        this.#onReady?.();
+      } else if (line.startsWith("EXIT ")) {
+        const [code, signal, left] = line.slice(5).split(" ").map(Number);
+        this.#supervisor?.finish({ code: code ?? 0, signal: signal ?? 0, orphans_killed: left ?? 0 });
+      }
+    }
+  }
+}
+
+/** The guard did not start; the command was not run. */
+export function startFailed(lines: string): VerbatimError {
+  return new VerbatimError("GUARD_START_FAILED", { message: `the guard did not start: ${lines}`, details: { lines } });
+}
+
+/** Settings of a launcher: NUL-separated pairs, because names and arguments may hold anything else. */
+export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
+  return pairs.map(([key, value]) => `${key}=${value}\0`).join("");
+}

@@ -1,0 +1,92 @@
+/**
+ * The launcher of the namespace guards, run by perl as the first process of new mount, pid, ipc and uts namespaces.
+ * Its settings come as NUL-separated `key=value` pairs from a file; descriptor 3 is the control channel: it says READY
+ * and EXIT, and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
+ */
+export const NAMESPACE_SCRIPT = String.raw`use strict;
+my %C; my (@layers, @holes, @keeps, @args, %env, @outer);
+{ open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
+  while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
+    if ($k eq "layer") { push @layers, [split(/:/, $v, 3)] } elsif ($k eq "hole") { push @holes, [split(/:/, $v, 2)] }
+    elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
+    elsif ($k eq "outer") { push @outer, $v }
+    elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
+my $arm = $C{arch} eq "arm64";
+my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
+my ($RDONLY, $NOSUID, $NODEV, $NOEXEC, $REMOUNT, $BIND, $REC, $PRIVATE) = (1, 2, 4, 8, 32, 4096, 16384, 262144);
+sub stop { print STDERR "guard: $_[0]\n"; exit 125 }
+sub mnt { my ($s, $t, $f, $fl, $d) = @_; $s = "$s"; $t = "$t"; $f = $f ? "$f" : 0; $d = $d ? "$d" : 0;
+  return 1 if syscall($MOUNT, $s, $t, $f, $fl + 0, $d) == 0; $_[5] ? 0 : stop("mount $t: $!") }
+sub folders { my $p = ""; for my $n (split(m{/}, substr($_[0], 1))) { $p .= "/$n"; mkdir($p, 0755) unless -d $p } }
+open(my $ctl, "+<&=", 3) or stop("control: $!");
+sub say_to { syswrite($ctl, "$_[0]\n") }
+chdir($C{work}) or stop("work: $!");
+my %kept;
+for my $l (@layers) { mnt($l->[2], "lo$l->[0]", 0, $BIND) unless $l->[1] eq "copy" }
+for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
+  my ($n, $kind, $path) = @$l; $kept{$path} = 1;
+  if ($kind eq "copy") { mnt("cp$n", $path, 0, $BIND); next }
+  my $at = "";
+  if ($kind eq "home") { mnt("tmpfs", "hm$n", "tmpfs", $NOSUID | $NODEV, "mode=0700"); mkdir("hm$n/up$n"); mkdir("hm$n/wk$n"); $at = "hm$n/" }
+  my $x = $C{mode} eq "root" ? "redirect_dir=on" : "userxattr";
+  mnt("overlay", $path, "overlay", 0, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
+}
+for my $h (@holes) { my ($from, $to) = @$h; mnt($from, $to, 0, $BIND | $REC) if -e $to }
+for my $k (@keeps) { my ($from, $to) = @$k; if (-e $to) { mnt($from, $to, 0, $BIND | $REC); $kept{$to} = 1 } }
+if ($C{net} eq "none") { system($C{ip}, "link", "set", "lo", "up") if $C{ip} }
+
+my $child = fork(); defined $child or stop("fork: $!");
+if ($child == 0) { confine(); exit 125 }
+my $status = watch($child);
+my $left = 0;
+if (opendir(my $d, "/proc")) { $left = grep { /^[0-9]+$/ && $_ > 1 } readdir($d) }
+kill("KILL", -1); 1 while waitpid(-1, 0) > 0;
+say_to("EXIT " . ($status >> 8) . " " . ($status & 127) . " $left");
+while (1) { my $got = sysread($ctl, my $line, 64); next if !defined $got && $!{EINTR}; last if !$got || $line =~ /DONE/ }
+exit 0;
+
+sub watch { my ($pid) = @_; local $SIG{CHLD} = sub { };
+  while (1) {
+    while ((my $p = waitpid(-1, 1)) > 0) { return $? if $p == $pid }
+    my $r = ""; vec($r, 3, 1) = 1;
+    next unless select($r, undef, undef, 0.05) > 0;
+    my $got = sysread($ctl, my $line, 64);
+    if (!$got) { next if !defined $got && $!{EINTR}; kill("KILL", -1); exit 125 }
+    kill("TERM", -$pid) if $line =~ /TERM/; kill("INT", -$pid) if $line =~ /INT/; kill("KILL", -1) if $line =~ /KILL/;
+  } }
+
+sub rebind { my ($dir, $new) = @_;
+  for my $p (@outer) { next unless index($p, "$dir/") == 0; folders($new . substr($p, length($dir))); mnt($p, $new . substr($p, length($dir)), 0, $BIND | $REC) }
+  mnt($new, $dir, 0, $BIND | $REC) }
+
+sub confine {
+  syscall($SETSID); syscall($UNSHARE, 0x20000) == 0 or stop("unshare: $!");
+  open(my $mi, "<", "/proc/self/mountinfo") or stop("mountinfo: $!"); my @mounts = <$mi>; close($mi);
+  for my $line (@mounts) { my @f = split(/ /, $line); my $at = $f[4]; $at =~ s/\\([0-7]{3})/chr(oct($1))/ge;
+    next if $kept{$at} || $f[5] =~ /(^|,)ro(,|$)/; next if $C{mode} ne "root" && $at eq "/proc";
+    my $fl = $REMOUNT | $BIND | $RDONLY; $fl |= $NOSUID if $f[5] =~ /nosuid/; $fl |= $NODEV if $f[5] =~ /nodev/; $fl |= $NOEXEC if $f[5] =~ /noexec/;
+    next if mnt("none", $at, 0, $fl, 0, 1); next if !-e $at; stop("read-only $at: $!") }
+  for my $dir ($C{work}, $C{probe}) { next unless $dir; if (open(my $f, ">", "$dir/.verbatim-guard-probe")) { unlink("$dir/.verbatim-guard-probe"); stop("$dir can still be written") } }
+  mnt("tmpfs", "$C{work}/dv", "tmpfs", $NOSUID, "mode=0755");
+  for my $n ("null", "zero", "full", "random", "urandom", "tty") { next unless -e "/dev/$n"; open(my $f, ">", "$C{work}/dv/$n"); close($f); mnt("/dev/$n", "$C{work}/dv/$n", 0, $BIND) }
+  mkdir("$C{work}/dv/shm"); mnt("tmpfs", "$C{work}/dv/shm", "tmpfs", $NOSUID | $NODEV, "mode=1777");
+  if (-d "/dev/pts") { mkdir("$C{work}/dv/pts"); mnt("/dev/pts", "$C{work}/dv/pts", 0, $BIND); symlink("pts/ptmx", "$C{work}/dv/ptmx") }
+  symlink("/proc/self/fd", "$C{work}/dv/fd"); symlink("/proc/self/fd/$_->[0]", "$C{work}/dv/$_->[1]") for ([0, "stdin"], [1, "stdout"], [2, "stderr"]);
+  for my $d ("/run/user", "/run/dbus", "/run/podman", "/run/containerd") { mnt("tmpfs", $d, "tmpfs", $NOSUID | $NODEV | $RDONLY, "mode=0755") if -d $d }
+  for my $s ("/run/docker.sock", "/var/run/docker.sock") { mnt("/dev/null", $s, 0, $BIND) if -S $s }
+  for my $p ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus") { next unless -e $p && $C{mode} ne "root"; mnt($p, $p, 0, $BIND, 0, 1) and mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY, 0, 1) }
+  mnt("tmpfs", "$C{work}/tmp", "tmpfs", $NOSUID | $NODEV, "mode=1777");
+  for my $n ("t", "c") { mkdir("$C{work}/tmp/$n"); chmod(0700, "$C{work}/tmp/$n") }
+  rebind("/dev", "$C{work}/dv");
+  for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
+  chdir($C{cwd}) or stop("cwd: $!");
+  %ENV = %env;
+  say_to("READY");
+  $^F = 2; fcntl($ctl, 2, 1) or stop("control: $!");
+  my @drop = $C{mode} eq "root"
+    ? ($C{setpriv}, "--bounding-set", "-all,+chown,+dac_override,+fowner,+fsetid", "--inh-caps", "-all", "--no-new-privs", "--")
+    : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", $C{setpriv}, "--no-new-privs", "--");
+  exec { $drop[0] } @drop, @args;
+  stop("exec: $!");
+}
+`;

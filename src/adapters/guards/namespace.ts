@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import { errnoCode } from "../disk/errors.ts";
+import { ControlledLauncher, formatPairs, startFailed } from "./control.ts";
+import { NAMESPACE_SCRIPT } from "./namespace-script.ts";
+import { findTool } from "./tools.ts";
+
+/** The tools the namespace guards need, or null when one is missing. */
+export function findNamespaceTools(): Readonly<Record<"setpriv" | "unshare" | "perl", string>> | null {
+  const [setpriv, unshare, perl] = ["setpriv", "unshare", "perl"].map(findTool);
+  return setpriv && unshare && perl ? { setpriv, unshare, perl } : null;
+}
+
+/** Starts a command in namespaces of its own; resolves when it was really started. */
+export async function launchInNamespaces(request: LaunchRequest): Promise<RunningCommand> {
+  const tools = findNamespaceTools();
+  if (tools === null) throw startFailed("setpriv, unshare or perl is missing");
+  prepare(request);
+  const isRoot = process.getuid?.() === 0;
+  writeFileSync(`${request.work}/launch`, formatSettings(request, tools, isRoot));
+  const unshare = ["--mount", "--pid", "--ipc", "--uts", ...(request.network === "none" ? ["--net"] : [])];
+  unshare.push("--fork", "--kill-child=SIGKILL", "--propagation", "private", "--mount-proc");
+  if (!isRoot) unshare.push("--user", "--map-root-user");
+  // Without the parent-death signal a kill -9 of the tool would leave the whole tree running.
+  const argv = [
+    "--pdeathsig",
+    "KILL",
+    tools.unshare,
+    ...unshare,
+    tools.perl,
+    "-e",
+    NAMESPACE_SCRIPT,
+    `${request.work}/launch`,
+  ];
+  const child = spawn(tools.setpriv, argv, {
+    stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe"],
+    cwd: "/",
+    // A session of its own: Ctrl-C in the terminal must reach the tool only, which forwards it.
+    detached: true,
+    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", VERBATIM_RUN_ID: request.run_id },
+  });
+  const launcher = new ControlledLauncher(child, request);
+  const supervisor = await launcher.started();
+  let inner: number | undefined;
+  return {
+    launcher: "perl",
+    ended: supervisor.ended,
+    interrupt: (signal) => supervisor.interrupt(signal),
+    merged(layer) {
+      if (layer.kind === "copy") return `${request.work}/cp${layer.index}`;
+      inner ??= findInner(child.pid!);
+      return `/proc/${inner}/root${layer.path}`;
+    },
+    release: () => launcher.release(),
+  };
+}
+
+/** The first process of the namespace, seen from outside: the only child of the launcher. */
+function findInner(launcher: number): number {
+  for (const name of readdirSync("/proc")) {
+    if (/^[0-9]+$/.test(name) && parentOf(name) === launcher) return Number(name);
+  }
+  throw new VerbatimError("INTERNAL", { message: "the namespace of the command is gone" });
+}
+
+function parentOf(pid: string): number | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch (thrown) {
+    if (errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ESRCH") return null;
+    throw thrown;
+  }
+}
+
+/** Makes the folders the launcher mounts on. */
+function prepare({ work, layers }: LaunchRequest): void {
+  for (const name of ["dv", "tmp"]) mkdirSync(`${work}/${name}`, { recursive: true });
+  for (const { index, kind, path } of layers) {
+    if (kind === "copy") continue;
+    const names = kind === "home" ? ["lo", "hm"] : ["lo", "up", "wk"];
+    for (const name of names) mkdirSync(`${work}/${name}${index}`, { recursive: true });
+    if (kind !== "overlay") continue;
+    // The upper folder shows as the merged one: it has the owner and the mode of the lower.
+    const { mode, uid, gid } = statSync(path);
+    if (process.getuid?.() === 0) chownSync(`${work}/up${index}`, uid, gid);
+    chmodSync(`${work}/up${index}`, mode & 0o7777);
+  }
+}
+
+function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshare: string }, isRoot: boolean): string {
+  const { work, root, cwd, network } = request;
+  const coversRoot = request.layers.some(({ path }) => path === root);
+  const pairs: [string, string][] = [
+    ["arch", process.arch],
+    ["mode", isRoot ? "root" : "user"],
+    ["uid", String(process.getuid?.() ?? 0)],
+    ["gid", String(process.getgid?.() ?? 0)],
+    ["work", work],
+    ["probe", coversRoot ? "" : root],
+    ["cwd", cwd],
+    ["net", network],
+    ["ip", findTool("ip") ?? ""],
+    ["setpriv", tools.setpriv],
+    ["unshare", tools.unshare],
+    ["outer", root],
+  ];
+  if (!work.startsWith(`${root}/`)) pairs.push(["outer", work]);
+  for (const { index, kind, path } of request.layers) pairs.push(["layer", `${index}:${kind}:${path}`]);
+  for (const { from, to } of request.holes) pairs.push(["hole", `${from}:${to}`]);
+  for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);
+  for (const [name, value] of Object.entries(request.env)) pairs.push(["env", `${name}=${value}`]);
+  for (const arg of request.command) pairs.push(["arg", arg]);
+  return formatPairs(pairs);
+}

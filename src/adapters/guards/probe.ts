@@ -1,0 +1,183 @@
+import { execFile } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { release } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { isHash, isJsonObject, parseJson } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { guardOrder, type ProbeAnswer, type ProbeReason } from "../../rooms/catalytic/guard-choice.ts";
+import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import type { GuardName } from "../../rooms/catalytic/words.ts";
+import { nodeCrypto } from "../crypto/node-crypto.ts";
+import { errnoCode } from "../disk/errors.ts";
+import { findMarked } from "../process/leftovers.ts";
+import { landlockAbi } from "./landlock.ts";
+import { findNamespaceTools } from "./namespace.ts";
+import { findTool } from "./tools.ts";
+
+type Launch = (request: LaunchRequest) => Promise<RunningCommand>;
+type Answers = Partial<Record<GuardName, ProbeAnswer>>;
+
+/** Really tries every guard of this platform by running a command that attacks, or takes what was found before. */
+export async function probeGuards(
+  state: string | null,
+  scratch: string,
+  fresh: boolean,
+  launch: Launch,
+): Promise<Answers> {
+  const key = state === null ? "" : cacheKey(scratch);
+  if (state !== null && !fresh) {
+    const known = readCache(state, key);
+    if (known !== null) return known;
+  }
+  const answers: Answers = { audit: "ok" };
+  for (const name of guardOrder(process.platform))
+    if (name !== "audit") answers[name] = await probe(name, scratch, launch);
+  if (state !== null) {
+    mkdirSync(dirname(state), { recursive: true });
+    writeFileSync(state, `${JSON.stringify({ key, guards: answers })}\n`);
+  }
+  return answers;
+}
+
+function cacheKey(scratch: string): string {
+  const boot = existsSync("/proc/sys/kernel/random/boot_id")
+    ? readFileSync("/proc/sys/kernel/random/boot_id", "utf8")
+    : "";
+  const tools = ["unshare", "setpriv", "perl", "sandbox-exec"].map((name) => {
+    const place = findTool(name);
+    if (place === null) return null;
+    const { size, mtimeMs } = statSync(place);
+    return [place, size, mtimeMs];
+  });
+  const device = statSync(scratch).dev;
+  return nodeCrypto.sha256(JSON.stringify([boot, release(), process.getuid?.() ?? 0, device, tools]));
+}
+
+function readCache(place: string, key: string): Answers | null {
+  try {
+    const value = parseJson(readFileSync(place));
+    if (!isJsonObject(value) || value["key"] !== key || !isHash(key) || !isJsonObject(value["guards"])) return null;
+    return value["guards"] as Answers;
+  } catch (thrown) {
+    // A cache that cannot be read is no cache: everything is tried again.
+    if (errnoCode(thrown) === "ENOENT" || isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
+}
+
+/** A command that must be able to write inside and nothing outside, and that leaves a writer behind. */
+const ATTACK = [
+  "echo in > in/f || exit 9",
+  "echo x > out/victim; echo x > out/new; rm -f out/gone; chmod 777 out/victim",
+  "(sleep 0.3; echo late > in/late; echo late > out/late) >/dev/null 2>&1 &",
+  "exit 0",
+].join("\n");
+
+async function probe(name: GuardName, scratch: string, launch: Launch): Promise<ProbeAnswer> {
+  const missing = await findObstacle(name);
+  if (missing !== null) return missing;
+  const base = realpathSync(mkdtempSync(join(scratch, "probe-")));
+  const work = join(base, "work");
+  for (const folder of ["in", "out", "work", "work/cp0", "work/tmp"])
+    mkdirSync(join(base, folder), { recursive: true });
+  writeFileSync(join(base, "out/victim"), "victim");
+  writeFileSync(join(base, "out/gone"), "gone");
+  const runId = `probe-${name}-${process.pid}`;
+  const kind = name === "ns-overlay" ? "overlay" : "copy";
+  const isNamespace = name === "ns-overlay" || name === "ns-bind";
+  try {
+    const layer = { index: 0, kind, path: join(base, "in") } as const;
+    const running = await launch({
+      guard: name,
+      run_id: runId,
+      root: base,
+      work,
+      layers: isNamespace ? [layer] : [],
+      writable: isNamespace ? [] : [join(base, "in")],
+      holes: [],
+      keeps: [],
+      command: ["/bin/sh", "-c", ATTACK],
+      cwd: base,
+      env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: runId },
+      network: "inherit",
+      timeout_ms: 10_000,
+      stdin: "null",
+      onOutput: () => undefined,
+    });
+    const ending = await running.ended;
+    const inside = existsSync(join(running.merged(layer), "f")) && !existsSync(join(base, "out/late"));
+    await running.release();
+    const mode = lstatSync(join(base, "out/victim")).mode & 0o777;
+    const intact =
+      readFileSync(join(base, "out/victim"), "utf8") === "victim" &&
+      existsSync(join(base, "out/gone")) &&
+      !existsSync(join(base, "out/new")) &&
+      (name === "landlock" || mode !== 0o777);
+    const dead = findMarked(runId).length === 0;
+    return ending.exit_code === 0 && inside && intact && dead ? "ok" : "PROBE_LEAKED";
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    return explain(name, String(thrown.details?.["lines"] ?? ""));
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+}
+
+/** What can be said without running the guard. */
+async function findObstacle(name: GuardName): Promise<ProbeReason | null> {
+  switch (name) {
+    case "ns-overlay":
+    case "ns-bind":
+      if (findNamespaceTools() === null) return "TOOL_MISSING";
+      return process.getuid?.() === 0 ? null : findUserNamespaceObstacle();
+    case "landlock": {
+      const abi = landlockAbi();
+      if (abi === null) return "TOOL_MISSING";
+      // Before version 2 nothing may be renamed between folders, which ordinary programs do.
+      return abi === 0 ? "LANDLOCK_DISABLED" : abi < 2 ? "LANDLOCK_ABI_TOO_OLD" : null;
+    }
+    case "seatbelt":
+      return existsSync("/usr/bin/sandbox-exec") ? null : "TOOL_MISSING";
+    case "audit":
+      return null;
+  }
+}
+
+async function findUserNamespaceObstacle(): Promise<ProbeReason | null> {
+  const unshare = findTool("unshare");
+  if (unshare === null) return "TOOL_MISSING";
+  const run = promisify(execFile);
+  try {
+    await run(unshare, ["--user", "--map-root-user", "true"]);
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    if (readFlag("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") return "USERNS_APPARMOR";
+    if (readFlag("/proc/sys/user/max_user_namespaces") === "0") return "USERNS_DISABLED";
+    return readFlag("/proc/sys/kernel/unprivileged_userns_clone") === "0" ? "USERNS_DISABLED" : "SECCOMP_BLOCKED";
+  }
+}
+
+function readFlag(place: string): string | null {
+  return existsSync(place) ? readFileSync(place, "utf8").trim() : null;
+}
+
+/** Which reason the last words of a launcher stand for. */
+function explain(name: GuardName, words: string): ProbeReason {
+  if (name === "ns-overlay" && /mount .*\/in: (No such device|Operation not permitted|Invalid argument)/.test(words)) {
+    return /Invalid argument/.test(words) ? "OVERLAY_UPPER_UNSUPPORTED" : "OVERLAY_UNSUPPORTED";
+  }
+  if (name === "landlock") return "LANDLOCK_DISABLED";
+  return /unshare|Operation not permitted/.test(words) ? "SECCOMP_BLOCKED" : "PROBE_LEAKED";
+}

@@ -1,0 +1,81 @@
+import type { ChildProcess } from "node:child_process";
+import type { Ending } from "../../rooms/catalytic/ports.ts";
+import { toEnding } from "./ending.ts";
+
+const GRACE_MS = 2000;
+
+/** What the supervisor can do to a command: ask it to end, or end everything. */
+export interface Leash {
+  signal(name: "SIGINT" | "SIGTERM"): void;
+  kill(): void;
+}
+
+interface RawEnding {
+  readonly code: number | null;
+  readonly signal: number;
+  readonly orphans_killed: number;
+}
+
+/**
+ * Watches the time and the interruptions of one command. After the time SIGTERM, two seconds later SIGKILL; an
+ * interruption is forwarded, a second one kills at once.
+ */
+export class Supervisor {
+  readonly ended: Promise<Ending>;
+  readonly #leash: Leash;
+  #timedOut = false;
+  #interruptions = 0;
+  #timers: NodeJS.Timeout[] = [];
+  #resolve: (ending: Ending) => void = () => undefined;
+  #reject: (reason: unknown) => void = () => undefined;
+
+  constructor(leash: Leash, timeoutMs: number) {
+    this.#leash = leash;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#after(timeoutMs, () => {
+      this.#timedOut = true;
+      this.#leash.signal("SIGTERM");
+      this.#after(GRACE_MS, () => this.#leash.kill());
+    });
+  }
+
+  interrupt(name: "SIGINT" | "SIGTERM"): void {
+    this.#interruptions++;
+    if (this.#interruptions > 1) this.#leash.kill();
+    else this.#leash.signal(name);
+  }
+
+  finish(raw: RawEnding): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#resolve(toEnding({ ...raw, timed_out: this.#timedOut, interrupted: this.#interruptions > 0 }));
+  }
+
+  fail(reason: unknown): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#reject(reason);
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#timers.push(setTimeout(act, ms));
+  }
+}
+
+/** Hands the output of a child on as it comes; resolves when both streams are at their end. */
+export function pipeOutput(
+  child: ChildProcess,
+  onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void,
+): Promise<void> {
+  const streams = [
+    ["stdout", child.stdout],
+    ["stderr", child.stderr],
+  ] as const;
+  const closings = streams.map(([name, stream]) => {
+    if (stream === null) return Promise.resolve();
+    stream.on("data", (bytes: Buffer) => onOutput(name, bytes));
+    return new Promise<void>((resolve) => stream.once("close", () => resolve()));
+  });
+  return Promise.all(closings).then(() => undefined);
+}

@@ -1,0 +1,124 @@
+import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { fromHex, toHex } from "../../core/hex.ts";
+import type { Awaitable, SyncCrypto } from "../../core/ports.ts";
+import { encodeBase64 } from "../../core/trust/base64.ts";
+import { encodePae } from "../../core/trust/dsse.ts";
+import { diffTrees, formatRestoreDiff } from "./diff.ts";
+import { chooseGuard } from "./guard-choice.ts";
+import { parseJobSpec } from "./jobspec.ts";
+import { type Lock, lockState } from "./lock.ts";
+import { type MemoParts, memoKey } from "./memo.ts";
+import { sealOutputs } from "./outputs.ts";
+import { effectivePolicy } from "./policy.ts";
+import { checkPaths, type DeclaredPaths } from "./preflight.ts";
+import { type ProofBody, proofHash, sealProof } from "./proof.ts";
+import { planRecovery, type RecoveryFacts } from "./recovery.ts";
+import { checkRunLedger } from "./run-ledger.ts";
+import { checkSkill, type SkillFacts } from "./skill.ts";
+import { type Entry, merkleRoot, readTree, sortedMap, type Tree } from "./tree.ts";
+import { compareTripwire, type Fingerprint } from "./tripwire.ts";
+import { decideVerdict, exitOf, type VerdictFacts } from "./verdict.ts";
+import type { GuardClass, GuardRequest, NetworkMode } from "./words.ts";
+
+interface AreaPorts {
+  readonly crypto: SyncCrypto;
+}
+
+type Area = (input: JsonObject, ports: AreaPorts) => Awaitable<JsonValue>;
+
+const asObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+/** The areas that need nothing but the input. Those on real disks and with real guards live in the app. */
+export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
+  "catalytic.merkle": (input, { crypto }) => ({
+    root: merkleRoot(crypto, new Map(Object.entries(asObject(input["manifest"])) as [string, string][])),
+  }),
+  "catalytic.diff": (input, { crypto }) => {
+    const read = (name: string) =>
+      sortedMap(Object.entries(asObject(input[name])).map(([domain, tree]) => [domain, readTree(tree)] as const));
+    const diff = diffTrees(crypto, read("pre") as ReadonlyMap<string, Tree>, read("post"));
+    return {
+      restore_diff: JSON.parse(formatRestoreDiff(diff.restore_diff)) as JsonObject,
+      empty: diff.empty,
+      mismatches: diff.mismatches as unknown as JsonValue,
+      condition: diff.condition,
+    };
+  },
+  "catalytic.verdict": (input) => {
+    const verdict = decideVerdict(input as unknown as VerdictFacts);
+    return { ...verdict, exit: exitOf(verdict.condition) };
+  },
+  "catalytic.config": (input) => {
+    const { policy, errors } = effectivePolicy(input["catalytic"] ?? {});
+    return { policy: policy as unknown as JsonValue, errors: errors as unknown as JsonValue };
+  },
+  "catalytic.jobspec": (input) => {
+    const { ok, errors, jobspec } = parseJobSpec(input["jobspec"] ?? null);
+    return { ok, errors: errors as unknown as JsonValue, normalized: jobspec as unknown as JsonValue };
+  },
+  "catalytic.guard": (input) =>
+    chooseGuard(
+      String(input["platform"]),
+      input["requested"] as GuardRequest,
+      asObject(input["probes"]) as never,
+      (input["network"] ?? "inherit") as NetworkMode,
+    ) as unknown as JsonValue,
+  "catalytic.tripwire": (input) => {
+    const { policy, settings } = effectivePolicy(input["config"] ?? {});
+    const read = (name: string) =>
+      new Map(Object.entries(asObject(input[name]))) as unknown as Map<string, Fingerprint>;
+    return compareTripwire({
+      policy: policy!,
+      settings: settings.tripwire,
+      guard_class: input["guard_class"] as GuardClass,
+      before: read("before"),
+      after: read("after"),
+      tool_touched: (input["tool_touched"] ?? []) as string[],
+    }) as unknown as JsonValue;
+  },
+  "catalytic.lock": (input) => {
+    const now = asObject(input["now"]);
+    const processes = asObject(now["processes"]);
+    const startOf = (pid: number) => (processes[String(pid)] as string | undefined) ?? null;
+    return { state: lockState(input["lock"] as unknown as Lock, { ...(now as never as Lock), startOf }) };
+  },
+  "catalytic.recover": (input) => planRecovery(input as unknown as RecoveryFacts) as unknown as JsonValue,
+  "catalytic.outputs": (input, { crypto }) => {
+    const entries = new Map(Object.entries(asObject(input["staged"]))) as unknown as Map<string, Entry | null>;
+    const sealed = sealOutputs(crypto, input["durable_paths"] as string[], { entries }, String(input["runs_root"]));
+    return {
+      violations: sealed.violations as unknown as JsonValue,
+      outputs: sealed.outputs as unknown as JsonValue,
+      output_hashes: Object.fromEntries(sealed.output_hashes),
+      outputs_root: sealed.outputs_root,
+    };
+  },
+  "catalytic.ledger": (input, { crypto }) => {
+    const { ok, first_bad, head } = checkRunLedger(crypto, String(input["run_id"]), String(input["text"]));
+    return { ok, first_bad, head };
+  },
+  "catalytic.proof": (input, { crypto }) => {
+    const body = input["proof"] as unknown as ProofBody;
+    return { proof_hash: proofHash(crypto, body), file_sha256: crypto.sha256(sealProof(crypto, body).bytes) };
+  },
+  "catalytic.dsse": (input, { crypto }) => {
+    const seed = fromHex(String(input["seed_hex"]))!;
+    const signed = encodePae(String(input["payload_type"]), encodeUtf8(String(input["payload"])));
+    const key = crypto.ed25519PublicKey(seed);
+    return {
+      pae_hex: toHex(signed),
+      keyid: crypto.sha256(key),
+      public_key_hex: toHex(key),
+      sig_b64: encodeBase64(crypto.ed25519Sign(seed, signed)),
+    };
+  },
+  "catalytic.memo": (input, { crypto }) => ({ key: memoKey(crypto, input as unknown as MemoParts) }),
+  "catalytic.skill": (input) => checkSkill(input as unknown as SkillFacts) as unknown as JsonValue,
+};
+
+/** The rules of preflight that need no disk. */
+export function preflightArea(input: JsonObject): JsonValue {
+  const { policy, errors } = effectivePolicy(input["config"] ?? {});
+  if (policy === null) return { ok: false, errors: errors as unknown as JsonValue, normalized: null };
+  return checkPaths(policy, input["jobspec"] as unknown as DeclaredPaths, null) as unknown as JsonValue;
+}

@@ -1,0 +1,341 @@
+import { z } from "zod";
+import { defineContract, hashHex } from "../../core/contracts/index.ts";
+import { parseJobSpec } from "./jobspec.ts";
+import { DETERMINISMS, GUARD_NAMES, GUARD_REQUESTS } from "./words.ts";
+
+const runId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
+const jobId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,127}$/);
+const size = z.int().min(0);
+const mode = z.string().regex(/^[0-7]{4}$/);
+const mtime = z.string().regex(/^-?[0-9]{1,20}$/);
+const path = z.string().min(1);
+const time = z
+  .string()
+  .regex(
+    /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/,
+  );
+const exitCode = z.int().min(0).max(255).nullable();
+const network = z.enum(["none", "inherit"]);
+
+const fileEntry = z.strictObject({
+  type: z.literal("file"),
+  mode,
+  size,
+  sha256: hashHex,
+  link_group: path.optional(),
+  mtime_ns: mtime.optional(),
+});
+const folderEntry = z.strictObject({ type: z.literal("dir"), mode, mtime_ns: mtime.optional() });
+const linkEntry = z.strictObject({ type: z.literal("symlink"), target: path, mtime_ns: mtime.optional() });
+const entry = z.union([fileEntry, folderEntry, linkEntry]);
+const tree = z.record(path, entry);
+const manifest = z.record(path, hashHex);
+const changed = z.strictObject({ before: entry, after: entry, fields: z.array(z.string()).min(1) });
+const domainDiff = z.strictObject({ added: tree, removed: tree, changed: z.record(path, changed) });
+
+const output = z.union([fileEntry.extend({ path }), folderEntry.extend({ path }), linkEntry.extend({ path })]);
+
+export const commandResult = z.strictObject({
+  executed: z.boolean(),
+  exit_code: exitCode,
+  signal: z.string().nullable(),
+  timed_out: z.boolean(),
+  interrupted: z.boolean(),
+  orphans_killed: size,
+});
+
+export const violation = z.strictObject({ code: z.string(), path: z.string(), fields: z.array(z.string()).optional() });
+
+const guard = z.strictObject({
+  name: z.enum(GUARD_NAMES),
+  class: z.enum(["namespace", "landlock", "seatbelt", "audit"]),
+  requested: z.enum(GUARD_REQUESTS),
+  network,
+  restore_method: z.enum(["discard-upper", "discard-copy", "swap-back"]),
+  blocks: z.array(z.string()),
+  detects: z.array(z.string()),
+  tripwire: z.strictObject({
+    scope: z.enum(["full", "forbidden"]),
+    entries: size,
+    noise: z.array(z.string()).optional(),
+    stat_only_roots: z.array(z.string()).optional(),
+  }),
+  launcher: z.string().optional(),
+});
+
+const state = z.strictObject({
+  exists: z.boolean(),
+  content_root: hashHex,
+  tree_root: hashHex,
+  entries: size,
+  bytes: size,
+  error: z.string().optional(),
+});
+
+const mismatch = z.strictObject({
+  domain: path,
+  path,
+  type: z.enum(["missing", "extra", "hash_mismatch", "metadata_mismatch"]),
+  expected: hashHex.nullable(),
+  actual: hashHex.nullable(),
+  fields: z.array(z.string()).optional(),
+});
+
+const conditions = z.enum([
+  "RESTORED_IDENTICAL",
+  "GUARD_VIOLATION",
+  "RECOVERED_AFTER_CRASH",
+  "INTERRUPTED",
+  "COMMAND_TIMED_OUT",
+  "COMMAND_FAILED",
+  "OUTPUT_VIOLATION",
+  "RESTORATION_FAILED_DOMAIN_UNREACHABLE",
+  "RESTORATION_FAILED_HASH_MISMATCH",
+  "RESTORATION_FAILED_MISSING_FILES",
+  "RESTORATION_FAILED_EXTRA_FILES",
+  "RESTORATION_FAILED_METADATA_MISMATCH",
+]);
+
+const jobspecSchema = z.strictObject({
+  schema_version: z.literal("cmp01-jobspec-1"),
+  run_id: runId,
+  job_id: jobId,
+  intent: z.string().min(1).max(500),
+  determinism: z.enum(DETERMINISMS),
+  catalytic_domains: z.array(z.string()).min(1).max(64),
+  durable_output_roots: z.array(z.string()).max(64),
+  outputs: z.strictObject({ durable_paths: z.array(z.string()).max(1024) }),
+  command: z.array(z.string()).min(1).max(4096),
+  cwd: z.string().optional(),
+  env: z
+    .strictObject({
+      allow: z.array(z.string().regex(/^(?!VERBATIM_)[A-Za-z_][A-Za-z0-9_]*$/)).optional(),
+      set: z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
+  inputs: z.array(z.string()).max(1024).optional(),
+  timeout_ms: z.int().min(1).max(86_400_000).optional(),
+  expected_exit_codes: z.array(z.int().min(0).max(255)).min(1).max(256).optional(),
+  guard: z.enum(GUARD_REQUESTS).optional(),
+  network: network.optional(),
+  memo: z.boolean().optional(),
+  strict_mtime: z.boolean().optional(),
+  view: z.boolean().optional(),
+  skill: z
+    .strictObject({
+      path: z.string().optional(),
+      declaration: z.enum(["read_only", "catalytic", "writer"]),
+      manifest_sha256: hashHex.optional(),
+    })
+    .nullable()
+    .optional(),
+  previous_proof_hash: hashHex.nullable().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** Phase 0 of CMP-01: what a run declares. */
+export const JOBSPEC = defineContract({
+  room: "catalytic",
+  name: "jobspec",
+  title: "JobSpec",
+  summary: "What a catalytic run declares before anything happens: domains, outputs, command, guard.",
+  schema: jobspecSchema,
+  own: {
+    codes: { JOBSPEC_INVALID: "A field of the JobSpec does not fit its rule." },
+    check: (value) =>
+      parseJobSpec(value).errors.map(({ code, pointer }) => ({ code, pointer, message: "does not fit its rule" })),
+  },
+});
+
+const statusSchema = z.strictObject({
+  schema_version: z.literal("cmp01-status-1"),
+  run_id: runId,
+  status: z.enum(["declared", "snapshotted", "executing", "sealed", "restored", "succeeded", "failed", "halted"]),
+  phase: z.int().min(0).max(5),
+  restoration_verified: z.boolean(),
+  exit_code: exitCode,
+  validation_passed: z.boolean(),
+  condition: conditions.nullable(),
+  codes: z.array(z.string()),
+  message: z.string(),
+  next_step: z.string(),
+  updated_at: time,
+});
+
+/** STATUS.json: the state machine of a run. */
+export const STATUS = defineContract({
+  room: "catalytic",
+  name: "status",
+  title: "Run status",
+  summary: "Where a catalytic run stands: its phase, its verdict, and what to do next.",
+  schema: statusSchema,
+});
+
+/** POLICY.json: the roots a run is judged by. */
+export const POLICY = defineContract({
+  room: "catalytic",
+  name: "policy",
+  title: "Effective policy",
+  summary: "The roots a catalytic run was judged by, normalised and sorted.",
+  schema: z.strictObject({
+    schema_version: z.literal("cmp01-policy-1"),
+    profile: z.enum(["standard", "cmp-01"]),
+    runs_root: path,
+    durable_roots: z.array(path),
+    catalytic_roots: z.array(path),
+    forbidden_roots: z.array(path),
+  }),
+});
+
+/** One entry of a tree. */
+export const ENTRY = defineContract({
+  room: "catalytic",
+  name: "entry",
+  title: "Tree entry",
+  summary: "What lies at one path of a domain: a file, a folder or a link.",
+  schema: entry,
+});
+
+/** PRE_TREE.json and POST_TREE.json. */
+export const TREES = defineContract({
+  room: "catalytic",
+  name: "trees",
+  title: "Domain trees",
+  summary: "Every path of every domain, with type, mode, size, hash and links.",
+  schema: z.record(path, tree),
+});
+
+/** PRE_MANIFEST.json and POST_MANIFEST.json. */
+export const MANIFESTS = defineContract({
+  room: "catalytic",
+  name: "manifests",
+  title: "Content manifests",
+  summary: "Domain to path to SHA-256 of the regular files (CMP-01, Phase 1).",
+  schema: z.record(path, manifest),
+});
+
+/** RESTORE_DIFF.json. */
+export const RESTORE_DIFF = defineContract({
+  room: "catalytic",
+  name: "restore-diff",
+  title: "Restore difference",
+  summary: "What differs between the trees before and after; empty for a restored run.",
+  schema: z.record(path, domainDiff),
+});
+
+/** OUTPUTS.json. */
+export const OUTPUTS = defineContract({
+  room: "catalytic",
+  name: "outputs",
+  title: "Durable outputs",
+  summary: "Every declared output of a run and everything in it.",
+  schema: z.array(output),
+});
+
+/** VALIDATOR_ID.json. */
+export const VALIDATOR_ID = defineContract({
+  room: "catalytic",
+  name: "validator-id",
+  title: "Validator",
+  summary: "Which build of the tool judged a run.",
+  schema: z.strictObject({
+    validator_semver: z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$/),
+    validator_build_id: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    rules: z.literal("cmp01-1"),
+    runtime: z.string().min(1),
+    platform: z.string().min(1),
+  }),
+});
+
+const runInfo = z.strictObject({
+  run_id: runId,
+  job_id: jobId,
+  timestamp: time,
+  ended_at: time,
+  intent: z.string(),
+  catalytic_domains: z.array(path),
+  determinism: z.enum(DETERMINISMS),
+  exit_code: exitCode,
+  restoration_verified: z.boolean(),
+  guard: z.string(),
+  network,
+  tool_version: z.string(),
+});
+
+/** The closing line of LEDGER.jsonl: the envelope and the six fields CMP-01 requires. */
+export const LEDGER = defineContract({
+  room: "catalytic",
+  name: "ledger",
+  title: "Run ledger",
+  summary: "The closing RUN entry of LEDGER.jsonl with the six fields of CMP-01.",
+  media: "jsonl",
+  schema: z.strictObject({
+    stream: z.string().regex(/^catalytic\/[a-z0-9][a-z0-9_-]{0,63}$/),
+    position: size,
+    previous: hashHex,
+    kind: z.literal("RUN"),
+    time,
+    actor: z.string().min(1),
+    body: z.strictObject({
+      RUN_INFO: runInfo,
+      PRE_MANIFEST: z.record(path, manifest),
+      POST_MANIFEST: z.record(path, manifest),
+      RESTORE_DIFF: z.record(path, domainDiff),
+      OUTPUTS: z.array(output),
+      STATUS: statusSchema,
+    }),
+    body_hash: hashHex,
+    hash: hashHex,
+  }),
+});
+
+/** PROOF.json. */
+export const PROOF = defineContract({
+  room: "catalytic",
+  name: "proof",
+  title: "Restoration proof",
+  summary: "The proof of a catalytic run, written last; it binds every artifact by hash.",
+  schema: z.strictObject({
+    proof_version: z.literal("cmp01-proof-1"),
+    run_id: runId,
+    job_id: jobId,
+    timestamp: time,
+    catalytic_domains: z.array(path),
+    pre_state: z.record(path, state),
+    post_state: z.record(path, state),
+    artifacts: z.record(path, hashHex),
+    validator: z.strictObject({ validator_semver: z.string(), validator_build_id: z.string() }),
+    guard,
+    command_result: commandResult,
+    violations: z.array(violation),
+    outputs_root: hashHex,
+    memo: z
+      .strictObject({ hit: z.literal(true), key: hashHex, source_run_id: runId, source_proof_hash: hashHex })
+      .nullable(),
+    recovered: z.boolean(),
+    restoration_result: z.strictObject({
+      verified: z.boolean(),
+      domains_identical: z.boolean(),
+      condition: conditions,
+      mismatch_count: size,
+      mismatches: z.array(mismatch).max(100),
+    }),
+    previous_proof_hash: hashHex.nullable(),
+    proof_hash: hashHex,
+  }),
+});
+
+/** Every contract object of the room. */
+export const CATALYTIC_CONTRACTS = [
+  JOBSPEC,
+  STATUS,
+  POLICY,
+  ENTRY,
+  TREES,
+  MANIFESTS,
+  RESTORE_DIFF,
+  OUTPUTS,
+  LEDGER,
+  VALIDATOR_ID,
+  PROOF,
+] as const;

@@ -1,0 +1,105 @@
+import type { GuardClass, GuardName, GuardRequest, NetworkMode, RestoreMethod } from "./words.ts";
+
+export interface GuardFacts {
+  readonly class: GuardClass;
+  readonly restore_method: RestoreMethod;
+  /** What it keeps from happening outside the domains. */
+  readonly blocks: readonly string[];
+  /** What only the tripwire finds. */
+  readonly gaps: readonly string[];
+  readonly network: boolean;
+}
+
+const EVERYTHING = ["content", "create", "delete", "metadata", "process"];
+
+/** What every guard notices inside the repository afterwards. */
+export const DETECTS = ["content", "create", "delete", "metadata"] as const;
+
+export const GUARD_FACTS: Readonly<Record<GuardName, GuardFacts>> = {
+  "ns-overlay": { class: "namespace", restore_method: "discard-upper", blocks: EVERYTHING, gaps: [], network: true },
+  "ns-bind": { class: "namespace", restore_method: "discard-copy", blocks: EVERYTHING, gaps: [], network: true },
+  landlock: {
+    class: "landlock",
+    restore_method: "swap-back",
+    blocks: ["content", "create", "delete", "process"],
+    gaps: ["chmod", "chown", "times", "xattr"],
+    network: false,
+  },
+  seatbelt: {
+    class: "seatbelt",
+    restore_method: "swap-back",
+    blocks: ["content", "create", "delete", "metadata"],
+    gaps: ["process"],
+    network: true,
+  },
+  audit: { class: "audit", restore_method: "swap-back", blocks: [], gaps: EVERYTHING, network: false },
+};
+
+/** Why a guard does not work here. */
+export type ProbeReason =
+  | "TOOL_MISSING"
+  | "USERNS_DISABLED"
+  | "USERNS_APPARMOR"
+  | "SECCOMP_BLOCKED"
+  | "OVERLAY_UNSUPPORTED"
+  | "OVERLAY_UPPER_UNSUPPORTED"
+  | "LANDLOCK_DISABLED"
+  | "LANDLOCK_ABI_TOO_OLD"
+  | "PROBE_LEAKED"
+  | "NOT_THIS_PLATFORM";
+
+/** What really trying a guard gave. */
+export type ProbeAnswer = "ok" | ProbeReason;
+
+export type GuardChoice =
+  | {
+      readonly guard: GuardName;
+      readonly class: GuardClass;
+      readonly warn: "AUDIT_ONLY" | null;
+      readonly error: null;
+      readonly exit: null;
+    }
+  | { readonly guard: null; readonly error: "GUARD_UNAVAILABLE" | "NETWORK_NOT_ENFORCEABLE"; readonly exit: 1 };
+
+/** The guards of a platform in order of preference. */
+export function guardOrder(platform: string): readonly GuardName[] {
+  if (platform === "linux") return ["ns-overlay", "ns-bind", "landlock", "audit"];
+  return platform === "darwin" ? ["seatbelt", "audit"] : ["audit"];
+}
+
+/** Chooses the guard of a run out of what was really tried. A named guard is never replaced by another. */
+export function chooseGuard(
+  platform: string,
+  requested: GuardRequest,
+  probes: Readonly<Partial<Record<GuardName, ProbeAnswer>>>,
+  network: NetworkMode = "inherit",
+): GuardChoice {
+  const working = guardOrder(platform).filter((name) => name === "audit" || probes[name] === "ok");
+  const refuse = (error: "GUARD_UNAVAILABLE" | "NETWORK_NOT_ENFORCEABLE"): GuardChoice => ({
+    guard: null,
+    error,
+    exit: 1,
+  });
+  const named = requested !== "auto" && requested !== "require";
+  const wanted = named
+    ? working.filter((name) => name === requested)
+    : working.filter((name) => requested === "auto" || name !== "audit");
+  if (network === "none") {
+    if (named && wanted.length === 0) return refuse("GUARD_UNAVAILABLE");
+    const able = wanted.find((name) => GUARD_FACTS[name].network);
+    return able === undefined ? refuse("NETWORK_NOT_ENFORCEABLE") : take(able);
+  }
+  const first = wanted[0];
+  return first === undefined ? refuse("GUARD_UNAVAILABLE") : take(first);
+}
+
+function take(guard: GuardName): GuardChoice {
+  const warn = guard === "audit" ? "AUDIT_ONLY" : null;
+  return { guard, class: GUARD_FACTS[guard].class, warn, error: null, exit: null };
+}
+
+/** The sentence that is always printed about the chosen guard. */
+export function describeGuard(guard: GuardName, network: NetworkMode): string {
+  if (guard === "audit") return "guard audit: BLOCKS NOTHING, detects changes inside the repository afterwards";
+  return `guard ${guard}: blocks ${GUARD_FACTS[guard].blocks.join(", ")} outside the domains; network ${network}`;
+}

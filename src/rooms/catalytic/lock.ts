@@ -1,0 +1,33 @@
+/** Who holds a domain, an anchor or the whole tree, as a lock file says. */
+export interface Lock {
+  readonly run_id: string;
+  readonly path: string;
+  readonly host: string;
+  readonly boot_id: string;
+  readonly pid_ns: string;
+  readonly pid: number;
+  readonly pid_start: string;
+  /** View runs share the tree; everybody else has it alone. */
+  readonly shared?: boolean;
+}
+
+export type LockOwner = Omit<Lock, "path" | "run_id" | "shared">;
+
+/** This machine, as far as locks care. */
+export interface HostNow {
+  readonly host: string;
+  readonly boot_id: string;
+  readonly pid_ns: string;
+  /** Start time of a running process, or null. */
+  startOf(pid: number): string | null;
+}
+
+export type LockState = "held" | "stale" | "unknown";
+
+/** Whether the owner of a lock is certainly dead, certainly alive, or out of sight. */
+export function lockState(lock: LockOwner, now: HostNow): LockState {
+  if (lock.host !== now.host) return "unknown";
+  if (lock.boot_id !== now.boot_id) return "stale";
+  if (lock.pid_ns !== now.pid_ns) return "unknown";
+  return now.startOf(lock.pid) === lock.pid_start ? "held" : "stale";
+}

@@ -1,0 +1,94 @@
+import { utf8Length } from "../../core/canonical/index.ts";
+import { isUnder } from "../../core/paths/index.ts";
+import { ARTIFACT_NAMES } from "./words.ts";
+
+/** Why a text cannot be a path, by the text alone. The first rule that applies is the answer. */
+export type LexicalCode =
+  | "PATH_EMPTY"
+  | "PATH_INVALID"
+  | "PATH_ABSOLUTE"
+  | "PATH_BACKSLASH"
+  | "PATH_CONTAINS_TRAVERSAL"
+  | "PATH_TOO_LONG";
+
+const CONTROL = /\p{Cc}/u;
+const MAX_PATH_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+
+/** The first lexical rule a path breaks, or null. The text is judged as it is: normalising first would hide `/etc`. */
+export function findLexicalCode(path: string): LexicalCode | null {
+  if (path === "") return "PATH_EMPTY";
+  if (!path.isWellFormed() || CONTROL.test(path)) return "PATH_INVALID";
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(path)) return "PATH_ABSOLUTE";
+  if (path.includes("\\")) return "PATH_BACKSLASH";
+  const components = path.split("/");
+  if (components.includes("..")) return "PATH_CONTAINS_TRAVERSAL";
+  if (utf8Length(path) > MAX_PATH_BYTES || components.some((name) => utf8Length(name) > MAX_NAME_BYTES)) {
+    return "PATH_TOO_LONG";
+  }
+  return null;
+}
+
+/** Drops `.` and empty components; the root itself becomes the empty text. */
+export function normalizePath(path: string): string {
+  return path
+    .split("/")
+    .filter((name) => name !== "" && name !== ".")
+    .join("/");
+}
+
+/** As `normalizePath`, with `.` for the root: the form JOBSPEC.json keeps. */
+export function normalizeOrRoot(path: string): string {
+  return normalizePath(path) || ".";
+}
+
+const INVISIBLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/** A component as the most forgiving file system might see it: twins of a forbidden name fold to the same text. */
+export function foldComponent(name: string): string {
+  return name
+    .normalize("NFC")
+    .replace(INVISIBLE, "")
+    .toLowerCase()
+    .replace(/[. ]+$/, "");
+}
+
+/** A path folded by component. */
+export function foldPath(path: string): string {
+  return path.split("/").map(foldComponent).join("/");
+}
+
+/** Whether a component, folded, is the git folder; `git~1` is its short name on Windows. */
+export function hasGitComponent(path: string): boolean {
+  return path.split("/").some((name) => {
+    const folded = foldComponent(name);
+    return folded === ".git" || folded === "git~1";
+  });
+}
+
+/** Whether one normalised path contains the other, by whole components; the root contains everything. */
+export function containsOrInside(a: string, b: string): boolean {
+  return isInside(a, b) || isInside(b, a);
+}
+
+/** Whether a normalised path is a root or lies below it; the empty root is the repository. */
+export function isInside(path: string, root: string): boolean {
+  return root === "" || isUnder(path, root);
+}
+
+const FOLDED_ARTIFACTS = new Set(ARTIFACT_NAMES.map(foldComponent));
+
+/** Whether a path is exactly `<runs_root>/<x>/<artifact name>`, folded. */
+export function isArtifactPlace(path: string, runsRoot: string): boolean {
+  const below = belowFolded(path, runsRoot);
+  if (below === null) return false;
+  const parts = below.split("/");
+  return parts.length === 2 && FOLDED_ARTIFACTS.has(parts[1]!);
+}
+
+/** The folded rest of a path below a root, or null when it is not below it. */
+export function belowFolded(path: string, root: string): string | null {
+  const folded = foldPath(path);
+  const base = foldPath(root);
+  return folded.startsWith(`${base}/`) ? folded.slice(base.length + 1) : null;
+}

@@ -1,0 +1,65 @@
+import { sortedUnique } from "../../core/canonical/index.ts";
+import type { JobSpec } from "./jobspec.ts";
+import { toDeclared } from "./outputs.ts";
+import { isInside } from "./path-rules.ts";
+import type { Policy } from "./policy.ts";
+import { ARTIFACT_NAMES } from "./words.ts";
+
+/** Where the parts of one run lie, absolutely. */
+export interface Places {
+  readonly root: string;
+  /** The run directory. */
+  readonly record: string;
+  /** The run directory relative to the root, or null when it lies elsewhere. */
+  readonly record_path: string | null;
+  readonly work: string;
+  /** `.verbatim/state` of the workspace that keeps the record. */
+  readonly state: string;
+}
+
+export const journalOf = (places: Pick<Places, "work">): string => `${places.work}/journal.jsonl`;
+export const locksOf = (state: string): string => `${state}/locks`;
+/** No run can have this name, so it cannot be a work directory. */
+export const indexOf = (state: string): string => `${state}/catalytic/_index`;
+export const worksOf = (state: string): string => `${state}/catalytic`;
+export const memosOf = (state: string): string => `${state}/memo`;
+
+/** The absolute place of a repository path; `.` is the root. */
+export function placeOf(root: string, path: string): string {
+  return path === "." || path === "" ? root : `${root}/${path}`;
+}
+
+/** The folder around a path; the empty text is the root. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash === -1 ? "" : path.slice(0, slash);
+}
+
+/** The folder that must be writable for an output. */
+export function anchorOf(output: string): string {
+  const { path, folder } = toDeclared(output);
+  return folder ? path : parentOf(path);
+}
+
+/** The anchors of a run: none inside another. */
+export function anchorsOf(outputs: readonly string[]): string[] {
+  const all = sortedUnique(outputs.map(anchorOf));
+  return all.filter((anchor) => !all.some((other) => other !== anchor && isInside(anchor, other)));
+}
+
+/** Paths a run declares and nobody else should touch meanwhile. */
+export function claimedPaths(jobspec: JobSpec): string[] {
+  return sortedUnique([...jobspec.catalytic_domains, ...anchorsOf(jobspec.outputs.durable_paths)]);
+}
+
+/** Every path below which the tool keeps its own state: in `.verbatim`, but not in a configured root. */
+export function isOwnState(path: string, policy: Policy): boolean {
+  if (!isInside(path, ".verbatim")) return false;
+  const configured = [policy.runs_root, ...policy.durable_roots, ...policy.catalytic_roots];
+  return !configured.some((root) => isInside(path, root) || isInside(root, path));
+}
+
+/** Whether the name of a file in a run directory is one of ours. */
+export function isArtifactName(name: string): boolean {
+  return ARTIFACT_NAMES.includes(name);
+}

@@ -1,0 +1,243 @@
+import type { Clock, ContentStore, EntryRecord, Progress, Random, SyncCrypto } from "../../core/ports.ts";
+import type { SigningKey } from "../../core/trust/key.ts";
+import type { ProbeAnswer } from "./guard-choice.ts";
+import type { HostNow } from "./lock.ts";
+import type { Entry, OtherEntry } from "./tree.ts";
+import type { Fingerprint } from "./tripwire.ts";
+import type { GuardName, NetworkMode } from "./words.ts";
+
+/** What lies at a place, links not followed. */
+export type PlaceKind = "file" | "dir" | "symlink" | "other";
+
+/** Looking at paths of the repository before anything is declared good. */
+export interface PathLook {
+  /** What is at a repository path, or null. */
+  kind(path: string): PlaceKind | null;
+  /**
+   * Where a path really leads, links followed, relative to the root; null outside it. For what is not there yet the
+   * nearest existing ancestor decides.
+   */
+  realPlace(path: string): { readonly inside: string | null; readonly exists: boolean };
+  /** Names of the run directories below the runs root. */
+  runNames(runsRoot: string): readonly string[];
+}
+
+export interface SnapshotOptions {
+  readonly strict_mtime: boolean;
+  readonly max_entries: number;
+  /** List what a domain may not hold instead of refusing it. */
+  readonly lenient?: boolean;
+  skip?(path: string): boolean;
+  /** An entry that is known without reading the file. */
+  knownHash?(path: string): Entry | undefined;
+  onProgress?(files: number, bytes: number): void;
+  /** Told before a mode is changed for the moment of reading. */
+  onChmod?(place: string, mode: string): void;
+}
+
+export interface SnapshotTaken {
+  /** By bytes of the path; `.` is the place itself. */
+  readonly entries: ReadonlyMap<string, Entry | OtherEntry>;
+  readonly not_utf8: ReadonlySet<string>;
+  readonly bytes: number;
+  /** A path of somebody else, whom a guard without root cannot stand in for. */
+  readonly foreign: string | null;
+}
+
+export interface ScanOptions {
+  /** Where to begin; the empty path is the root. */
+  readonly from: readonly string[];
+  skip(path: string): boolean;
+  readonly max_entries: number;
+}
+
+/** The stat of many paths, each packed into one text. */
+export interface FingerprintScan {
+  readonly packed: ReadonlyMap<string, string>;
+  /** Paths whose names are not UTF-8, as they are shown. */
+  readonly not_utf8: ReadonlySet<string>;
+}
+
+export interface PlaceFacts {
+  readonly kind: PlaceKind;
+  readonly dev: string;
+  readonly ino: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+  readonly size: number;
+}
+
+/** The file system, by absolute places. What can fail throws; nothing is half written. */
+export interface RunDisk {
+  look(root: string): PathLook;
+  stat(place: string): PlaceFacts | null;
+  /** Names in a folder, or null when there is none. */
+  list(place: string): string[] | null;
+  read(place: string): Uint8Array | null;
+  /** Makes one folder; false when something of that name exists. */
+  createFolder(place: string, mode: number): boolean;
+  makeFolders(place: string): void;
+  /** Replaces a file as a whole: written beside it, renamed. How much of that is made durable is for the caller. */
+  replaceFile(place: string, bytes: Uint8Array, durable: "folder" | "file" | "no"): void;
+  /** Creates a file; false when one of that name exists. */
+  createFile(place: string, bytes: Uint8Array): boolean;
+  /** Appends and makes durable before it returns. */
+  append(place: string, bytes: Uint8Array): void;
+  rename(from: string, to: string): void;
+  removeFile(place: string): void;
+  /** Removes a folder if it is empty; false when it is not. */
+  removeEmptyFolder(place: string): boolean;
+  setMode(place: string, mode: number): void;
+  syncFolder(place: string): void;
+  isMountPoint(place: string): boolean;
+  freeBytes(place: string): number;
+  /** SHA-256 of a file that may be large, or null when it cannot be read. */
+  hashFile(place: string): string | null;
+  /** The executable file a command's first word means, or null. */
+  findExecutable(name: string, cwd: string, path: string): string | null;
+  snapshot(place: string, options: SnapshotOptions): Promise<SnapshotTaken>;
+  scan(root: string, options: ScanOptions): Promise<FingerprintScan>;
+  unpack(packed: string): Fingerprint;
+  /** Copies with modes, times, links, holes and hard links. */
+  copy(from: string, to: string): Promise<void>;
+  /** Removes whatever is there, names that are not UTF-8 and closed folders included. */
+  discard(place: string): Promise<void>;
+  /** Removes what a scan showed at a path, also when its name is not UTF-8. */
+  discardShown(base: string, shown: string): Promise<void>;
+  /** Makes a symbolic link. */
+  link(target: string, place: string): void;
+}
+
+/** One folder the command may write, without reaching the original. */
+export interface Layer {
+  readonly index: number;
+  readonly kind: "overlay" | "copy" | "home";
+  /** Absolute. */
+  readonly path: string;
+}
+
+export interface LaunchRequest {
+  readonly guard: GuardName;
+  readonly run_id: string;
+  readonly root: string;
+  readonly work: string;
+  readonly layers: readonly Layer[];
+  /** Folders that are really written: swap-back guards and what a view keeps. */
+  readonly writable: readonly string[];
+  /** Read-only places in a view: from a layer's lower side to the path. */
+  readonly holes: readonly { readonly from: string; readonly to: string }[];
+  readonly keeps: readonly { readonly from: string; readonly to: string }[];
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly network: NetworkMode;
+  readonly timeout_ms: number;
+  readonly stdin: "null" | "inherit";
+  onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+}
+
+export interface Ending {
+  readonly exit_code: number;
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly interrupted: boolean;
+  readonly orphans_killed: number;
+}
+
+/** A command that runs. Its process tree is empty when `ended` resolves; what it wrote can be read until `release`. */
+export interface RunningCommand {
+  readonly launcher: string;
+  readonly ended: Promise<Ending>;
+  /** Forwards a signal; the second one kills. */
+  interrupt(signal: "SIGINT" | "SIGTERM"): void;
+  /** Where a path inside a layer can be read from outside, after the end. */
+  merged(layer: Layer): string;
+  release(): Promise<void>;
+}
+
+export interface Guards {
+  /** Really tries every guard of the platform; `fresh` ignores what was found before. */
+  probe(fresh: boolean): Promise<Readonly<Partial<Record<GuardName, ProbeAnswer>>>>;
+  /** Resolves when the command was started; GUARD_START_FAILED when it was not. */
+  launch(request: LaunchRequest): Promise<RunningCommand>;
+  /** Ends every process that carries the marker of a run; says how many there were. */
+  endMarked(runId: string): Promise<number>;
+}
+
+/** This process and this machine. */
+export interface Host extends HostNow {
+  readonly pid: number;
+  readonly pid_start: string;
+  readonly platform: string;
+  readonly arch: string;
+  readonly uid: number;
+  readonly gid: number;
+  /** `node v20.19.0` */
+  readonly runtime: string;
+  readonly home: string | null;
+  pause(ms: number): Promise<void>;
+}
+
+/** Signals to the tool while a run goes on. */
+export interface Interrupts {
+  /** Calls back for each signal until the returned function is called. */
+  listen(onSignal: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+}
+
+/** The ledger of the product, as far as runs need it. */
+export interface RunRecords {
+  /** Appends the entries of a run as they are, in one transaction; doing it again changes nothing. */
+  appendRun(entries: readonly EntryRecord[]): Promise<void>;
+  /** Appends one entry to another stream of the room. */
+  append(stream: string, kind: string, body: object): Promise<void>;
+}
+
+/** What git knows about a tree; null answers where there is no git. */
+export interface TreeIgnores {
+  /** Ignored paths of a root: files, and folders with a slash at the end. */
+  ignored(root: string): Promise<readonly string[] | null>;
+  /** The commit HEAD names, or null. */
+  head(root: string): Promise<string | null>;
+  /** How many commits a repository has after one, in any branch. */
+  countCommits(root: string, after: string | null): Promise<number>;
+}
+
+/** A cache of hashes by stat, so that a view does not read what has not changed. */
+export interface HashCache {
+  /** Hash of a file whose packed fingerprint is the one that was stored, unless it is too fresh to be sure. */
+  lookup(root: string, path: string, packed: string): string | null;
+  store(root: string, entries: ReadonlyMap<string, { readonly packed: string; readonly sha256: string }>): void;
+}
+
+export interface Validator {
+  readonly validator_semver: string;
+  readonly validator_build_id: string;
+}
+
+/** Everything a run needs from outside the room. */
+export interface CatalyticPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly crypto: SyncCrypto;
+  readonly disk: RunDisk;
+  readonly guards: Guards;
+  readonly host: Host;
+  readonly interrupts: Interrupts;
+  readonly records: RunRecords;
+  content(): Promise<ContentStore>;
+  readonly git: TreeIgnores;
+  readonly hashes: HashCache;
+  readonly progress: Progress;
+  readonly validator: Validator;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly actor: string;
+  /** Where views keep their work directories: `work` in the user's state folder. */
+  readonly user_work: string;
+  /** The key a run is signed with, by file or name. */
+  signingKey(name: string): Promise<SigningKey>;
+  /** Told what a person wants to know at once. */
+  notify(text: string): void;
+  /** Output of the command, as it comes. */
+  onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+}

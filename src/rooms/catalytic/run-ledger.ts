@@ -1,0 +1,131 @@
+import {
+  formatCanonical,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { type EntryParts, formatEntry, NO_PREVIOUS, parseEntry, sealEntry } from "../../core/ledger/index.ts";
+import type { Clock, EntryRecord, SyncCrypto } from "../../core/ports.ts";
+import { formatTime } from "../../core/time.ts";
+import { toStream } from "./words.ts";
+
+/** The body of an entry as a value, or as canonical text that was just made. */
+export type EntryBody = { readonly body: JsonValue } | { readonly body_text: string };
+
+/** Writes the ledger of one run, entry by entry, each chained to the one before. */
+export class RunLedger {
+  readonly #crypto: SyncCrypto;
+  readonly #clock: Clock;
+  readonly #stream: string;
+  readonly #actor: string;
+  readonly #entries: EntryRecord[];
+
+  /** `earlier` continues a ledger that a crash cut short. */
+  constructor(crypto: SyncCrypto, clock: Clock, runId: string, actor: string, earlier: readonly EntryRecord[] = []) {
+    this.#crypto = crypto;
+    this.#clock = clock;
+    this.#stream = toStream(runId);
+    this.#actor = actor;
+    this.#entries = [...earlier];
+  }
+
+  get entries(): readonly EntryRecord[] {
+    return this.#entries;
+  }
+
+  /** Adds an entry and returns its line, with the line feed. */
+  add(kind: string, body: EntryBody): string {
+    const last = this.#entries.at(-1);
+    const parts: EntryParts = {
+      stream: this.#stream,
+      position: this.#entries.length,
+      previous: last?.hash ?? NO_PREVIOUS,
+      kind,
+      time: formatTime(this.#clock.now()),
+      actor: this.#actor,
+      ...body,
+    };
+    const entry = sealEntry(this.#crypto, parts);
+    this.#entries.push(entry);
+    return `${formatEntry(entry)}\n`;
+  }
+}
+
+export interface RunLedgerCheck {
+  readonly ok: boolean;
+  /** The first line that is not as it must be. */
+  readonly first_bad: number | null;
+  /** Hash of the last entry of a good ledger. */
+  readonly head: string | null;
+  /** The entries up to the first bad one. */
+  readonly entries: readonly EntryRecord[];
+  /** The bodies of those entries. */
+  readonly bodies: readonly JsonValue[];
+}
+
+/** Checks LEDGER.jsonl: canonical lines, final line feed, positions, chain, stream, `RUN` last and once. */
+export function checkRunLedger(crypto: SyncCrypto, runId: string, text: string): RunLedgerCheck {
+  const lines = text.split("\n");
+  const closed = lines.at(-1) === "";
+  if (closed) lines.pop();
+  const entries: EntryRecord[] = [];
+  const bodies: JsonValue[] = [];
+  const bad = (line: number): RunLedgerCheck => ({ ok: false, first_bad: line, head: null, entries, bodies });
+  if (lines.length === 0) return bad(0);
+  for (const [i, line] of lines.entries()) {
+    const last = i === lines.length - 1;
+    const value = readLine(line);
+    if (value === null) return bad(i);
+    const entry = toEntry(crypto, toStream(runId), value, entries.at(-1)?.hash ?? NO_PREVIOUS, i);
+    if (entry === null || (last && !closed) || (entry.kind === "RUN") !== last) return bad(i);
+    entries.push(entry);
+    bodies.push(value["body"]!);
+  }
+  return { ok: true, first_bad: null, head: entries.at(-1)!.hash, entries, bodies };
+}
+
+function readLine(line: string): JsonObject | null {
+  try {
+    const value = parseJson(line);
+    return isJsonObject(value) && formatCanonical(value) === line ? value : null;
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
+}
+
+function toEntry(
+  crypto: SyncCrypto,
+  stream: string,
+  value: JsonObject,
+  previous: string,
+  position: number,
+): EntryRecord | null {
+  let entry: EntryRecord;
+  try {
+    entry = parseEntry(value);
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
+  if (entry.stream !== stream || entry.position !== position || entry.previous !== previous) return null;
+  const { kind, time, actor, body: body_text } = entry;
+  const sealed = sealEntry(crypto, { stream, position, previous, kind, time, actor, body_text });
+  return sealed.hash === entry.hash && sealed.body_hash === entry.body_hash ? entry : null;
+}
+
+/** The whole entries of a ledger that a crash may have cut short: what follows the first bad line is left out. */
+export function readWholeEntries(crypto: SyncCrypto, runId: string, text: string): EntryRecord[] {
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  const entries: EntryRecord[] = [];
+  for (const line of whole.split("\n").slice(0, -1)) {
+    const value = readLine(line);
+    if (value === null) break;
+    const entry = toEntry(crypto, toStream(runId), value, entries.at(-1)?.hash ?? NO_PREVIOUS, entries.length);
+    if (entry === null) break;
+    entries.push(entry);
+  }
+  return entries;
+}

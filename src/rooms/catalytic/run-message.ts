@@ -1,0 +1,57 @@
+import type { VerbatimError } from "../../core/errors/index.ts";
+import type { Mismatch } from "./diff.ts";
+import type { CommandResult, Verdict, Violation } from "./verdict.ts";
+
+const SHOWN = 10;
+
+export interface EndingFacts {
+  readonly run_id: string;
+  readonly verdict: Verdict;
+  readonly command: CommandResult;
+  readonly violations: readonly Violation[];
+  readonly mismatches: readonly Mismatch[];
+  readonly domains: number;
+  readonly quarantined: readonly string[];
+  readonly record: string;
+  readonly failure: VerbatimError | null;
+}
+
+export interface EndingText {
+  readonly status: "succeeded" | "failed" | "halted";
+  readonly message: string;
+  readonly next_step: string;
+}
+
+/** What a person is told about the end of a run: what happened, where things are, what to do next. */
+export function explainEnding(facts: EndingFacts): EndingText {
+  const { run_id: run, verdict, command } = facts;
+  if (verdict.verified) return { status: "succeeded", message: "", next_step: `verbatim catalytic verify ${run}` };
+  if (!verdict.domains_identical) {
+    const shown = facts.mismatches
+      .slice(0, SHOWN)
+      .map(
+        (one) => `${one.domain}/${one.path}: expected ${one.expected ?? "nothing"}, actual ${one.actual ?? "nothing"}`,
+      );
+    return {
+      status: "halted",
+      message: `${verdict.condition}: ${facts.mismatches.length} paths differ. ${shown.join("; ")}`,
+      next_step: `verbatim catalytic recover ${run} --retry | --accept-current --by NAME --reason TEXT`,
+    };
+  }
+  const parts = [`${verdict.condition}${command.exit_code === null ? "" : `, exit ${command.exit_code}`}.`];
+  if (facts.failure !== null) parts.push(facts.failure.message);
+  parts.push(`${facts.domains} ${facts.domains === 1 ? "domain" : "domains"} restored and identical.`);
+  if (facts.violations.length > 0)
+    parts.push(`${facts.violations.length} violations: ${listViolations(facts.violations)}.`);
+  const { quarantined } = facts;
+  if (quarantined.length > 0) {
+    const noun = quarantined.length === 1 ? "output" : "outputs";
+    parts.push(`${quarantined.length} ${noun} in quarantine: ${facts.record}/quarantine/${quarantined[0]}.`);
+  }
+  return { status: "failed", message: parts.join(" "), next_step: `verbatim catalytic show ${run}` };
+}
+
+function listViolations(violations: readonly Violation[]): string {
+  const shown = violations.slice(0, SHOWN).map(({ code, path }) => `${code} ${path}`);
+  return shown.join(", ") + (violations.length > SHOWN ? ", and more" : "");
+}

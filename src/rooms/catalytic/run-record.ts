@@ -1,0 +1,156 @@
+import { encodeUtf8, formatCanonical, sortedByCodePoint, toCanonicalFile } from "../../core/canonical/index.ts";
+import { formatEntry } from "../../core/ledger/index.ts";
+import type { EntryRecord } from "../../core/ports.ts";
+import { formatTime } from "../../core/time.ts";
+import type { Places } from "./places.ts";
+import type { CatalyticPorts } from "./ports.ts";
+import { type EntryBody, RunLedger } from "./run-ledger.ts";
+import type { Condition, Violation } from "./verdict.ts";
+import { PROOF_FILE, SIGNATURE_FILE } from "./words.ts";
+
+export type RunStatus =
+  | "declared"
+  | "snapshotted"
+  | "executing"
+  | "sealed"
+  | "restored"
+  | "succeeded"
+  | "failed"
+  | "halted";
+
+const PHASES: Readonly<Record<RunStatus, number>> = {
+  declared: 0,
+  snapshotted: 1,
+  executing: 2,
+  sealed: 3,
+  restored: 4,
+  succeeded: 5,
+  failed: 5,
+  halted: 5,
+};
+
+export interface StatusFacts {
+  readonly status: RunStatus;
+  readonly phase?: number;
+  readonly restoration_verified?: boolean;
+  readonly exit_code?: number | null;
+  readonly condition?: Condition | null;
+  readonly violations?: readonly Violation[];
+  readonly message?: string;
+  readonly next_step?: string;
+}
+
+type RecordPorts = Pick<CatalyticPorts, "disk" | "crypto" | "clock" | "actor">;
+
+/** The run directory, written by the tool alone. It remembers what it wrote, so that a stranger's hand shows. */
+export class RunRecord {
+  readonly #ports: RecordPorts;
+  readonly #places: Places;
+  readonly #runId: string;
+  readonly #ledger: RunLedger;
+  readonly #lines: string[] = [];
+  readonly #hashes = new Map<string, string>();
+  readonly #contents = new Map<string, Uint8Array>();
+
+  constructor(ports: RecordPorts, places: Places, runId: string, earlier: readonly EntryRecord[] = []) {
+    this.#ports = ports;
+    this.#places = places;
+    this.#runId = runId;
+    this.#ledger = new RunLedger(ports.crypto, ports.clock, runId, earlier[0]?.actor ?? ports.actor, earlier);
+    this.#lines = earlier.map((entry) => `${formatEntry(entry)}\n`);
+  }
+
+  get entries(): readonly EntryRecord[] {
+    return this.#ledger.entries;
+  }
+
+  /** LEDGER.jsonl as it must be on disk. */
+  ledgerText(): string {
+    return this.#lines.join("");
+  }
+
+  /** Hash of every artifact written so far, by name. */
+  artifacts(): Record<string, string> {
+    const ledger = this.#ports.crypto.sha256(this.#lines.join(""));
+    const all = new Map(this.#hashes).set("LEDGER.jsonl", ledger);
+    return Object.fromEntries(sortedByCodePoint(all.keys()).map((name) => [name, all.get(name)!]));
+  }
+
+  /** Writes an artifact; given canonical text, it adds the line feed. Returns its hash. */
+  write(name: string, content: string | Uint8Array, durable: "folder" | "file" | "no" = "file"): string {
+    const bytes = typeof content === "string" ? encodeUtf8(`${content}\n`) : content;
+    const hash = this.#ports.crypto.sha256(bytes);
+    this.#ports.disk.replaceFile(`${this.#places.record}/${name}`, bytes, durable);
+    this.#hashes.set(name, hash);
+    this.#contents.set(name, bytes);
+    return hash;
+  }
+
+  /** Remembers an artifact that was written before a crash. */
+  adopt(name: string, bytes: Uint8Array): void {
+    this.#hashes.set(name, this.#ports.crypto.sha256(bytes));
+    this.#contents.set(name, bytes);
+  }
+
+  log(kind: string, body: object | EntryBody): void {
+    const given = "body_text" in body ? (body as EntryBody) : { body: JSON.parse(formatCanonical(body)) as never };
+    const line = this.#ledger.add(kind, given);
+    this.#lines.push(line);
+    this.#ports.disk.append(`${this.#places.record}/LEDGER.jsonl`, encodeUtf8(line));
+  }
+
+  /** STATUS.json as a value. */
+  toStatus(facts: StatusFacts): Readonly<Record<string, unknown>> {
+    const codes = sortedByCodePoint(new Set((facts.violations ?? []).map(({ code }) => code)));
+    return {
+      schema_version: "cmp01-status-1",
+      run_id: this.#runId,
+      status: facts.status,
+      phase: facts.phase ?? PHASES[facts.status],
+      restoration_verified: facts.restoration_verified ?? false,
+      exit_code: facts.exit_code ?? null,
+      validation_passed: codes.length === 0,
+      condition: facts.condition ?? null,
+      codes,
+      message: facts.message ?? "",
+      next_step: facts.next_step ?? "",
+      updated_at: formatTime(this.#ports.clock.now()),
+    };
+  }
+
+  setStatus(facts: StatusFacts): void {
+    this.write("STATUS.json", formatCanonical(this.toStatus(facts)), "no");
+  }
+
+  /**
+   * What somebody else did to the run directory while the command ran: every file must be as it was written, and there
+   * must be no other. What was touched is put back, what was planted is removed: nothing of it is trusted.
+   */
+  async inspect(): Promise<string[]> {
+    const { disk, crypto } = this.#ports;
+    const ledger = encodeUtf8(this.#lines.join(""));
+    const expected = new Map(this.#contents).set("LEDGER.jsonl", ledger);
+    const touched: string[] = [];
+    const names = new Set([...expected.keys(), ...(disk.list(this.#places.record) ?? [])]);
+    for (const name of sortedByCodePoint(names)) {
+      const place = `${this.#places.record}/${name}`;
+      const bytes = expected.get(name);
+      const isFile = disk.stat(place)?.kind === "file";
+      const now = isFile ? disk.read(place) : null;
+      if (bytes !== undefined && now !== null && crypto.sha256(now) === crypto.sha256(bytes)) continue;
+      touched.push(name);
+      await disk.discard(place);
+      if (bytes !== undefined) disk.replaceFile(place, bytes, "file");
+    }
+    return touched;
+  }
+
+  /** Writes the proof, last: signature first, then the proof beside its name, then its name. */
+  finish(proof: Uint8Array, signature: object | null): void {
+    const { disk } = this.#ports;
+    if (signature !== null)
+      disk.replaceFile(`${this.#places.record}/${SIGNATURE_FILE}`, toCanonicalFile(signature), "file");
+    disk.syncFolder(this.#places.record);
+    disk.replaceFile(`${this.#places.record}/${PROOF_FILE}`, proof, "folder");
+  }
+}

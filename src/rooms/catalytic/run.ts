@@ -1,0 +1,104 @@
+import { VerbatimError } from "../../core/errors/index.ts";
+import { type Declared, declareRun, type RunRequest } from "./declare.ts";
+import { chooseGuard, describeGuard } from "./guard-choice.ts";
+import { acquireLocks, releaseLocks } from "./locks.ts";
+import { claimedPaths, type Places, placeOf, worksOf } from "./places.ts";
+import type { CatalyticPorts } from "./ports.ts";
+import { recoverDead, recoverOwn } from "./recover.ts";
+import { RunExecution } from "./run-execution.ts";
+import type { RunStatus } from "./run-record.ts";
+import type { Condition, Violation } from "./verdict.ts";
+import { ViewRun } from "./view-run.ts";
+import type { GuardName } from "./words.ts";
+
+/** What a run gives back to whoever asked for it. */
+export interface RunResult {
+  readonly run_id: string;
+  readonly run_dir: string;
+  readonly status: RunStatus;
+  readonly accepted: boolean;
+  readonly condition: Condition;
+  readonly exit_code: number | null;
+  /** The signal that interrupted the tool, or null. */
+  readonly interrupted_by: "SIGINT" | "SIGTERM" | null;
+  readonly guard: GuardName;
+  readonly outputs: readonly string[];
+  readonly quarantined: readonly string[];
+  readonly violations: readonly Violation[];
+  readonly proof_hash: string | null;
+  readonly duration_ms: number;
+  readonly message: string;
+  readonly next_step: string;
+  readonly memo_hit: boolean;
+  readonly noise: readonly string[];
+}
+
+/**
+ * Runs a command in its catalytic domains: declare, snapshot, execute, commit, restore, prove (CMP-01). A request that
+ * may not run throws and leaves nothing but a ledger entry; everything else ends in a run directory with a verdict.
+ */
+export async function runCatalytic(ports: CatalyticPorts, request: RunRequest): Promise<RunResult> {
+  const { run } = await startCatalytic(ports, request);
+  return run;
+}
+
+/** As `runCatalytic`, with what a view changed. */
+export async function startCatalytic(
+  ports: CatalyticPorts,
+  request: RunRequest,
+): Promise<{ readonly run: RunResult; readonly view: ViewRun | null }> {
+  const begun = ports.clock.now();
+  const declared = await declareRun(ports, request);
+  for (const line of await recoverDead(ports, request.state)) ports.notify(line);
+  const guard = await selectGuard(ports, declared);
+  ports.notify(describeGuard(guard, declared.jobspec.network));
+  const { jobspec } = declared;
+  const places = toPlaces(declared, request);
+  const paths = jobspec.view ? ["."] : claimedPaths(jobspec);
+  await acquireLocks(ports, request.state, { run_id: jobspec.run_id, root: request.root, paths, shared: jobspec.view });
+  ports.disk.makeFolders(worksOf(request.state));
+  const view = jobspec.view ? new ViewRun(ports, request, declared, places, guard) : null;
+  const execution = new RunExecution(ports, request, declared, places, guard, view);
+  const stop = ports.interrupts.listen((signal) => execution.interrupt(signal));
+  try {
+    const run = await execution.run(begun);
+    return { run, view };
+  } catch (thrown) {
+    if (execution.begun) await recoverOwn(ports, places, jobspec.run_id);
+    else releaseLocks(ports, request.state, jobspec.run_id);
+    throw thrown;
+  } finally {
+    stop();
+  }
+}
+
+function toPlaces({ policy, jobspec }: Declared, request: RunRequest): Places {
+  const { root, state } = request;
+  const inside = request.runs === undefined;
+  return {
+    root,
+    state,
+    record: `${request.runs ?? placeOf(root, policy.runs_root)}/${jobspec.run_id}`,
+    record_path: inside ? `${policy.runs_root}/${jobspec.run_id}` : null,
+    // The upper side of an overlay must not lie inside its own lower side.
+    work: jobspec.view ? `${request.user_state}/work/${jobspec.run_id}` : `${worksOf(state)}/${jobspec.run_id}`,
+  };
+}
+
+/** The guard of a run out of what really works here; GUARD_UNAVAILABLE or NETWORK_NOT_ENFORCEABLE otherwise. */
+export async function selectGuard(
+  ports: Pick<CatalyticPorts, "guards" | "host">,
+  { jobspec }: Pick<Declared, "jobspec">,
+  except: readonly GuardName[] = [],
+): Promise<GuardName> {
+  const probes = { ...(await ports.guards.probe(false)) };
+  for (const name of except) delete probes[name];
+  const choice = chooseGuard(ports.host.platform, jobspec.guard, probes, jobspec.network);
+  if (choice.guard !== null) return choice.guard;
+  const reasons = Object.entries(probes).map(([name, answer]) => `${name}: ${answer}`);
+  throw new VerbatimError(choice.error, {
+    message: `--guard ${jobspec.guard}, network ${jobspec.network}: ${reasons.join(", ")}`,
+    where: jobspec.guard,
+    details: { requested: jobspec.guard, network: jobspec.network, probes },
+  });
+}

@@ -1,0 +1,266 @@
+import {
+  formatCanonical,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  sortedUnique,
+} from "../../core/canonical/index.ts";
+import type { SyncCrypto } from "../../core/ports.ts";
+import { OUTPUTS, POLICY, STATUS } from "./contracts.ts";
+import { diffTrees, formatRestoreDiff } from "./diff.ts";
+import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
+import { hashOutputs, type OutputItem, toDeclared } from "./outputs.ts";
+import { findLexicalCode, isInside } from "./path-rules.ts";
+import { ALWAYS_FORBIDDEN, CMP01, type Policy } from "./policy.ts";
+import { checkPaths } from "./preflight.ts";
+import { LISTED_MISMATCHES, type Proof } from "./proof.ts";
+import { checkRunLedger, type RunLedgerCheck } from "./run-ledger.ts";
+import { contentManifest, type DomainState, formatManifests, readTrees, stateOf, type Trees } from "./tree.ts";
+import { decideVerdict, type Verdict } from "./verdict.ts";
+import { type Artifacts, type Findings, type RunFolder, readText } from "./verify.ts";
+
+/** Everything layer B needs, gathered once. */
+interface Record {
+  readonly crypto: SyncCrypto;
+  readonly proof: Proof;
+  readonly artifacts: Artifacts;
+  readonly errors: Findings;
+  readonly jobspec: JobSpec;
+  readonly pre: Trees;
+  readonly post: Trees;
+  readonly ledger: RunLedgerCheck;
+}
+
+/** Layer B: every artifact follows from the others, and the verdict from all of them. */
+export function checkContents(
+  crypto: SyncCrypto,
+  folder: RunFolder,
+  proof: Proof,
+  artifacts: Artifacts,
+  policySha256: string | null,
+  errors: Findings,
+): void {
+  for (const file of ["JOBSPEC.json", "STATUS.json", "RUN_INFO.json"]) {
+    const value = artifacts.get(file);
+    if (!isJsonObject(value) || value["run_id"] !== proof.run_id) {
+      errors.file("RUN_ID_MISMATCH", file, `it does not belong to run ${proof.run_id}`);
+    }
+  }
+  const ledger = checkRunLedger(crypto, proof.run_id, readText(folder.files.get("LEDGER.jsonl")) ?? "");
+  if (!ledger.ok) errors.file("LEDGER_CHAIN_BROKEN", "LEDGER.jsonl", `the first bad line is ${ledger.first_bad}`);
+  const policy = checkPolicy(proof, artifacts, policySha256, errors);
+  const jobspec = checkJobSpec(artifacts, policy, errors);
+  const pre = readTrees(artifacts.get("PRE_TREE.json"));
+  const post =
+    artifacts.get("POST_TREE.json") === artifacts.get("PRE_TREE.json")
+      ? pre
+      : readTrees(artifacts.get("POST_TREE.json"));
+  if (pre === null) errors.file("ARTIFACT_MALFORMED", "PRE_TREE.json", "it holds something that is not an entry");
+  if (post === null) errors.file("ARTIFACT_MALFORMED", "POST_TREE.json", "it holds something that is not an entry");
+  if (jobspec === null || pre === null || post === null) return;
+  if (!haveSameDomains(jobspec, proof, pre, post)) {
+    errors.file("CROSS_CHECK_MISMATCH", "PRE_TREE.json", "JobSpec, proof and trees name different domains");
+    return;
+  }
+  const record = { crypto, proof, artifacts, errors, jobspec, pre, post, ledger };
+  checkTrees(record);
+  const verdict = recompute(record);
+  checkOutputs(record, verdict.verdict);
+  checkStatements(record, verdict.verdict);
+  const stated = formatCanonical(proof.restoration_result);
+  const mismatches = verdict.mismatches.slice(0, LISTED_MISMATCHES);
+  const expected = { ...verdict.verdict, mismatch_count: verdict.mismatches.length, mismatches };
+  if (stated !== formatCanonical(expected)) {
+    errors.file("VERDICT_MISMATCH", "PROOF.json", `the artifacts say ${verdict.verdict.condition}`);
+  }
+}
+
+function checkPolicy(proof: Proof, artifacts: Artifacts, wanted: string | null, errors: Findings): Policy | null {
+  const value = artifacts.get("POLICY.json")!;
+  if (POLICY.check(value).length > 0) {
+    errors.file("ARTIFACT_MALFORMED", "POLICY.json", "it is not a policy");
+    return null;
+  }
+  const policy = value as unknown as Policy;
+  const isFixed = policy.profile === "cmp-01";
+  const always = [...ALWAYS_FORBIDDEN, ...(isFixed ? CMP01.forbidden_roots : [])];
+  const fixed = isFixed
+    ? { runs_root: CMP01.runs_root, durable_roots: CMP01.durable_roots, catalytic_roots: CMP01.catalytic_roots }
+    : {};
+  const hasFixed = Object.entries(fixed).every(([key, roots]) => same(policy[key as keyof Policy], roots));
+  if (!always.every((root) => policy.forbidden_roots.includes(root)) || !hasFixed) {
+    errors.file("POLICY_WEAKENED", "POLICY.json", "it lacks roots that are always in it");
+  }
+  if (wanted !== null && proof.artifacts["POLICY.json"] !== wanted) {
+    errors.file("POLICY_MISMATCH", "POLICY.json", "it is not the policy that was asked for");
+  }
+  return policy;
+}
+
+function checkJobSpec(artifacts: Artifacts, policy: Policy | null, errors: Findings): JobSpec | null {
+  const value = artifacts.get("JOBSPEC.json")!;
+  const { jobspec } = parseJobSpec(value);
+  if (jobspec === null || !same(normalizeJobSpec(jobspec), value)) {
+    errors.file("ARTIFACT_MALFORMED", "JOBSPEC.json", "it is not a normalised JobSpec");
+    return null;
+  }
+  if (policy !== null) {
+    const { ok, errors: found } = checkPaths(policy, jobspec, null);
+    const first = found[0];
+    if (!ok && first !== undefined)
+      errors.file("PREFLIGHT_VIOLATION", "JOBSPEC.json", `${first.pointer}: ${first.code}`);
+  }
+  return jobspec;
+}
+
+function haveSameDomains(jobspec: JobSpec, proof: Proof, pre: Trees, post: Trees): boolean {
+  const domains = jobspec.catalytic_domains;
+  const lists = [proof.catalytic_domains, [...pre.keys()], [...post.keys()]];
+  const states = [proof.pre_state, proof.post_state].map((states) => sortedUnique(Object.keys(states)));
+  return [...lists, ...states].every((list) => same(list, domains));
+}
+
+function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post }: Record): void {
+  const texts = (file: string) => formatCanonical(artifacts.get(file));
+  if (texts("PRE_MANIFEST.json") !== formatManifests(pre)) {
+    errors.file("MANIFEST_MISMATCH", "PRE_MANIFEST.json", "it does not follow from PRE_TREE.json");
+  }
+  if (texts("POST_MANIFEST.json") !== formatManifests(post)) {
+    errors.file("MANIFEST_MISMATCH", "POST_MANIFEST.json", "it does not follow from POST_TREE.json");
+  }
+  const before = statesOf(crypto, pre);
+  const after = pre === post ? before : statesOf(crypto, post);
+  const roots = Object.create(null) as JsonObject;
+  for (const [domain, state] of before) roots[domain] = { pre: toRoots(state), post: toRoots(after.get(domain)!) };
+  if (!same(artifacts.get("DOMAIN_ROOTS.json"), roots)) {
+    errors.file("ROOT_MISMATCH", "DOMAIN_ROOTS.json", "the roots do not follow from the trees");
+  }
+  const isStated = (stated: Proof["pre_state"], computed: ReadonlyMap<string, DomainState>) =>
+    [...computed].every(([domain, state]) => {
+      const { error: _, ...facts } = stated[domain]!;
+      return same(facts, state);
+    });
+  const preHasError = Object.values(proof.pre_state).some((state) => state.error !== undefined);
+  if (preHasError || !isStated(proof.pre_state, before) || !isStated(proof.post_state, after)) {
+    errors.file("ROOT_MISMATCH", "PROOF.json", "pre_state or post_state does not follow from the trees");
+  }
+  const { restore_diff: diff } = diffTrees(crypto, pre, post);
+  if (texts("RESTORE_DIFF.json") !== formatRestoreDiff(diff)) {
+    errors.file("DIFF_MISMATCH", "RESTORE_DIFF.json", "it does not follow from the trees");
+  }
+  if (!isInputHashes(artifacts.get("INPUT_HASHES.json"), jobspec, pre)) {
+    errors.file("CROSS_CHECK_MISMATCH", "INPUT_HASHES.json", "it does not follow from PRE_TREE.json");
+  }
+}
+
+function statesOf(crypto: SyncCrypto, trees: Trees): Map<string, DomainState> {
+  return new Map([...trees].map(([domain, tree]) => [domain, stateOf(crypto, tree)]));
+}
+
+function toRoots({ content_root, tree_root }: DomainState): JsonObject {
+  return { content_root, tree_root };
+}
+
+/** Every file of the domains with its hash; whatever else is there lies in a declared input. */
+function isInputHashes(value: JsonValue | undefined, jobspec: JobSpec, pre: Trees): boolean {
+  if (!isJsonObject(value)) return false;
+  const expected = new Map<string, string>();
+  for (const [domain, tree] of pre) {
+    for (const [path, hash] of contentManifest(tree)) expected.set(`${domain}/${path}`, hash);
+  }
+  for (const [path, hash] of expected) if (value[path] !== hash) return false;
+  const inputs = jobspec.inputs.map((input) => (input === "." ? "" : input));
+  return Object.keys(value).every((path) => {
+    const hash = value[path];
+    if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash)) return false;
+    return expected.has(path) || inputs.some((input) => isInside(path, input));
+  });
+}
+
+function recompute({ crypto, proof, jobspec, pre, post }: Record) {
+  const { mismatches } = diffTrees(crypto, pre, post);
+  const unreachable = Object.values(proof.post_state).some((state) => state.error !== undefined);
+  const { violations, command_result, recovered } = proof;
+  const { expected_exit_codes } = jobspec;
+  const facts = { mismatches, unreachable, violations, command_result, expected_exit_codes, recovered };
+  return { mismatches, verdict: decideVerdict(facts) };
+}
+
+function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Record, verdict: Verdict): void {
+  const value = artifacts.get("OUTPUTS.json")!;
+  const fail = (why: string) => errors.file("OUTPUTS_INCONSISTENT", "OUTPUTS.json", why);
+  if (OUTPUTS.check(value).length > 0) {
+    fail("it is not a list of outputs");
+    return;
+  }
+  const outputs = value as unknown as readonly OutputItem[];
+  const { output_hashes, outputs_root } = hashOutputs(crypto, outputs);
+  const hashes = Object.create(null) as JsonObject;
+  for (const [path, hash] of output_hashes) hashes[path] = hash;
+  if (!same(artifacts.get("OUTPUT_HASHES.json"), hashes)) fail("OUTPUT_HASHES.json does not follow from it");
+  if (proof.outputs_root !== outputs_root) fail("outputs_root does not follow from it");
+  const declared = jobspec.outputs.durable_paths.map(toDeclared);
+  const isDeclared = ({ path }: OutputItem) =>
+    findLexicalCode(path) === null && declared.some((one) => isInside(path, one.path));
+  if (!outputs.every(isDeclared)) fail("it lists something that was not declared");
+  if (
+    !same(
+      outputs.map(({ path }) => path),
+      sortedUnique(outputs.map(({ path }) => path)),
+    )
+  )
+    fail("it is not sorted");
+  if (!verdict.verified) {
+    if (outputs.length > 0) fail("a run that is not verified has outputs");
+    return;
+  }
+  for (const { path, folder } of declared) {
+    const found = outputs.find((one) => one.path === path);
+    if (found?.type !== (folder ? "dir" : "file")) fail(`the declared output ${path} is not there with its kind`);
+  }
+}
+
+function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Record, verdict: Verdict): void {
+  const differ = (file: string, why: string) => errors.file("CROSS_CHECK_MISMATCH", file, why);
+  const status = artifacts.get("STATUS.json");
+  const exitCode = proof.command_result.exit_code;
+  const final = verdict.verified ? "succeeded" : verdict.domains_identical ? "failed" : "halted";
+  const expectedStatus = {
+    status: final,
+    exit_code: exitCode,
+    restoration_verified: verdict.verified,
+    condition: verdict.condition,
+  };
+  if (STATUS.check(status!).length > 0 || !holds(status, expectedStatus))
+    differ("STATUS.json", "it says something else than the verdict");
+  const info = artifacts.get("RUN_INFO.json");
+  const expectedInfo = {
+    exit_code: exitCode,
+    restoration_verified: verdict.verified,
+    catalytic_domains: jobspec.catalytic_domains,
+    intent: jobspec.intent,
+  };
+  if (!holds(info, expectedInfo)) differ("RUN_INFO.json", "it says something else than the verdict");
+  const bodies = (kind: string) => ledger.bodies.filter((_, i) => ledger.entries[i]!.kind === kind);
+  const files = ["RUN_INFO", "PRE_MANIFEST", "POST_MANIFEST", "RESTORE_DIFF", "OUTPUTS", "STATUS"];
+  const run = ledger.ok ? bodies("RUN")[0] : undefined;
+  if (run !== undefined) {
+    const closing = Object.create(null) as JsonObject;
+    for (const name of files) closing[name] = artifacts.get(`${name}.json`)!;
+    if (!same(run, closing)) differ("LEDGER.jsonl", "its RUN entry does not equal the files");
+    if (!same(bodies("VIOLATION"), proof.violations))
+      differ("LEDGER.jsonl", "its violations are not those of the proof");
+  }
+  if (!holds(artifacts.get("VALIDATOR_ID.json"), proof.validator))
+    differ("VALIDATOR_ID.json", "it is not the validator of the proof");
+}
+
+function holds(value: JsonValue | undefined, members: object): boolean {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(members).every(([key, member]) => same(value[key], member));
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return formatCanonical(a) === formatCanonical(b);
+}

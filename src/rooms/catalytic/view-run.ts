@@ -1,0 +1,275 @@
+import { formatCanonical, sortedByCodePoint } from "../../core/canonical/index.ts";
+import type { Declared, RunRequest } from "./declare.ts";
+import { type DomainDiff, diffTree, formatDomainDiff } from "./diff.ts";
+import { GUARD_FACTS } from "./guard-choice.ts";
+import { isInside } from "./path-rules.ts";
+import { isOwnState, type Places, parentOf, placeOf } from "./places.ts";
+import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand } from "./ports.ts";
+import type { RunRecord } from "./run-record.ts";
+import { diffFolders } from "./staging.ts";
+import type { Entry, Tree, Trees } from "./tree.ts";
+import type { Violation } from "./verdict.ts";
+import type { GuardName } from "./words.ts";
+
+/** What a command changed in its view of the repository. */
+export interface ViewChanges extends DomainDiff {
+  /** Special files and names that are not UTF-8: they cannot travel. */
+  readonly refused: readonly string[];
+  /** How many git-ignored paths changed. */
+  readonly ignored: number;
+  /** Paths somebody else changed in the real tree meanwhile. */
+  readonly concurrent: readonly string[];
+  /** Commits the command made in its private repository. */
+  readonly commits: number;
+}
+
+type ViewLaunch = Pick<LaunchRequest, "layers" | "writable" | "holes" | "keeps" | "cwd">;
+
+const NOTHING: ViewChanges = {
+  added: new Map(),
+  removed: new Map(),
+  changed: new Map(),
+  refused: [],
+  ignored: 0,
+  concurrent: [],
+  commits: 0,
+};
+
+/** The parts of a run that differ for a view of the whole repository (section 16 of the room's document). */
+export class ViewRun {
+  readonly #ports: CatalyticPorts;
+  readonly #request: RunRequest;
+  readonly #declared: Declared;
+  readonly #places: Places;
+  readonly #guard: GuardName;
+  readonly #holes: readonly string[];
+  #ignored: readonly string[] = [];
+  #head: string | null = null;
+  #tree: Tree = new Map();
+  #after: FingerprintScan | null = null;
+  #concurrent: string[] = [];
+  changes: ViewChanges = NOTHING;
+
+  constructor(ports: CatalyticPorts, request: RunRequest, declared: Declared, places: Places, guard: GuardName) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#declared = declared;
+    this.#places = places;
+    this.#guard = guard;
+    const forbidden = declared.policy.forbidden_roots.filter((root) => root !== ".git");
+    this.#holes = sortedByCodePoint(new Set([...forbidden, ".verbatim"]));
+  }
+
+  get #isNamespace(): boolean {
+    return GUARD_FACTS[this.#guard].class === "namespace";
+  }
+
+  get #hashAll(): boolean {
+    return this.#request.view?.hash_all === true || !this.#isNamespace;
+  }
+
+  /** Roots of which only the stat is known, because their hashes come from the cache or are not taken. */
+  statOnlyRoots(): string[] {
+    if (!this.#hashAll) return ["."];
+    return this.#request.view?.hash_all === true
+      ? []
+      : sortedByCodePoint(this.#ignored.map((path) => path.replace(/\/$/, "")));
+  }
+
+  launcherOf(launcher: string): string {
+    return this.#isNamespace ? launcher : "copy-view";
+  }
+
+  /** Everything but the holes, the private repository and what git ignores. */
+  async snapshot(before: FingerprintScan): Promise<Trees> {
+    const { git } = this.#ports;
+    const { root } = this.#places;
+    if (this.#request.view?.hash_all !== true) this.#ignored = (await git.ignored(root)) ?? [];
+    this.#head = await git.head(root);
+    this.#tree = await this.#read(this.#hashAll ? null : before);
+    if (!this.#hashAll) this.#remember(before);
+    return new Map([[".", this.#tree]]);
+  }
+
+  async #read(known: FingerprintScan | null): Promise<Tree> {
+    const { disk, hashes, progress } = this.#ports;
+    const { root } = this.#places;
+    const { settings, jobspec } = this.#declared;
+    const taken = await disk.snapshot(root, {
+      strict_mtime: jobspec.strict_mtime,
+      max_entries: settings.limits.max_entries,
+      lenient: true,
+      skip: (path) => !this.#isInView(path),
+      onProgress: (files, bytes) => progress.report({ label: `snapshot: ${bytes} bytes`, done: files }),
+      knownHash: (path) => {
+        const packed = known?.packed.get(path);
+        const sha256 = packed === undefined ? null : hashes.lookup(root, path, packed);
+        if (packed === undefined || sha256 === null) return undefined;
+        const { mode, size } = disk.unpack(packed);
+        return { type: "file", mode, size, sha256 };
+      },
+    });
+    return new Map([...taken.entries].filter(([, entry]) => entry.type !== "other")) as Tree;
+  }
+
+  #remember(before: FingerprintScan): void {
+    const known = new Map<string, { packed: string; sha256: string }>();
+    for (const [path, entry] of this.#tree) {
+      const packed = before.packed.get(path);
+      if (entry.type === "file" && packed !== undefined) known.set(path, { packed, sha256: entry.sha256 });
+    }
+    this.#ports.hashes.store(this.#places.root, known);
+  }
+
+  /** Makes the copy that takes the place of a layer where there is none. */
+  async prepare(): Promise<void> {
+    const { disk } = this.#ports;
+    const { root, work } = this.#places;
+    if (GUARD_FACTS[this.#guard].restore_method === "discard-upper") return;
+    disk.createFolder(`${work}/cp0`, 0o755);
+    for (const name of sortedByCodePoint(disk.list(root) ?? [])) {
+      const isState = name === ".verbatim";
+      if (isState) disk.createFolder(`${work}/cp0/${name}`, 0o755);
+      else await disk.copy(`${root}/${name}`, `${work}/cp0/${name}`);
+    }
+  }
+
+  /** How the command is started: the root is a layer, holes are read-only, the home folder is one more layer. */
+  launch(): ViewLaunch {
+    const { root, work } = this.#places;
+    const { jobspec } = this.#declared;
+    if (!this.#isNamespace) {
+      const copy = `${work}/cp0`;
+      return { layers: [], writable: [copy, ...this.#keeps()], holes: [], keeps: [], cwd: placeOf(copy, jobspec.cwd) };
+    }
+    const kind = this.#guard === "ns-overlay" ? "overlay" : "copy";
+    const layers: Layer[] = [{ index: 0, kind, path: root }];
+    const home = this.#ports.host.home;
+    const withHome =
+      kind === "overlay" &&
+      home !== null &&
+      home !== "/" &&
+      !isInside(home, root) &&
+      this.#ports.disk.stat(home) !== null;
+    if (withHome) layers.push({ index: 1, kind: "home", path: home });
+    return {
+      layers,
+      writable: [],
+      holes: this.#holes.map((path) => ({ from: `lo0/${path}`, to: placeOf(root, path) })),
+      keeps: this.#keeps().map((path) => ({
+        from: withHome && isInside(path, home) ? `lo1/${path.slice(home.length + 1)}` : path,
+        to: path,
+      })),
+      cwd: placeOf(root, jobspec.cwd),
+    };
+  }
+
+  #keeps(): string[] {
+    return (this.#request.view?.keep ?? []).filter((path) => this.#ports.disk.stat(path) !== null);
+  }
+
+  /** Under a namespace guard nobody but somebody else can have changed the real tree. */
+  judge(violations: readonly Violation[], after: FingerprintScan): readonly Violation[] {
+    this.#after = after;
+    if (!this.#isNamespace) return violations;
+    this.#concurrent = sortedByCodePoint(violations.map(({ path }) => path));
+    return [];
+  }
+
+  /** Compares the view with what it was before it is dropped, and keeps what changed. */
+  async collect(running: RunningCommand, record: RunRecord): Promise<void> {
+    const { disk, git } = this.#ports;
+    const { root, work } = this.#places;
+    const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
+    const merged = this.#isNamespace ? running.merged(layer) : `${work}/cp0`;
+    const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
+    const { changes, not_utf8 } = await diffFolders(disk, root, merged, skip, this.#after);
+    const added = new Map<string, Entry>();
+    const removed = new Map<string, Entry>();
+    const changed = new Map<string, { before: Entry; after: Entry; fields: readonly string[] }>();
+    const refused: string[] = [];
+    let ignored = 0;
+    for (const [path, { after }] of changes) {
+      if (this.#isLeftOut(path)) continue;
+      if (this.#isIgnored(path)) {
+        ignored++;
+        continue;
+      }
+      const before = this.#tree.get(path) ?? null;
+      if (not_utf8.has(path) || after?.type === "other") refused.push(path);
+      else if (after === null) {
+        if (before !== null) removed.set(path, before);
+      } else if (before === null) added.set(path, after);
+      else {
+        const diff = diffTree(new Map([[path, before]]), new Map([[path, after]]));
+        const change = diff.changed.get(path);
+        if (change !== undefined) changed.set(path, change);
+      }
+    }
+    await this.#keepContents(merged, [...added, ...[...changed].map(([path, one]) => [path, one.after] as const)]);
+    const gitDir = `${merged}/.git`;
+    const commits = disk.stat(gitDir) === null ? 0 : await git.countCommits(merged, this.#head);
+    this.changes = { added, removed, changed, refused, ignored, concurrent: this.#concurrent, commits };
+    record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
+  }
+
+  async #keepContents(merged: string, files: Iterable<readonly [string, Entry]>): Promise<void> {
+    const content = await this.#ports.content();
+    for (const [path, entry] of files) {
+      if (entry.type !== "file") continue;
+      const bytes = this.#ports.disk.read(`${merged}/${path}`);
+      if (bytes !== null) await content.put(bytes);
+    }
+  }
+
+  /** The real tree afterwards. What the kernel protected and whose stat is unchanged keeps its hash. */
+  async lookAgain(pre: Trees): Promise<{ readonly post: Trees; readonly unreachable: ReadonlyMap<string, string> }> {
+    const unreachable = new Map<string, string>();
+    if (!this.#hashAll) return { post: pre, unreachable };
+    const now = new Map(await this.#read(null));
+    for (const path of this.#concurrent) {
+      const was = this.#tree.get(path);
+      if (was === undefined) now.delete(path);
+      else now.set(path, was);
+    }
+    const sorted = new Map(sortedByCodePoint(now.keys()).map((path) => [path, now.get(path)!]));
+    return { post: new Map([[".", sorted]]), unreachable };
+  }
+
+  #isHole(path: string): boolean {
+    return this.#holes.some((hole) => isInside(path, hole)) || isOwnState(path, this.#declared.policy);
+  }
+
+  #isInView(path: string): boolean {
+    return !this.#isHole(path) && !isInside(path, ".git") && !this.#isIgnored(path) && !this.#isLeftOut(path);
+  }
+
+  #isLeftOut(path: string): boolean {
+    return this.#request.view?.leave_out.some((one) => isInside(path, one)) === true;
+  }
+
+  #isIgnored(path: string): boolean {
+    if (this.#ignored.length === 0) return false;
+    const names = this.#ignoredSet();
+    for (let at = path; at !== ""; at = parentOf(at)) if (names.has(at) || names.has(`${at}/`)) return true;
+    return false;
+  }
+
+  #names: ReadonlySet<string> | null = null;
+
+  #ignoredSet(): ReadonlySet<string> {
+    this.#names ??= new Set(this.#ignored);
+    return this.#names;
+  }
+}
+
+/** VIEW_CHANGES.json without its line feed: one domain of RESTORE_DIFF and what could not be in it. */
+function formatViewChanges(changes: ViewChanges): string {
+  const diff = formatDomainDiff(changes);
+  const { refused, ignored, concurrent, commits } = changes;
+  const more = formatCanonical({ commits, concurrent_changes: concurrent, ignored_count: ignored, refused });
+  // Keys by bytes: added, changed, commits, concurrent_changes, ignored_count, refused, removed.
+  const removed = formatDomainDiff({ added: new Map(), changed: new Map(), removed: changes.removed });
+  const rest = removed.slice(removed.indexOf(',"removed":'));
+  return `${diff.slice(0, diff.length - rest.length)},${more.slice(1, -1)}${rest}`;
+}

@@ -1,0 +1,167 @@
+import { isJsonObject, parseJson, sortedUnique, toCanonicalFile } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import type { JobSpec } from "./jobspec.ts";
+import { isInside } from "./path-rules.ts";
+import { claimedPaths, indexOf, isOwnState, type Places, parentOf } from "./places.ts";
+import type { Policy, TripwireSettings } from "./policy.ts";
+import type { CatalyticPorts, FingerprintScan, ScanOptions } from "./ports.ts";
+import { compareTripwire, type Fingerprint } from "./tripwire.ts";
+import type { Violation } from "./verdict.ts";
+import type { GuardClass } from "./words.ts";
+
+export interface WatchSetting {
+  readonly places: Places;
+  readonly policy: Policy;
+  readonly settings: TripwireSettings;
+  readonly jobspec: JobSpec;
+  readonly guard_class: GuardClass;
+  /** Paths that something else looks after. */
+  readonly skip: readonly string[];
+}
+
+export interface WatchResult {
+  readonly violations: readonly Violation[];
+  readonly noise: readonly string[];
+}
+
+/** The tripwire of one run: everything outside the domains, before and after. */
+export class Watch {
+  readonly #ports: Pick<CatalyticPorts, "disk">;
+  readonly #setting: WatchSetting;
+  #before: FingerprintScan | null = null;
+  #options: ScanOptions | null = null;
+  #known: ReadonlyMap<string, boolean> = new Map();
+  scope: "full" | "forbidden" = "full";
+
+  constructor(ports: Pick<CatalyticPorts, "disk">, setting: WatchSetting) {
+    this.#ports = ports;
+    this.#setting = setting;
+  }
+
+  get entries(): number {
+    return this.#before?.packed.size ?? 0;
+  }
+
+  get before(): FingerprintScan | null {
+    return this.#before;
+  }
+
+  /** Looks at everything once. Too much of it: a namespace guard watches less, any other guard refuses. */
+  async begin(): Promise<void> {
+    const { places, settings, guard_class } = this.#setting;
+    const full = { from: [""], skip: (path: string) => this.#isSkipped(path), max_entries: settings.max_entries };
+    this.#known = this.#readIndex();
+    try {
+      this.#options = full;
+      this.#before = await this.#ports.disk.scan(places.root, full);
+    } catch (thrown) {
+      if (!isVerbatimError(thrown) || thrown.code !== "TRIPWIRE_TOO_LARGE" || guard_class !== "namespace") throw thrown;
+      this.scope = "forbidden";
+      this.#options = this.#narrow();
+      this.#before = await this.#ports.disk.scan(places.root, this.#options);
+    }
+  }
+
+  /** Looks again and says what differs. */
+  async end(): Promise<WatchResult & { readonly after: FingerprintScan }> {
+    const { disk } = this.#ports;
+    const { places, policy, settings, guard_class } = this.#setting;
+    const after = await disk.scan(places.root, this.#options!);
+    const before = this.#before!;
+    const [was, is] = [new Map<string, Fingerprint>(), new Map<string, Fingerprint>()];
+    for (const [path, packed] of before.packed) {
+      if (after.packed.get(path) !== packed) was.set(path, disk.unpack(packed));
+    }
+    for (const [path, packed] of after.packed) {
+      if (before.packed.get(path) !== packed) is.set(path, disk.unpack(packed));
+    }
+    const others = this.#readOthers();
+    const facts = {
+      policy,
+      settings,
+      guard_class,
+      before: was,
+      after: is,
+      tool_touched: others.map(parentOrRoot),
+      others,
+    };
+    return { ...compareTripwire(facts), after };
+  }
+
+  #isSkipped(path: string): boolean {
+    const { places, policy, skip } = this.#setting;
+    if (places.record_path !== null && isInside(path, places.record_path)) return true;
+    return skip.some((one) => isInside(path, one)) || isOwnState(path, policy);
+  }
+
+  /** Forbidden roots, inputs, and the folders above the domains. */
+  #narrow(): ScanOptions {
+    const { jobspec, policy } = this.#setting;
+    const deep = [...policy.forbidden_roots, ...jobspec.inputs.map((path) => (path === "." ? "" : path))];
+    const above = jobspec.catalytic_domains.flatMap(ancestorsOf);
+    return {
+      from: sortedUnique([...deep, ...above]).filter((path) => !this.#isSkipped(path)),
+      skip: (path) => this.#isSkipped(path) || !deep.some((root) => isInside(path, root)),
+      max_entries: Number.MAX_SAFE_INTEGER,
+    };
+  }
+
+  #readIndex(): Map<string, boolean> {
+    return new Map(this.#listIndex().map(({ run_id, ended }) => [run_id, ended]));
+  }
+
+  #readOthers(): string[] {
+    const { jobspec } = this.#setting;
+    return this.#listIndex()
+      .filter(({ run_id }) => run_id !== jobspec.run_id && this.#known.get(run_id) !== true)
+      .flatMap(({ paths }) => paths);
+  }
+
+  #listIndex(): { readonly run_id: string; readonly ended: boolean; readonly paths: readonly string[] }[] {
+    const folder = indexOf(this.#setting.places.state);
+    return (this.#ports.disk.list(folder) ?? []).flatMap((name) => {
+      const bytes = this.#ports.disk.read(`${folder}/${name}`);
+      const value = bytes === null ? null : readIndexEntry(bytes);
+      return value === null ? [] : [value];
+    });
+  }
+}
+
+function readIndexEntry(bytes: Uint8Array) {
+  try {
+    const value = parseJson(bytes);
+    if (!isJsonObject(value) || !Array.isArray(value["paths"])) return null;
+    return { run_id: String(value["run_id"]), ended: value["ended"] === true, paths: value["paths"] as string[] };
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
+}
+
+const parentOrRoot = (path: string) => parentOf(path) || ".";
+
+function ancestorsOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, i) => parts.slice(0, i).join("/"));
+}
+
+/** Tells other runs which paths this one works on, so that their tripwires leave them alone. */
+export function writeIndex(disk: CatalyticPorts["disk"], places: Places, jobspec: JobSpec, ended: boolean): void {
+  const folder = indexOf(places.state);
+  disk.makeFolders(folder);
+  const record = places.record_path === null ? [] : [places.record_path];
+  const outputs = jobspec.outputs.durable_paths.map((path) => path.replace(/\/$/, ""));
+  const claimed = jobspec.view ? [] : claimedPaths(jobspec);
+  const paths = sortedUnique([...claimed, ...outputs, ...record]);
+  const entry = { run_id: jobspec.run_id, ended, paths };
+  disk.replaceFile(`${folder}/${jobspec.run_id}.json`, toCanonicalFile(entry), "no");
+}
+
+/** Forgets runs that ended, when no other run is there to be told about them. */
+export function pruneIndex(disk: CatalyticPorts["disk"], state: string, isAlive: (runId: string) => boolean): void {
+  const folder = indexOf(state);
+  const names = disk.list(folder) ?? [];
+  const runs = names.map((name) => name.replace(/\.json$/, ""));
+  if (runs.some(isAlive)) return;
+  for (const name of names) disk.removeFile(`${folder}/${name}`);
+}
