@@ -18,8 +18,10 @@ const WIRINGS: Readonly<Record<string, () => Promise<{ readonly wiring: Wiring }
   context: () => import("./wiring/context.ts"),
   contract: () => import("./wiring/contract.ts"),
   hall: () => import("./wiring/hall.ts"),
+  jobs: () => import("./wiring/jobs.ts"),
   keys: () => import("./wiring/keys.ts"),
   ledger: () => import("./wiring/ledger.ts"),
+  world: () => import("./wiring/world.ts"),
 };
 
 /** The operation of a name, or null. Loads only the room it belongs to. */

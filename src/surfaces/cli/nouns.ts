@@ -34,6 +34,12 @@ export const NOUNS: readonly NounEntry[] = [
   { noun: "expand", room: "context", summary: "read out exact slices", load: () => import("./nouns/expand.ts") },
   { noun: "search", room: "context", summary: "find sections by words", load: () => import("./nouns/search.ts") },
   {
+    noun: "bundle",
+    room: "jobs and bundles",
+    summary: "build, verify, inspect, diff, replay, attest",
+    load: () => import("./nouns/bundle.ts"),
+  },
+  {
     noun: "ledger",
     room: "ledger and trust",
     summary: "show, verify, export, prove",
