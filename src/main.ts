@@ -12,8 +12,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const) {
-    // Transactions are atomic, so leaving at once leaves nothing half done; verbs that must restore take over.
-    process.on(signal, () => process.exit(exit));
+    // Transactions are atomic, so leaving at once leaves nothing half done. Work that must restore first listens too,
+    // and then the process ends when that work does.
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(exit);
+    });
   }
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;
