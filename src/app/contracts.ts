@@ -9,15 +9,19 @@ import {
 } from "../core/contracts/index.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 import { findNearest } from "../core/text/index.ts";
+import { CATALYTIC_CONTRACTS } from "../rooms/catalytic/contracts.ts";
 import { CONTEXT_CONTRACTS } from "../rooms/context/contracts.ts";
 import { JOBS_CONTRACTS } from "../rooms/jobs/contracts.ts";
+import { WORLD_CONTRACTS } from "../rooms/world/contracts.ts";
 import { CONFIG } from "./config-schema.ts";
 
 /** Every contract object of the product. A room adds its own list here. */
 export const CONTRACTS: readonly ContractObject[] = [
   CONFIG,
+  ...CATALYTIC_CONTRACTS,
   ...CONTEXT_CONTRACTS,
   ...JOBS_CONTRACTS,
+  ...WORLD_CONTRACTS,
   LEDGER_ENTRY,
   CHECKPOINT,
   INCLUSION_PROOF,

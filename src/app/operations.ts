@@ -15,6 +15,7 @@ export interface Wiring {
 
 /** The table: the first word of an operation's name decides which module is loaded. */
 const WIRINGS: Readonly<Record<string, () => Promise<{ readonly wiring: Wiring }>>> = {
+  catalytic: () => import("./wiring/catalytic.ts"),
   context: () => import("./wiring/context.ts"),
   contract: () => import("./wiring/contract.ts"),
   hall: () => import("./wiring/hall.ts"),
@@ -22,6 +23,7 @@ const WIRINGS: Readonly<Record<string, () => Promise<{ readonly wiring: Wiring }
   keys: () => import("./wiring/keys.ts"),
   ledger: () => import("./wiring/ledger.ts"),
   world: () => import("./wiring/world.ts"),
+  workflow: () => import("./wiring/workflow.ts"),
 };
 
 /** The operation of a name, or null. Loads only the room it belongs to. */

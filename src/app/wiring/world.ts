@@ -7,6 +7,7 @@ import { Beats } from "../../rooms/world/service/beats.ts";
 import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../rooms/world/service/world-ports.ts";
 import { BYTES_BY_THREE } from "../../rooms/world/tokens.ts";
 import type { Composition } from "../compose.ts";
+import { tellWorldStory, type WorldStory } from "../flows/world-demo.ts";
 import type { Wiring } from "../operations.ts";
 
 // Queues, running beats and followers live as long as their workspace stays open.
@@ -14,7 +15,7 @@ const kept = new WeakMap<object, { readonly store: WorldPorts["store"]; readonly
 
 export const wiring: Wiring = {
   operations: WORLD_OPERATIONS,
-  async ports(composition, effect): Promise<WorldRoom> {
+  async ports(composition, effect): Promise<WorldRoom & { demonstrate(): Promise<WorldStory> }> {
     const { crypto, clock, ids, random, files, actor, env } = composition;
     const store = await composition.store(effect);
     const ports: WorldPorts = {
@@ -39,6 +40,8 @@ export const wiring: Wiring = {
       ...ports,
       beats: keepBeats(composition, ports),
       default_world: world === undefined || world === "" ? null : world,
+      writable: () => composition.store("append"),
+      demonstrate: () => tellWorldStory(composition),
     };
   },
 };

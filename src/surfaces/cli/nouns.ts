@@ -34,10 +34,28 @@ export const NOUNS: readonly NounEntry[] = [
   { noun: "expand", room: "context", summary: "read out exact slices", load: () => import("./nouns/expand.ts") },
   { noun: "search", room: "context", summary: "find sections by words", load: () => import("./nouns/search.ts") },
   {
+    noun: "catalytic",
+    room: "catalytic",
+    summary: "run, verify, show, list, recover",
+    load: () => import("./nouns/catalytic.ts"),
+  },
+  {
     noun: "bundle",
     room: "jobs and bundles",
     summary: "build, verify, inspect, diff, replay, attest",
     load: () => import("./nouns/bundle.ts"),
+  },
+  {
+    noun: "world",
+    room: "worlds",
+    summary: "a lived reality for LLM writers",
+    load: () => import("./nouns/world.ts"),
+  },
+  {
+    noun: "workflow",
+    room: "workflow",
+    summary: "from a goal to a verified patch",
+    load: () => import("./nouns/workflow.ts"),
   },
   {
     noun: "ledger",

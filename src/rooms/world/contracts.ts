@@ -1,0 +1,445 @@
+import { z } from "zod";
+import type { JsonValue } from "../../core/canonical/index.ts";
+import { defineContract, type JsonContract, type Problem } from "../../core/contracts/index.ts";
+import { FINDINGS, type Finding, isVerbatimError } from "../../core/errors/index.ts";
+import { type Cast, isReserved } from "./cast.ts";
+import type { CheckContext } from "./check/context.ts";
+import { checkEntry } from "./check/entry.ts";
+import { checkEnvelope } from "./check/envelope.ts";
+import { PERSON_PATTERN } from "./check/fields.ts";
+import { checkCapsule, checkRehydration, checkRetrievalPack, checkSceneAnchor } from "./check/packs.ts";
+import { checkProjectionOutput } from "./check/projection-output.ts";
+import { checkToolRequest, TOOLS } from "./check/tool-request.ts";
+import { checkWriteBundle } from "./check/write-bundle.ts";
+import { usableTokens } from "./packs/rehydration.ts";
+import { settingsSchema } from "./settings.ts";
+
+const id = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
+const shortId = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/);
+const personId = z.string().regex(PERSON_PATTERN);
+const time = z.string().min(17).max(29);
+const text = z.string().min(1);
+const orNull = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
+
+const envelopeSchema = z.strictObject({
+  request_id: id,
+  invoker: z.strictObject({ invoker_id: id, invoker_role: z.literal("INVOKER"), notes: orNull(z.string()) }),
+  operator: z.strictObject({ operator_id: personId, input_text: z.string() }),
+  mode: z.strictObject({ kind: z.enum(["BEAT", "NO_OP"]), client_intent: orNull(text) }),
+  declared_overrides: orNull(
+    z.strictObject({
+      time: orNull(z.strictObject({ declared_world_time: orNull(z.string()), timezone: orNull(text) })),
+      pause_time: orNull(z.boolean()),
+    }),
+  ),
+  ui: orNull(z.strictObject({ stream_cursor: orNull(text), client_timestamp_utc: orNull(text) })),
+});
+
+const authorSchema = z.strictObject({
+  author_id: personId,
+  author_class: z.enum(["OPERATOR", "PERSON", "WORLD", "SYSTEM"]),
+});
+const channelSchema = z.enum(["USER", "VOICE", "PEOPLE"]);
+
+export const writeEntrySchema = z.strictObject({
+  entry_id: orNull(shortId),
+  bundle_id: orNull(shortId),
+  request_id: id,
+  created_at_world: time,
+  author: authorSchema,
+  visibility: z.strictObject({ scope: z.enum(["PUBLIC", "PRIVATE"]), visible_to: orNull(z.array(personId)) }),
+  channel: channelSchema,
+  text,
+});
+
+const writeBundleSchema = z.strictObject({
+  bundle_id: orNull(shortId),
+  request_id: id,
+  proposed_by: z.strictObject({ engine: text, actor: text }),
+  entries: z.array(writeEntrySchema),
+  wrote: z.boolean(),
+  rejection: orNull(z.strictObject({ rejected: orNull(z.boolean()), reason: orNull(text) })),
+});
+
+export const streamEntrySchema = z.strictObject({
+  entry_id: shortId,
+  created_at_world: time,
+  channel: channelSchema,
+  author_label: z.string().nullable(),
+  text,
+});
+
+export const pocketSchema = z.strictObject({
+  is_available: z.boolean(),
+  clock: z.strictObject({ world_time: time.nullable(), timezone: text.nullable() }),
+  calendar: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        title: text,
+        time: time.nullable(),
+        location: z.string().nullable(),
+        notes: z.string().nullable(),
+      }),
+    ),
+  }),
+  messages: z.strictObject({ items: z.array(z.strictObject({ from: text, text, time })) }),
+});
+
+export const projectionOutputSchema = z.strictObject({
+  request_id: id,
+  stream: z.strictObject({
+    cursor_before: text.nullable(),
+    cursor_after: text.nullable(),
+    entries: z.array(streamEntrySchema),
+  }),
+  pocket: pocketSchema,
+  debug: z.strictObject({ wrote: z.boolean(), bundle_id: shortId.nullable() }),
+});
+
+const toolRequestSchema = z.strictObject({
+  tool_request_id: shortId,
+  request_id: id,
+  requested_by: z.strictObject({
+    engine: z.literal("ENGINE_9_LLM_WRITER"),
+    actor: text,
+    knowledge_view: text,
+  }),
+  tool: z.strictObject({
+    name: z.enum(TOOLS),
+    query_text: orNull(z.string()),
+    constraints: orNull(
+      z.strictObject({
+        time_window: orNull(z.strictObject({ from: orNull(time), to: orNull(time) })),
+        limit: orNull(z.int().min(1).max(20)),
+        person_id: orNull(personId),
+      }),
+    ),
+  }),
+});
+
+export const retrievalPackSchema = z.strictObject({
+  tool_request_id: shortId,
+  request_id: id,
+  results: z.array(
+    z.strictObject({
+      entry_id: shortId,
+      bundle_id: shortId,
+      created_at_world: time,
+      visibility_scope: z.enum(["PUBLIC", "PRIVATE"]),
+      verbatim_excerpt: text,
+    }),
+  ),
+  empty: z.boolean(),
+  notes: z.string().nullable(),
+});
+
+const provenance = z.strictObject({ used_entry_ids: z.array(shortId) });
+
+const sceneAnchorSchema = z.strictObject({
+  scene_anchor_id: text,
+  request_id: id,
+  created_at_world: time,
+  text,
+  provenance,
+});
+
+const rehydrationSchema = z.strictObject({
+  rehydration_id: text,
+  request_id: id,
+  created_at_world: time,
+  text,
+  physical_continuity_replay: text,
+  provenance: z.strictObject({ used_entry_ids: z.array(shortId), used_capsule_ids: z.array(text) }),
+  trigger: z.strictObject({ kind: z.literal("TOKEN_BUDGET"), threshold: text }),
+});
+
+export const capsuleSchema = z.strictObject({
+  capsule_id: text,
+  person_id: personId,
+  created_at_world: time,
+  sections: z.array(
+    z.strictObject({ name: z.enum(["SOURCE_EXCERPTS", "OPTIONAL_DERIVED"]), text: z.string(), provenance }),
+  ),
+});
+
+const section = z.strictObject({ count: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+
+const exportManifestSchema = z.strictObject({
+  type: z.literal("manifest"),
+  sections: z.strictObject({ record: section, outcome: section, blob: section }),
+  head_hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable(),
+  file_sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+/** Everybody who could be somebody: a single object says nothing about who lives in its world. */
+class Anybody extends Map<string, string> {
+  override has(person: string): boolean {
+    return PERSON_PATTERN.test(person) && !isReserved("GEORGE", person);
+  }
+}
+
+const CAST: Cast = {
+  operator_id: "GEORGE",
+  operator_name: "George",
+  people: new Anybody(),
+  present: [],
+  visibility_default: "presence",
+  writer_lint: "report",
+};
+
+const CONTEXT: CheckContext = {
+  cast: CAST,
+  zones: { isKnown: () => true, offsetMinutes: () => 0 },
+  graphemes: { split: (whole) => whole },
+};
+
+type WorldCode = Finding<"world"> | Finding<"contract">;
+
+/** The first failure is the answer, as everywhere in the World Contracts. */
+function own(codes: readonly WorldCode[], check: (value: JsonValue) => unknown) {
+  const says: Readonly<Record<string, string>> = { ...FINDINGS.contract, ...FINDINGS.world };
+  return {
+    codes: Object.fromEntries(codes.map((code) => [code, says[code]!])),
+    check(value: JsonValue): Problem[] {
+      try {
+        check(value);
+        return [];
+      } catch (thrown) {
+        if (!isVerbatimError(thrown)) throw thrown;
+        return [{ code: thrown.code, pointer: thrown.where ?? "", message: thrown.message }];
+      }
+    },
+  };
+}
+
+const SHAPE = ["FIELD_MISSING", "FIELD_TYPE", "FIELD_UNKNOWN"] as const;
+const ENTRY_CODES = [
+  ...SHAPE,
+  "FIELD_EMPTY",
+  "FIELD_VALUE",
+  "FIELD_PATTERN",
+  "TEXT_HAS_NUL",
+  "TEXT_INVISIBLE",
+  "TEXT_TOO_LARGE",
+  "TIME_FORMAT_INVALID",
+  "TIME_OUT_OF_RANGE",
+  "VISIBILITY_DUPLICATE",
+  "VISIBILITY_EMPTY",
+  "VISIBILITY_NOT_EMPTY",
+  "VISIBILITY_EXCLUDES_AUTHOR",
+  "PERSON_UNKNOWN",
+  "CHANNEL_AUTHOR_MISMATCH",
+  "AUTHOR_ID_MISMATCH",
+] as const;
+const PACK_CODES = [
+  ...SHAPE,
+  "FIELD_EMPTY",
+  "PROVENANCE_EMPTY",
+  "PROVENANCE_DUPLICATE",
+  "PACK_META_WORD",
+  "PACK_DIRECTIVE",
+  "PACK_STATE_VARIABLE",
+] as const;
+
+export const INVOCATION_ENVELOPE = defineContract({
+  room: "world",
+  name: "invocation-envelope",
+  title: "InvocationEnvelope",
+  summary: "The one shape in which a beat or a refresh of a world is asked for.",
+  schema: envelopeSchema,
+  own: own(
+    [
+      ...SHAPE,
+      "FIELD_EMPTY",
+      "FIELD_VALUE",
+      "FIELD_PATTERN",
+      "FIELD_TOO_LONG",
+      "TEXT_HAS_NUL",
+      "TEXT_INVISIBLE",
+      "INPUT_TOO_LARGE",
+      "INVOKER_IS_OPERATOR",
+      "OPERATOR_MISMATCH",
+      "NO_OP_WITH_TEXT",
+      "NO_OP_WITH_OVERRIDES",
+      "TIME_FORMAT_INVALID",
+      "TIME_ZONE_UNKNOWN",
+      "TIME_OUT_OF_RANGE",
+    ],
+    (value) => checkEnvelope(value, CONTEXT),
+  ),
+});
+
+export const WRITE_BUNDLE = defineContract({
+  room: "world",
+  name: "write-bundle",
+  title: "WriteBundle",
+  summary: "The atomic commit unit of a world: all of its entries or none.",
+  schema: writeBundleSchema,
+  own: own(
+    [
+      ...SHAPE,
+      "FIELD_EMPTY",
+      "FIELD_TOO_LONG",
+      "BUNDLE_TOO_MANY_ENTRIES",
+      "BUNDLE_WROTE_MISMATCH",
+      "BUNDLE_REJECTED_WITH_EFFECT",
+      "BUNDLE_REASON_UNEXPECTED",
+    ],
+    (value) => checkWriteBundle(value, CONTEXT),
+  ),
+});
+
+export const WRITE_ENTRY = defineContract({
+  room: "world",
+  name: "write-entry",
+  title: "WriteEntry",
+  summary: "The smallest unit of written reality. Corrections are new entries.",
+  schema: writeEntrySchema,
+  own: own(ENTRY_CODES, (value) => checkEntry(value, CONTEXT)),
+});
+
+export const PROJECTION_OUTPUT = defineContract({
+  room: "world",
+  name: "projection-output",
+  title: "ProjectionOutput",
+  summary: "What a screen is given: lines of the ledger and the pocket, nothing else.",
+  schema: projectionOutputSchema,
+  own: own(
+    [
+      ...SHAPE,
+      "FIELD_VALUE",
+      "TIME_FORMAT_INVALID",
+      "AUTHOR_LABEL_NOT_ALLOWED",
+      "AUTHOR_LABEL_MISSING",
+      "STREAM_DUPLICATE",
+      "STREAM_ORDER",
+      "DEBUG_MISMATCH",
+    ],
+    (value) => checkProjectionOutput(value),
+  ),
+});
+
+export const TOOL_REQUEST = defineContract({
+  room: "world",
+  name: "tool-request",
+  title: "ToolRequest",
+  summary: "A writer asks the ledger. Tools are mechanical and never write.",
+  schema: toolRequestSchema,
+  own: own(
+    [
+      ...SHAPE,
+      "FIELD_EMPTY",
+      "FIELD_VALUE",
+      "FIELD_TOO_LONG",
+      "TOOL_UNKNOWN",
+      "LIMIT_OUT_OF_RANGE",
+      "TIME_WINDOW_INVERTED",
+      "PERSON_UNKNOWN",
+    ],
+    (value) => checkToolRequest(value, CONTEXT),
+  ),
+});
+
+export const RETRIEVAL_RESULT_PACK = defineContract({
+  room: "world",
+  name: "retrieval-result-pack",
+  title: "RetrievalResultPack",
+  summary: "Evidence with its sources. Whether each excerpt is part of its entry is checked against the ledger.",
+  schema: retrievalPackSchema,
+  own: own([...SHAPE, "FIELD_EMPTY", "FIELD_VALUE", "EMPTY_FLAG_MISMATCH"], (value) =>
+    checkRetrievalPack(value, CONTEXT),
+  ),
+});
+
+export const SCENE_ANCHOR_PACK = defineContract({
+  room: "world",
+  name: "scene-anchor-pack",
+  title: "SceneAnchorPack",
+  summary: "The opening of a scene, made once and kept.",
+  schema: sceneAnchorSchema,
+  own: own(PACK_CODES, (value) => checkSceneAnchor(value, CONTEXT)),
+});
+
+export const REHYDRATION_PACK = defineContract({
+  room: "world",
+  name: "rehydration-pack",
+  title: "RehydrationPack",
+  summary: "What a writer is shown of a scene when its window is nearly full.",
+  schema: rehydrationSchema,
+  own: own([...PACK_CODES, "FIELD_VALUE"], (value) => checkRehydration(value, CONTEXT)),
+});
+
+export const CAPSULE_PACK = defineContract({
+  room: "world",
+  name: "capsule-pack",
+  title: "CapsulePack",
+  summary: "What one person has said, quoted. A view that can be made again at any time.",
+  schema: capsuleSchema,
+  own: own(
+    [
+      ...SHAPE,
+      "FIELD_VALUE",
+      "PERSON_UNKNOWN",
+      "CAPSULE_SOURCE_MISSING",
+      "CAPSULE_SECTION_DUPLICATE",
+      "CAPSULE_DERIVED_UNMARKED",
+      "PROVENANCE_EMPTY",
+      "PROVENANCE_DUPLICATE",
+      "PACK_META_WORD",
+    ],
+    (value) => checkCapsule(value, CONTEXT),
+  ),
+});
+
+export const WORLD_SETTINGS = defineContract({
+  room: "world",
+  name: "world-settings",
+  title: "WorldSettings",
+  summary: "Everything about a world that its owner decides. A new world needs a title and a time zone.",
+  schema: settingsSchema,
+  checks: [
+    {
+      code: "CONTEXT_BUDGET_TOO_SMALL",
+      summary: FINDINGS.world.CONTEXT_BUDGET_TOO_SMALL,
+      run(value) {
+        const parsed = settingsSchema.safeParse(value);
+        if (!parsed.success) return [];
+        const { context, tools } = parsed.data;
+        try {
+          usableTokens({ ...context, evidence_bytes: tools.beat_bytes });
+          return [];
+        } catch (thrown) {
+          if (!isVerbatimError(thrown)) throw thrown;
+          return ["/context/window_tokens"];
+        }
+      },
+    },
+  ],
+});
+
+export const WORLD_EXPORT_MANIFEST = defineContract({
+  room: "world",
+  name: "world-export-manifest",
+  title: "World export manifest",
+  summary: "The last line of an exported world; it vouches for every byte before it.",
+  media: "jsonl",
+  schema: exportManifestSchema,
+});
+
+/** The contract objects of the world room. */
+export const WORLD_CONTRACTS: readonly JsonContract[] = [
+  INVOCATION_ENVELOPE,
+  WRITE_BUNDLE,
+  WRITE_ENTRY,
+  PROJECTION_OUTPUT,
+  TOOL_REQUEST,
+  RETRIEVAL_RESULT_PACK,
+  SCENE_ANCHOR_PACK,
+  REHYDRATION_PACK,
+  CAPSULE_PACK,
+  WORLD_SETTINGS,
+  WORLD_EXPORT_MANIFEST,
+];

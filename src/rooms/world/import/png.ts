@@ -1,0 +1,80 @@
+import { decodeUtf8 } from "../../../core/canonical/index.ts";
+import { decodeBase64 } from "../../../core/trust/base64.ts";
+import { unknownFormat } from "./card.ts";
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] as const;
+
+/** Whether bytes begin like a PNG. */
+export function isPng(bytes: Uint8Array): boolean {
+  return SIGNATURE.every((byte, i) => bytes[i] === byte);
+}
+
+/** The JSON bytes of the card inside a PNG: of chunk `ccv3` when there is one, else of `chara`. Checks every CRC. */
+export function readPngCard(bytes: Uint8Array): Uint8Array {
+  const found = new Map<string, string>();
+  for (const { type, data } of readChunks(bytes)) {
+    const text = type === "tEXt" ? readText(data) : type === "iTXt" ? readInternationalText(data) : null;
+    if (text !== null && !found.has(text.keyword)) found.set(text.keyword, text.value);
+  }
+  const value = found.get("ccv3") ?? found.get("chara");
+  if (value === undefined) throw unknownFormat("the image carries no card");
+  const json = decodeBase64(value.replace(/[\r\n\t ]+/g, ""));
+  if (json === null) throw unknownFormat("the card in the image is not base64");
+  return json;
+}
+
+interface Chunk {
+  readonly type: string;
+  readonly data: Uint8Array;
+}
+
+function* readChunks(bytes: Uint8Array): Generator<Chunk> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at: number = SIGNATURE.length;
+  while (at + 12 <= bytes.length) {
+    const length = view.getUint32(at);
+    const end = at + 12 + length;
+    if (end > bytes.length) throw unknownFormat("the image ends in the middle of a chunk");
+    const named = bytes.subarray(at + 4, at + 8 + length);
+    if (crc32(named) !== view.getUint32(end - 4)) throw unknownFormat("a chunk of the image is damaged");
+    const type = String.fromCharCode(...named.subarray(0, 4));
+    yield { type, data: named.subarray(4) };
+    if (type === "IEND") return;
+    at = end;
+  }
+  throw unknownFormat("the image has no end");
+}
+
+function readText(data: Uint8Array): { keyword: string; value: string } | null {
+  const zero = data.indexOf(0);
+  if (zero < 0) return null;
+  return { keyword: toLatin1(data.subarray(0, zero)), value: toLatin1(data.subarray(zero + 1)) };
+}
+
+/** Compressed text is not read: base64 of a card gains nothing from it, and a bomb could hide there. */
+function readInternationalText(data: Uint8Array): { keyword: string; value: string } | null {
+  const zero = data.indexOf(0);
+  if (zero < 0 || data[zero + 1] !== 0) return null;
+  const language = data.indexOf(0, zero + 3);
+  const translated = language < 0 ? -1 : data.indexOf(0, language + 1);
+  const value = translated < 0 ? null : decodeUtf8(data.subarray(translated + 1));
+  return value === null ? null : { keyword: toLatin1(data.subarray(0, zero)), value };
+}
+
+function toLatin1(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
+}
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
+  let c = n;
+  for (let k = 0; k < 8; k++) c = (c & 1) === 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
+  return c;
+});
+
+function crc32(bytes: Uint8Array): number {
+  let c = 0xffffffff;
+  for (let i = 0; i < bytes.length; i++) c = TABLE[(c ^ bytes[i]!) & 255]! ^ (c >>> 8);
+  return (c ^ 0xffffffff) >>> 0;
+}

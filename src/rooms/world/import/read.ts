@@ -1,0 +1,61 @@
+import { decodeUtf8, isJsonObject, type JsonValue, parseJson, utf8Length } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import type { Cast } from "../cast.ts";
+import { MAX_TEXT_BYTES } from "../check/fields.ts";
+import { type CardOptions, readCard, unknownFormat } from "./card.ts";
+import { readChat } from "./chat.ts";
+import type { ImportPlan } from "./lines.ts";
+import { readLoreBook, readWorldInfo } from "./lore.ts";
+import { isPng, readPngCard } from "./png.ts";
+
+export const MAX_IMPORT_BYTES = 32 * 1024 * 1024;
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+const MAX_LINES = 10_000;
+
+/** What a card, lorebook or chat would write. Nothing in the file is run and nothing is fetched. */
+export function readImport(cast: Cast, bytes: Uint8Array, options: CardOptions): ImportPlan {
+  if (bytes.length > MAX_IMPORT_BYTES) throw tooLarge(`the file has ${bytes.length} bytes`);
+  const json = isPng(bytes) ? readPngCard(bytes) : bytes;
+  const text = decodeUtf8(json);
+  if (text === null) throw unknownFormat("the file is not UTF-8 text");
+  const value = tryJson(text);
+  if (value !== null && json.length > MAX_JSON_BYTES) throw tooLarge(`the JSON has ${json.length} bytes`);
+  const plan = value === null ? readChat(cast, text) : readJson(cast, value, options);
+  if (plan.lines.length > MAX_LINES) throw tooLarge(`the file has ${plan.lines.length} lines`);
+  for (const { text: line, from } of plan.lines) {
+    if (utf8Length(line) > MAX_TEXT_BYTES) throw tooLarge(`the text at ${from} has more than ${MAX_TEXT_BYTES} bytes`);
+    if (line.includes("\0")) throw new VerbatimError("TEXT_HAS_NUL", { where: from });
+  }
+  return plan;
+}
+
+function tryJson(text: string): JsonValue | null {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    // A chat is one object a line, so as a whole it is no JSON.
+    if (isVerbatimError(thrown) && thrown.code === "JSON_SYNTAX") return null;
+    throw thrown;
+  }
+}
+
+function readJson(cast: Cast, value: JsonValue, options: CardOptions): ImportPlan {
+  if (!isJsonObject(value)) throw unknownFormat("the file is no JSON object");
+  const { spec, entries, data } = value;
+  const lore = (version: string, { lines, not_imported }: ReturnType<typeof readLoreBook>): ImportPlan => ({
+    version,
+    people: [],
+    present_after: cast.present,
+    lines,
+    not_imported,
+  });
+  if (spec === "lorebook_v3") return lore("LOREBOOK", readLoreBook(data, "/data", options.lore));
+  if (spec === undefined && isJsonObject(entries)) return lore("WORLD_INFO", readWorldInfo(entries, options.lore));
+  if (spec === undefined && Array.isArray(entries)) return lore("LOREBOOK", readLoreBook(value, "", options.lore));
+  if (spec === undefined && typeof value["mes"] === "string") return readChat(cast, JSON.stringify(value));
+  return readCard(cast, value, options);
+}
+
+function tooLarge(message: string): VerbatimError {
+  return new VerbatimError("IMPORT_TOO_LARGE", { message });
+}

@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { defineOperation } from "../../../core/operation.ts";
+import { loadWorld } from "../service/reading.ts";
+import { worldTime } from "../service/views.ts";
+import {
+  addCalendarItem,
+  addMessage,
+  addPerson,
+  changeSettings,
+  closeCalendarItem,
+  makeToken,
+  namePerson,
+  setPresence,
+  startScene,
+} from "../service/worlds.ts";
+import { timePolicySchema } from "../settings.ts";
+import { findWorldId, type WorldRoom, worldField } from "./room.ts";
+
+const key = z.string().min(1).max(100).optional().describe("Idempotency key: the same one is answered once.");
+const personSchema = z.strictObject({ person_id: z.string(), display_name: z.string() });
+const person = z.string().min(1).describe("Id of the person: capital letters, digits and _.");
+const name = z.string().min(1).describe("Name that readers see.");
+
+export const peopleAdd = defineOperation({
+  name: "world.people-add",
+  summary: "Adds a person to a world.",
+  effect: "append",
+  input: z.strictObject({ person_id: person, display_name: name, world: worldField, key }),
+  output: personSchema,
+  run: async (room: WorldRoom, { person_id, display_name, world, key: once }) =>
+    addPerson(room, await findWorldId(room, world), { person_id, display_name }, once ?? null),
+});
+
+export const peopleName = defineOperation({
+  name: "world.people-name",
+  summary: "Gives a person another name; stored answers keep the old one.",
+  effect: "append",
+  input: z.strictObject({ person_id: person, display_name: name, world: worldField, key }),
+  output: personSchema,
+  run: async (room: WorldRoom, { person_id, display_name, world, key: once }) =>
+    namePerson(room, await findWorldId(room, world), { person_id, display_name }, once ?? null),
+});
+
+export const peopleToken = defineOperation({
+  name: "world.people-token",
+  summary: "Makes a token with which one person's view can be read over HTTP. It is shown once.",
+  effect: "append",
+  input: z.strictObject({ person_id: person, world: worldField }),
+  output: z.strictObject({ token: z.string(), role: z.string(), viewer: z.string() }),
+  run: async (room: WorldRoom, { person_id, world }) => makeToken(room, await findWorldId(room, world), person_id),
+});
+
+export const presence = defineOperation({
+  name: "world.presence",
+  summary: "Says who is here; with a text a new scene begins.",
+  effect: "append",
+  input: z.strictObject({
+    present: z.array(z.string()).describe("Ids of everybody who is here."),
+    world: worldField,
+    scene: z.string().optional().describe("Begin a new scene with this line of narration."),
+    key,
+  }),
+  output: z.strictObject({ present: z.array(z.string()), scene_no: z.int() }),
+  async run(room: WorldRoom, { present, world, scene, key: once }) {
+    const worldId = await findWorldId(room, world);
+    if (scene === undefined) await setPresence(room, worldId, present, once ?? null);
+    else await startScene(room, worldId, { text: scene, present }, once ?? null);
+    const { state } = await room.store.read((door) => loadWorld(door.world, worldId));
+    return { present: [...state.present], scene_no: state.scene_no };
+  },
+});
+
+export const scene = defineOperation({
+  name: "world.scene",
+  summary: "Begins the next scene, with a line of narration or without.",
+  effect: "append",
+  input: z.strictObject({
+    text: z.string().default("").describe("First line of the scene."),
+    present: z.array(z.string()).optional().describe("Ids of everybody who is here; as before otherwise."),
+    world: worldField,
+    key,
+  }),
+  output: z.strictObject({ scene_no: z.int(), bundle_id: z.string().nullable() }),
+  run: async (room: WorldRoom, { text, present, world, key: once }) =>
+    startScene(room, await findWorldId(room, world), { text, present: present ?? null }, once ?? null),
+});
+
+export const calendarAdd = defineOperation({
+  name: "world.calendar-add",
+  summary: "Adds an item to the calendar; it becomes due when the world's clock passes its time.",
+  effect: "append",
+  input: z.strictObject({
+    title: z.string().min(1).describe("What it is."),
+    at: z.string().optional().describe("When, in the world's zone or with an offset."),
+    location: z.string().optional().describe("Where."),
+    notes: z.string().optional().describe("Anything else."),
+    to: z.array(z.string()).optional().describe("Who may see it; the operator otherwise."),
+    world: worldField,
+    key,
+  }),
+  output: z.strictObject({ item_id: z.string() }),
+  run: async (room: WorldRoom, { title, at, location, notes, to, world, key: once }) =>
+    addCalendarItem(
+      room,
+      await findWorldId(room, world),
+      { title, time: at ?? null, location: location ?? null, notes: notes ?? null, visible_to: to ?? null },
+      once ?? null,
+    ),
+});
+
+export const calendarClose = defineOperation({
+  name: "world.calendar-close",
+  summary: "Closes a calendar item.",
+  effect: "append",
+  input: z.strictObject({ item_id: z.string().min(1).describe("Id of the item."), world: worldField, key }),
+  output: z.strictObject({ item_id: z.string(), state: z.string() }),
+  run: async (room: WorldRoom, { item_id, world, key: once }) =>
+    closeCalendarItem(room, await findWorldId(room, world), item_id, once ?? null),
+});
+
+export const messageAdd = defineOperation({
+  name: "world.message-add",
+  summary: "Sends a message from one person to others; it is in their pockets, not in the stream.",
+  effect: "append",
+  input: z.strictObject({
+    from: z.string().min(1).describe("Who sends it: the operator or a person."),
+    text: z.string().min(1).describe("What it says."),
+    to: z.array(z.string()).min(1).describe("Who gets it."),
+    world: worldField,
+    key,
+  }),
+  output: z.strictObject({ message_no: z.int() }),
+  run: async (room: WorldRoom, { from, text, to, world, key: once }) =>
+    addMessage(room, await findWorldId(room, world), { from, text, visible_to: to }, once ?? null),
+});
+
+const timeSchema = z.strictObject({
+  world_time: z.string(),
+  timezone: z.string(),
+  paused: z.boolean(),
+  policy: timePolicySchema,
+});
+
+async function readTime(room: WorldRoom, worldId: string): Promise<z.input<typeof timeSchema>> {
+  const world = await room.store.read((door) => loadWorld(door.world, worldId));
+  const { zone, paused, settings } = world.state;
+  return { world_time: worldTime(room, world), timezone: zone, paused, policy: settings.time_policy };
+}
+
+export const timeShow = defineOperation({
+  name: "world.time",
+  summary: "Shows the clock of a world.",
+  effect: "read",
+  input: z.strictObject({ world: worldField }),
+  output: timeSchema,
+  run: async (room: WorldRoom, { world }) => readTime(room, await findWorldId(room, world)),
+});
+
+export const timePolicy = defineOperation({
+  name: "world.time-policy",
+  summary: "Says how time moves when nobody declares it.",
+  effect: "append",
+  input: z.strictObject({
+    policy: z.string().describe('JSON: {"kind":"explicit"}, {"kind":"step","step_ms":60000} or a rate.'),
+    world: worldField,
+  }),
+  output: timeSchema,
+  async run(room: WorldRoom, { policy, world }) {
+    const worldId = await findWorldId(room, world);
+    await changeSettings(room, worldId, { time_policy: JSON.parse(policy) as unknown }, null);
+    return readTime(room, worldId);
+  },
+});
+
+export const CONTROL_OPERATIONS = [
+  peopleAdd,
+  peopleName,
+  peopleToken,
+  presence,
+  scene,
+  calendarAdd,
+  calendarClose,
+  messageAdd,
+  timeShow,
+  timePolicy,
+] as const;

@@ -1,0 +1,19 @@
+import type { Operation } from "../../../core/operation.ts";
+import { BEAT_OPERATIONS } from "./beats.ts";
+import { CONTROL_OPERATIONS } from "./control.ts";
+import { demo } from "./demo.ts";
+import { HISTORY_OPERATIONS } from "./history.ts";
+import { VIEW_OPERATIONS } from "./views.ts";
+import { WORLD_MAKING_OPERATIONS } from "./worlds.ts";
+
+export type { WorldRoom } from "./room.ts";
+
+/** Everything the world room can do. */
+export const WORLD_OPERATIONS: readonly Operation<never>[] = [
+  ...WORLD_MAKING_OPERATIONS,
+  ...BEAT_OPERATIONS,
+  ...VIEW_OPERATIONS,
+  ...CONTROL_OPERATIONS,
+  ...HISTORY_OPERATIONS,
+  demo,
+] as unknown as readonly Operation<never>[];

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { LOCAL_DOORS } from "../../../core/operation.ts";
+import type { Beats } from "../service/beats.ts";
+import { parseState } from "../service/state.ts";
+import type { WorldPorts, WorldStore } from "../service/world-ports.ts";
+
+/** What the operations of the room run on. */
+export interface WorldRoom extends WorldPorts {
+  readonly beats: Beats;
+  /** World that is meant when none is named. */
+  readonly default_world: string | null;
+  /** The store for writing, where an operation that reads has to mend something. */
+  writable(): Promise<WorldStore>;
+}
+
+/** Refuses to touch files for a caller on another machine. */
+export function requireLocal(room: WorldRoom, field: string): void {
+  if (LOCAL_DOORS.some((door) => door === room.actor)) return;
+  throw new VerbatimError("USAGE", {
+    message: `${field} names a file and is not open at this door`,
+    where: `/${field}`,
+  });
+}
+
+/** Which world is meant: by id, or by the beginning of its title. */
+export const worldField = z
+  .string()
+  .min(1)
+  .optional()
+  .describe("World by id or by the beginning of its title; VERBATIM_WORLD, or the only one, otherwise.");
+
+export const viewerField = z.string().min(1).optional().describe("Read as this person; the operator otherwise.");
+
+export const requestIdField = z
+  .string()
+  .min(1)
+  .max(128)
+  .optional()
+  .describe("Key under which the same request is answered once; a new one otherwise.");
+
+/** The id of the world that is meant; WORLD_NOT_FOUND when none or several fit. */
+export async function findWorldId(room: WorldRoom, named: string | undefined): Promise<string> {
+  const rows = await room.store.read((door) => door.world.list());
+  const name = named ?? room.default_world;
+  if (name === null) {
+    const [only, other] = rows;
+    if (only !== undefined && other === undefined) return only.world_id;
+    throw new VerbatimError("WORLD_NOT_FOUND", {
+      message: only === undefined ? "there is no world yet" : "there are several worlds; name one with --world",
+      fix: only === undefined ? "Make one: verbatim world new TITLE" : "List them: verbatim world list",
+    });
+  }
+  if (rows.some(({ world_id }) => world_id === name)) return name;
+  const fitting = rows.filter(({ state }) => parseState(state).settings.title.startsWith(name));
+  const [only, other] = fitting;
+  if (only !== undefined && other === undefined) return only.world_id;
+  throw new VerbatimError("WORLD_NOT_FOUND", { where: "world" });
+}

@@ -1,0 +1,227 @@
+import { z } from "zod";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { defineOperation } from "../../../core/operation.ts";
+import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../contracts.ts";
+import { parseCall } from "../service/calls.ts";
+import { loadWorld } from "../service/reading.ts";
+import { followWorld, readCapsule, readEntry, readPage, readViewerPocket, search } from "../service/views.ts";
+import { parseInstant } from "../time/instant.ts";
+import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";
+
+export const pageSchema = z.strictObject({
+  viewer: z.string(),
+  entries: z.array(streamEntrySchema),
+  cursor_before: z.string().nullable(),
+  cursor_after: z.string().nullable(),
+  has_more_before: z.boolean(),
+  has_more_after: z.boolean(),
+  pocket: pocketSchema,
+});
+
+export const projection = defineOperation({
+  name: "world.projection",
+  summary: "Shows a page of what a viewer may see; the newest lines without a cursor.",
+  effect: "read",
+  input: z.strictObject({
+    world: worldField,
+    viewer: viewerField,
+    after: z.string().optional().describe("Lines after this cursor."),
+    before: z.string().optional().describe("Lines before this cursor."),
+    limit: z.int().min(1).max(200).default(50).describe("Lines at most."),
+  }),
+  output: pageSchema,
+  async run(room: WorldRoom, { world, viewer, after, before, limit }) {
+    const query = { viewer: viewer ?? null, after: after ?? null, before: before ?? null, limit };
+    const { entries, ...page } = await readPage(room, await findWorldId(room, world), query);
+    return { ...page, entries: [...entries] } as z.input<typeof pageSchema>;
+  },
+});
+
+export const follow = defineOperation({
+  name: "world.follow",
+  summary: "Shows what a viewer may see as it is written, one event a line.",
+  effect: "read",
+  input: z.strictObject({
+    world: worldField,
+    viewer: viewerField,
+    after: z.string().optional().describe("Begin after this cursor; with what comes next otherwise."),
+    status: z.boolean().default(false).describe("Also how beats are doing."),
+  }),
+  output: z.strictObject({ events: z.int() }),
+  run: async () => {
+    throw new VerbatimError("USAGE", { message: "world.follow has no end; read its lines" });
+  },
+  async *lines(room: WorldRoom, { world, viewer, after, status }) {
+    const query = { viewer: viewer ?? null, after: after ?? null, status };
+    for await (const event of followWorld(room, room.beats.hub, await findWorldId(room, world), query)) {
+      yield JSON.stringify(event);
+    }
+  },
+});
+
+export const entry = defineOperation({
+  name: "world.entry",
+  summary: "Shows one committed entry that a viewer may see.",
+  effect: "read",
+  input: z.strictObject({
+    world: worldField,
+    entry_id: z.string().min(1).describe("Id of the entry."),
+    viewer: viewerField,
+  }),
+  output: writeEntrySchema,
+  async run(room: WorldRoom, { world, entry_id, viewer }) {
+    const found = await readEntry(room, await findWorldId(room, world), entry_id, viewer ?? null);
+    return { ...found, visibility: { ...found.visibility, visible_to: [...found.visibility.visible_to] } };
+  },
+});
+
+export const searchLines = defineOperation({
+  name: "world.search",
+  summary: "Finds lines by words, among what a viewer may see.",
+  effect: "read",
+  input: z.strictObject({
+    query: z.string().max(2000).describe("Words to look for."),
+    world: worldField,
+    viewer: viewerField,
+    person: z.string().optional().describe("Only lines by this person."),
+    from: z.string().optional().describe("Only lines from this time on, with an offset."),
+    to: z.string().optional().describe("Only lines up to this time, with an offset."),
+    limit: z.int().min(1).max(20).default(5).describe("Results at most."),
+  }),
+  output: retrievalPackSchema,
+  async run(room: WorldRoom, { query, world, viewer, person, from, to, limit }) {
+    const pack = await search(room, await findWorldId(room, world), viewer ?? null, {
+      query_text: query,
+      limit,
+      person_id: person ?? null,
+      from: from === undefined ? null : parseInstant(from, "/from"),
+      to: to === undefined ? null : parseInstant(to, "/to"),
+    });
+    return { ...pack, results: [...pack.results] };
+  },
+});
+
+export const capsule = defineOperation({
+  name: "world.capsule",
+  summary: "Quotes what a person has said, as a viewer may know it.",
+  effect: "read",
+  input: z.strictObject({
+    person: z.string().min(1).describe("Id of the person."),
+    world: worldField,
+    viewer: viewerField,
+  }),
+  output: capsuleSchema,
+  async run(room: WorldRoom, { person, world, viewer }) {
+    const pack = await readCapsule(room, await findWorldId(room, world), person, viewer ?? null);
+    return JSON.parse(JSON.stringify(pack)) as z.input<typeof capsuleSchema>;
+  },
+});
+
+export const pocket = defineOperation({
+  name: "world.pocket",
+  summary: "Shows the clock, calendar and messages of a viewer.",
+  effect: "read",
+  input: z.strictObject({ world: worldField, viewer: viewerField }),
+  output: pocketSchema,
+  async run(room: WorldRoom, { world, viewer }) {
+    const found = await readViewerPocket(room, await findWorldId(room, world), viewer ?? null);
+    return JSON.parse(JSON.stringify(found)) as z.input<typeof pocketSchema>;
+  },
+});
+
+export const people = defineOperation({
+  name: "world.people",
+  summary: "Lists the people of a world and who is here.",
+  effect: "read",
+  input: z.strictObject({ world: worldField }),
+  output: z.strictObject({
+    operator: z.strictObject({ operator_id: z.string(), name: z.string(), present: z.boolean() }),
+    people: z.array(z.strictObject({ person_id: z.string(), display_name: z.string(), present: z.boolean() })),
+  }),
+  async run(room: WorldRoom, input) {
+    const worldId = await findWorldId(room, input.world);
+    const { cast } = await room.store.read((door) => loadWorld(door.world, worldId));
+    const isHere = (id: string) => cast.present.includes(id);
+    return {
+      operator: { operator_id: cast.operator_id, name: cast.operator_name, present: isHere(cast.operator_id) },
+      people: [...cast.people].map(([person_id, display_name]) => ({
+        person_id,
+        display_name,
+        present: isHere(person_id),
+      })),
+    };
+  },
+});
+
+const callSummary = z.strictObject({
+  call_id: z.string(),
+  request_id: z.string(),
+  purpose: z.string(),
+  actor: z.string(),
+  provider: z.string(),
+  model: z.string().nullable(),
+  verdict: z.string(),
+  estimated_tokens: z.int(),
+  duration_ms: z.int(),
+});
+
+export const calls = defineOperation({
+  name: "world.calls",
+  summary: "Lists the model calls of a request, or the newest of a world.",
+  effect: "read",
+  input: z.strictObject({
+    request_id: z.string().optional().describe("Only calls of this request."),
+    world: worldField,
+    limit: z.int().min(1).max(500).default(50).describe("Calls at most."),
+  }),
+  output: z.strictObject({ calls: z.array(callSummary) }),
+  async run(room: WorldRoom, { request_id, world, limit }) {
+    const worldId = await findWorldId(room, world);
+    const rows = await room.store.read(async (door) => {
+      const { number } = await loadWorld(door.world, worldId);
+      return door.world.calls(number, request_id ?? null, limit);
+    });
+    return {
+      calls: rows.reverse().map((row) => {
+        const call = parseCall(row);
+        const { call_id, purpose, actor, provider, model, verdict, estimated_tokens, duration_ms } = call;
+        return {
+          call_id,
+          request_id: row.request_id,
+          purpose,
+          actor,
+          provider,
+          model,
+          verdict,
+          estimated_tokens,
+          duration_ms,
+        };
+      }),
+    };
+  },
+});
+
+export const call = defineOperation({
+  name: "world.call",
+  summary: "Shows one model call: the exact messages, their parts, the raw answer and the verdict.",
+  effect: "read",
+  input: z.strictObject({ call_id: z.string().min(1).describe("Id of the call."), world: worldField }),
+  output: z.looseObject({
+    call_id: z.string(),
+    request_id: z.string(),
+    raw: z.string().nullable(),
+    verdict: z.string(),
+  }),
+  async run(room: WorldRoom, { call_id, world }) {
+    const worldId = await findWorldId(room, world);
+    const row = await room.store.read(async (door) => {
+      const { number } = await loadWorld(door.world, worldId);
+      return door.world.call(number, call_id);
+    });
+    if (row === null) throw new VerbatimError("CALL_NOT_FOUND", { where: call_id });
+    return { ...parseCall(row) };
+  },
+});
+
+/** Every operation that reads something of a world; a test drives a secret at each of them. */
+export const VIEW_OPERATIONS = [projection, follow, entry, searchLines, capsule, pocket, people, calls, call] as const;

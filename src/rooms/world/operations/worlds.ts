@@ -1,0 +1,174 @@
+import { z } from "zod";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { defineOperation } from "../../../core/operation.ts";
+import { loadWorld } from "../service/reading.ts";
+import { parseState } from "../service/state.ts";
+import { worldTime } from "../service/views.ts";
+import { changeSettings, createWorld } from "../service/worlds.ts";
+import { type Settings, settingsSchema } from "../settings.ts";
+import { formatInstant } from "../time/instant.ts";
+import { findWorldId, requireLocal, type WorldRoom, worldField } from "./room.ts";
+
+const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
+const SCRIPTED = "Scripted writer: no model is running";
+
+/** The writer in words. */
+function describeWriter({ writer }: Settings): string {
+  return writer.kind === "scripted" ? SCRIPTED : `${writer.kind} ${writer.model ?? ""}`.trim();
+}
+
+function parsePerson(text: string): { person_id: string; display_name: string } {
+  const at = text.indexOf("=");
+  if (at < 1)
+    throw new VerbatimError("USAGE", { message: `a person is given as ID=Name, not ${JSON.stringify(text)}` });
+  return { person_id: text.slice(0, at), display_name: text.slice(at + 1) };
+}
+
+export const newWorld = defineOperation({
+  name: "world.new",
+  summary: "Makes a world.",
+  effect: "append",
+  input: z.strictObject({
+    title: z.string().min(1).max(120).describe("Title of the world."),
+    id: z.string().optional().describe("Id, w_ and small letters; made from the title otherwise."),
+    operator: z.string().optional().describe("Id of the operator; GEORGE otherwise."),
+    operator_name: z.string().optional().describe("Name of the operator; George otherwise."),
+    timezone: z.string().optional().describe("Time zone of the world, an IANA name."),
+    start: z.string().optional().describe("Time at which the world begins."),
+    person: z.array(z.string()).default([]).describe("A person as ID=Name; may be repeated."),
+    writer: z.enum(["scripted", "ollama", "openai-compatible"]).default("scripted").describe("Who writes."),
+    model: z.string().optional().describe("Model of the writer."),
+    base_url: z.string().optional().describe("Address of the writer's provider."),
+    api_key_env: z.string().optional().describe("Name of the variable that holds the provider's key."),
+    script: z.string().optional().describe("File with lines for the scripted writer."),
+    visibility: z.enum(["presence", "public"]).default("presence").describe("Who perceives a line by default."),
+    cast: z.enum(["room", "each"]).default("room").describe("One writer for the room, or one pass for each person."),
+    settings: z.record(z.string(), z.unknown()).optional().describe("Any other settings, as an object."),
+  }),
+  output: z.strictObject({ world_id: z.string(), title: z.string(), next: z.string() }),
+  async run(room: WorldRoom, input) {
+    if (input.script !== undefined) requireLocal(room, "script");
+    const script =
+      input.script === undefined
+        ? null
+        : new TextDecoder()
+            .decode(await room.files.read(input.script, MAX_SCRIPT_BYTES))
+            .split("\n")
+            .filter((line) => line.trim() !== "");
+    const { world_id } = await createWorld(room, {
+      world_id: input.id ?? null,
+      start: input.start ?? null,
+      people: input.person.map(parsePerson),
+      settings: {
+        title: input.title,
+        ...(input.operator === undefined ? {} : { operator_id: input.operator }),
+        ...(input.operator_name === undefined ? {} : { operator_name: input.operator_name }),
+        ...(input.timezone === undefined ? {} : { timezone: input.timezone }),
+        visibility_default: input.visibility,
+        cast: input.cast,
+        writer: {
+          kind: input.writer,
+          model: input.model ?? null,
+          base_url: input.base_url ?? null,
+          api_key_env: input.api_key_env ?? null,
+          script,
+        },
+        ...input.settings,
+      },
+    });
+    return { world_id, title: input.title, next: `verbatim world say "Hello." --world ${world_id}` };
+  },
+});
+
+const listedWorld = z.strictObject({
+  world_id: z.string(),
+  title: z.string(),
+  world_time: z.string(),
+  entries: z.int(),
+  writer: z.string(),
+});
+
+export const listWorlds = defineOperation({
+  name: "world.list",
+  summary: "Lists the worlds of this workspace.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({ worlds: z.array(listedWorld) }),
+  async run(room: WorldRoom) {
+    const rows = await room.store.read((door) => door.world.list());
+    return {
+      worlds: rows.map(({ world_id, state }) => {
+        const { settings, clock_ms, zone, next_wseq } = parseState(state);
+        const world_time = formatInstant(room.zones, clock_ms, zone);
+        return {
+          world_id,
+          title: settings.title,
+          world_time,
+          entries: next_wseq - 1,
+          writer: describeWriter(settings),
+        };
+      }),
+    };
+  },
+});
+
+export const showWorld = defineOperation({
+  name: "world.show",
+  summary: "Shows a world: its settings, people, clock and head.",
+  effect: "read",
+  input: z.strictObject({ world: worldField }),
+  output: z.strictObject({
+    world_id: z.string(),
+    settings: settingsSchema,
+    people: z.array(z.strictObject({ person_id: z.string(), display_name: z.string(), present: z.boolean() })),
+    operator_present: z.boolean(),
+    world_time: z.string(),
+    timezone: z.string(),
+    paused: z.boolean(),
+    scene_no: z.int(),
+    head: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
+    parent: z.strictObject({ world_id: z.string(), position: z.int() }).nullable(),
+    writer: z.string(),
+  }),
+  async run(room: WorldRoom, input) {
+    const worldId = await findWorldId(room, input.world);
+    return room.store.read(async (door) => {
+      const world = await loadWorld(door.world, worldId);
+      const { state, cast } = world;
+      return {
+        world_id: worldId,
+        settings: state.settings,
+        people: [...cast.people].map(([person_id, display_name]) => ({
+          person_id,
+          display_name,
+          present: cast.present.includes(person_id),
+        })),
+        operator_present: cast.present.includes(cast.operator_id),
+        world_time: worldTime(room, world),
+        timezone: state.zone,
+        paused: state.paused,
+        scene_no: state.scene_no,
+        head: await door.ledger.head(`world/${worldId}`),
+        parent: state.parent === null ? null : { ...state.parent },
+        writer: describeWriter(state.settings),
+      };
+    });
+  },
+});
+
+export const setSettings = defineOperation({
+  name: "world.settings-set",
+  summary: "Changes settings of a world; what is not named stays.",
+  effect: "append",
+  input: z.strictObject({
+    world: worldField,
+    settings: z.record(z.string(), z.unknown()).describe("Settings to change."),
+    key: z.string().optional().describe("Idempotency key."),
+  }),
+  output: z.strictObject({ settings: settingsSchema }),
+  async run(room: WorldRoom, { world, settings, key }) {
+    return changeSettings(room, await findWorldId(room, world), settings, key ?? null);
+  },
+});
+
+export const WORLD_MAKING_OPERATIONS = [newWorld, listWorlds, showWorld, setSettings] as const;

@@ -1,0 +1,53 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import type { CardOptions } from "../import/card.ts";
+import type { ImportPlan } from "../import/lines.ts";
+import { readImport } from "../import/read.ts";
+import { formatInstant } from "../time/instant.ts";
+import { toWriteBundle } from "./bundle.ts";
+import { appendRecord } from "./commit.ts";
+import { controlWorld } from "./control.ts";
+import { loadWorld } from "./reading.ts";
+import type { WorldPorts } from "./world-ports.ts";
+
+export interface Imported extends ImportPlan {
+  readonly world_id: string;
+  /** Null for a preview, and when there was nothing to write. */
+  readonly bundle_id: string | null;
+  readonly source_sha256: string | null;
+}
+
+/** Shows what a file would write, or writes it: one write bundle, one record, all or nothing. */
+export async function importFile(
+  ports: WorldPorts,
+  worldId: string,
+  bytes: Uint8Array,
+  options: CardOptions & { readonly preview: boolean },
+): Promise<Imported> {
+  if (options.preview) {
+    const plan = await ports.store.read(async (door) =>
+      readImport((await loadWorld(door.world, worldId)).cast, bytes, options),
+    );
+    return { ...plan, world_id: worldId, bundle_id: null, source_sha256: null };
+  }
+  await ports.store.read(async (door) => readImport((await loadWorld(door.world, worldId)).cast, bytes, options));
+  const source = await ports.content.put(bytes);
+  return (await controlWorld(ports, worldId, null, async (door, world) => {
+    const plan = readImport(world.cast, bytes, options);
+    const bundle = toWriteBundle(ports.crypto, world.state, {
+      request_id: "import",
+      created_at_world: formatInstant(ports.zones, world.state.clock_ms, world.state.zone),
+      proposed_by: { engine: "ENGINE_1_INVOCATION", actor: ports.actor },
+      lines: plan.lines,
+    });
+    const record = {
+      version: plan.version,
+      source_sha256: source,
+      people: plan.people,
+      present: plan.present_after,
+      write_bundle: bundle,
+      not_imported: plan.not_imported,
+    };
+    await appendRecord(ports, door, world, "WORLD_IMPORTED", record as unknown as JsonValue);
+    return { ...plan, world_id: worldId, bundle_id: bundle?.bundle_id ?? null, source_sha256: source } as never;
+  })) as unknown as Imported;
+}

@@ -1,0 +1,160 @@
+import { randomBytes } from "node:crypto";
+import type { Io } from "../io.ts";
+import { defineVerb, type Verb } from "../verb.ts";
+import { shown } from "./world-text.ts";
+
+interface Line {
+  readonly entry_id: string;
+  readonly channel: string;
+  readonly author_label: string | null;
+  readonly text: string;
+}
+
+interface Answer {
+  readonly request_id: string;
+  readonly result: string;
+  readonly code: string | null;
+  readonly replayed: boolean;
+  readonly output: { readonly stream: { readonly entries: readonly Line[]; readonly cursor_after: string | null } };
+}
+
+interface Page {
+  readonly viewer: string;
+  readonly entries: readonly Line[];
+  readonly cursor_before: string | null;
+  readonly cursor_after: string | null;
+  readonly has_more_before: boolean;
+}
+
+interface Time {
+  readonly world_time: string;
+  readonly timezone: string;
+  readonly paused: boolean;
+  readonly policy: { readonly kind: string };
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  WROTE: "written",
+  SILENCE: "nothing was said",
+  PROPOSAL_REJECTED: "the writer's proposal was refused; your line was kept",
+  WRITER_OUTPUT_INVALID: "the writer's answer could not be read; your line was kept",
+  TOOL_BUDGET_SPENT: "the writer kept asking; your line was kept",
+  WRITER_UNAVAILABLE: "the writer cannot be reached; your line was kept",
+  WRITER_CANCELLED: "stopped; your line was kept",
+};
+
+/** Prints lines: PEOPLE with the name above, the others bare. */
+export function printLines(lines: readonly Line[], io: Io): void {
+  for (const { author_label, text } of lines) {
+    if (author_label !== null) io.line(io.paint.bold(shown(author_label)));
+    io.line(shown(text));
+  }
+}
+
+function renderAnswer({ output, result, code, replayed }: Answer, io: Io): void {
+  printLines(output.stream.entries, io);
+  const cursor = output.stream.cursor_after === null ? "" : `; cursor ${output.stream.cursor_after}`;
+  io.note(
+    `${WORDS[result] ?? result}${code === null ? "" : ` (${code})`}${replayed ? "; answered before" : ""}${cursor}`,
+  );
+}
+
+/** A request id of its own, said before anything is sent, so that an interrupted call can be repeated. */
+async function withRequestId(input: Record<string, unknown>, io: Io): Promise<Record<string, unknown>> {
+  if (input["request_id"] !== undefined) return input;
+  const request_id = `cli-${randomBytes(8).toString("hex")}`;
+  io.note(`request ${request_id}`);
+  return { ...input, request_id };
+}
+
+export const BEAT_VERBS: readonly Verb<never>[] = [
+  defineVerb<Answer>({
+    path: ["say"],
+    operation: "world.say",
+    args: [{ field: "text", label: "TEXT" }],
+    examples: ['verbatim world say "I sit down."', 'echo "A long line." | verbatim world say - --world w_harbour'],
+    lines: "json",
+    async prepare(input, io) {
+      const text = input["text"] === "-" ? await readInput() : input["text"];
+      return withRequestId({ ...input, text }, io);
+    },
+    render: renderAnswer,
+  }),
+  defineVerb<Answer>({
+    path: ["beat"],
+    operation: "world.beat",
+    examples: ["verbatim world beat", "verbatim world beat --at 2026-01-01T22:00"],
+    lines: "json",
+    prepare: withRequestId,
+    render: renderAnswer,
+  }),
+  defineVerb<Page>({
+    path: ["stream"],
+    operation: "world.projection",
+    flags: { viewer: { name: "as", value: "VIEWER" } },
+    examples: ["verbatim world stream --limit 20", "verbatim world stream --as ANA"],
+    render({ entries, cursor_before, has_more_before }, io) {
+      printLines(entries, io);
+      if (has_more_before && cursor_before !== null) io.note(`earlier lines: --before ${cursor_before}`);
+    },
+  }),
+  defineVerb<{ readonly events: number }>({
+    path: ["follow"],
+    operation: "world.follow",
+    flags: { viewer: { name: "as", value: "VIEWER" } },
+    examples: ["verbatim world follow", "verbatim world follow --as ANA"],
+    lines: "always",
+    render: () => undefined,
+  }),
+  defineVerb<Time>({
+    path: ["time", "show"],
+    operation: "world.time",
+    examples: ["verbatim world time show"],
+    render: renderTime,
+  }),
+  defineVerb<Answer>({
+    path: ["time", "declare"],
+    operation: "world.beat",
+    args: [{ field: "at", label: "TIME" }],
+    flags: { pause: { hidden: true }, resume: { hidden: true } },
+    examples: ["verbatim world time declare 2026-01-01T22:00 --timezone Europe/London"],
+    lines: "json",
+    prepare: withRequestId,
+    render: renderAnswer,
+  }),
+  defineVerb<Answer>({
+    path: ["time", "pause"],
+    operation: "world.beat",
+    flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
+    examples: ["verbatim world time pause"],
+    lines: "json",
+    prepare: async (input, io) => withRequestId({ ...input, pause: true }, io),
+    render: renderAnswer,
+  }),
+  defineVerb<Answer>({
+    path: ["time", "resume"],
+    operation: "world.beat",
+    flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
+    examples: ["verbatim world time resume"],
+    lines: "json",
+    prepare: async (input, io) => withRequestId({ ...input, resume: true }, io),
+    render: renderAnswer,
+  }),
+  defineVerb<Time>({
+    path: ["time", "policy"],
+    operation: "world.time-policy",
+    args: [{ field: "policy", label: "JSON" }],
+    examples: [`verbatim world time policy '{"kind":"step","step_ms":60000}'`],
+    render: renderTime,
+  }),
+];
+
+function renderTime({ world_time, timezone, paused, policy }: Time, io: Io): void {
+  io.line(`${world_time} (${timezone})${paused ? ", paused" : ""}, policy ${policy.kind}`);
+}
+
+async function readInput(): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of process.stdin) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString("utf8");
+}

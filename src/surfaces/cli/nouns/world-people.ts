@@ -1,0 +1,175 @@
+import type { Io } from "../io.ts";
+import { formatTable } from "../table.ts";
+import { defineVerb, type Verb } from "../verb.ts";
+import { shown } from "./world-text.ts";
+
+interface People {
+  readonly operator: { readonly operator_id: string; readonly name: string; readonly present: boolean };
+  readonly people: readonly { readonly person_id: string; readonly display_name: string; readonly present: boolean }[];
+}
+
+interface Person {
+  readonly person_id: string;
+  readonly display_name: string;
+}
+
+interface Pocket {
+  readonly clock: { readonly world_time: string | null; readonly timezone: string | null };
+  readonly calendar: { readonly items: readonly { title: string; time: string | null; location: string | null }[] };
+  readonly messages: { readonly items: readonly { from: string; text: string; time: string }[] };
+}
+
+interface Pack {
+  readonly results: readonly { entry_id: string; created_at_world: string; verbatim_excerpt: string }[];
+  readonly notes: string | null;
+}
+
+interface Capsule {
+  readonly capsule_id: string;
+  readonly sections: readonly { text: string; provenance: { used_entry_ids: readonly string[] } }[];
+}
+
+const AS = { viewer: { name: "as", value: "VIEWER" } } as const;
+
+function renderPerson({ person_id, display_name }: Person, io: Io): void {
+  io.line(`${person_id} ${shown(display_name)}`);
+}
+
+export const PEOPLE_VERBS: readonly Verb<never>[] = [
+  defineVerb<Pack>({
+    path: ["search"],
+    operation: "world.search",
+    args: [{ field: "query", label: "QUERY" }],
+    flags: AS,
+    examples: ['verbatim world search "blue boat"', "verbatim world search letter --person ANA --as ANA"],
+    render({ results, notes }, io) {
+      for (const { entry_id, created_at_world, verbatim_excerpt } of results) {
+        io.line(io.paint.dim(`${created_at_world} ${entry_id}`));
+        io.line(shown(verbatim_excerpt));
+      }
+      if (results.length === 0) io.note("nothing found");
+      if (notes !== null) io.note(notes);
+    },
+  }),
+  defineVerb<Capsule>({
+    path: ["capsule"],
+    operation: "world.capsule",
+    args: [{ field: "person", label: "PERSON" }],
+    flags: AS,
+    examples: ["verbatim world capsule ANA", "verbatim world capsule ANA --as BEN"],
+    render({ capsule_id, sections }, io) {
+      for (const { text, provenance } of sections) {
+        if (text !== "") io.line(shown(text));
+        io.note(
+          `${capsule_id} from ${provenance.used_entry_ids.length} entries: ${provenance.used_entry_ids.join(" ")}`,
+        );
+      }
+    },
+  }),
+  defineVerb<People>({
+    path: ["people", "list"],
+    operation: "world.people",
+    examples: ["verbatim world people list"],
+    render({ operator, people }, io) {
+      const rows = [
+        [operator.operator_id, shown(operator.name), operator.present ? "here" : "", "operator"],
+        ...people.map((one) => [one.person_id, shown(one.display_name), one.present ? "here" : "", ""]),
+      ];
+      const columns = [{ title: "id" }, { title: "name", shrink: true }, { title: "" }, { title: "" }];
+      for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    },
+  }),
+  defineVerb<Person>({
+    path: ["people", "add"],
+    operation: "world.people-add",
+    args: [
+      { field: "person_id", label: "ID" },
+      { field: "display_name", label: "NAME" },
+    ],
+    flags: { key: { hidden: true } },
+    examples: ["verbatim world people add CLEO Cleo"],
+    render: renderPerson,
+  }),
+  defineVerb<Person>({
+    path: ["people", "name"],
+    operation: "world.people-name",
+    args: [
+      { field: "person_id", label: "ID" },
+      { field: "display_name", label: "NAME" },
+    ],
+    flags: { key: { hidden: true } },
+    examples: ['verbatim world people name CLEO "Cleo the baker"'],
+    render: renderPerson,
+  }),
+  defineVerb<{ readonly present: readonly string[]; readonly scene_no: number }>({
+    path: ["people", "presence"],
+    operation: "world.presence",
+    args: [{ field: "present", label: "ID", variadic: true }],
+    flags: { key: { hidden: true } },
+    examples: [
+      "verbatim world people presence GEORGE ANA",
+      'verbatim world people presence GEORGE BEN --scene "The pier, at dusk."',
+    ],
+    render({ present, scene_no }, io) {
+      io.line(`here: ${present.join(", ")} (scene ${scene_no})`);
+    },
+  }),
+  defineVerb<{ readonly token: string; readonly role: string; readonly viewer: string }>({
+    path: ["people", "token"],
+    operation: "world.people-token",
+    args: [{ field: "person_id", label: "ID" }],
+    examples: ["verbatim world people token ANA"],
+    render({ token, viewer, role }, io) {
+      io.line(token);
+      io.note(`reads as ${viewer} (${role}); it is shown once and only its hash is kept`);
+    },
+  }),
+  defineVerb<Pocket>({
+    path: ["pocket", "show"],
+    operation: "world.pocket",
+    flags: AS,
+    examples: ["verbatim world pocket show --as ANA"],
+    render({ clock, calendar, messages }, io) {
+      if (clock.world_time !== null) io.line(`clock ${clock.world_time} (${clock.timezone})`);
+      for (const { title, time, location } of calendar.items) {
+        io.line(
+          `item  ${[time ?? "undated", shown(title), location === null ? "" : shown(location)].join("  ").trimEnd()}`,
+        );
+      }
+      for (const { from, text, time } of messages.items) io.line(`from  ${shown(from)}, ${time}: ${shown(text)}`);
+    },
+  }),
+  defineVerb<{ readonly item_id: string }>({
+    path: ["pocket", "event"],
+    operation: "world.calendar-add",
+    args: [{ field: "title", label: "TITLE" }],
+    flags: { key: { hidden: true } },
+    examples: ['verbatim world pocket event Ferry --at 2026-01-01T09:00 --location "Pier 2"'],
+    render({ item_id }, io) {
+      io.line(item_id);
+    },
+  }),
+  defineVerb<{ readonly item_id: string; readonly state: string }>({
+    path: ["pocket", "close"],
+    operation: "world.calendar-close",
+    args: [{ field: "item_id", label: "ITEM" }],
+    flags: { key: { hidden: true } },
+    examples: ["verbatim world pocket close k_1"],
+    render({ item_id, state }, io) {
+      io.line(`${item_id} ${state}`);
+    },
+  }),
+  defineVerb<{ readonly message_no: number }>({
+    path: ["pocket", "message"],
+    operation: "world.message-add",
+    args: [
+      { field: "from", label: "FROM" },
+      { field: "text", label: "TEXT" },
+    ],
+    flags: { key: { hidden: true } },
+    examples: ['verbatim world pocket message ANA "Are you up?" --to GEORGE'],
+    render({ message_no }, io) {
+      io.line(`message ${message_no}`);
+    },
+  }),
+];

@@ -1,0 +1,110 @@
+import { formatTable } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+import { BEAT_VERBS } from "./world-beats.ts";
+import { HISTORY_VERBS } from "./world-history.ts";
+import { PEOPLE_VERBS } from "./world-people.ts";
+import { shown } from "./world-text.ts";
+
+interface Listed {
+  readonly worlds: readonly {
+    readonly world_id: string;
+    readonly title: string;
+    readonly world_time: string;
+    readonly entries: number;
+    readonly writer: string;
+  }[];
+}
+
+interface Shown {
+  readonly world_id: string;
+  readonly settings: { readonly title: string; readonly operator_id: string; readonly cast: string };
+  readonly people: readonly { readonly person_id: string; readonly display_name: string; readonly present: boolean }[];
+  readonly operator_present: boolean;
+  readonly world_time: string;
+  readonly timezone: string;
+  readonly paused: boolean;
+  readonly scene_no: number;
+  readonly head: { readonly position: number; readonly hash: string } | null;
+  readonly parent: { readonly world_id: string; readonly position: number } | null;
+  readonly writer: string;
+}
+
+interface Story {
+  readonly ok: boolean;
+  readonly steps: readonly { readonly title: string; readonly lines: readonly string[]; readonly ok: boolean }[];
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<{ readonly world_id: string; readonly title: string; readonly next: string }>({
+      path: ["new"],
+      operation: "world.new",
+      args: [{ field: "title", label: "TITLE" }],
+      flags: { settings: { hidden: true }, person: { value: "ID=NAME" } },
+      examples: [
+        'verbatim world new "Gull Rock" --person ANA=Ana --person BEN=Ben',
+        "verbatim world new Harbour --writer ollama --model llama3.1 --timezone Europe/London --start 2026-01-01T07:30",
+      ],
+      render({ world_id, title, next }, io) {
+        io.line(`${io.paint.bold(world_id)} ${shown(title)}`);
+        io.line(`next: ${next}`);
+      },
+    }),
+    defineVerb<Listed>({
+      path: ["list"],
+      operation: "world.list",
+      examples: ["verbatim world list"],
+      render({ worlds }, io) {
+        if (worlds.length === 0) io.line("there is no world yet; make one: verbatim world new TITLE");
+        const rows = worlds.map((one) => [
+          one.world_id,
+          shown(one.title),
+          one.world_time,
+          String(one.entries),
+          one.writer,
+        ]);
+        const columns = [
+          { title: "world" },
+          { title: "title", shrink: true },
+          { title: "clock" },
+          { title: "entries" },
+          { title: "writer", shrink: true },
+        ];
+        if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+      },
+    }),
+    defineVerb<Shown>({
+      path: ["show"],
+      operation: "world.show",
+      args: [{ field: "world", label: "WORLD", optional: true }],
+      examples: ["verbatim world show w_gull-rock"],
+      render(world, io) {
+        io.line(`${io.paint.bold(world.world_id)} ${shown(world.settings.title)}`);
+        io.line(`clock     ${world.world_time} (${world.timezone})${world.paused ? ", paused" : ""}`);
+        const here = world.people.filter(({ present }) => present).map(({ person_id }) => person_id);
+        io.line(`here      ${[...(world.operator_present ? [world.settings.operator_id] : []), ...here].join(", ")}`);
+        io.line(`people    ${world.people.map((one) => `${one.person_id} (${shown(one.display_name)})`).join(", ")}`);
+        io.line(`scene     ${world.scene_no}, cast ${world.settings.cast}`);
+        io.line(`writer    ${world.writer}`);
+        if (world.parent !== null) io.line(`forked    from ${world.parent.world_id} at ${world.parent.position}`);
+        if (world.head !== null) io.line(`head      ${world.head.position} ${world.head.hash}`);
+      },
+    }),
+    ...BEAT_VERBS,
+    ...PEOPLE_VERBS,
+    ...HISTORY_VERBS,
+    defineVerb<Story>({
+      path: ["demo"],
+      operation: "world.demo",
+      examples: ["verbatim world demo"],
+      render({ ok, steps }, io) {
+        for (const { title, lines, ok: good } of steps) {
+          io.line(`${good ? io.paint.good("ok") : io.paint.bad("no")} ${io.paint.bold(title)}`);
+          for (const line of lines) io.line(`   ${shown(line)}`);
+        }
+        io.line(ok ? "the secret stayed with those who were told" : io.paint.bad("something did not hold"));
+      },
+      exit: ({ ok }) => (ok ? 0 : 3),
+    }),
+  ],
+};
