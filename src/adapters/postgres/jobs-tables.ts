@@ -22,6 +22,7 @@ import {
   fromJob,
   fromStep,
   STEP,
+  type StoredFacts,
   type StoredJob,
   type StoredReceipt,
   type StoredStep,
@@ -79,21 +80,27 @@ export class PostgresJobsReader implements JobsReader {
   }
 
   async job(jobId: string): Promise<JobRow | null> {
-    const sql = `select ${FACTS}, j.breach, j.message from jobs_job j where j.job_id = $1`;
+    const sql = `select ${FACTS}, j.message from jobs_job j where j.job_id = $1`;
     const row = await this.#connection.get<StoredJob>(sql, jobId);
     return row === undefined ? null : toJobRow(row);
   }
 
+  async facts(jobId: string): Promise<JobFacts | null> {
+    const sql = `select ${FACTS} from jobs_job j where j.job_id = $1`;
+    const row = await this.#connection.get<StoredFacts>(sql, jobId);
+    return row === undefined ? null : toJobFacts(row);
+  }
+
   async jobsAfter(number: number, limit: number): Promise<JobFacts[]> {
     const sql = `select ${FACTS} from jobs_job j where j.number > $1 order by j.number limit $2`;
-    return (await this.#connection.all<StoredJob>(sql, number, limit)).map(toJobFacts);
+    return (await this.#connection.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
   }
 
   async openJobsAfter(number: number, limit: number): Promise<JobFacts[]> {
     const sql = `
       select ${FACTS} from jobs_open o join jobs_job j on j.number = o.number
       where o.number > $1 order by o.number limit $2`;
-    return (await this.#connection.all<StoredJob>(sql, number, limit)).map(toJobFacts);
+    return (await this.#connection.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
   }
 
   async steps(jobId: string): Promise<StepRow[]> {

@@ -8,17 +8,18 @@ import type { Step } from "../../rooms/jobs/step-shape.ts";
 
 /** Columns of a job without its message and of a step, under the names of their tables. */
 export const FACTS =
-  "j.job_id, j.run_id, j.message_id, j.plan_hash, j.number, j.step_count, j.intent, j.breach_ordinal";
+  "j.job_id, j.run_id, j.message_id, j.plan_hash, j.number, j.step_count, j.intent, j.breach_ordinal, j.breach";
 export const STEP = "job_id, step, resolved, status, lease_owner, lease_expires_ms, fencing_token";
 
 /** A list of intents needs no more of each than this. */
 const INTENT_LENGTH = 200;
 
-export interface StoredJob extends Omit<JobFacts, "intent"> {
-  /** A JSON string: databases do not take every character. */
-  readonly intent: string;
-  readonly message: string;
+export interface StoredFacts extends Omit<JobFacts, "breach"> {
   readonly breach: string | null;
+}
+
+export interface StoredJob extends StoredFacts {
+  readonly message: string;
 }
 
 export interface StoredStep {
@@ -64,15 +65,16 @@ export function fromStep({ step, resolved }: NewStep) {
   };
 }
 
-export function toJobFacts(row: Omit<StoredJob, "message" | "breach">): JobFacts {
+export function toJobFacts(row: StoredFacts): JobFacts {
   const { job_id, run_id, message_id, plan_hash, number, step_count, breach_ordinal } = row;
+  // Kept as a JSON string, because databases do not take every character.
   const intent = JSON.parse(row.intent) as string;
-  return { job_id, run_id, message_id, plan_hash, number, step_count, intent, breach_ordinal };
+  const breach = row.breach === null ? null : (parseJson(row.breach) as unknown as Breach);
+  return { job_id, run_id, message_id, plan_hash, number, step_count, intent, breach_ordinal, breach };
 }
 
 export function toJobRow(row: StoredJob): JobRow {
-  const breach = row.breach === null ? null : (parseJson(row.breach) as unknown as Breach);
-  return { ...toJobFacts(row), message: parseJson(row.message) as unknown as Message, breach };
+  return { ...toJobFacts(row), message: parseJson(row.message) as unknown as Message };
 }
 
 export function toStepRow(row: StoredStep): StepRow {

@@ -22,11 +22,11 @@ export interface JobFacts {
   readonly intent: string;
   /** The step that breaks a budget; nothing beyond it runs. */
   readonly breach_ordinal: number | null;
+  readonly breach: Breach | null;
 }
 
 export interface JobRow extends JobFacts {
   readonly message: Message;
-  readonly breach: Breach | null;
 }
 
 /** A job as planning makes it. */
@@ -60,6 +60,7 @@ export type StepCounts = Readonly<Record<StepStatus, number>>;
 /** The tables of jobs, steps and receipts. Jobs and receipts are never changed; steps only as the lease rules say. */
 export interface JobsReader {
   job(jobId: string): Promise<JobRow | null>;
+  facts(jobId: string): Promise<JobFacts | null>;
   /** Jobs created after the one with this number, in order of creation. */
   jobsAfter(number: number, limit: number): Promise<JobFacts[]>;
   /** Jobs that may still have something to run, oldest first. Cost does not grow with finished jobs. */
@@ -136,19 +137,18 @@ export interface CorpusCut {
   readonly content_hash: string;
 }
 
-/** A symbol's whole target. */
+/** The section that a symbol means as a whole. */
 export interface CorpusTarget {
-  readonly target_type: "SECTION" | "FILE" | "HEADING";
   readonly section_id: string;
   readonly file_path: string;
-  /** Text of the target with line ends folded; SHA-256 of its UTF-8 is its content hash. */
-  readonly text: string;
+  /** Its text with line ends folded, checked against the index. */
+  read(): string;
 }
 
 /** Index and symbols in one state. Errors are those of the context room's resolution. */
 export interface CorpusView {
-  /** SYMBOL_UNKNOWN with the nearest ids, unless the registry has it. */
-  requireSymbol(symbolId: string): Promise<void>;
+  /** What kind of target a symbol has; SYMBOL_UNKNOWN with the nearest ids when the registry does not have it. */
+  targetType(symbolId: string): Promise<"SECTION" | "FILE" | "HEADING">;
   /** Resolves a symbol or section id and cuts a slice; a symbol has its own when none is asked for. */
   cut(ref: string, slice: string | undefined): Promise<CorpusCut>;
   open(symbolId: string): Promise<CorpusTarget>;
@@ -207,10 +207,12 @@ export interface ExecutePort {
   run(request: ExecuteRequest): Promise<{ readonly proof_hash: string } | { readonly refused: StepFailure }>;
 }
 
-/** Waiting. Tests give their own time; everybody else real time. */
+/** Waiting for steps to change. */
 export interface Pauses {
   /** Resolves after the time, or earlier when steps may have changed or the signal was given. */
   pause(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /** Calls `fn` again and again; stops when the result is called. */
   every(milliseconds: number, fn: () => void): () => void;
+  /** Ends the pauses of this process: steps have changed. */
+  wake(): void;
 }
