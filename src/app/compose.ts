@@ -43,6 +43,8 @@ export interface Composition {
   /** Folder that relative paths of the caller are meant from. */
   readonly start: string;
   readonly workspace: Workspace;
+  /** The folder the caller stands in. */
+  readonly folder: string;
   readonly userState: string;
   readonly crypto: SyncCrypto;
   readonly clock: Clock;
@@ -119,6 +121,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     platform: options.platform,
     start: options.start,
     workspace,
+    folder: options.start,
     userState: folders.state,
     ...ports,
     progress: options.progress ?? { report: () => undefined },

@@ -36,7 +36,7 @@ const conformance = defineOperation({
     const vectors = [];
     for (const file of input.files) vectors.push(...parseVectors(await files.read(file, MAX_VECTORS), file));
     const chosen = vectors.filter(({ area }) => area.startsWith(input.area ?? ""));
-    return runVectors(chosen, listAreas(), { crypto });
+    return runVectors(chosen, listAreas(), { crypto, vectors });
   },
 });
 

@@ -1,0 +1,16 @@
+import { CATALYTIC_OPERATIONS } from "../../rooms/catalytic/operations.ts";
+import type { RoomPorts } from "../../rooms/catalytic/room-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
+import type { Wiring } from "../operations.ts";
+
+export const wiring: Wiring = {
+  operations: CATALYTIC_OPERATIONS,
+  async ports(composition): Promise<RoomPorts> {
+    return {
+      ...createCatalyticPorts(composition),
+      files: composition.files,
+      folder: composition.folder,
+      places: () => toCatalyticPlaces(composition),
+    };
+  },
+};

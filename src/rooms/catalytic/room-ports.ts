@@ -1,0 +1,17 @@
+import type { JsonValue } from "../../core/canonical/index.ts";
+import type { LocalFiles } from "../../core/ports.ts";
+import type { CatalyticPorts } from "./ports.ts";
+
+/** What the operations of the room need: the ports of a run, and where the workspace lies. */
+export interface RoomPorts extends CatalyticPorts {
+  readonly files: LocalFiles;
+  /** Folder the caller stands in. */
+  readonly folder: string;
+  /** Root, state and configuration; read when an operation needs them. */
+  places(): {
+    readonly root: string;
+    readonly state: string;
+    readonly user_state: string;
+    readonly config: JsonValue;
+  };
+}

@@ -1,0 +1,317 @@
+import type { Io } from "../io.ts";
+import { formatTable } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Ran {
+  readonly run_id: string;
+  readonly run_dir: string;
+  readonly status: string;
+  readonly accepted: boolean;
+  readonly condition: string | null;
+  readonly exit_code: number | null;
+  readonly guard: string;
+  readonly outputs: readonly string[];
+  readonly quarantined: readonly string[];
+  readonly violations: readonly { readonly code: string; readonly path: string }[];
+  readonly proof_hash: string | null;
+  readonly duration_ms: number;
+  readonly next_step: string;
+  readonly message: string;
+  readonly interrupted_by: "SIGINT" | "SIGTERM" | null;
+  readonly memo_hit: boolean;
+  readonly noise: readonly string[];
+}
+
+interface Problem {
+  readonly code: string;
+  readonly file?: string;
+  readonly path?: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+interface Verified {
+  readonly run_id: string;
+  readonly accepted: boolean;
+  readonly genuine: boolean;
+  readonly condition: string | null;
+  readonly signature: { readonly state: string; readonly keyid: string | null };
+  readonly tree: string;
+  readonly errors: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+interface Recovered {
+  readonly runs: readonly {
+    readonly run_id: string;
+    readonly action: string;
+    readonly code: string | null;
+    readonly steps: readonly string[];
+    readonly final_status: string | null;
+    readonly condition: string | null;
+  }[];
+}
+
+interface Examined {
+  readonly guards: readonly {
+    readonly name: string;
+    readonly works: boolean;
+    readonly reason: string | null;
+    readonly blocks: readonly string[];
+    readonly fix: string | null;
+  }[];
+  readonly chosen: string;
+  readonly network_none: boolean;
+  readonly locks: readonly {
+    readonly run_id: string;
+    readonly path: string;
+    readonly state: string;
+    readonly halted: boolean;
+  }[];
+  readonly dead_runs: readonly string[];
+}
+
+interface Shown {
+  readonly run_id: string;
+  readonly jobspec: unknown;
+  readonly status: unknown;
+  readonly proof: unknown;
+  readonly outputs: readonly unknown[];
+  readonly quarantined: readonly string[];
+  readonly artifact_base64?: string;
+}
+
+interface Listed {
+  readonly runs: readonly {
+    readonly run_id: string;
+    readonly status: string;
+    readonly condition: string | null;
+    readonly started: string;
+    readonly guard: string;
+    readonly outputs: number;
+  }[];
+}
+
+/** The summary goes to stderr: standard output belongs to the command that was run. */
+function tellRun(ran: Ran, io: Io): void {
+  if (ran.status === "declared") {
+    io.note(`${io.paint.good("may run")} ${ran.run_id}: ${ran.message}`);
+    return;
+  }
+  if (ran.accepted) {
+    const from = ran.memo_hit ? ", remembered from an equal run" : "";
+    io.note(
+      `${io.paint.good("proved")} run ${ran.run_id}: everything is as it was (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
+    );
+    for (const output of ran.outputs) io.note(`  output ${output}`);
+    if (ran.proof_hash !== null) io.note(`  proof ${ran.run_dir}/PROOF.json ${ran.proof_hash.slice(0, 12)}`);
+  } else {
+    io.note(`run ${ran.run_id} ${io.paint.bad(ran.status)}: ${ran.message}`);
+    for (const { code, path } of ran.violations) io.note(`  ${code} ${path}`);
+  }
+  if (ran.noise.length > 0) io.note(`  changed by others meanwhile: ${ran.noise.join(", ")}`);
+  if (ran.next_step !== "") io.note(`  next: ${ran.next_step}`);
+}
+
+function exitOfRun(ran: Ran & { readonly exit_code_of?: string }): number {
+  if (ran.status === "declared" || ran.accepted) return 0;
+  if (ran.interrupted_by !== null && ran.condition === "INTERRUPTED")
+    return ran.interrupted_by === "SIGTERM" ? 143 : 130;
+  return 1;
+}
+
+function tellVerified(verified: Verified, io: Io): void {
+  const { accepted, genuine, run_id: run, errors, warnings, signature, tree } = verified;
+  const word = accepted ? io.paint.good("accepted") : io.paint.bad("not accepted");
+  io.line(
+    `${word} ${run}: genuine: ${genuine ? "yes" : "no"}, ${verified.condition ?? "no verdict"}, signature ${signature.state}, tree ${tree}`,
+  );
+  for (const { code, file, path, message, fix } of errors) {
+    io.line(`  ${io.paint.bad(code)} ${file ?? path ?? ""}: ${message}`);
+    io.line(`    ${fix}`);
+  }
+  for (const { code, path, file, message } of warnings)
+    io.line(`  ${io.paint.warn(code)} ${path ?? file ?? ""}: ${message}`);
+  if (accepted && signature.state !== "pinned") {
+    io.line(
+      "  nothing is pinned: someone who rewrote every file consistently would not be noticed (use --sign and --pin)",
+    );
+  }
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+const words = (value: unknown): string =>
+  Array.isArray(value) ? value.join(", ") : value === undefined || value === null ? "" : String(value);
+
+async function tellShown(shown: Shown, io: Io): Promise<void> {
+  if (shown.artifact_base64 !== undefined) {
+    await io.out(Buffer.from(shown.artifact_base64, "base64").toString("utf8"));
+    return;
+  }
+  const { jobspec, status, proof } = shown;
+  const guard = member(proof, "guard");
+  const rows: [string, string][] = [
+    ["run", shown.run_id],
+    ["intent", words(member(jobspec, "intent"))],
+    ["command", words(member(jobspec, "command"))],
+    ["status", words(member(status, "status"))],
+    ["verdict", words(member(status, "condition"))],
+    [
+      "guard",
+      guard === undefined
+        ? ""
+        : `${words(member(guard, "name"))}, blocks ${words(member(guard, "blocks")) || "nothing"}`,
+    ],
+    ["domains", words(member(jobspec, "catalytic_domains"))],
+  ];
+  for (const [name, text] of rows) io.line(`${name.padEnd(8)} ${text}`);
+  const state = member(proof, "pre_state");
+  for (const domain of typeof state === "object" && state !== null ? Object.keys(state) : []) {
+    const after = member(member(proof, "post_state"), domain);
+    io.line(`         ${domain} ${words(member(member(state, domain), "tree_root"))}`);
+    io.line(`         ${" ".repeat(domain.length)} ${words(member(after, "tree_root"))} afterwards`);
+  }
+  for (const output of shown.outputs) io.line(`output   ${words(member(output, "path"))}`);
+  for (const path of shown.quarantined) io.line(`kept     ${path} (quarantine)`);
+  const violations = member(proof, "violations");
+  for (const one of Array.isArray(violations) ? (violations as unknown[]) : []) {
+    io.line(`${io.paint.bad("broke")}    ${words(member(one, "code"))} ${words(member(one, "path"))}`);
+  }
+  const message = words(member(status, "message"));
+  if (message !== "") io.line(`message  ${message}`);
+  io.line(`next     ${words(member(status, "next_step"))}`);
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb<Ran>({
+      path: ["run"],
+      operation: "catalytic.run",
+      args: [{ field: "command", label: "CMD", optional: true, variadic: true }],
+      flags: {
+        jobspec: { value: "FILE" },
+        domain: { value: "P" },
+        out: { value: "P" },
+        out_root: { value: "P" },
+        input: { value: "P" },
+        env: { value: "NAME[=VALUE]" },
+        timeout: { value: "T" },
+        expect_exit: { value: "CODES" },
+        skill: { value: "DIR" },
+      },
+      examples: [
+        "verbatim catalytic run --domain .verbatim/scratch --out .verbatim/out/report.md -- node build.js",
+        "verbatim catalytic run --jobspec job.json --guard require",
+        "verbatim catalytic run --domain .verbatim/scratch --network none --timeout 5m -- npm test",
+      ],
+      async prepare(input) {
+        commandExit = input["exit_code"] === "command";
+        return input;
+      },
+      render: tellRun,
+      exit: (ran) =>
+        commandExit && ran.exit_code !== null && ran.status !== "halted" ? ran.exit_code : exitOfRun(ran),
+    }),
+    defineVerb<Verified>({
+      path: ["verify"],
+      operation: "catalytic.verify",
+      args: [{ field: "run", label: "RUN" }],
+      flags: { pin: { value: "KEY" }, trust: { value: "POLICY" }, policy: { value: "FILE" } },
+      examples: [
+        "verbatim catalytic verify r-20260101t101500z-1a2b3c4d",
+        "verbatim catalytic verify .verbatim/runs/nightly --tree none",
+      ],
+      render: tellVerified,
+      exit: ({ accepted }) => (accepted ? 0 : 1),
+    }),
+    defineVerb<Shown>({
+      path: ["show"],
+      operation: "catalytic.show",
+      args: [{ field: "run", label: "RUN" }],
+      flags: { artifact: { value: "NAME" } },
+      examples: ["verbatim catalytic show nightly", "verbatim catalytic show nightly --artifact RESTORE_DIFF.json"],
+      render: tellShown,
+    }),
+    defineVerb<Listed>({
+      path: ["list"],
+      operation: "catalytic.list",
+      examples: ["verbatim catalytic list", "verbatim catalytic list --status halted --json"],
+      render({ runs }, io) {
+        const rows = runs.map((run) => [
+          run.run_id,
+          run.status,
+          run.condition ?? "",
+          run.guard,
+          String(run.outputs),
+          run.started,
+        ]);
+        const columns = [
+          { title: "run" },
+          { title: "status" },
+          { title: "condition", shrink: true },
+          { title: "guard" },
+          { title: "outputs", align: "right" as const },
+          { title: "started" },
+        ];
+        for (const line of formatTable(columns, rows, io.width)) io.line(line);
+      },
+    }),
+    defineVerb<Recovered>({
+      path: ["recover"],
+      operation: "catalytic.recover",
+      args: [{ field: "run", label: "RUN", optional: true }],
+      examples: [
+        "verbatim catalytic recover",
+        "verbatim catalytic recover nightly --dry-run",
+        'verbatim catalytic recover nightly --accept-current --by "Ada" --reason "the edit is mine"',
+      ],
+      render({ runs }, io) {
+        if (runs.length === 0) io.line("nothing to recover");
+        for (const run of runs) {
+          const what = run.code === null ? run.action : `${run.action} ${run.code}`;
+          io.line(`${run.run_id}: ${what}${run.final_status === null ? "" : `, now ${run.final_status}`}`);
+          for (const step of run.steps) io.line(`  ${step}`);
+        }
+      },
+      exit: ({ runs }) =>
+        runs.some(({ action }) => action === "halt" || action === "refuse" || action === "skip") ? 4 : 0,
+    }),
+    defineVerb<Examined>({
+      path: ["doctor"],
+      operation: "catalytic.doctor",
+      examples: ["verbatim catalytic doctor", "verbatim catalytic doctor --json"],
+      render(examined, io) {
+        for (const { name, works, reason, blocks, fix } of examined.guards) {
+          const word = works ? io.paint.good("works") : io.paint.warn(reason ?? "no");
+          io.line(`${name.padEnd(11)} ${word}${works ? `, blocks ${blocks.join(", ") || "nothing"}` : ""}`);
+          if (fix !== null) io.line(`${" ".repeat(12)}${fix}`);
+        }
+        io.line(`chosen: ${examined.chosen}; network can be cut off: ${examined.network_none ? "yes" : "no"}`);
+        for (const lock of examined.locks)
+          io.line(`lock: ${lock.path} by ${lock.run_id}, ${lock.halted ? "halted" : lock.state}`);
+        for (const run of examined.dead_runs) io.line(`dead run: ${run}; verbatim catalytic recover ${run}`);
+      },
+      exit: ({ chosen }) => (chosen === "audit" ? 1 : 0),
+    }),
+    defineVerb<{
+      readonly ok: boolean;
+      readonly mode: string | null;
+      readonly errors: readonly string[];
+      readonly warnings: readonly string[];
+    }>({
+      path: ["check-skill"],
+      operation: "catalytic.check-skill",
+      args: [{ field: "dir", label: "DIR" }],
+      examples: ["verbatim catalytic check-skill skills/lint"],
+      render({ ok, mode, errors, warnings }, io) {
+        io.line(ok ? `${io.paint.good("declared")} ${mode}` : `${io.paint.bad("refused")} ${errors.join(", ")}`);
+        for (const warning of warnings) io.line(io.paint.warn(warning));
+      },
+      exit: ({ ok }) => (ok ? 0 : 2),
+    }),
+  ],
+};
+
+// `exit` sees only the output; whose exit code was asked for is known from the input.
+let commandExit = false;
