@@ -19,6 +19,7 @@ const WIRINGS: Readonly<Record<string, () => Promise<{ readonly wiring: Wiring }
   context: () => import("./wiring/context.ts"),
   contract: () => import("./wiring/contract.ts"),
   hall: () => import("./wiring/hall.ts"),
+  hook: () => import("./wiring/hook.ts"),
   jobs: () => import("./wiring/jobs.ts"),
   keys: () => import("./wiring/keys.ts"),
   ledger: () => import("./wiring/ledger.ts"),

@@ -34,12 +34,19 @@ async function requireUsable(root: string): Promise<void> {
       where: root,
     });
   }
-  const version = await runGit({ cwd: root, args: ["version"] });
-  const match = /([0-9]+)\.([0-9]+)/.exec(version.stdout.toString("utf8"));
-  const [major, minor] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+  gitVersion ??= readVersion(root);
+  const [major, minor] = await gitVersion;
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
     throw new VerbatimError("PATCH_ENV_INVALID", { message: `git ${major}.${minor} is older than 2.30`, where: root });
   }
+}
+
+let gitVersion: Promise<readonly [number, number]> | undefined;
+
+async function readVersion(root: string): Promise<readonly [number, number]> {
+  const { stdout } = await runGit({ cwd: root, args: ["version"] });
+  const match = /([0-9]+)\.([0-9]+)/.exec(stdout.toString("utf8"));
+  return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
 }
 
 async function lookAtFiles(root: string, paths: readonly string[]): Promise<Map<string, TargetType>> {
@@ -49,7 +56,8 @@ async function lookAtFiles(root: string, paths: readonly string[]): Promise<Map<
         const facts = lstatSync(join(root, path), { throwIfNoEntry: false });
         if (facts === undefined) return [path, "missing"];
         if (facts.isSymbolicLink()) return [path, "link"];
-        return [path, facts.isFile() ? "file" : facts.isDirectory() ? "folder" : "other"];
+        if (facts.isFile()) return [path, (facts.mode & 0o100) === 0 ? "file" : "executable"];
+        return [path, facts.isDirectory() ? "folder" : "other"];
       } catch (thrown) {
         const { code } = thrown as NodeJS.ErrnoException;
         if (code === "ENOTDIR" || code === "ENAMETOOLONG" || code === "ELOOP") return [path, "missing"];
@@ -77,7 +85,8 @@ async function lookAtTree(root: string, paths: readonly string[], base: BaseTree
 
 function toType(mode: string): TargetType {
   if (mode === "120000") return "link";
-  return mode === "100644" || mode === "100755" ? "file" : mode === "040000" ? "folder" : "other";
+  if (mode === "100755") return "executable";
+  return mode === "100644" ? "file" : mode === "040000" ? "folder" : "other";
 }
 
 function objectsOf(base: BaseTree): Record<string, string> {

@@ -1,3 +1,4 @@
+import { AGENT_CODES } from "./codes/agent.ts";
 import { CATALYTIC_CODES } from "./codes/catalytic.ts";
 import { CONTEXT_CODES } from "./codes/context.ts";
 import { HALL_CODES } from "./codes/hall.ts";
@@ -16,6 +17,7 @@ export interface CodeFacts {
 /** Every code that can be thrown, unique in the product. Each room keeps its part in its own file. */
 export const CODES = {
   ...HALL_CODES,
+  ...AGENT_CODES,
   ...CATALYTIC_CODES,
   ...CONTEXT_CODES,
   ...JOBS_CODES,

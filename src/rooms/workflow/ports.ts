@@ -26,7 +26,8 @@ export interface BaseTree {
   readonly objects: string | null;
 }
 
-export type TargetType = "missing" | "file" | "link" | "folder" | "other";
+/** What stands at a path; an executable file is told apart because patches name modes. */
+export type TargetType = "missing" | "file" | "executable" | "link" | "folder" | "other";
 
 /** What a finished git process left. */
 export interface GitReply {
@@ -42,4 +43,185 @@ export interface PatchChecker {
   /** `git apply --check --numstat --summary -z`. */
   check(patch: Uint8Array, base: BaseTree | null): Promise<GitReply>;
   targets(paths: readonly string[], base: BaseTree | null): Promise<ReadonlyMap<string, TargetType>>;
+}
+
+/** One run directory. Paths are run-relative with forward slashes. */
+export interface RunFolder {
+  readonly id: string;
+  readonly dir: string;
+  read(path: string): Uint8Array | null;
+  /** Size in bytes, or null. */
+  size(path: string): number | null;
+  /** Writes the whole file durably: there with the new bytes, or as it was. */
+  write(path: string, bytes: Uint8Array | string): void;
+  /** Appends with one write and makes it durable. */
+  append(path: string, text: string): void;
+  /** Moves a file aside. */
+  move(from: string, to: string): void;
+  remove(path: string): void;
+  /** All files below the directory or one of its folders, in no order; links are not followed. */
+  list(folder?: string): string[];
+  makeFolder(path: string): string;
+}
+
+/** Who holds a run. */
+export interface LockFacts {
+  readonly pid: number;
+  readonly host: string;
+  readonly command: string;
+  readonly started_at: string;
+}
+
+export interface RunLock {
+  /** The dead owner it was taken from, or null. */
+  readonly stolen: LockFacts | null;
+  release(): void;
+}
+
+/** The run directories of one repository. */
+export interface RunFolders {
+  /** `<runs_root>/<repo_slug>` */
+  readonly root: string;
+  ids(): string[];
+  open(id: string): RunFolder | null;
+  /** The run of a directory anywhere on disk, or null. */
+  openPath(path: string): RunFolder | null;
+  /** RUN_EXISTS, RUN_DIR_INSIDE_REPO. */
+  create(id: string): RunFolder;
+  /** Waits a moment, then RUN_LOCKED. A dead owner on this host is taken over. */
+  lock(
+    run: RunFolder,
+    facts: { readonly command: string; readonly started_at: string; readonly steal: boolean },
+  ): Promise<RunLock>;
+}
+
+/** The state of one path before a patch. */
+export interface PreImage {
+  readonly path: string;
+  readonly exists: boolean;
+  /** 100644 or 100755; null when nothing was there. */
+  readonly mode: string | null;
+  readonly sha256: string | null;
+}
+
+/** Plain files of the repository's working tree, for snapshot, proof and restore. Links are never followed. */
+export interface RepoFiles {
+  /** Bytes and mode of a regular file; null when nothing is there; "other" for what no patch can make. */
+  look(path: string): { readonly bytes: Uint8Array; readonly mode: string } | null | "other";
+  /** Puts a file there durably, with its folders. */
+  put(path: string, bytes: Uint8Array, mode: string): void;
+  /** Removes a file and the folders that are empty then. */
+  drop(path: string): void;
+}
+
+/** git for runs, beside judging patches. Nothing is ever written into the real .git. */
+export interface GitWork extends PatchChecker {
+  readonly root: string;
+  /** HEAD and its tree; REPO_NOT_GIT. */
+  head(): Promise<{ readonly commit: string; readonly tree: string }>;
+  /** Tracked paths that differ from HEAD in the index or the working tree. */
+  changedTracked(): Promise<string[]>;
+  /** Writes the working state as a tree into an object folder. */
+  writeWorkingTree(objects: string, untracked: boolean): Promise<string>;
+  /** Paths whose working state differs from a tree. */
+  differences(base: BaseTree, untracked: boolean): Promise<string[]>;
+  /** HEAD and the status of every path outside .verbatim, as one text. */
+  fingerprint(): Promise<string>;
+  /** `git apply` in the working tree; the index stays as it is. */
+  apply(patch: Uint8Array): Promise<GitReply>;
+  /** An unregistered checkout of a tree with its own .git. */
+  checkOut(folder: string, base: BaseTree, commit: string): Promise<IsolatedCopy>;
+}
+
+/** A path a patch changed in an isolated copy. */
+export interface CopyChange {
+  readonly path: string;
+  /** Null when the path is gone. */
+  readonly mode: string | null;
+  readonly sha256: string | null;
+}
+
+/** A checkout that nobody else sees. */
+export interface IsolatedCopy {
+  readonly root: string;
+  apply(patch: Uint8Array): Promise<GitReply>;
+  /** What the index holds now against the base. */
+  changes(): Promise<CopyChange[]>;
+  /** Tracked files. */
+  files(): Promise<string[]>;
+  /** A file of the copy that is reached without leaving it; null when there is none. */
+  read(path: string, most: number): Uint8Array | null;
+  exists(path: string): boolean;
+  /** Brings a path of the repository in that git does not track. */
+  share(from: string, path: string, how: "copy" | "link"): void;
+}
+
+/** One command to run in an isolated copy. */
+export interface GateCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly timeout_s: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface GateCommandResult {
+  /** 124 timeout, 127 not found, 128+n signal. */
+  readonly exit_code: number;
+  readonly ending: "exited" | "timeout" | "not_found";
+  readonly duration_ms: number;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+}
+
+/** Commands that see what the earlier ones made, and nothing of which reaches the real tree. */
+export interface GateSession {
+  run(command: GateCommand): Promise<GateCommandResult>;
+  /** Ends the session; a catalytic one has an id. */
+  close(): Promise<{ readonly catalytic_run_id?: string }>;
+}
+
+/** Runs gate commands in isolation over a copy: the plain process adapter, or the catalytic room. */
+export interface Isolation {
+  readonly kind: "worktree" | "catalytic";
+  open(copy: string, signal: AbortSignal): Promise<GateSession>;
+}
+
+/** Chooses the isolation the configuration asks for. */
+export interface Isolations {
+  choose(wanted: "auto" | "catalytic" | "worktree"): Promise<Isolation>;
+}
+
+/** The failure bundle's archive. */
+export interface Zipper {
+  /** The same entries give the same bytes; a null body is a directory. */
+  pack(entries: readonly { readonly name: string; readonly bytes: Uint8Array | null }[]): Uint8Array;
+  /** Names of the entries, or null when the bytes are no archive. */
+  names(bytes: Uint8Array): string[] | null;
+}
+
+/** An agent that is a command. */
+export interface AgentCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly stdin: Uint8Array;
+  readonly timeout_s: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly most_bytes: number;
+}
+
+export interface AgentCommandResult {
+  readonly exit_code: number;
+  readonly ending: "exited" | "timeout" | "not_found" | "too_much_output";
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+}
+
+/** Starts agents that are commands. */
+export interface AgentRunner {
+  run(command: AgentCommand, signal: AbortSignal): Promise<AgentCommandResult>;
+}
+
+/** SIGINT and SIGTERM. While somebody listens they do not end the process. */
+export interface Interrupts {
+  listen(onSignal: (name: "SIGINT" | "SIGTERM") => void): () => void;
 }

@@ -56,6 +56,10 @@ export interface RunState {
   readonly updated_at: string;
   /** Only in direct runs. */
   readonly direct?: DirectFacts;
+  /** The newest prompt for each target and the target's hash when it was written. */
+  readonly prompts?: Readonly<Record<string, { readonly file: string; readonly target_sha256: string | null }>>;
+  /** What each failed verification failed with, as a hash, oldest first. */
+  readonly failures?: readonly string[];
 }
 
 /** What the command line of a direct run fixed for the whole run. */

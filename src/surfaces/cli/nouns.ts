@@ -24,6 +24,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/doctor.ts"),
   },
   {
+    noun: "hook",
+    room: "agents",
+    summary: "judge the tool calls of coding agents",
+    load: () => import("./nouns/hook.ts"),
+  },
+  {
     noun: "index",
     room: "context",
     summary: "build, verify, status, explain, export",

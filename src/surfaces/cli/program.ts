@@ -115,6 +115,11 @@ function toInput(command: Command, verb: Verb<never>, flags: readonly GeneratedF
     if (values[i] !== undefined) input[arg.field] = values[i];
   }
   for (const flag of flags) {
+    // commander keeps `--no-apply` as `apply: false`.
+    if (flag.kind === "boolean" && flag.name.startsWith("no-")) {
+      if (command.getOptionValue(toCamelCase(flag.name.slice(3))) === false) input[flag.field] = true;
+      continue;
+    }
     const value: unknown = command.getOptionValue(toCamelCase(flag.name));
     if (value !== undefined) input[flag.field] = value;
   }

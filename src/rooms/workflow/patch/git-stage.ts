@@ -12,27 +12,37 @@ export async function judgePatchWithGit(
 ): Promise<PatchResult> {
   const { result, sections } = judgePatch(input);
   if (result.verdict === "reject") return result;
-  await checker.requireUsable();
-  const target = await findBadTarget(sections, checker, base);
+  const names = new Set(sections.flatMap(({ old_path, new_path }) => [old_path, new_path]).flatMap(withParents));
+  const [, types, { code, stdout, stderr }] = await Promise.all([
+    checker.requireUsable(),
+    checker.targets([...names], base),
+    checker.check(input.patch, base),
+  ]);
+  const target = findBadTarget(sections, types);
   if (target !== null) return target;
-  const { code, stdout, stderr } = await checker.check(input.patch, base);
   if (code !== 0) return rejectByGit("PATCH_GIT_CHECK_FAIL", "git_apply_check", stderr);
-  const mismatch = findGitMismatch(stdout, sections);
+  const mismatch = findGitMismatch(stdout, sections) ?? findModeMismatch(sections, types);
   return mismatch === null ? result : rejectByGit("PATCH_GIT_MISMATCH", "git_names", mismatch);
 }
+
+/** git lets a patch announce a mode the file does not have and then changes nothing. */
+function findModeMismatch(sections: readonly PatchSection[], types: ReadonlyMap<string, TargetType>): string | null {
+  const changes = sections.filter(({ old_mode, new_mode }) => old_mode !== null && new_mode !== null);
+  const wrong = changes.find(({ old_path, old_mode }) => MODES[types.get(old_path) ?? "missing"] !== old_mode);
+  return wrong === undefined ? null : `${wrong.old_path} does not have the mode ${wrong.old_mode}`;
+}
+
+const MODES: Readonly<Partial<Record<TargetType, string>>> = { file: "100644", executable: "100755" };
 
 function rejectByGit(code: string, rule: string, stderr: string): PatchRejection {
   return { verdict: "reject", stage: "git_check", code, rule, stderr: stderr.trim().slice(0, 4000) };
 }
 
 /** git would write through a linked folder and retarget a link by a text hunk; nothing but plain files is patched. */
-async function findBadTarget(
+function findBadTarget(
   sections: readonly PatchSection[],
-  checker: PatchChecker,
-  base: BaseTree | null,
-): Promise<PatchRejection | null> {
-  const names = new Set(sections.flatMap(({ old_path, new_path }) => [old_path, new_path]).flatMap(withParents));
-  const types = await checker.targets([...names], base);
+  types: ReadonlyMap<string, TargetType>,
+): PatchRejection | null {
   for (const section of sections) {
     for (const side of sidesOf(section)) {
       const rule = judgeSide(side.path, side.old, types);
@@ -63,7 +73,7 @@ function judgeSide(path: string, old: boolean, types: ReadonlyMap<string, Target
   if (parents.some((parent) => !["missing", "folder"].includes(types.get(parent) ?? "missing")))
     return "symlink_parent";
   const type = types.get(path) ?? "missing";
-  if (!old || type === "missing" || type === "file") return null;
+  if (!old || type === "missing" || type === "file" || type === "executable") return null;
   return type === "link" ? "symlink" : "not_regular_file";
 }
 

@@ -23,6 +23,8 @@ interface Body {
   readonly hunks: readonly { readonly oldCount: number; readonly newCount: number }[];
   readonly added: number;
   readonly deleted: number;
+  /** Whether some hunk leaves another text than it found. */
+  readonly differs: boolean;
 }
 
 /**
@@ -119,15 +121,16 @@ class SectionParser {
     const newLine = this.end + 1;
     const next = this.#name("+++ ", "b/");
     const hunks: { oldCount: number; newCount: number }[] = [];
-    let added = 0;
-    let deleted = 0;
+    let [added, deleted, differs] = [0, 0, false];
     do {
+      const first = this.end + 1;
       const hunk = this.#hunk();
       hunks.push(hunk);
       added += hunk.added;
       deleted += hunk.deleted;
+      differs ||= hunk.added !== hunk.deleted || changesText(this.#lines, first, this.end);
     } while (this.#lines.startsWith(this.end, "@@"));
-    return { old, new: next, oldLine, newLine, hunks, added, deleted };
+    return { old, new: next, oldLine, newLine, hunks, added, deleted, differs };
   }
 
   #name(mark: string, prefix: "a/" | "b/"): string | null {
@@ -200,7 +203,7 @@ class SectionParser {
     if (known !== null && known.old === known.new) refuseParse("no_change", line);
     const names = readHeaderOperands(operands, line, known, body !== null, this.#platform);
     if (body !== null) checkBody(body, names, operation, line);
-    if (body === null && operation === "modify" && oldMode === null) refuseParse("no_change", line);
+    if (body?.differs !== true && operation === "modify" && oldMode === null) refuseParse("no_change", line);
     return {
       operation,
       old_path: names.old,
@@ -241,6 +244,23 @@ class SectionParser {
     if (operation !== "rename" && operation !== "copy") return null;
     return { old: this.#extended.get(`${operation} from`)!, new: this.#extended.get(`${operation} to`)! };
   }
+}
+
+/** Whether the lines a hunk removes are not just the lines it adds. */
+function changesText(lines: PatchLines, from: number, to: number): boolean {
+  const sides: [string[], string[]] = [[], []];
+  for (let at = from; at < to; at++) {
+    const text = lines.text(at);
+    if (text.startsWith("\\")) {
+      for (const side of lines.first(at - 1) === 0x2d ? [0] : lines.first(at - 1) === 0x2b ? [1] : [0, 1]) {
+        sides[side]!.push("no newline");
+      }
+    } else {
+      if (!text.startsWith("+")) sides[0].push(` ${text.slice(1)}`);
+      if (!text.startsWith("-")) sides[1].push(` ${text.slice(1)}`);
+    }
+  }
+  return sides[0].join("\n") !== sides[1].join("\n");
 }
 
 function checkDevNull(body: Body, operation: PatchOperation): void {

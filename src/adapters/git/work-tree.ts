@@ -1,0 +1,84 @@
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { BaseTree, GitWork } from "../../rooms/workflow/ports.ts";
+import { checkOutCopy } from "./checkout.ts";
+import { requireGit, runGit, splitNul } from "./git-process.ts";
+import { createPatchChecker } from "./patch-check.ts";
+
+const OUTSIDE_OURS = ["--", ".", ":(exclude,top).verbatim"];
+
+/** git on one work tree. The index and the object store of the user are read, never written. */
+export function createGitWork(root: string): GitWork {
+  return {
+    root,
+    ...createPatchChecker(root),
+    head: () => readHead(root),
+    changedTracked: async () => splitStatus(await readStatus(root, "no")),
+    writeWorkingTree: (objects, untracked) => writeTree(root, objects, untracked),
+    differences: (base, untracked) => findDifferences(root, base, untracked),
+    fingerprint: async () => `${(await readHead(root)).commit}\n${(await readStatus(root, "all")).toString("latin1")}`,
+    apply: (patch) => runGit({ cwd: root, args: ["apply", "--whitespace=nowarn", "-"], stdin: patch }),
+    checkOut: async (folder, base, commit) => checkOutCopy(root, await objectFolder(root), folder, base, commit),
+  };
+}
+
+async function readHead(root: string): Promise<{ readonly commit: string; readonly tree: string }> {
+  const args = ["rev-parse", "HEAD^{commit}", "HEAD^{tree}"];
+  const { code, stdout } = await runGit({ cwd: root, args });
+  const [commit, tree] = stdout.toString("utf8").split("\n");
+  if (code !== 0 || commit === undefined || tree === undefined || tree === "") {
+    throw new VerbatimError("REPO_NOT_GIT", { where: root });
+  }
+  return { commit, tree };
+}
+
+function readStatus(root: string, untracked: "no" | "all"): Promise<Buffer> {
+  const args = ["status", "--porcelain=v1", "-z", `--untracked-files=${untracked}`, "--no-renames", ...OUTSIDE_OURS];
+  return requireGit({ cwd: root, args });
+}
+
+function splitStatus(output: Buffer): string[] {
+  return splitNul(output).map((row) => row.slice(3));
+}
+
+async function objectFolder(root: string): Promise<string> {
+  const path = (await requireGit({ cwd: root, args: ["rev-parse", "--git-path", "objects"] })).toString("utf8");
+  return resolve(root, path.replace(/\r?\n$/, ""));
+}
+
+/** A tree of the working state, made with a copy of the index and an object folder of its own. */
+async function writeTree(root: string, objects: string, untracked: boolean): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "verbatim-index-"));
+  try {
+    const index = join(folder, "index");
+    const real = (await requireGit({ cwd: root, args: ["rev-parse", "--git-path", "index"] })).toString("utf8");
+    await copyFile(resolve(root, real.replace(/\r?\n$/, "")), index).catch((thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== "ENOENT") throw thrown;
+    });
+    await mkdir(objects, { recursive: true });
+    const env = {
+      GIT_INDEX_FILE: index,
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: await objectFolder(root),
+    };
+    await requireGit({ cwd: root, args: ["add", untracked ? "-A" : "-u", ...OUTSIDE_OURS], env });
+    return (await requireGit({ cwd: root, args: ["write-tree"], env })).toString("utf8").trim();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function findDifferences(root: string, base: BaseTree, untracked: boolean): Promise<string[]> {
+  const objects = await mkdtemp(join(tmpdir(), "verbatim-objects-"));
+  try {
+    const tree = await writeTree(root, objects, untracked);
+    if (tree === base.tree) return [];
+    const more = base.objects === null ? objects : `${objects}:${base.objects}`;
+    const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base.tree, tree];
+    return splitNul(await requireGit({ cwd: root, args, env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: more } }));
+  } finally {
+    await rm(objects, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+
+export interface CommandRequest {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin?: Uint8Array;
+  readonly timeout_ms: number;
+  /** More output than this on stdout ends the command. */
+  readonly most_bytes?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface CommandAnswer {
+  /** 124 timeout, 127 not found, 128+n signal. */
+  readonly exit_code: number;
+  readonly ending: "exited" | "timeout" | "not_found" | "too_much_output" | "aborted";
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  readonly duration_ms: number;
+}
+
+const GRACE_MS = 5000;
+/** Kept of each stream when nobody limits it. */
+const LOG_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Runs a command without a shell in its own process group, with exactly the given environment. At the timeout, at an
+ * abort or when it says too much the whole group is asked to end, and killed five seconds later.
+ */
+export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
+  const started = performance.now();
+  const most = request.most_bytes ?? LOG_BYTES;
+  return new Promise((done, fail) => {
+    let ending: CommandAnswer["ending"] = "exited";
+    const [stdout, stderr] = [new Kept(most), new Kept(LOG_BYTES)];
+    const finish = (exit_code: number) => {
+      clearTimeout(timer);
+      clearTimeout(killer);
+      request.signal.removeEventListener("abort", onAbort);
+      const duration_ms = Math.round(performance.now() - started);
+      done({ exit_code, ending, stdout: stdout.bytes(), stderr: stderr.bytes(), duration_ms });
+    };
+    const child = spawn(request.argv[0]!, request.argv.slice(1), {
+      cwd: request.cwd,
+      env: { ...request.env },
+      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    let killer: NodeJS.Timeout | undefined;
+    const end = (why: CommandAnswer["ending"]) => {
+      if (ending !== "exited") return;
+      ending = why;
+      endGroup(child.pid, "SIGTERM");
+      killer = setTimeout(() => endGroup(child.pid, "SIGKILL"), GRACE_MS);
+    };
+    const onAbort = () => end("aborted");
+    const timer = setTimeout(() => end("timeout"), request.timeout_ms);
+    request.signal.addEventListener("abort", onAbort);
+    if (request.signal.aborted) onAbort();
+    child.stdout?.on("data", (chunk: Buffer) => {
+      if (!stdout.add(chunk) && request.most_bytes !== undefined) end("too_much_output");
+    });
+    child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
+    child.on("error", (thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== "ENOENT" && thrown.code !== "EACCES" && thrown.code !== "ENOTDIR") return fail(thrown);
+      ending = "not_found";
+      return finish(127);
+    });
+    child.on("exit", () => {
+      // What the command left behind in its group must not outlive it or keep its pipes open.
+      endGroup(child.pid, "SIGKILL");
+    });
+    child.on("close", (code, signal) => {
+      if (ending === "not_found") return;
+      const byEnd = ending === "timeout" ? 124 : signal === null ? (code ?? 0) : 128 + constants.signals[signal];
+      finish(byEnd);
+    });
+    child.stdin?.on("error", (thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== "EPIPE" && thrown.code !== "ECONNRESET") fail(thrown);
+    });
+    if (request.stdin !== undefined) child.stdin?.end(request.stdin);
+  });
+}
+
+/** The first bytes of a stream, up to a limit. */
+class Kept {
+  readonly #chunks: Buffer[] = [];
+  #left: number;
+
+  constructor(most: number) {
+    this.#left = most;
+  }
+
+  /** False when something had to be dropped. */
+  add(chunk: Buffer): boolean {
+    const kept = chunk.subarray(0, this.#left);
+    this.#left -= kept.length;
+    if (kept.length > 0) this.#chunks.push(kept);
+    return kept.length === chunk.length;
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+function endGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
+  }
+}

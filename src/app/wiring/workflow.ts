@@ -1,0 +1,64 @@
+import { basename, resolve } from "node:path";
+import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
+import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
+import { createRunFolders } from "../../adapters/disk/run-folders.ts";
+import { zipper } from "../../adapters/disk/zip.ts";
+import { createPatchChecker } from "../../adapters/git/patch-check.ts";
+import { createGitWork } from "../../adapters/git/work-tree.ts";
+import { chatModels } from "../../adapters/models/chat-models.ts";
+import { agentRunner, createIsolations } from "../../adapters/process/agent-runner.ts";
+import { processInterrupts } from "../../adapters/process/host.ts";
+import type { Effect } from "../../core/operation.ts";
+import type { Store } from "../../core/ports.ts";
+import { WORKFLOW_OPERATIONS } from "../../rooms/workflow/operations.ts";
+import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
+import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
+import type { Composition } from "../compose.ts";
+import type { Wiring } from "../operations.ts";
+
+export const wiring: Wiring = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
+
+/** A store that is opened by its first use: most verbs that only look never need one. */
+function openLater(open: () => Promise<Store>): Store {
+  return {
+    read: async (fn) => await (await open()).read(fn),
+    transact: async (fn) => await (await open()).transact(fn),
+    close: async () => undefined,
+  };
+}
+
+/** Everything the workflow room needs, over one workspace. */
+export async function workflowPorts(composition: Composition, effect: Effect): Promise<WorkflowPorts> {
+  const { root } = composition.workspace;
+  const { workflow, agent } = composition.config();
+  const name = basename(root);
+  const slug = toRepoSlug(name, (text) => composition.crypto.sha256(text));
+  const runsRoot =
+    composition.env["VERBATIM_RUNS_ROOT"] ?? workflow.runs_root ?? resolve(composition.userState, "runs");
+  const { crypto, clock, random, progress, files, env, actor } = composition;
+  return {
+    config: workflow,
+    agentPolicy: agent.patch,
+    repoRoot: root,
+    repoName: name,
+    platform: composition.platform === "win32" ? "windows" : "posix",
+    git: createGitWork(root),
+    checkerOf: (folder) => createPatchChecker(resolve(folder)),
+    reader: createRepoReader(root),
+    repoFiles: createRepoFiles(root),
+    runs: createRunFolders(resolve(runsRoot, slug), root),
+    zipper,
+    isolations: createIsolations(null),
+    agents: agentRunner,
+    models: chatModels,
+    interrupts: processInterrupts,
+    store: openLater(() => composition.store(effect)),
+    crypto,
+    clock,
+    random,
+    progress,
+    files,
+    env,
+    actor,
+  };
+}

@@ -1,0 +1,177 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { parseJson } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import type { DispatchRole } from "../artifacts/dispatch.ts";
+import { FIND_RESULT_FILE } from "../artifacts/find-result.ts";
+import { formatArtifact } from "../artifacts/json.ts";
+import { describeStep } from "../describe-step.ts";
+import type { NextStep } from "../next-step.ts";
+import { REGISTRY_FILE, resolveWorkflow } from "../resolver.ts";
+import { acceptArtifacts } from "./accept.ts";
+import { runAgent } from "./agent-step.ts";
+import { runApplyStep } from "./apply-step.ts";
+import { runGateStep } from "./gate-step.ts";
+import { runGuardianStep } from "./guardian-step.ts";
+import { runPackStep } from "./pack-step.ts";
+import { dispatchOf, writePrompt } from "./prompts.ts";
+import { readRepoText } from "./run.ts";
+import type { Session } from "./session.ts";
+import { retryVerify, runVerifyStep } from "./verify-step.ts";
+
+export interface AdvanceOptions {
+  readonly maxSteps: number;
+  /** Null: as configured. */
+  readonly apply: boolean | null;
+  readonly retryVerify: boolean;
+}
+
+/** One thing that advance did, for people. */
+export interface AdvanceStep {
+  readonly action: string;
+  readonly target: string;
+  readonly result: string;
+}
+
+/** Drives a run until it passes, stops, or waits for somebody. */
+export async function advanceRun(session: Session, options: AdvanceOptions): Promise<AdvanceStep[]> {
+  const { run } = session;
+  const steps: AdvanceStep[] = [];
+  if (options.retryVerify) retryVerify(session);
+  forgetPackFailure(session);
+  const asked = new Set<string>();
+  while (steps.length < options.maxSteps) {
+    session.throwIfInterrupted();
+    const step = await run.next();
+    await acceptArtifacts(session, step);
+    if (step.state === "pass" || step.state === "stopped") return steps;
+    const outcome =
+      step.state === "ready" ? await doStep(session, step, options) : await askSomebody(session, step, asked);
+    steps.push(outcome.step);
+    if (outcome.wait) return steps;
+  }
+  return steps;
+}
+
+interface Outcome {
+  readonly step: AdvanceStep;
+  /** Nothing more can be done without somebody. */
+  readonly wait: boolean;
+}
+
+/** The documents or the budget may have been put right since; the request itself need not change for that. */
+function forgetPackFailure({ run }: Session): void {
+  const { file_request_sha256, failed_code } = run.state.context_pack;
+  if (failed_code !== undefined)
+    run.save({ context_pack: file_request_sha256 === undefined ? {} : { file_request_sha256 } });
+}
+
+async function doStep(session: Session, step: NextStep, options: AdvanceOptions): Promise<Outcome> {
+  const { run } = session;
+  const { candidates } = run.state;
+  if (run.state.status !== "running") run.save({ status: "running", blocked: null });
+  switch (step.action) {
+    case "resolve":
+      return await doResolve(session, step);
+    case "context_pack":
+      await runPackStep(session);
+      return done(step, run.state.context_pack.failed_code ?? "pack written");
+    case "review_contract":
+      return done(step, await runGuardianStep(session));
+    case "patch_gate":
+      await runGateStep(session);
+      return done(step, run.state.candidates.at(-1)?.state ?? "");
+    case "verify":
+      await runVerifyStep(session);
+      return done(
+        step,
+        run.state.stop_reason ?? run.state.candidates.find((one, i) => one !== candidates[i])?.state ?? "",
+      );
+    case "apply": {
+      const wanted = options.apply ?? run.ports.config.apply === "auto";
+      if (!wanted)
+        return {
+          step: { action: "apply", target: step.target ?? "", result: "ready; run advance --apply" },
+          wait: true,
+        };
+      await runApplyStep(session);
+      return done(step, "applied");
+    }
+    default:
+      throw new VerbatimError("INTERNAL", { message: `nobody does the step ${step.action}` });
+  }
+}
+
+function done(step: NextStep, result: string): Outcome {
+  return { step: { action: step.action ?? "", target: step.target ?? "", result }, wait: false };
+}
+
+async function doResolve(session: Session, step: NextStep): Promise<Outcome> {
+  const { run } = session;
+  try {
+    const text = readRepoText(run.ports, REGISTRY_FILE);
+    const result = resolveWorkflow(run.state.goal, text === null ? null : parseRegistry(text));
+    run.folder.write(FIND_RESULT_FILE, formatArtifact(result));
+    await session.event("orchestrator", "FIND_RESOLVED", FIND_RESULT_FILE, { workflow: result.selected_workflow_id });
+    return done(step, result.selected_workflow_id);
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || thrown.code !== "REGISTRY_INVALID") throw thrown;
+    await session.block({ ...step, owner: "operator", code: thrown.code, target: REGISTRY_FILE }, thrown.message);
+    return { step: { action: "resolve", target: REGISTRY_FILE, result: thrown.code }, wait: true };
+  }
+}
+
+function parseRegistry(text: string): JsonValue {
+  try {
+    return parseJson(text, { file: REGISTRY_FILE });
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    throw new VerbatimError("REGISTRY_INVALID", {
+      message: thrown.message,
+      where: thrown.where ?? REGISTRY_FILE,
+      cause: thrown,
+    });
+  }
+}
+
+/** A step that somebody else must do: an agent once per request, otherwise a prompt for a person. */
+async function askSomebody(session: Session, step: NextStep, asked: Set<string>): Promise<Outcome> {
+  const { run } = session;
+  const message = describeStep(step);
+  if (step.owner === "operator") {
+    await session.block(step, message);
+    return { step: { action: step.action ?? "", target: step.target ?? "", result: step.code }, wait: true };
+  }
+  const provider = dispatchOf(run).providers[step.owner as DispatchRole] ?? "manual_outbox";
+  const request = `${step.owner} ${step.action} ${step.target} ${step.code} ${run.hash(step.target ?? "") ?? ""}`;
+  let reason = message;
+  if (provider !== "manual_outbox" && !asked.has(request)) {
+    asked.add(request);
+    try {
+      await runAgent(session, step, provider, message);
+      return {
+        step: { action: step.action ?? "", target: step.target ?? "", result: `written by ${provider}` },
+        wait: false,
+      };
+    } catch (thrown) {
+      if (!isVerbatimError(thrown) || !(thrown.code.startsWith("PROVIDER_") || thrown.code.startsWith("TEMPLATE_")))
+        throw thrown;
+      reason = `${message} (${provider}: ${thrown.code} ${thrown.message})`;
+    }
+  }
+  const prompt = await writePrompt(session, step, provider, reason);
+  if (prompt === "exhausted") {
+    await session.block(
+      { ...step, owner: "operator", code: "OUTBOX_BUDGET_EXCEEDED" },
+      "the run has used up its prompts",
+    );
+    return {
+      step: { action: step.action ?? "", target: step.target ?? "", result: "OUTBOX_BUDGET_EXCEEDED" },
+      wait: true,
+    };
+  }
+  await session.block(step, reason);
+  return {
+    step: { action: step.action ?? "", target: step.target ?? "", result: `waits for ${step.owner}: ${prompt.file}` },
+    wait: true,
+  };
+}

@@ -1,0 +1,31 @@
+import { PLAN_FILE } from "../artifacts/plan.ts";
+import { findCandidate, PATCH_FILE } from "../next-step.ts";
+import type { CandidateRecord, CandidateState } from "../run-state.ts";
+import type { Run } from "./run.ts";
+
+/** The record of the patch that lies in the run now, under the plan that lies there. */
+export function currentCandidate(run: Run): CandidateRecord | undefined {
+  return findCandidate(run.state.candidates, run.hash(PATCH_FILE) ?? "", run.hash(PLAN_FILE) ?? "");
+}
+
+/** Changes the state of the current candidate. */
+export function markCandidate(run: Run, state: CandidateState, code?: string): void {
+  const current = currentCandidate(run);
+  if (current === undefined) return;
+  const { code: _, ...rest } = current;
+  const marked = { ...rest, state, ...(code === undefined ? {} : { code }) };
+  run.save({ candidates: run.state.candidates.map((one) => (one === current ? marked : one)) });
+}
+
+/** The archive folder of a candidate: 01, 02, ... in order of judging. */
+export function iterationFolder(candidate: CandidateRecord): string {
+  return `artifacts/iterations/${String(candidate.iteration ?? 0).padStart(2, "0")}`;
+}
+
+/** Keeps a copy of a run file with its candidate. */
+export function archive(run: Run, path: string): void {
+  const candidate = currentCandidate(run);
+  const bytes = run.read(path);
+  if (candidate === undefined || bytes === null) return;
+  run.folder.write(`${iterationFolder(candidate)}/${path.slice(path.lastIndexOf("/") + 1)}`, bytes);
+}

@@ -1,0 +1,140 @@
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { splitWords } from "../argv-template.ts";
+import { EXPECTED_RESULTS_FILE } from "../artifacts/expected-results.ts";
+import { FILE_REQUEST_FILE, FILE_REQUEST_VERSION } from "../artifacts/file-request.ts";
+import { GUARDRAILS_FILE } from "../artifacts/guardrails.ts";
+import { formatArtifact } from "../artifacts/json.ts";
+import { PLAN_DRAFT_FILE, PLAN_FILE, REQUIRED_GATES } from "../artifacts/plan.ts";
+import { signDraft } from "../artifacts/plan-match.ts";
+import { REASONS_FILE } from "../artifacts/reasons.ts";
+import { REVIEW_COST_FILE } from "../artifacts/review.ts";
+import { normalizeScopeEntry } from "../artifacts/scope.ts";
+import type { PatchPolicy } from "../patch/patch-policy.ts";
+import { toOneLine } from "../prompt.ts";
+import type { DirectFacts } from "../run-state.ts";
+import type { WorkflowPorts } from "../workflow-ports.ts";
+import { advanceRun } from "./advance.ts";
+import { createRun } from "./create-run.ts";
+import { judgeInRun, storeArtifact } from "./receive.ts";
+import type { Run } from "./run.ts";
+import { type Session, withSession } from "./session.ts";
+
+export interface DirectOptions {
+  readonly goal: string;
+  readonly runId: string | null;
+  /** Commands of the gate lite as a person writes them; empty: the configured ones. */
+  readonly verify: readonly string[];
+  readonly noVerify: boolean;
+  readonly files: readonly string[];
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly leaveOut: readonly string[];
+  readonly gate: "lite" | "full";
+  readonly maxFiles: number | null;
+  readonly maxAddedLines: number | null;
+  readonly maxIterations: number | null;
+}
+
+const MAX_FILES = 50;
+const MAX_BYTES = 2_000_000;
+
+/**
+ * Creates a run for one command by one person: every planning artifact is written mechanically and passes the same
+ * gates, up to the point where the patch is missing.
+ */
+export async function createDirectRun(ports: WorkflowPorts, options: DirectOptions): Promise<Run> {
+  const direct = toDirectFacts(ports, options);
+  const policy: PatchPolicy = {
+    ...ports.agentPolicy,
+    ...(options.maxFiles === null ? {} : { max_files: options.maxFiles }),
+    ...(options.maxAddedLines === null ? {} : { max_added_lines: options.maxAddedLines }),
+  };
+  const create = { goal: options.goal, runId: options.runId, allowDirty: true, dispatch: null, policy, direct };
+  const run = await createRun(ports, create);
+  await withSession(ports, run.folder, "workflow new --direct", async (session) => {
+    const iterations = options.maxIterations ?? 1;
+    await store(
+      session,
+      GUARDRAILS_FILE,
+      `find_mode: resolver_only\nmax_files: ${MAX_FILES}\nmax_total_bytes: ${MAX_BYTES}\nmax_iterations: ${iterations}\n`,
+    );
+    await store(session, FILE_REQUEST_FILE, formatArtifact(toRequest(options)));
+    const draft = formatDraft(ports, options, policy, iterations, session.run.behaviorIds());
+    await store(session, PLAN_DRAFT_FILE, draft);
+    await store(session, REASONS_FILE, `- R001: ${toOneLine(options.goal)}\n`);
+    await store(session, EXPECTED_RESULTS_FILE, formatResults(options.goal));
+    const draftSha256 = session.run.hash(PLAN_DRAFT_FILE)!;
+    await store(
+      session,
+      REVIEW_COST_FILE,
+      `Draft-SHA256: ${draftSha256}\nVerdict: APPROVE\n\nBlocking Reasons:\n- none\n\nRequired Fix/Artifacts:\n- none\n`,
+    );
+    await store(session, PLAN_FILE, signDraft(draft));
+    await advanceRun(session, { maxSteps: 16, apply: false, retryVerify: false });
+  });
+  return run;
+}
+
+function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFacts {
+  const configured = ports.config.verify.gates.has("lite");
+  if (options.verify.length === 0 && !options.noVerify && !configured) throw new VerbatimError("VERIFY_NOT_CONFIGURED");
+  if (options.verify.length > 0 && options.noVerify) {
+    throw new VerbatimError("USAGE", { message: "--verify and --no-verify contradict each other" });
+  }
+  const verify = options.noVerify ? [] : options.verify.length > 0 ? options.verify.map(splitWords) : null;
+  return { verify, files: options.files, leave_out: options.leaveOut };
+}
+
+function toRequest({ goal, files }: DirectOptions) {
+  return {
+    schema_version: FILE_REQUEST_VERSION,
+    goal,
+    needs: files.map((path) => ({ path, mode: "full" })),
+    budget: { max_files: MAX_FILES, max_total_bytes: MAX_BYTES },
+    reason: "direct run",
+  };
+}
+
+function formatDraft(
+  ports: WorkflowPorts,
+  options: DirectOptions,
+  policy: PatchPolicy,
+  iterations: number,
+  behaviorIds: readonly string[] | null,
+): string {
+  const allow = options.allow.length === 0 ? ["."] : options.allow;
+  const named = new Set(options.allow.map((entry) => normalizeScopeEntry(entry, "allow")));
+  const docs = ports.config.mandatory_docs.map(({ path }) => path).filter((path) => !named.has(path));
+  const deny = [...options.deny, ...docs];
+  const gates = [...REQUIRED_GATES, ...(options.gate === "full" ? ["full"] : [])];
+  const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`);
+  return [
+    "Status: DRAFT",
+    "Scope-Allow:",
+    ...bullets(allow),
+    ...(deny.length === 0 ? ["Scope-Deny: none"] : ["Scope-Deny:", ...bullets(deny)]),
+    `Gates: ${gates.join(", ")}`,
+    "Stop: scope_violation=true",
+    `Budgets: max_iterations=${iterations}, max_files=${Math.max(1, policy.max_files)}, max_total_bytes=${MAX_BYTES}`,
+    `Behaviors: ${behaviorIds === null || behaviorIds.length === 0 ? "none" : behaviorIds.join(", ")}`,
+    "Results: R001",
+    "",
+  ].join("\n");
+}
+
+function formatResults(goal: string): string {
+  return `R001: ${toOneLine(goal)}\nAcceptance: all declared gates pass\nEvidence: artifacts/verify_report.json\nRelated-Gates: lite\n`;
+}
+
+async function store(session: Session, path: string, text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  const [first] = judgeInRun(session.run, path, bytes).errors;
+  if (first !== undefined) {
+    throw new VerbatimError("USAGE", {
+      message: `${first.code}: ${first.message}`,
+      where: path,
+      details: { finding: first },
+    });
+  }
+  await storeArtifact(session, path, bytes, "operator");
+}

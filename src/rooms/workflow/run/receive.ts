@@ -1,0 +1,97 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { judgeArtifact } from "../artifact-kinds.ts";
+import { CONTEXT_PACK_FILE, findPackDifference, validateContextPack } from "../artifacts/context-pack.ts";
+import { FILE_REQUEST_FILE, validateFileRequest } from "../artifacts/file-request.ts";
+import type { ArtifactFinding } from "../artifacts/finding.ts";
+import { PLAN_FILE } from "../artifacts/plan.ts";
+import { PATCH_FILE } from "../next-step.ts";
+import { judgeContext } from "./judge-context.ts";
+import { buildRunPack } from "./pack-step.ts";
+import type { Run } from "./run.ts";
+import type { Session } from "./session.ts";
+
+/** No artifact is larger. */
+export const MOST_ARTIFACT_BYTES = 16 * 1024 * 1024;
+
+/** An artifact as it is kept: only a patch without a final line feed gets one. */
+export function toStoredBytes(
+  path: string,
+  bytes: Uint8Array,
+): { readonly bytes: Uint8Array; readonly newlineAdded: boolean } {
+  if (bytes.length === 0) throw new VerbatimError("ARTIFACT_EMPTY", { where: path });
+  if (bytes.length > MOST_ARTIFACT_BYTES) throw new VerbatimError("ARTIFACT_TOO_LARGE", { where: path });
+  if (path !== PATCH_FILE || bytes.at(-1) === 0x0a) return { bytes, newlineAdded: false };
+  const whole = new Uint8Array(bytes.length + 1);
+  whole.set(bytes);
+  whole[bytes.length] = 0x0a;
+  return { bytes: whole, newlineAdded: true };
+}
+
+/** What is wrong with bytes that should become an artifact of a run. A patch is judged by the gate, not here. */
+export function judgeInRun(
+  run: Run,
+  path: string,
+  bytes: Uint8Array,
+): { readonly errors: readonly ArtifactFinding[]; readonly warnings: readonly ArtifactFinding[] } {
+  if (path === PATCH_FILE) return { errors: [], warnings: [] };
+  return judgeArtifact(path, bytes, judgeContext(run));
+}
+
+/** A delivered pack must be exactly the local librarian's. */
+export function requireVerbatimPack(run: Run, bytes: Uint8Array): void {
+  const request = run.read(FILE_REQUEST_FILE);
+  const value = request === null ? null : validateFileRequest(request, run.guardrails()).value;
+  const given = validateContextPack(bytes).value;
+  if (value === null || given === null) return;
+  const at = findPackDifference(given, buildRunPack(run, value));
+  if (at !== null) {
+    throw new VerbatimError("CONTEXT_PACK_NOT_VERBATIM", {
+      message: `the pack differs at ${at}`,
+      where: `${CONTEXT_PACK_FILE}#${at}`,
+      details: { at },
+    });
+  }
+}
+
+/** Stores an artifact: the old bytes go to superseded/, the new ones are written whole, and it is logged. */
+export async function storeArtifact(
+  session: Session,
+  path: string,
+  given: Uint8Array,
+  role: string,
+  extras: Readonly<Record<string, JsonValue>> = {},
+): Promise<void> {
+  const { run } = session;
+  const { bytes, newlineAdded } = toStoredBytes(path, given);
+  const old = run.read(path);
+  const sha256 = run.ports.crypto.sha256(bytes);
+  if (old !== null) {
+    const before = run.ports.crypto.sha256(old);
+    if (before !== sha256) run.folder.write(`superseded/${path.replaceAll("/", "_")}.${before.slice(0, 12)}`, old);
+  }
+  run.folder.write(path, bytes);
+  if (path === CONTEXT_PACK_FILE) {
+    run.save({ context_pack: { file_request_sha256: run.hash(FILE_REQUEST_FILE)! } });
+  }
+  const { [path]: _, ...reviews } = run.state.reviews;
+  // A review that is handed in again is about the files as they are now, even when its words are the same.
+  if (path.startsWith("reviews/")) run.save({ reviews });
+  const plain = path in run.state.artifacts ? "ARTIFACT_CHANGED" : "ARTIFACT_ACCEPTED";
+  const event = EVENTS[path] ?? (path.startsWith("reviews/") ? "REVIEW_WRITTEN" : plain);
+  if (path !== PATCH_FILE) run.save({ artifacts: { ...run.state.artifacts, [path]: sha256 } });
+  await session.event(role, event, path, { sha256, ...(newlineAdded ? { final_newline_added: true } : {}), ...extras });
+  if (path !== PATCH_FILE) await fulfilPrompt(session, path);
+}
+
+const EVENTS: Readonly<Record<string, string>> = { [PATCH_FILE]: "PATCH_RECEIVED", [PLAN_FILE]: "PLAN_SIGNED" };
+
+/** A prompt is fulfilled when its target is another one than when it was written, and valid. */
+export async function fulfilPrompt(session: Session, path: string): Promise<void> {
+  const { run } = session;
+  const prompt = run.state.prompts?.[path];
+  if (prompt === undefined || prompt.target_sha256 === run.hash(path)) return;
+  const { [path]: _, ...others } = run.state.prompts ?? {};
+  run.save({ prompts: others });
+  await session.event("orchestrator", "OUTBOX_PROMPT_FULFILLED", prompt.file, { target: path });
+}

@@ -1,0 +1,92 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { NextStep } from "../next-step.ts";
+import type { RunFolder } from "../ports.ts";
+import type { WorkflowPorts } from "../workflow-ports.ts";
+import { buildBundle } from "./bundle.ts";
+import { recoverStep } from "./recovery.ts";
+import { Run } from "./run.ts";
+import { RunLog } from "./run-log.ts";
+
+/** A run that may be changed: its lock is held, its log is open, and what a crash left is repaired. */
+export class Session {
+  readonly run: Run;
+  readonly log: RunLog;
+  readonly signal: AbortSignal;
+  readonly #interrupted: () => string | null;
+
+  constructor(run: Run, log: RunLog, signal: AbortSignal, interrupted: () => string | null) {
+    this.run = run;
+    this.log = log;
+    this.signal = signal;
+    this.#interrupted = interrupted;
+  }
+
+  event(role: string, event: string, path: string, extras?: Readonly<Record<string, JsonValue>>): Promise<void> {
+    return this.log.add(role, event, path, extras);
+  }
+
+  /** Rebuilds the failure bundle from what is there now. */
+  async bundle(): Promise<void> {
+    const { sha256, size } = buildBundle(this.run);
+    await this.event("orchestrator", "BUNDLE_CREATED", "failure_bundle.zip", { sha256, size });
+  }
+
+  /** Ends the run for good. The real tree was never touched, so nothing needs undoing. */
+  async stop(reason: string, event: string, extras?: Readonly<Record<string, JsonValue>>): Promise<void> {
+    this.run.save({ status: "fail", stop_reason: reason, blocked: null, in_progress: null });
+    await this.event("orchestrator", event, "", { reason, ...extras });
+    await this.bundle();
+  }
+
+  /** Writes down what the run waits for. */
+  async block(step: NextStep, message: string): Promise<void> {
+    const { code, owner, action, target } = step;
+    const blocked = { code, message, owner: owner ?? "", action: action ?? "", target: target ?? "" };
+    const same = JSON.stringify(blocked) === JSON.stringify(this.run.state.blocked);
+    this.run.save({ status: code === "VERIFY_FAILED" ? "fail" : "blocked", blocked });
+    if (!same) await this.event("orchestrator", "RUN_BLOCKED", blocked.target, { code, owner: blocked.owner });
+  }
+
+  /** INTERRUPTED when somebody asked us to end. */
+  throwIfInterrupted(): void {
+    const signal = this.#interrupted();
+    if (signal !== null) {
+      throw new VerbatimError("INTERRUPTED", {
+        message: "interrupted; the run goes on with the next advance",
+        details: { signal },
+      });
+    }
+  }
+}
+
+/** Takes the lock of a run, repairs it, and lets `work` change it. The lock is released whatever happens. */
+export async function withSession<T>(
+  ports: WorkflowPorts,
+  folder: RunFolder,
+  command: string,
+  work: (session: Session) => Promise<T>,
+  steal = false,
+): Promise<T> {
+  const started_at = Run.load(ports, folder).now();
+  const lock = await ports.runs.lock(folder, { command, started_at, steal });
+  const controller = new AbortController();
+  let signal: string | null = null;
+  const ignore = ports.interrupts.listen((name) => {
+    signal ??= name;
+    controller.abort();
+  });
+  try {
+    const run = Run.load(ports, folder);
+    const log = await RunLog.open(run);
+    const session = new Session(run, log, controller.signal, () => signal);
+    if (lock.stolen !== null) {
+      await session.event("orchestrator", "LOCK_STOLEN", "run.lock", { pid: lock.stolen.pid, host: lock.stolen.host });
+    }
+    await recoverStep(session);
+    return await work(session);
+  } finally {
+    ignore();
+    lock.release();
+  }
+}

@@ -1,0 +1,71 @@
+import { parseJson } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { formatArtifact } from "../artifacts/json.ts";
+import type { PreImage } from "../ports.ts";
+import type { Run } from "./run.ts";
+
+/** A path after a patch, as it was verified. */
+export interface PostImage {
+  readonly path: string;
+  readonly mode: string | null;
+  readonly sha256: string | null;
+}
+
+/** Keeps the state of the paths a patch will change, durably, before anything is changed. */
+export function takeSnapshot(run: Run, folder: string, paths: readonly string[]): PreImage[] {
+  const { repoFiles, crypto } = run.ports;
+  const images = paths.map((path, i): PreImage => {
+    const found = repoFiles.look(path);
+    if (found === "other") {
+      throw new VerbatimError("REPO_DIRTY", {
+        message: `${path} is not a plain file any more`,
+        details: { paths: [path] },
+      });
+    }
+    if (found === null) return { path, exists: false, mode: null, sha256: null };
+    run.folder.write(`${folder}/${i}.bytes`, found.bytes);
+    return { path, exists: true, mode: found.mode, sha256: crypto.sha256(found.bytes) };
+  });
+  run.folder.write(
+    `${folder}/manifest.json`,
+    formatArtifact({ schema_version: "verbatim-snapshot-v1", files: images }),
+  );
+  return images;
+}
+
+/** The pre-images of a snapshot, or null when it was never completed. */
+export function readSnapshot(run: Run, folder: string): PreImage[] | null {
+  const bytes = run.read(`${folder}/manifest.json`);
+  return bytes === null ? null : (parseJson(bytes) as unknown as { files: PreImage[] }).files;
+}
+
+/** Puts every path back to its pre-image and proves it by hash. */
+export function restoreSnapshot(run: Run, folder: string): void {
+  const { repoFiles } = run.ports;
+  const images = readSnapshot(run, folder) ?? [];
+  for (const [i, image] of images.entries()) {
+    if (isAsBefore(run, image)) continue;
+    if (!image.exists) repoFiles.drop(image.path);
+    else repoFiles.put(image.path, run.read(`${folder}/${i}.bytes`)!, image.mode!);
+  }
+  const wrong = images.filter((image) => !isAsBefore(run, image));
+  if (wrong.length > 0) {
+    throw new VerbatimError("INTERNAL", {
+      message: `${wrong.map(({ path }) => path).join(", ")} could not be restored`,
+      details: { snapshot: `${run.folder.dir}/${folder}` },
+    });
+  }
+}
+
+function isAsBefore(run: Run, image: PreImage): boolean {
+  const { path, mode, sha256 } = image;
+  return isAt(run, { path, mode, sha256 });
+}
+
+/** Whether a path of the repository is exactly in a state. */
+export function isAt(run: Run, image: PostImage): boolean {
+  const found = run.ports.repoFiles.look(image.path);
+  if (found === "other") return false;
+  if (found === null) return image.sha256 === null;
+  return image.mode === found.mode && image.sha256 === run.ports.crypto.sha256(found.bytes);
+}

@@ -1,0 +1,45 @@
+import type { Io } from "../io.ts";
+
+/** Where a run stands, as the operations report it. */
+export interface Step {
+  readonly run_id: string;
+  readonly run_dir: string;
+  readonly status: string;
+  readonly stop_reason: string | null;
+  readonly state: string;
+  readonly owner: string | null;
+  readonly action: string | null;
+  readonly target: string | null;
+  readonly code: string;
+  readonly message: string;
+  readonly findings: readonly Finding[];
+}
+
+export interface Finding {
+  readonly code: string;
+  readonly file: string;
+  readonly line: number | null;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** Findings as `file:line: error CODE message`. */
+export function renderFindings(findings: readonly Finding[], level: "error" | "warning", io: Io): void {
+  for (const { code, file, line, message } of findings) {
+    const place = line === null ? file : `${file}:${line}`;
+    const word = level === "error" ? io.paint.bad(level) : io.paint.warn(level);
+    io.line(`${place}: ${word} ${code} ${message.split("\n")[0] ?? ""}`);
+  }
+}
+
+/** The status line, what is wrong, and the next command. */
+export function renderStep(step: Step, io: Io): void {
+  const paint = step.status === "pass" ? io.paint.good : step.status === "fail" ? io.paint.bad : io.paint.warn;
+  io.line(`${paint(step.status)} ${step.code}: ${step.message.split("\n")[0] ?? ""}`);
+  renderFindings(step.findings, "error", io);
+  if (step.state === "ready") io.line(`next: ${io.paint.bold(`verbatim workflow advance ${step.run_id}`)}`);
+  else if (step.state === "blocked" && step.owner !== "operator") {
+    io.line(`waits for ${step.owner} to write ${step.target}`);
+    io.line(`next: ${io.paint.bold(`verbatim workflow next ${step.run_id}`)}`);
+  } else if (step.state === "blocked") io.line(`waits for you: ${step.action} ${step.target ?? ""}`.trimEnd());
+}
