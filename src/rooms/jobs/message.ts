@@ -15,7 +15,7 @@ import {
 import { FINDINGS, type Finding, VerbatimError } from "../../core/errors/index.ts";
 import { MAX_OPS, type Message, messageSchema } from "./message-shape.ts";
 
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const FIELDS = Object.keys(messageSchema.shape);
 const BUDGETS = Object.keys(messageSchema.shape.budgets.shape);
 const OP_FIELDS = ["type", "target", "params"];
@@ -33,13 +33,17 @@ type Report = (code: Finding<"jobs">, pointer: string) => void;
 /** Reads a message: MESSAGE_TOO_LARGE, a JSON_* code, or MESSAGE_INVALID with every problem. */
 export function parseMessage(input: Uint8Array | string): Message {
   const bytes = typeof input === "string" ? utf8Length(input) : input.byteLength;
-  if (bytes > MAX_MESSAGE_BYTES) {
-    throw new VerbatimError("MESSAGE_TOO_LARGE", {
-      message: `the message has ${bytes} bytes, the limit is ${MAX_MESSAGE_BYTES}`,
-      details: { bytes, limit: MAX_MESSAGE_BYTES },
-    });
-  }
+  if (bytes > MAX_MESSAGE_BYTES) throw messageTooLarge(bytes);
   return toMessage(parseJson(input));
+}
+
+/** MESSAGE_TOO_LARGE. The size is not known of what was not read to its end. */
+export function messageTooLarge(bytes: number | null, where = ""): VerbatimError {
+  return new VerbatimError("MESSAGE_TOO_LARGE", {
+    message: `the message has ${bytes === null ? "more" : `${bytes} bytes, more`} than ${MAX_MESSAGE_BYTES} bytes`,
+    where,
+    details: { limit: MAX_MESSAGE_BYTES, ...(bytes === null ? {} : { bytes }) },
+  });
 }
 
 /** The value as a message, or MESSAGE_INVALID with every problem in `details.problems`. */

@@ -46,6 +46,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/catalytic.ts"),
   },
   {
+    noun: "job",
+    room: "jobs and bundles",
+    summary: "plan, post, run, worker, cancel, status, receipts",
+    load: () => import("./nouns/job.ts"),
+  },
+  {
     noun: "bundle",
     room: "jobs and bundles",
     summary: "build, verify, inspect, diff, replay, attest",

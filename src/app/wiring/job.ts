@@ -1,0 +1,98 @@
+import { hostname } from "node:os";
+import { processInterrupts } from "../../adapters/process/host.ts";
+import { createPauses } from "../../adapters/process/pauses.ts";
+import { isHash } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { cutLines } from "../../core/text/index.ts";
+import { cutRef } from "../../rooms/context/expansion.ts";
+import type { ContextPorts } from "../../rooms/context/operation-ports.ts";
+import type { ContextReader } from "../../rooms/context/ports.ts";
+import { parseTarget } from "../../rooms/context/symbol.ts";
+import { requireSymbol, resolvePin } from "../../rooms/context/symbol-lookup.ts";
+import type { JobPorts } from "../../rooms/jobs/job-operations.ts";
+import type { Corpus, CorpusView, Pauses } from "../../rooms/jobs/ports.ts";
+import type { Composition } from "../compose.ts";
+import type { AppStore } from "../store.ts";
+import { wiring as context } from "./context.ts";
+
+/** The channel on which a shared database wakes workers. */
+const CHANNEL = "jobs";
+
+// Looking for similar names costs a walk over all symbols; a long list of unknown ones gets it for the first.
+const MOST_SUGGESTIONS = 20;
+
+// One per open workspace, so that workers of one process wake each other.
+const kept = new WeakMap<Composition, Pauses>();
+
+/** Ports of the operations on jobs. */
+export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
+  const { crypto, clock, ids, progress, actor, files, door } = composition;
+  const store = await composition.store(effect);
+  return {
+    store,
+    content: await composition.content(effect),
+    crypto,
+    clock,
+    ids,
+    progress,
+    actor,
+    files,
+    local: LOCAL_DOORS.includes(door),
+    host: `${hostname()}:${process.pid}`,
+    corpus: createCorpus((await context.ports(composition, effect, "")) as ContextPorts),
+    pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
+    listen: (onInterrupt) => processInterrupts.listen(onInterrupt),
+    patch: null,
+    execute: null,
+  };
+}
+
+async function keepPauses(composition: Composition, store: AppStore): Promise<Pauses> {
+  const known = kept.get(composition);
+  if (known !== undefined) return known;
+  const pauses = createPauses();
+  kept.set(composition, pauses);
+  await store.subscribe(CHANNEL, () => pauses.wake());
+  return pauses;
+}
+
+/** Index and symbols of the context room as planning sees them. */
+export function createCorpus(ports: ContextPorts): Corpus {
+  return {
+    look: (fn) => ports.store.read(async (door) => fn(await openView(ports, door.context))),
+  };
+}
+
+async function openView(ports: ContextPorts, context: ContextReader): Promise<CorpusView> {
+  const view = await ports.views.open(context);
+  let unknown = 0;
+  const resolve = async (ref: string) => {
+    if (isHash(ref)) return { section: await view.resolve(context, { type: "SECTION", section_id: ref }, ref) };
+    const row = await requireSymbol(context, ref);
+    return { row, section: await resolvePin(context, view, parseTarget(row.symbol), row) };
+  };
+  return {
+    async targetType(symbolId) {
+      const row = await context.symbol(symbolId);
+      if (row !== null) return row.symbol.target_type;
+      if (unknown++ < MOST_SUGGESTIONS) return (await requireSymbol(context, symbolId)).symbol.target_type;
+      throw new VerbatimError("SYMBOL_UNKNOWN", {
+        message: `there is no symbol ${symbolId}`,
+        details: { symbol_id: symbolId },
+      });
+    },
+    async cut(ref, asked) {
+      const { row, section } = await resolve(ref);
+      const slice = asked ?? row?.symbol.default_slice_policy;
+      if (slice === undefined) throw new VerbatimError("SLICE_REQUIRED", { where: ref });
+      const { bytes, content_hash } = cutRef(ports, view, { ref, slice, section });
+      return { slice, section_id: section.section_id, file_path: section.file_path, bytes, content_hash };
+    },
+    async open(symbolId) {
+      const { section } = await resolve(symbolId);
+      const { section_id, file_path, line_start, line_end } = section;
+      return { section_id, file_path, read: () => cutLines(ports.contents.open(view, section), line_start, line_end) };
+    },
+  };
+}

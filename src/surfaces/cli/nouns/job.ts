@@ -1,0 +1,268 @@
+import { formatTime } from "../../../core/time.ts";
+import type { Io } from "../io.ts";
+import { formatTable, shortId } from "../table.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Head {
+  readonly job_id: string;
+  readonly run_id: string;
+  readonly breach: {
+    readonly ordinal: number;
+    readonly code: string;
+    readonly breaches: readonly { readonly budget: string; readonly limit: number; readonly used: number }[];
+  } | null;
+}
+
+interface Planned extends Head {
+  readonly steps: readonly {
+    readonly step: {
+      readonly ordinal: number;
+      readonly op: string;
+      readonly refs: Readonly<Record<string, string>>;
+      readonly constraints: Readonly<Record<string, string>>;
+    };
+    readonly resolved: { readonly file_path: string; readonly bytes?: number; readonly content_hash?: string };
+    readonly used: Readonly<Record<string, number>>;
+  }[];
+  readonly budgets: Readonly<Record<string, number>>;
+}
+
+interface Posted extends Head {
+  readonly steps: number;
+  readonly existing: boolean;
+}
+
+interface Status extends Head {
+  readonly intent: string;
+  readonly state: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly outputs_missing: readonly string[];
+  readonly steps: readonly {
+    readonly ordinal: number;
+    readonly op: string;
+    readonly target: string;
+    readonly slice: string | null;
+    readonly status: string;
+    readonly lease_owner: string | null;
+    readonly lease_expires_ms: number | null;
+    readonly code: string | null;
+  }[];
+}
+
+interface Receipts {
+  readonly receipts: readonly {
+    readonly ordinal: number;
+    readonly receipt_hash: string;
+    readonly receipt: {
+      readonly status: string;
+      readonly actions: readonly {
+        readonly type: string;
+        readonly target: string;
+        readonly result: Readonly<Record<string, unknown>>;
+      }[];
+      readonly outputs: Readonly<Record<string, string>>;
+    };
+  }[];
+}
+
+const JOB = [{ field: "job_id", label: "JOB" }] as const;
+const FILE = [{ field: "file", label: "FILE" }] as const;
+const SOURCE_FLAGS = { message: { hidden: true }, run_id: { value: "UUID" } } as const;
+
+const plan = defineVerb<Planned>({
+  path: ["plan"],
+  operation: "jobs.plan",
+  args: FILE,
+  flags: SOURCE_FLAGS,
+  examples: ["verbatim job plan message.json", "verbatim job plan - < message.json"],
+  render(planned, io) {
+    const rows = planned.steps.map(({ step, resolved }) => [
+      String(step.ordinal),
+      step.op,
+      shortRef(Object.values(step.refs)[0] ?? "", io),
+      step.constraints["slice"] ?? "",
+      resolved.file_path,
+      resolved.bytes === undefined ? "" : String(resolved.bytes),
+      shortId(resolved.content_hash ?? "", io.flags.full),
+    ]);
+    const columns = [
+      { title: "step", align: "right" },
+      { title: "op" },
+      { title: "target", shrink: true },
+      { title: "slice" },
+      { title: "file", shrink: true },
+      { title: "bytes", align: "right" },
+      { title: "content" },
+    ] as const;
+    for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    const used = planned.steps[(planned.breach?.ordinal ?? planned.steps.length) - 1]?.used ?? {};
+    for (const [budget, limit] of Object.entries(planned.budgets)) {
+      const over = (used[budget] ?? 0) > limit;
+      io.line(`${over ? io.paint.bad("over  ") : "within"} ${budget}: ${used[budget] ?? 0} of ${limit}`);
+    }
+    renderBreach(planned, io);
+    io.line(`nothing was written; this would be ${planned.job_id} of run ${planned.run_id}`);
+  },
+  exit: ({ breach }) => (breach === null ? 0 : 1),
+});
+
+function renderBreach({ breach }: Head, io: Io): void {
+  if (breach === null) return;
+  const list = breach.breaches.map(({ budget, limit, used }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
+  io.line(io.paint.bad(`step ${breach.ordinal} breaks a budget (${breach.code}): ${list}`));
+  io.line("the steps before it run, it fails, and nothing after it runs");
+}
+
+const post = defineVerb<Posted>({
+  path: ["post"],
+  operation: "jobs.post",
+  args: FILE,
+  flags: SOURCE_FLAGS,
+  examples: ["verbatim job post message.json", "verbatim job post message.json --run-id UUID"],
+  render(posted, io) {
+    const word = posted.existing ? "this message is already the job" : io.paint.good("posted");
+    io.line(`${word} ${posted.job_id} with ${posted.steps} steps`);
+    io.line(`run ${posted.run_id}`);
+    renderBreach(posted, io);
+    next(io, `verbatim job run ${posted.job_id}`);
+  },
+});
+
+function next(io: Io, command: string): void {
+  io.line(`next: ${io.paint.bold(command)}`);
+}
+
+function shortRef(ref: string, io: Io): string {
+  return ref.startsWith("@") ? ref : shortId(ref, io.flags.full);
+}
+
+function renderStatus(status: Status, io: Io): void {
+  const rows = status.steps.map((step) => [
+    String(step.ordinal),
+    step.op,
+    shortRef(step.target, io),
+    step.slice ?? "",
+    step.status,
+    describeHolder(step),
+  ]);
+  const columns = [
+    { title: "step", align: "right" },
+    { title: "op" },
+    { title: "target", shrink: true },
+    { title: "slice" },
+    { title: "status" },
+    { title: "", shrink: true },
+  ] as const;
+  for (const line of formatTable(columns, rows, io.width)) io.line(line);
+  for (const [name, value] of Object.entries(status.outputs)) io.line(`output ${name} ${value}`);
+  for (const name of status.outputs_missing) io.line(io.paint.bad(`output ${name} is missing`));
+  const paint = { SUCCEEDED: io.paint.good, FAILED: io.paint.bad }[status.state] ?? ((text: string) => text);
+  io.line(`${paint(status.state)} ${status.job_id} of run ${status.run_id}`);
+}
+
+/** Who has a step and until when, or why it failed. */
+function describeHolder({ status, code, lease_owner, lease_expires_ms }: Status["steps"][number]): string {
+  if (status === "FAILED") return code ?? "";
+  if (status !== "LEASED" || lease_expires_ms === null) return "";
+  return `${lease_owner} until ${formatTime(lease_expires_ms)}`;
+}
+
+function renderEnd(status: Status, io: Io): void {
+  renderStatus(status, io);
+  next(io, `verbatim bundle build ${status.job_id} --out DIR`);
+}
+
+export const noun: Noun = {
+  verbs: [
+    plan,
+    post,
+    defineVerb<Status>({
+      path: ["run"],
+      operation: "jobs.run",
+      args: JOB,
+      examples: ["verbatim job run JOB", "verbatim job run JOB --workers 4"],
+      render: renderEnd,
+    }),
+    defineVerb<Status>({
+      path: ["submit"],
+      operation: "jobs.submit",
+      args: FILE,
+      flags: SOURCE_FLAGS,
+      examples: ["verbatim job submit message.json"],
+      render: renderEnd,
+    }),
+    defineVerb<{ readonly steps: number }>({
+      path: ["worker"],
+      operation: "jobs.worker",
+      examples: ["verbatim job worker --workers 4", "verbatim job worker --once"],
+      render: ({ steps }, io) => io.line(`${steps} steps done`),
+    }),
+    defineVerb<Status & { readonly cancelled: boolean }>({
+      path: ["cancel"],
+      operation: "jobs.cancel",
+      args: JOB,
+      examples: ["verbatim job cancel JOB"],
+      render(status, io) {
+        renderStatus(status, io);
+        io.line(status.cancelled ? "cancelled; nothing further of it runs" : "it was finished already");
+      },
+    }),
+    defineVerb<Status>({
+      path: ["status"],
+      operation: "jobs.status",
+      args: JOB,
+      examples: ["verbatim job status JOB", "verbatim job status JOB --json"],
+      render(status, io) {
+        renderStatus(status, io);
+        if (status.state === "SUCCEEDED") next(io, `verbatim bundle build ${status.job_id} --out DIR`);
+        else if (status.state === "FAILED") next(io, `verbatim job receipts ${status.job_id}`);
+        else next(io, `verbatim job run ${status.job_id}`);
+      },
+    }),
+    defineVerb<{
+      readonly jobs: readonly {
+        readonly number: number;
+        readonly job_id: string;
+        readonly state: string;
+        readonly steps: number;
+        readonly committed: number;
+        readonly intent: string;
+      }[];
+      readonly more: boolean;
+    }>({
+      path: ["list"],
+      operation: "jobs.list",
+      examples: ["verbatim job list", "verbatim job list --open"],
+      render({ jobs, more }, io) {
+        const rows = jobs.map((job) => [job.job_id, job.state, `${job.committed}/${job.steps}`, job.intent]);
+        const columns = [
+          { title: "job" },
+          { title: "state" },
+          { title: "steps", align: "right" },
+          { title: "intent", shrink: true },
+        ] as const;
+        if (rows.length === 0) io.line("no jobs: verbatim job post --help");
+        else for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        if (more) next(io, `verbatim job list --after ${jobs.at(-1)?.number ?? 0}`);
+      },
+    }),
+    defineVerb<Receipts>({
+      path: ["receipts"],
+      operation: "jobs.receipts",
+      args: JOB,
+      lines: "json",
+      examples: ["verbatim job receipts JOB", "verbatim job receipts JOB --json > receipts.jsonl"],
+      render({ receipts }, io) {
+        for (const { ordinal, receipt, receipt_hash } of receipts) {
+          const action = receipt.actions[0];
+          const status = receipt.status === "SUCCESS" ? io.paint.good(receipt.status) : io.paint.bad(receipt.status);
+          const target = shortRef(action?.target ?? "", io);
+          io.line(`${ordinal} ${status} ${action?.type} ${target} receipt ${shortId(receipt_hash, io.flags.full)}`);
+          io.line(`  ${JSON.stringify(action?.result)}`);
+          for (const [name, value] of Object.entries(receipt.outputs)) io.line(`  output ${name} ${value}`);
+        }
+        if (receipts.length === 0) io.line("no step has ended yet");
+      },
+    }),
+  ],
+};
