@@ -22,7 +22,7 @@ open(my $ctl, "+<&=", 3) or stop("control: $!");
 sub say_to { syswrite($ctl, "$_[0]\n") }
 chdir($C{work}) or stop("work: $!");
 my %kept;
-for my $l (@layers) { mnt($l->[2], "lo$l->[0]", 0, $BIND) unless $l->[1] eq "copy" }
+for my $l (@layers) { mnt($l->[2], "lo$l->[0]", 0, $BIND) }
 for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
   my ($n, $kind, $path) = @$l; $kept{$path} = 1;
   if ($kind eq "copy") { mnt("cp$n", $path, 0, $BIND); next }

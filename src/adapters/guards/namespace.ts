@@ -79,8 +79,7 @@ function parentOf(pid: string): number | null {
 function prepare({ work, layers }: LaunchRequest): void {
   for (const name of ["dv", "tmp"]) mkdirSync(`${work}/${name}`, { recursive: true });
   for (const { index, kind, path } of layers) {
-    if (kind === "copy") continue;
-    const names = kind === "home" ? ["lo", "hm"] : ["lo", "up", "wk"];
+    const names = { copy: ["lo"], home: ["lo", "hm"], overlay: ["lo", "up", "wk"] }[kind];
     for (const name of names) mkdirSync(`${work}/${name}${index}`, { recursive: true });
     if (kind !== "overlay") continue;
     // The upper folder shows as the merged one: it has the owner and the mode of the lower.
