@@ -5,6 +5,7 @@ import { TRUST_AREAS } from "../../core/trust/conformance.ts";
 import { CONTEXT_AREAS } from "../../rooms/context/conformance.ts";
 import { JOBS_AREAS } from "../../rooms/jobs/conformance.ts";
 import { CATALYTIC_ROOM_AREAS } from "./catalytic-areas.ts";
+import { JOBS_ROOM_AREAS } from "./jobs-areas.ts";
 import type { AreaFunction, AreaPorts } from "./runner.ts";
 import { WORKFLOW_ROOM_AREAS } from "./workflow-areas.ts";
 import { WORLD_ROOM_AREAS } from "./world-areas.ts";
@@ -20,6 +21,7 @@ export function listAreas(): ReadonlyMap<string, AreaFunction> {
       ...CATALYTIC_ROOM_AREAS,
       ...CONTEXT_AREAS,
       ...JOBS_AREAS,
+      ...JOBS_ROOM_AREAS,
       ...WORKFLOW_ROOM_AREAS,
       ...WORLD_ROOM_AREAS,
     }),

@@ -5,6 +5,7 @@ import type { BundleFiles } from "./bundle-files.ts";
 import { toArtifactId, toPlanHash, toRootHash } from "./bundle-hash.ts";
 import { type BundleReport, verifyBundle } from "./bundle-verify.ts";
 import { toJobId, toMessageId, toStepId } from "./ids.ts";
+import { LeaseTable } from "./lease-table.ts";
 import { openMemoryBundle } from "./memory-bundle.ts";
 import { checkMessage } from "./message.ts";
 import { replayBundle } from "./replay.ts";
@@ -45,7 +46,34 @@ export const JOBS_AREAS = {
     const { jsonl, replay_hash, exit } = await replayBundle(crypto, openVectorBundle(crypto, input), "default");
     return { jsonl, replay_hash, exit };
   },
+  "jobs.lease": (input: JsonObject): JsonValue => {
+    const { ops, ttl_ms, breach_ordinal = null, events } = input as unknown as LeaseInput;
+    const table = new LeaseTable(ops, ttl_ms, breach_ordinal);
+    const results = events.map((event) => playEvent(table, event) as JsonValue);
+    return { results, final: table.statuses };
+  },
 } as const;
+
+interface LeaseInput {
+  readonly ops: readonly ("READ" | "WRITE" | "EXECUTE")[];
+  readonly ttl_ms: number;
+  readonly breach_ordinal?: number | null;
+  readonly events: readonly LeaseEvent[];
+}
+
+interface LeaseEvent {
+  readonly do: "claim" | "renew" | "commit" | "fail";
+  readonly t: number;
+  readonly worker: string;
+  readonly ordinal: number;
+  readonly token: number;
+}
+
+function playEvent(table: LeaseTable, { do: what, t, worker, ordinal, token }: LeaseEvent) {
+  if (what === "claim") return table.claim(worker, t);
+  if (what === "renew") return table.renew(ordinal, { worker, token }, t);
+  return table.finish(ordinal, what === "commit" ? "COMMITTED" : "FAILED", { worker, token }, t);
+}
 
 function openVectorBundle(crypto: Crypto, input: JsonObject): BundleFiles {
   const files = new Map<string, Uint8Array>();

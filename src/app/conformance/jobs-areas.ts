@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { SymbolRecord } from "../../rooms/context/contracts.ts";
+import { buildIndex } from "../../rooms/context/index-build.ts";
+import type { ContextPorts } from "../../rooms/context/operation-ports.ts";
+import { buildBundleFiles } from "../../rooms/jobs/bundle-build.ts";
+import type { JobPorts } from "../../rooms/jobs/job-operations.ts";
+import { runJob } from "../../rooms/jobs/job-run.ts";
+import { toMessage } from "../../rooms/jobs/message.ts";
+import { planMessage } from "../../rooms/jobs/plan.ts";
+import type { PlanProblem } from "../../rooms/jobs/plan-problem.ts";
+import { postMessage } from "../../rooms/jobs/post.ts";
+import { type Composition, compose } from "../compose.ts";
+import { wiring as context } from "../wiring/context.ts";
+import { jobPorts } from "../wiring/job.ts";
+import type { AreaFunction } from "./runner.ts";
+
+/** The area of the jobs room that needs a whole workspace: files, an index, symbols and a store. */
+export const JOBS_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
+  "jobs.job": (input) =>
+    withWorkspace(input, async (composition) => {
+      const ports = await jobPorts(composition, "mutate");
+      const { message, run_id } = input as { message: JsonValue; run_id: string };
+      try {
+        return await playJob(ports, message, run_id);
+      } catch (thrown) {
+        const refusals = ["MESSAGE_INVALID", "MESSAGE_UNRESOLVED"];
+        if (!isVerbatimError(thrown) || !refusals.includes(thrown.code)) throw thrown;
+        const problems = thrown.details?.["problems"] as readonly PlanProblem[];
+        return { refused: problems.map(({ code, pointer }) => [code, pointer]) };
+      }
+    }),
+};
+
+/** Posts, runs and bundles one message; its job may fail. */
+async function playJob(ports: JobPorts, value: JsonValue, run_id: string): Promise<JsonValue> {
+  const planned = await planMessage(ports, toMessage(value), run_id);
+  const { job } = await postMessage(ports, value, run_id);
+  await allow(["JOB_FAILED"], () => runJob(ports, job.job_id, { workers: 1 }));
+  const { rows, receipts } = await ports.store.read(async ({ jobs }) => ({
+    rows: await jobs.steps(job.job_id),
+    receipts: await jobs.receipts(job.job_id),
+  }));
+  const options = { reads_only: false, with_receipts: false, signer: null };
+  const built = await allow(["BUNDLE_JOB_INCOMPLETE"], () => buildBundleFiles(ports, job.job_id, options));
+  const answer = {
+    message_id: job.message_id,
+    job_id: job.job_id,
+    plan_hash: job.plan_hash,
+    steps: rows.map(({ step }) => step),
+    budget: planned.budget,
+    step_status: rows.map(({ status }) => status),
+    receipts: receipts.map(({ receipt }) => receipt),
+    receipt_hashes: receipts.map(({ receipt_hash }) => receipt_hash),
+    ...("refused" in built ? { bundle_error: built.refused } : { bundle: toBundle(built.value) }),
+  };
+  return answer as unknown as JsonValue;
+}
+
+function toBundle({ files, bundle_id, root_hash }: Awaited<ReturnType<typeof buildBundleFiles>>): JsonObject {
+  const texts = [...files].map(([path, bytes]) => [path, decodeUtf8(bytes)] as const);
+  return { files: Object.fromEntries(texts), bundle_id, root_hash };
+}
+
+/** The value of `fn`, or which of these codes it was refused with. */
+async function allow<T>(codes: readonly string[], fn: () => Promise<T>): Promise<{ value: T } | { refused: string }> {
+  try {
+    return { value: await fn() };
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || !codes.includes(thrown.code)) throw thrown;
+    return { refused: thrown.code };
+  }
+}
+
+/** A workspace of a vector's files with its index and symbols; gone afterwards. */
+async function withWorkspace(
+  input: JsonObject,
+  run: (composition: Composition) => Promise<JsonValue>,
+): Promise<JsonValue> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-vector-")));
+  const env = { XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder };
+  const root = join(folder, "workspace");
+  const files = { ...(input["files"] as JsonObject), "verbatim.config.json": '{"context":{"sources":["**/*"]}}' };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), String(text));
+  }
+  const options = { door: "library", start: root, env, platform: process.platform } as const;
+  const composition = compose(options, () => {
+    throw new VerbatimError("INTERNAL", { message: "a vector needs one workspace" });
+  });
+  try {
+    const ports = (await context.ports(composition, "mutate", "")) as ContextPorts;
+    await buildIndex(ports, { full: false });
+    await ports.store.transact(async (door) => {
+      for (const symbol of input["symbols"] as readonly JsonValue[]) {
+        await door.context.putSymbol({ symbol: symbol as unknown as SymbolRecord, last: null });
+      }
+    });
+    return await run(composition);
+  } finally {
+    await composition.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
