@@ -1,0 +1,340 @@
+// A complete run with scripted roles over a sample repository: fails verification once, is fixed, passes.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { unzipSync } from "fflate";
+import { afterAll, describe, expect, it } from "vitest";
+import {
+  BAD_PATCH,
+  COMMAND,
+  GOOD_PATCH,
+  greetPatch,
+  makeDraft,
+  SampleRepository,
+} from "../support/sample-repository.ts";
+
+const repositories: SampleRepository[] = [];
+const make = (...args: ConstructorParameters<typeof SampleRepository>) => {
+  const repository = new SampleRepository(...args);
+  repositories.push(repository);
+  return repository;
+};
+afterAll(async () => {
+  for (const repository of repositories) await repository.remove();
+});
+
+const events = (dir: string) =>
+  readFileSync(join(dir, "events.jsonl"), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { event: string; path: string; seq: number });
+
+describe("a complete run", () => {
+  it("fails verification once, is fixed, passes, and changes nothing but what the patch declares", async () => {
+    const repository = make();
+    const before = repository.manifest();
+    const dir = await repository.plan("story");
+    await repository.submit("diff.patch", BAD_PATCH, "story");
+    const failed = await repository.call("advance", { run: "story" });
+    expect(failed).toMatchObject({ status: "fail", code: "VERIFY_FAILED", owner: "fixer", action: "fix_patch" });
+    expect(repository.manifest()).toEqual(before);
+
+    const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8"));
+    expect(report).toMatchObject({
+      result: "FAIL",
+      gate: "lite",
+      iteration: 1,
+      max_iterations: 3,
+      isolation: "worktree",
+      executed_gates: ["lite", "plan_check", "patch_check", "behavior_catalog_check"],
+    });
+    expect(report.failures).toHaveLength(1);
+    expect(report.failures[0]).toMatchObject({ kind: "command_failed", id: "lite[0]" });
+    expect(report.failures[0].message).toContain("got Hello, Ada");
+    const bundle = unzipSync(readFileSync(join(dir, "failure_bundle.zip")));
+    expect(Object.keys(bundle)).toEqual(
+      expect.arrayContaining(["TRACE.md", "events.jsonl", "reviews/", "outbox/", "artifacts/diff.patch"]),
+    );
+    expect(Buffer.from(bundle["artifacts/diff.patch"]!).toString()).toBe(BAD_PATCH);
+    expect(readFileSync(join(dir, "outbox/FIX_BRIEF.md"), "utf8")).toContain("Label: VERIFY_FAILED");
+
+    await repository.submit("diff.patch", GOOD_PATCH, "story");
+    const passed = await repository.call("advance", { run: "story" });
+    expect(passed).toMatchObject({ status: "pass", state: "pass", code: "RUN_PASS" });
+    const after = repository.manifest();
+    const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
+    expect(changed).toEqual(["src/greet.js"]);
+    expect(existsSync(join(dir, "worktree"))).toBe(false);
+
+    const names = events(dir).map(({ event }) => event);
+    const verify = names.filter((name) => /^(?:VERIFY|BUNDLE|APPLY|RUN)_/.test(name) && name !== "RUN_BLOCKED");
+    expect(verify).toEqual([
+      "RUN_CREATED",
+      "VERIFY_STARTED",
+      "VERIFY_FAILED",
+      "BUNDLE_CREATED",
+      "VERIFY_STARTED",
+      "VERIFY_PASSED",
+      "APPLY_STARTED",
+      "APPLY_COMPLETED",
+      "RUN_PASSED",
+    ]);
+    expect(events(dir).map(({ seq }) => seq)).toEqual(names.map((_, i) => i + 1));
+    expect(await repository.call("validate", { target: "story", check_evidence: true })).toMatchObject({ ok: true });
+  });
+
+  it("is rolled back byte for byte, unless somebody edited a patched file", async () => {
+    const repository = make();
+    const before = repository.manifest();
+    await repository.plan("back");
+    await repository.submit("diff.patch", GOOD_PATCH, "back");
+    await repository.call("advance", { run: "back" });
+    repository.write("src/greet.js", "edited\n");
+    await expect(repository.call("rollback", { run: "back" })).rejects.toMatchObject({ code: "ROLLBACK_CONFLICT" });
+    expect(repository.read("src/greet.js")).toBe("edited\n");
+    repository.write("src/greet.js", 'export const greet = (name) => "Hello, " + name + "!";\n');
+    expect(await repository.call("rollback", { run: "back" })).toMatchObject({ paths: ["src/greet.js"] });
+    expect(repository.manifest()).toEqual(before);
+    expect(await repository.call("status", { run: "back" })).toMatchObject({
+      stop_reason: "rolled_back",
+      status: "fail",
+    });
+  });
+
+  it("finds an edited event log by its ledger", async () => {
+    const repository = make();
+    const dir = await repository.plan("log");
+    const text = readFileSync(join(dir, "events.jsonl"), "utf8");
+    repository.file("runs/sample/log/events.jsonl", text.replace("RUN_CREATED", "RUN_INVENTED"));
+    const result = await repository.call("validate", { target: "log" });
+    expect(result["ok"]).toBe(false);
+    expect(JSON.stringify(result)).toContain("EVENTS_LEDGER_MISMATCH");
+  });
+});
+
+describe("the gate inside a run", () => {
+  it("rejects once, keeps the candidate, and never judges the same bytes again", async () => {
+    const repository = make();
+    const dir = await repository.plan("gate");
+    const patch = GOOD_PATCH.replaceAll("src/greet.js", "check.mjs");
+    await repository.submit("diff.patch", patch, "gate");
+    expect(await repository.call("advance", { run: "gate" })).toMatchObject({ code: "PATCH_REJECTED", owner: "fixer" });
+    await repository.submit("diff.patch", patch, "gate");
+    await repository.call("advance", { run: "gate" });
+    const status = await repository.call("status", { run: "gate" });
+    expect(status).toMatchObject({ rejections: { used: 1, max: 10 }, iterations: { used: 0 } });
+    expect(readFileSync(join(dir, "artifacts/diff.patch"), "utf8")).toBe(patch);
+    expect(readFileSync(join(dir, "reviews/review_patch.md"), "utf8")).toContain("Rule: scope_allow");
+    expect(events(dir).filter(({ event }) => event === "PATCH_REJECTED")).toHaveLength(1);
+  });
+
+  it("stops on a scope violation when the plan says so, and touches nothing", async () => {
+    const repository = make();
+    const before = repository.manifest();
+    await repository.plan("scope", makeDraft({ Stop: "scope_violation=true" }));
+    await repository.submit("diff.patch", GOOD_PATCH.replaceAll("src/greet.js", "check.mjs"), "scope");
+    expect(await repository.call("advance", { run: "scope" })).toMatchObject({
+      state: "stopped",
+      stop_reason: "stop_condition:scope_violation",
+    });
+    expect(repository.manifest()).toEqual(before);
+    await expect(repository.submit("diff.patch", GOOD_PATCH, "scope")).rejects.toMatchObject({ code: "RUN_ENDED" });
+  });
+
+  it("stops when the same verification fails again, and when the iterations are used up", async () => {
+    const repository = make();
+    await repository.plan("again", makeDraft({ Stop: "repeated_failure=2" }));
+    for (const word of ["A", "B"]) {
+      await repository.submit("diff.patch", greetPatch(`export const greet = () => "${word}";`), "again");
+      await repository.call("advance", { run: "again" });
+    }
+    expect(await repository.call("status", { run: "again" })).toMatchObject({
+      stop_reason: "stop_condition:repeated_failure",
+    });
+    await repository.plan("used", makeDraft({ Budgets: "max_iterations=1, max_files=5, max_total_bytes=100000" }));
+    await repository.submit("diff.patch", BAD_PATCH, "used");
+    expect(await repository.call("advance", { run: "used" })).toMatchObject({ stop_reason: "max_iterations" });
+  });
+
+  it("refuses to apply over a moved or a dirty repository and keeps the verified patch", async () => {
+    const repository = make();
+    await repository.plan("moved");
+    await repository.submit("diff.patch", GOOD_PATCH, "moved");
+    await repository.call("advance", { run: "moved", no_apply: true });
+    repository.write("src/list.js", "export const names = [1];\n");
+    expect(await repository.call("advance", { run: "moved" })).toMatchObject({ code: "REPO_DIRTY", owner: "operator" });
+    repository.commit("meanwhile");
+    expect(await repository.call("advance", { run: "moved" })).toMatchObject({ code: "REPO_MOVED" });
+    repository.git("checkout", "-q", "HEAD~1");
+    expect(await repository.call("advance", { run: "moved" })).toMatchObject({ status: "pass" });
+  });
+});
+
+describe("verification", () => {
+  it("fails when a gate command writes into the real repository", async () => {
+    const write = ["sh", "-c", 'echo x > "$OUT"'];
+    const repository = make({ verify: { gates: { lite: [{ argv: write }] }, env_allow: ["OUT"] } });
+    repository.env["OUT"] = join(repository.root, "planted.txt");
+    const dir = await repository.plan("planted");
+    await repository.submit("diff.patch", GOOD_PATCH, "planted");
+    expect(await repository.call("advance", { run: "planted" })).toMatchObject({ code: "VERIFY_FAILED" });
+    expect(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8")).toContain("isolation_violation");
+  });
+
+  it("ends a command at its timeout, says when one is missing, and keeps running the other gates", async () => {
+    const lite = [{ argv: ["sleep", "60"], timeout_s: 1 }];
+    const repository = make({ verify: { gates: { lite, full: [{ argv: ["no-such-program"] }] } } });
+    const dir = await repository.plan(
+      "slow",
+      makeDraft({ Gates: "lite, full, plan_check, patch_check, behavior_catalog_check" }),
+    );
+    await repository.submit("diff.patch", GOOD_PATCH, "slow");
+    await repository.call("advance", { run: "slow" });
+    const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8"));
+    expect(report.failures.map((one: { kind: string }) => one.kind)).toEqual(["command_timeout", "command_not_found"]);
+    expect(report.commands.slice(0, 2).map((one: { exit_code: number }) => one.exit_code)).toEqual([124, 127]);
+    expect(report).toMatchObject({ gate: "full", result: "FAIL" });
+  });
+
+  it("gives commands a short environment only", async () => {
+    const repository = make({
+      verify: { gates: { lite: [{ argv: ["sh", "-c", "env | cut -d= -f1 | sort | tr '\\n' ' '"] }] } },
+    });
+    repository.env["SECRET_TOKEN"] = "do-not-pass";
+    const dir = await repository.plan("env");
+    await repository.submit("diff.patch", GOOD_PATCH, "env");
+    await repository.call("advance", { run: "env", no_apply: true });
+    const log = readFileSync(join(dir, "logs/verify.stdout.log"), "utf8");
+    expect(log).toContain("VERBATIM_GATE");
+    expect(log).not.toContain("SECRET_TOKEN");
+  });
+
+  it("shares ignored folders with the copy and runs set-up first", async () => {
+    const verify = {
+      setup: [{ argv: ["sh", "-c", "echo made > made.txt"] }],
+      share: [{ path: "ignored", how: "copy" }],
+      gates: { lite: [{ argv: ["sh", "-c", "test -f made.txt && test -f ignored/tool && git rev-parse HEAD"] }] },
+    };
+    const repository = make({ verify });
+    repository.write("ignored/tool", "x");
+    await repository.plan("share");
+    await repository.submit("diff.patch", GOOD_PATCH, "share");
+    expect(await repository.call("advance", { run: "share" })).toMatchObject({ status: "pass" });
+    expect(existsSync(join(repository.root, "made.txt"))).toBe(false);
+  });
+});
+
+describe("direct runs", () => {
+  it("write every planning artifact mechanically and stop where the patch is missing", async () => {
+    const repository = make({});
+    await expect(repository.call("new", { goal: "g", direct: true })).rejects.toMatchObject({
+      code: "VERIFY_NOT_CONFIGURED",
+    });
+    repository.write("src/local.js", "export const local = 1;\n");
+    const quoted = COMMAND.map((word) => `'${word}'`).join(" ");
+    const created = await repository.call("new", {
+      goal: 'say "hi"; $(touch pwned)\n`x`',
+      direct: true,
+      run_id: "d",
+      verify: [quoted],
+      allow: ["src"],
+    });
+    expect(created).toMatchObject({ state: "blocked", owner: "patchmaker", target: "artifacts/diff.patch" });
+    const patch = `${GOOD_PATCH}diff --git a/src/local.js b/src/local.js\n--- a/src/local.js\n+++ b/src/local.js\n@@ -1 +1 @@\n-export const local = 1;\n+export const local = 2;\n`;
+    await repository.submit("diff.patch", patch, "d");
+    expect(await repository.call("advance", { run: "d" })).toMatchObject({ status: "pass" });
+    expect(repository.read("src/local.js")).toBe("export const local = 2;\n");
+    expect(existsSync(join(repository.root, "pwned"))).toBe(false);
+    await repository.call("rollback", { run: "d" });
+    expect(repository.read("src/local.js")).toBe("export const local = 1;\n");
+  });
+
+  it("keep the mandatory documents out of scope and have the larger limits", async () => {
+    const repository = make();
+    await repository.call("new", { goal: "g", direct: true, run_id: "d", no_verify: true });
+    await repository.submit(
+      "diff.patch",
+      "diff --git a/AGENTS.md b/AGENTS.md\n--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ -1 +1 @@\n-Work in small steps.\n+Do what you want.\n",
+      "d",
+    );
+    expect(await repository.call("advance", { run: "d" })).toMatchObject({
+      stop_reason: "stop_condition:scope_violation",
+    });
+    const { artifact } = (await repository.call("show", { run: "d", artifact: "RUN.json" })) as {
+      artifact: { text: string };
+    };
+    expect(JSON.parse(artifact.text).policy).toMatchObject({ max_files: 50, max_added_lines: 2000 });
+  });
+});
+
+describe("run names and places", () => {
+  it.each(["../x", "con", "a/b", ".hidden", "x.", "a".repeat(65)])("refuses the run id %s", async (run_id) => {
+    await expect(make().call("new", { goal: "g", run_id })).rejects.toMatchObject({ code: "RUN_ID_INVALID" });
+  });
+
+  it("refuses runs inside the repository, also through a link", async () => {
+    const repository = make();
+    repository.env["VERBATIM_RUNS_ROOT"] = join(repository.root, "elsewhere");
+    await expect(repository.call("new", { goal: "g" })).rejects.toMatchObject({ code: "RUN_DIR_INSIDE_REPO" });
+    expect(existsSync(join(repository.root, "elsewhere"))).toBe(false);
+  });
+
+  it("finds a run by its prefix, and says which ones a short name could mean", async () => {
+    const repository = make();
+    await repository.call("new", { goal: "g", run_id: "alpha-1" });
+    await repository.call("new", { goal: "g", run_id: "alpha-2" });
+    expect(await repository.call("status", { run: "alpha-1" })).toMatchObject({ run_id: "alpha-1" });
+    await expect(repository.call("status", { run: "alpha" })).rejects.toMatchObject({ code: "RUN_AMBIGUOUS" });
+    await expect(repository.call("status", { run: "beta" })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    await expect(repository.call("status", {})).rejects.toMatchObject({
+      code: "RUN_AMBIGUOUS",
+      details: { runs: ["alpha-1", "alpha-2"] },
+    });
+  });
+
+  it("says where RUN.json is broken and leaves everything else alone", async () => {
+    const repository = make();
+    await repository.call("new", { goal: "g", run_id: "broken" });
+    repository.file("runs/sample/broken/RUN.json", '{"schema_version":\n  oops');
+    await expect(repository.call("status", { run: "broken" })).rejects.toMatchObject({
+      code: "RUN_CORRUPT",
+      where: expect.stringContaining("RUN.json:2"),
+    });
+  });
+});
+
+describe("submitting", () => {
+  it("stores nothing that is not valid, and keeps what was there before", async () => {
+    const repository = make();
+    await repository.call("new", { goal: "g", run_id: "s" });
+    const refused = await repository.submit("guardrails.md", "find_mode: web\n", "s");
+    expect(refused).toMatchObject({ ok: false, sha256: null });
+    expect(refused["errors"]).toHaveLength(4);
+    await expect(repository.submit("find_result.json", "{}", "s")).rejects.toMatchObject({
+      code: "ARTIFACT_NOT_SUBMITTABLE",
+    });
+    await expect(repository.submit("context_pack.json", "{}", "s")).rejects.toMatchObject({
+      code: "ARTIFACT_NOT_SUBMITTABLE",
+    });
+    await expect(repository.submit("nonsense.md", "x", "s")).rejects.toMatchObject({ code: "ARTIFACT_UNKNOWN" });
+    await expect(repository.submit("guardrails.md", "", "s")).rejects.toMatchObject({ code: "ARTIFACT_EMPTY" });
+  });
+
+  it("asks both reviewers again when the results were weakened after their approval", async () => {
+    const repository = make();
+    await repository.plan("weak");
+    await repository.call("advance", { run: "weak" });
+    await repository.submit(
+      "EXPECTED_RESULTS.md",
+      "R001: t\nAcceptance: nothing\nEvidence: src/greet.js\nRelated-Gates: lite\n",
+      "weak",
+    );
+    expect(await repository.call("status", { run: "weak" })).toMatchObject({
+      owner: "contract_guardian",
+      code: "REVIEW_STALE",
+    });
+    expect(await repository.call("advance", { run: "weak" })).toMatchObject({
+      owner: "cost_controller",
+      code: "REVIEW_STALE",
+    });
+  });
+});
