@@ -32,7 +32,7 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
     guards: {
       probe: (fresh) => openGuards(composition).probe(fresh),
       launch: (request) => openGuards(composition).launch(request),
-      endMarked: (runId) => openGuards(composition).endMarked(runId),
+      endMarked: (run) => openGuards(composition).endMarked(run),
     },
     host: readHost(),
     interrupts: processInterrupts,

@@ -29,7 +29,7 @@ export async function killAndRecover(
     const record = join(root, ".verbatim/runs/run-1");
     const runs = await recoverRuns(room.ports, room.places.state, options);
     expect(await recoverRuns(room.ports, room.places.state, options)).toEqual([]);
-    expect(findMarked("run-1")).toEqual([]);
+    expect(findMarked({ run_id: "run-1", work: join(root, ".verbatim/state/catalytic/run-1") })).toEqual([]);
     expect(recordTree(domain)).toEqual(before.domain);
     expect(recordTree(join(root, "src"))).toEqual(before.src);
     expect(existsSync(join(root, ".verbatim/state/catalytic/run-1"))).toBe(false);

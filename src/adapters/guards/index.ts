@@ -10,7 +10,7 @@ export function createGuards(state: string | null, scratch: string): Guards {
   return {
     probe: (fresh) => probeGuards(state, scratch, fresh, launch),
     launch,
-    endMarked: (runId) => endMarked(runId, [process.pid]),
+    endMarked: (run) => endMarked(run, [process.pid]),
   };
 }
 

@@ -23,7 +23,7 @@ export async function launchUnderLandlock(request: LaunchRequest): Promise<Runni
     stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe"],
     cwd: "/",
     detached: true,
-    env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: request.run_id },
+    env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
   });
   const launcher = new ControlledLauncher(child, request);
   const supervisor = await launcher.started();

@@ -39,7 +39,7 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
     cwd: "/",
     // A session of its own: Ctrl-C in the terminal must reach the tool only, which forwards it.
     detached: true,
-    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", VERBATIM_RUN_ID: request.run_id },
+    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
   });
   const launcher = new ControlledLauncher(child, request);
   const supervisor = await launcher.started();

@@ -48,7 +48,7 @@ async function launchSession(
     const number = name === null ? 0 : constants.signals[name];
     const finish = async () => {
       // The run ends when the command ends, not when somebody closes a pipe it left behind.
-      const left = await endMarked(request.run_id, [process.pid]);
+      const left = await endMarked(request, [process.pid]);
       await drained;
       supervisor.finish({ code, signal: number, orphans_killed: left });
     };

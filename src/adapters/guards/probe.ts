@@ -109,7 +109,7 @@ async function probe(name: GuardName, scratch: string, launch: Launch): Promise<
       keeps: [],
       command: ["/bin/sh", "-c", ATTACK],
       cwd: base,
-      env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: runId },
+      env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: runId, VERBATIM_RUN_WORK: work },
       network: "inherit",
       timeout_ms: 10_000,
       stdin: "null",
@@ -124,7 +124,7 @@ async function probe(name: GuardName, scratch: string, launch: Launch): Promise<
       existsSync(join(base, "out/gone")) &&
       !existsSync(join(base, "out/new")) &&
       (name === "landlock" || mode !== 0o777);
-    const dead = findMarked(runId).length === 0;
+    const dead = findMarked({ run_id: runId, work }).length === 0;
     return ending.exit_code === 0 && inside && intact && dead ? "ok" : "PROBE_LEAKED";
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;

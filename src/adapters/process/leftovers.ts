@@ -1,18 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
+import type { RunMark } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "../disk/errors.ts";
 
-const MARKER = "VERBATIM_RUN_ID";
+/** Two variables, because a run id is unique in its workspace only. */
+const MARKERS = (run: RunMark): string[] => [`VERBATIM_RUN_ID=${run.run_id}`, `VERBATIM_RUN_WORK=${run.work}`];
 
 /**
  * Ends every process of the user whose environment carries the marker of a run, until none is left; says how many
  * there were. Processes hidden by the system, and those that wiped their environment, are not seen.
  */
-export async function endMarked(runId: string, spare: readonly number[] = []): Promise<number> {
+export async function endMarked(run: RunMark, spare: readonly number[] = []): Promise<number> {
   const ended = new Set<number>();
   for (let round = 0; round < 200; round++) {
-    const found = findMarked(runId).filter((pid) => !spare.includes(pid));
+    const found = findMarked(run).filter((pid) => !spare.includes(pid));
     if (found.length === 0) return ended.size;
     for (const pid of found) {
       ended.add(pid);
@@ -24,16 +26,20 @@ export async function endMarked(runId: string, spare: readonly number[] = []): P
 }
 
 /** The processes whose environment carries the marker of a run. */
-export function findMarked(runId: string): number[] {
-  return process.platform === "linux" ? findInProc(runId) : findWithPs(runId);
+export function findMarked(run: RunMark): number[] {
+  return process.platform === "linux" ? findInProc(run) : findWithPs(run);
 }
 
-function findInProc(runId: string): number[] {
-  const marker = `${MARKER}=${runId}`;
+function findInProc(run: RunMark): number[] {
+  const markers = MARKERS(run);
   return readdirSync("/proc")
-    .filter((name) => /^[0-9]+$/.test(name) && readEnvironment(name).includes(marker))
+    .filter((name) => /^[0-9]+$/.test(name) && isMarked(readEnvironment(name), markers))
     .filter((name) => !isZombie(name))
     .map(Number);
+}
+
+function isMarked(words: readonly string[], markers: readonly string[]): boolean {
+  return markers.every((marker) => words.includes(marker));
 }
 
 function readEnvironment(pid: string): string[] {
@@ -56,12 +62,12 @@ function isZombie(pid: string): boolean {
 }
 
 // `ps` of macOS shows the environment of the user's own processes after the command.
-function findWithPs(runId: string): number[] {
+function findWithPs(run: RunMark): number[] {
   if (process.platform === "win32") return [];
   const text = execFileSync("ps", ["-Eww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   return text
     .split("\n")
-    .filter((line) => line.split(" ").includes(`${MARKER}=${runId}`))
+    .filter((line) => isMarked(line.split(" "), MARKERS(run)))
     .map((line) => Number(line.trim().split(" ")[0]));
 }
 

@@ -156,6 +156,13 @@ export function commandEnv(
   extra: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const temp = `${work}/tmp/t`;
-  const own = { TMPDIR: temp, TMP: temp, TEMP: temp, XDG_CACHE_HOME: `${work}/tmp/c`, VERBATIM_RUN_ID: runId };
+  const own = {
+    TMPDIR: temp,
+    TMP: temp,
+    TEMP: temp,
+    XDG_CACHE_HOME: `${work}/tmp/c`,
+    VERBATIM_RUN_ID: runId,
+    VERBATIM_RUN_WORK: work,
+  };
   return { ...env, ...own, ...extra };
 }

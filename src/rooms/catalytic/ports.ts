@@ -156,13 +156,19 @@ export interface RunningCommand {
   release(): Promise<void>;
 }
 
+/** What the processes of a run carry in their environment. */
+export interface RunMark {
+  readonly run_id: string;
+  readonly work: string;
+}
+
 export interface Guards {
   /** Really tries every guard of the platform; `fresh` ignores what was found before. */
   probe(fresh: boolean): Promise<Readonly<Partial<Record<GuardName, ProbeAnswer>>>>;
   /** Resolves when the command was started; GUARD_START_FAILED when it was not. */
   launch(request: LaunchRequest): Promise<RunningCommand>;
   /** Ends every process that carries the marker of a run; says how many there were. */
-  endMarked(runId: string): Promise<number>;
+  endMarked(run: RunMark): Promise<number>;
 }
 
 /** This process and this machine. */

@@ -162,7 +162,7 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
     await clean(ports, places, run_id, false);
     return { run_id, ...first };
   }
-  await ports.guards.endMarked(run_id);
+  await ports.guards.endMarked({ run_id, work: places.work });
   if (first.action === "halt") return halt(ports, run, first);
   for (const record of journal)
     if (record.op === "CHMOD") disk.setMode(String(record["path"]), Number.parseInt(String(record["mode"]), 8));
