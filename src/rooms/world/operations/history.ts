@@ -250,6 +250,29 @@ export const health = defineOperation({
     })),
 });
 
+export const metrics = defineOperation({
+  name: "world.metrics",
+  summary: "Counts and durations since the start, without ids, titles or text.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({ text: z.string().describe("Text format of Prometheus.") }),
+  run: async (room: WorldRoom) => ({ text: room.beats.metrics.format() }),
+});
+
+export const autonomy = defineOperation({
+  name: "world.autonomy",
+  summary: "Lets an empty beat pass in every world whose owner wants one by now.",
+  effect: "append",
+  doors: ["http", "library"],
+  input: z.strictObject({}),
+  output: z.strictObject({ beats: z.int() }),
+  async run(room: WorldRoom) {
+    const rows = await room.store.read((door) => door.world.list());
+    const done = await Promise.all(rows.map(({ world_id }) => room.beats.passTime(world_id)));
+    return { beats: done.filter(Boolean).length };
+  },
+});
+
 export const HISTORY_OPERATIONS = [
   fork,
   exportOperation,
@@ -258,4 +281,6 @@ export const HISTORY_OPERATIONS = [
   verify,
   authorize,
   health,
+  metrics,
+  autonomy,
 ] as const;

@@ -46,13 +46,14 @@ export const follow = defineOperation({
     viewer: viewerField,
     after: z.string().optional().describe("Begin after this cursor; with what comes next otherwise."),
     status: z.boolean().default(false).describe("Also how beats are doing."),
+    ticks: z.boolean().default(false).describe("Also when nothing happens, so that a reader can stop."),
   }),
   output: z.strictObject({ events: z.int() }),
   run: async () => {
     throw new VerbatimError("USAGE", { message: "world.follow has no end; read its lines" });
   },
-  async *lines(room: WorldRoom, { world, viewer, after, status }) {
-    const query = { viewer: viewer ?? null, after: after ?? null, status };
+  async *lines(room: WorldRoom, { world, viewer, after, status, ticks }) {
+    const query = { viewer: viewer ?? null, after: after ?? null, status, ticks };
     for await (const event of followWorld(room, room.beats.hub, await findWorldId(room, world), query)) {
       yield JSON.stringify(event);
     }

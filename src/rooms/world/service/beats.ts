@@ -14,6 +14,7 @@ import { claimRequest, extendGrip, type Grip, releaseGrip, requireGrip, takeLock
 import { writeEffects } from "./commit.ts";
 import { type Frame, makeFrame, planPasses, requireFits } from "./frames.ts";
 import { Hub } from "./hub.ts";
+import { Metrics } from "./metrics.ts";
 import { makeOutcome } from "./outcome.ts";
 import { Queues } from "./queue.ts";
 import { loadWorld, type OpenWorld, openRow, resolveCursor } from "./reading.ts";
@@ -42,6 +43,7 @@ const BEAT_CODE = "Verbatim-Beat-Code";
 /** Invocations of the worlds of one store. One invocation is at most one write bundle, in one transaction. */
 export class Beats {
   readonly hub = new Hub();
+  readonly metrics = new Metrics();
   readonly queues: Queues;
   readonly #ports: WorldPorts;
   /** When time last began to count for a world, by monotonic time. */
@@ -58,7 +60,12 @@ export class Beats {
   /** Runs an invocation, or answers it from what was stored. */
   async invoke(worldId: string, value: JsonValue): Promise<Answer> {
     const checked = await this.#check(worldId, value);
-    return checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked);
+    const answer = await (checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked));
+    if (answer.replayed) this.metrics.count("replays_total");
+    else this.metrics.count("beats_total", { name: "result", value: answer.headers[BEAT_RESULT] ?? "" });
+    const code = answer.headers[BEAT_CODE];
+    if (code !== undefined && !answer.replayed) this.metrics.count("rejections_total", { name: "code", value: code });
+    return answer;
   }
 
   /** Aborts the model call of a beat that runs in this process. */
@@ -121,7 +128,9 @@ export class Beats {
         hasTurn = await this.queues.take(world_id, ports.times.queue_ms);
         if (!hasTurn) throw new VerbatimError("WORLD_BUSY", { where: world_id });
       }
+      const before = ports.pace.elapsed();
       if (!claimed.locked) await takeLock(ports, world_id, holder, ports.times.queue_ms);
+      this.metrics.observe("lock_wait_seconds", ports.pace.elapsed() - before);
       return await this.#work(checked, grip);
     } catch (thrown) {
       if (grip !== null) await this.#letGo(grip, checked, thrown);
@@ -167,6 +176,8 @@ export class Beats {
         },
         writing,
       );
+      this.metrics.observe("writer_seconds", writing.elapsed());
+      for (let i = 0; i < outcome.tool_calls; i++) this.metrics.count("tool_calls_total");
       const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
       if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
         await ports.store.transact(async (door) => this.#keepCalls(door, grip.number, writing));
@@ -227,6 +238,7 @@ export class Beats {
     const { move, frames, writing, outcome } = work;
     const headers: Record<string, string> = { [BEAT_RESULT]: outcome.result };
     if (outcome.error !== null) headers[BEAT_CODE] = outcome.error.code;
+    const started = ports.pace.elapsed();
     const body = await ports.store.transact(async (door) => {
       const row = await door.world.hold(world_id);
       const stored = await requireGrip(door, row, grip);
@@ -285,6 +297,10 @@ export class Beats {
       await door.world.setLock(grip.number, null, 0);
       return text;
     });
+    this.metrics.observe("commit_seconds", ports.pace.elapsed() - started);
+    for (const { rehydration } of frames) {
+      if (rehydration !== null) this.metrics.count("rehydrations_total", { name: "result", value: "ok" });
+    }
     this.#marks.set(world_id, ports.pace.elapsed());
     this.hub.committed(world_id);
     return { body, headers, replayed: false };
@@ -297,6 +313,9 @@ export class Beats {
   /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
   async #letGo(grip: Grip, { world_id, envelope, body_sha256 }: Checked, thrown: unknown): Promise<void> {
     await releaseGrip(this.#ports, grip);
+    if (isVerbatimError(thrown) && thrown.code === "REHYDRATION_FAILED") {
+      this.metrics.count("rehydrations_total", { name: "result", value: "failed" });
+    }
     if (!isVerbatimError(thrown) || !RECEIPTED.has(thrown.code)) return;
     const { request_id } = envelope;
     const body = { request_id, body_sha256, code: thrown.code, where: thrown.where ?? null };
@@ -305,6 +324,22 @@ export class Beats {
         { kind: "WORLD_REFUSED", actor: this.#ports.actor, body: body as unknown as JsonValue },
       ]);
     });
+  }
+
+  /** Lets an empty beat pass in a world whose owner wants one every so often, when nothing else happens in it. */
+  async passTime(worldId: string): Promise<boolean> {
+    const { state } = await this.#ports.store.read((door) => loadWorld(door.world, worldId));
+    const { autonomy_interval_s, operator_id } = state.settings;
+    const isDue = autonomy_interval_s !== null && this.#elapsed(worldId) >= autonomy_interval_s * 1000;
+    if (!isDue || state.paused || !this.queues.tryTake(worldId)) return false;
+    this.queues.give(worldId);
+    await this.invoke(worldId, {
+      request_id: `auto:${state.next_beat}`,
+      invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
+      operator: { operator_id, input_text: "" },
+      mode: { kind: "BEAT" },
+    });
+    return true;
   }
 
   #elapsed(worldId: string): number {

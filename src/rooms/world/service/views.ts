@@ -133,7 +133,9 @@ export type FollowEvent =
   | { readonly event: "entry"; readonly id: string; readonly data: StreamEntry }
   | { readonly event: "pocket"; readonly data: Pocket }
   | { readonly event: "status"; readonly data: BeatStatus }
-  | { readonly event: "reset"; readonly data: Record<string, never> };
+  | { readonly event: "reset"; readonly data: Record<string, never> }
+  /** Nothing happened for a while; a reader that wants to stop can do so now. */
+  | { readonly event: "tick"; readonly data: Record<string, never> };
 
 const FOLLOW_PAGE = 200;
 /** How often other processes' commits are looked for. */
@@ -144,7 +146,12 @@ export async function* followWorld(
   ports: WorldPorts,
   hub: Hub,
   worldId: string,
-  query: { readonly viewer: string | null; readonly after: string | null; readonly status: boolean },
+  query: {
+    readonly viewer: string | null;
+    readonly after: string | null;
+    readonly status: boolean;
+    readonly ticks: boolean;
+  },
 ): AsyncGenerator<FollowEvent> {
   const start = await startFollowing(ports, worldId, query);
   if (start === null) {
@@ -171,6 +178,7 @@ export async function* followWorld(
       if (now !== pocket) yield { event: "pocket", data: seen.pocket };
       pocket = now;
       if (seen.more) continue;
+      if (query.ticks) yield { event: "tick", data: {} };
       const alarm = new AbortController();
       await Promise.race([woken, ports.pace.sleep(LOOK_MS, alarm.signal)]);
       alarm.abort();

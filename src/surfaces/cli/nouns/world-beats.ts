@@ -101,7 +101,7 @@ export const BEAT_VERBS: readonly Verb<never>[] = [
   defineVerb<{ readonly events: number }>({
     path: ["follow"],
     operation: "world.follow",
-    flags: { viewer: { name: "as", value: "VIEWER" } },
+    flags: { viewer: { name: "as", value: "VIEWER" }, ticks: { hidden: true } },
     examples: ["verbatim world follow", "verbatim world follow --as ANA"],
     lines: "always",
     render: () => undefined,

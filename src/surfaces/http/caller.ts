@@ -1,0 +1,72 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { App } from "../../app/app-type.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+
+/** Who is asking: the owner of the installation, or the holder of a token of one world. */
+export interface Caller {
+  readonly role: "owner" | "operator" | "viewer";
+  readonly world_id: string | null;
+  readonly viewer: string | null;
+  /** Under which requests are counted; null where nobody counts. */
+  readonly counted_as: string | null;
+}
+
+const LOCAL_OWNER: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null };
+
+/** Says who is asking. Off loopback a token is needed for everything. */
+export class Callers {
+  readonly #app: App;
+  readonly #isLoopback: boolean;
+  readonly #ownerHash: Buffer | null;
+
+  constructor(app: App, isLoopback: boolean, ownerToken: string | null) {
+    this.#app = app;
+    this.#isLoopback = isLoopback;
+    this.#ownerHash = ownerToken === null ? null : sha256(ownerToken);
+  }
+
+  async identify(authorization: string | undefined): Promise<Caller> {
+    if (authorization === undefined) {
+      if (this.#isLoopback) return LOCAL_OWNER;
+      throw new VerbatimError("AUTH_REQUIRED");
+    }
+    const token = /^Bearer ([\x21-\x7e]{1,512})$/.exec(authorization)?.[1];
+    if (token === undefined) throw new VerbatimError("AUTH_REQUIRED");
+    const hash = sha256(token);
+    if (this.#ownerHash !== null && timingSafeEqual(hash, this.#ownerHash)) {
+      return { ...LOCAL_OWNER, counted_as: "owner" };
+    }
+    const found = (await this.#app.call("world.authorize", { token_sha256: hash.toString("hex") })) as {
+      role: "operator" | "viewer" | null;
+      world_id: string | null;
+      viewer: string | null;
+    };
+    if (found.role === null) throw new VerbatimError("AUTH_REQUIRED");
+    return { ...found, role: found.role, counted_as: hash.toString("hex") };
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** A caller may touch a world at all; otherwise it is as if there were none. */
+export function requireWorld(caller: Caller, worldId: string): void {
+  if (caller.role !== "owner" && caller.world_id !== worldId)
+    throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
+}
+
+export function requireOwner(caller: Caller): void {
+  if (caller.role !== "owner") throw new VerbatimError("OWNER_ONLY");
+}
+
+export function requireOperator(caller: Caller): void {
+  if (caller.role === "viewer") throw new VerbatimError("OPERATOR_ONLY");
+}
+
+/** As whom is read: what an owner asks for, or whom the token belongs to. */
+export function viewerOf(caller: Caller, asked: string | undefined): string | undefined {
+  if (caller.role === "owner") return asked;
+  if (asked !== undefined && asked !== caller.viewer) throw new VerbatimError("VIEWER_DENIED", { where: "/viewer" });
+  return caller.viewer ?? undefined;
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import { hostname, networkInterfaces } from "node:os";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import type { App } from "../../app/app-type.ts";
+import { listOperations } from "../../app/operations.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { readInput } from "./body.ts";
+import { Callers, requireOwner } from "./caller.ts";
+import { toErrorBody } from "./failure.ts";
+import { toOpenApi } from "./openapi.ts";
+import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
+import { WorldStreams } from "./stream.ts";
+import { type Variables, worldRoutes } from "./worlds.ts";
+
+export interface HttpOptions {
+  /** A workspace opened at the door `http`. */
+  readonly app: App;
+  readonly version: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Token of the owner; off loopback one is made when it is missing. */
+  readonly token?: string | undefined;
+  /** Told about failures that the caller must not see. */
+  readonly log?: (thrown: unknown) => void;
+}
+
+export interface RunningHttp extends AsyncDisposable {
+  readonly url: string;
+  /** Token that the owner needs; null on loopback without one. */
+  readonly token: string | null;
+  close(): Promise<void>;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const MAX_HEADER_BYTES = 16 * 1024;
+const AUTONOMY_MS = 5000;
+
+/** Starts the HTTP API with server-sent events and the small page. */
+export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
+  const isLoopback = LOOPBACK.has(options.host);
+  const token = options.token ?? (isLoopback ? null : `vo_${randomBytes(24).toString("hex")}`);
+  const streams = new WorldStreams(options.app);
+  const hono = await makeApp(options, isLoopback, token, streams);
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, getRequestListener(hono.fetch));
+  await listen(server, options.port, options.host);
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : options.port;
+  const shownHost = options.host.includes(":") ? `[${options.host}]` : options.host;
+  const autonomy = setInterval(() => {
+    passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
+  }, AUTONOMY_MS);
+  autonomy.unref();
+  const close = async (): Promise<void> => {
+    clearInterval(autonomy);
+    await streams.close();
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return { url: `http://${shownHost}:${port}`, token, close, [Symbol.asyncDispose]: close };
+}
+
+/** Looks whether there are worlds first: a server that nobody uses must not make a store. */
+async function passTime(app: App): Promise<void> {
+  const { worlds } = (await app.call("world.list", {})) as { readonly worlds: readonly unknown[] };
+  if (worlds.length > 0) await app.call("world.autonomy", {});
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(new VerbatimError("USAGE", { message: `cannot listen on ${host}:${port}: ${cause.code}`, cause })),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+async function makeApp(
+  { app, version, host, log }: HttpOptions,
+  isLoopback: boolean,
+  token: string | null,
+  streams: WorldStreams,
+): Promise<Hono<{ Variables: Variables }>> {
+  const hono = new Hono<{ Variables: Variables }>();
+  const callers = new Callers(app, isLoopback, token);
+  const allowed = allowedHosts(host, isLoopback);
+
+  hono.onError((thrown, call) => {
+    const { status, body, headers } = toErrorBody(thrown);
+    if (status >= 500) log?.(thrown);
+    return call.json(body, status as 500, headers);
+  });
+  hono.notFound((call) => call.json(toErrorBody(new VerbatimError("ROUTE_UNKNOWN")).body, 404));
+  hono.use(async (call, next) => {
+    requireOwnHost(call.req.header("host"), call.req.header("origin"), allowed);
+    await next();
+    call.header("X-Content-Type-Options", "nosniff");
+    call.header("Referrer-Policy", "no-referrer");
+    call.header("Content-Security-Policy", CSP);
+    if (call.res.headers.get("Cache-Control") === null) call.header("Cache-Control", "no-store");
+  });
+  hono.get("/", (call) => call.html(PAGE_HTML));
+  hono.get("/page.css", (call) => call.body(PAGE_CSS, 200, { "Content-Type": "text/css; charset=utf-8" }));
+  hono.get("/page.js", (call) => call.body(PAGE_JS, 200, { "Content-Type": "text/javascript; charset=utf-8" }));
+
+  hono.use("/api/*", async (call, next) => {
+    call.set("caller", await callers.identify(call.req.header("authorization")));
+    await next();
+  });
+  const { hono: worlds, routes } = worldRoutes(app, streams);
+  hono.route("/api/worlds", worlds);
+  hono.post("/api/operations/:name", async (call) => {
+    requireOwner(call.get("caller"));
+    return call.json(await app.call(call.req.param("name"), await readInput(call)));
+  });
+  hono.get("/api/health", async (call) => {
+    const health = (await app.call("world.health", {})) as object;
+    return call.json({ ok: true, version, sse_clients: streams.clients, ...health });
+  });
+  hono.get("/api/metrics", async (call) => {
+    requireOwner(call.get("caller"));
+    const { text } = (await app.call("world.metrics", {})) as { text: string };
+    return call.text(`${text}# TYPE verbatim_world_sse_clients gauge\nverbatim_world_sse_clients ${streams.clients}\n`);
+  });
+  const operations = (await listOperations()).filter(({ doors }) => doors === undefined || doors.includes("http"));
+  const document = toOpenApi(version, operations, routes);
+  hono.get("/api/openapi.json", (call) => call.json(document));
+  hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
+  return hono;
+}
+
+function toDocs(
+  operations: readonly { readonly name: string; readonly summary: string }[],
+  routes: readonly { readonly method: string; readonly path: string; readonly summary: string; readonly who: string }[],
+): string {
+  const toHtml = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+  const rows = routes.map(
+    ({ method, path, summary, who }) =>
+      `<tr><td>${method.toUpperCase()} ${toHtml(path)}</td><td>${toHtml(summary)}</td><td>${who}</td></tr>`,
+  );
+  const more = operations.map(
+    ({ name, summary }) =>
+      `<tr><td>POST /api/operations/${toHtml(name)}</td><td>${toHtml(summary)}</td><td>owner</td></tr>`,
+  );
+  const head =
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Verbatim API</title><link rel="stylesheet" href="/page.css"></head>';
+  const table = `<table><thead><tr><th>route</th><th>does</th><th>for</th></tr></thead><tbody>${[...rows, ...more].join("")}</tbody></table>`;
+  return `${head}<body><main><h1>API</h1>${table}</main></body></html>`;
+}
+
+/** Names under which this server may be called; a page of another site must not reach it through a name of its own. */
+function allowedHosts(host: string, isLoopback: boolean): ReadonlySet<string> {
+  if (isLoopback) return new Set(["127.0.0.1", "localhost", "[::1]"]);
+  if (!EVERYWHERE.has(host)) return new Set([host, "localhost", "127.0.0.1"]);
+  const own = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address)),
+  );
+  return new Set([...own, hostname().toLowerCase(), "localhost", "127.0.0.1", "[::1]"]);
+}
+
+function requireOwnHost(host: string | undefined, origin: string | undefined, allowed: ReadonlySet<string>): void {
+  const name = host?.toLowerCase().replace(/:\d+$/, "");
+  if (name === undefined || !allowed.has(name)) throw new VerbatimError("HOST_REFUSED", { where: "Host" });
+  if (
+    origin !== undefined &&
+    origin.toLowerCase() !== `http://${host?.toLowerCase()}` &&
+    origin.toLowerCase() !== `https://${host?.toLowerCase()}`
+  ) {
+    throw new VerbatimError("HOST_REFUSED", { where: "Origin" });
+  }
+}

@@ -1,0 +1,197 @@
+import type { App } from "../../app/app-type.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+
+const MAX_CLIENTS = 2000;
+const MAX_UNSENT = 1024 * 1024;
+const HEARTBEAT_MS = 15_000;
+const PAGE = 200;
+
+const encoder = new TextEncoder();
+const HEARTBEAT = encoder.encode(": still here\n\n");
+
+interface FollowEvent {
+  readonly event: string;
+  readonly id?: string;
+  readonly data: { readonly entry_id?: string };
+}
+
+interface Page {
+  readonly entries: readonly { readonly entry_id: string }[];
+  readonly cursor_after: string | null;
+  readonly has_more_after: boolean;
+}
+
+/** One event, encoded once for everybody who gets it. */
+interface Sent {
+  readonly entry_id: string | null;
+  readonly bytes: Uint8Array;
+}
+
+type Listener = (sent: Sent) => void;
+
+/** Everybody who follows the same world as the same viewer shares one reader. */
+class Group {
+  readonly listeners = new Set<Listener>();
+  readonly #lines: AsyncIterator<string>;
+  readonly #ended: Promise<void>;
+  #isStopped = false;
+
+  constructor(app: App, world: string, viewer: string | undefined, status: boolean, onEnd: () => void) {
+    this.#lines = app.lines("world.follow", { world, viewer, status, ticks: true })[Symbol.asyncIterator]();
+    this.#ended = this.#run().then(onEnd, onEnd);
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#lines.next();
+      if (done === true) return;
+      if (this.#isStopped) {
+        await this.#lines.return?.();
+        return;
+      }
+      const event = JSON.parse(value) as FollowEvent;
+      if (event.event === "tick") continue;
+      const sent = { entry_id: event.data.entry_id ?? null, bytes: encodeEvent(event) };
+      for (const listener of this.listeners) listener(sent);
+    }
+  }
+
+  /** Ends the reader at its next tick. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    return this.#ended;
+  }
+}
+
+function encodeEvent({ event, id, data }: FollowEvent): Uint8Array {
+  const head = id === undefined ? "" : `id: ${id}\n`;
+  return encoder.encode(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+export interface StreamQuery {
+  readonly world: string;
+  readonly viewer: string | undefined;
+  readonly after: string | undefined;
+  readonly status: boolean;
+}
+
+/** Server-sent events of worlds: only what was committed, for one viewer each. */
+export class WorldStreams {
+  readonly #app: App;
+  readonly #groups = new Map<string, Group>();
+  readonly #open = new Set<() => void>();
+  readonly #stopping = new Set<Promise<void>>();
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  get clients(): number {
+    return this.#open.size;
+  }
+
+  /** Opens a stream; a client that does not read is dropped and may come back with its cursor. */
+  open(query: StreamQuery): ReadableStream<Uint8Array> {
+    if (this.#open.size >= MAX_CLIENTS) throw new VerbatimError("SSE_LIMIT");
+    let close: () => void = () => undefined;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          close = this.#connect(query, controller);
+        },
+        cancel: () => close(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNSENT }),
+    );
+  }
+
+  /** Ends every stream, for the end of the server. */
+  async close(): Promise<void> {
+    for (const close of [...this.#open]) close();
+    await Promise.all([...this.#stopping]);
+  }
+
+  #connect(query: StreamQuery, controller: ReadableStreamDefaultController<Uint8Array>): () => void {
+    const group = this.#join(query);
+    let waiting: Sent[] | null = [];
+    let isOpen = true;
+    const write = (bytes: Uint8Array): void => {
+      if (!isOpen) return;
+      controller.enqueue(bytes);
+      if ((controller.desiredSize ?? 0) < 0) close();
+    };
+    const listener: Listener = (sent) => {
+      if (waiting === null) write(sent.bytes);
+      else waiting.push(sent);
+    };
+    const heartbeat = setInterval(() => write(HEARTBEAT), HEARTBEAT_MS);
+    const close = (): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      clearInterval(heartbeat);
+      this.#open.delete(close);
+      this.#leave(query, group, listener);
+      controller.close();
+    };
+    this.#open.add(close);
+    group.listeners.add(listener);
+    write(encoder.encode(": connected\n\n"));
+    this.#catchUp(query, write)
+      .then((seen) => {
+        const late = waiting ?? [];
+        waiting = null;
+        for (const sent of late) if (sent.entry_id === null || !seen.has(sent.entry_id)) write(sent.bytes);
+      })
+      .catch(close);
+    return close;
+  }
+
+  /** Sends what was written since the client's cursor; an invalid cursor means: fetch again. */
+  async #catchUp({ world, viewer, after }: StreamQuery, write: (bytes: Uint8Array) => void): Promise<Set<string>> {
+    const seen = new Set<string>();
+    let cursor = after;
+    while (cursor !== undefined) {
+      let page: Page;
+      try {
+        page = (await this.#app.call("world.projection", { world, viewer, after: cursor, limit: PAGE })) as Page;
+      } catch (thrown) {
+        if (!isVerbatimError(thrown) || thrown.code !== "CURSOR_INVALID") throw thrown;
+        write(encodeEvent({ event: "reset", data: {} }));
+        return seen;
+      }
+      // The last line's cursor stands for the whole page: a client that stops in between gets the rest again.
+      for (const [i, entry] of page.entries.entries()) {
+        seen.add(entry.entry_id);
+        const id = i === page.entries.length - 1 ? (page.cursor_after ?? cursor) : cursor;
+        write(encodeEvent({ event: "entry", id, data: entry }));
+      }
+      if (!page.has_more_after) return seen;
+      cursor = page.cursor_after ?? undefined;
+    }
+    return seen;
+  }
+
+  #join({ world, viewer, status }: StreamQuery): Group {
+    const key = toKey(world, viewer, status);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const made = new Group(this.#app, world, viewer, status, () => {
+      if (this.#groups.get(key) === made) this.#groups.delete(key);
+    });
+    this.#groups.set(key, made);
+    return made;
+  }
+
+  #leave({ world, viewer, status }: StreamQuery, group: Group, listener: Listener): void {
+    group.listeners.delete(listener);
+    if (group.listeners.size > 0) return;
+    this.#groups.delete(toKey(world, viewer, status));
+    const ended = group.stop();
+    this.#stopping.add(ended);
+    void ended.then(() => this.#stopping.delete(ended));
+  }
+}
+
+function toKey(world: string, viewer: string | undefined, status: boolean): string {
+  return JSON.stringify([world, viewer ?? null, status]);
+}

@@ -1,0 +1,267 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openApp } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app-type.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, never> & { readonly error?: { readonly code: string } };
+}
+
+let folder: string;
+let app: App;
+let http: RunningHttp;
+let guarded: RunningHttp;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "verbatim-http-"));
+  app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+  http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
+  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "owner-token" });
+  const made = await call("POST", "/api/worlds", {
+    title: "Harbour",
+    id: "w_harbour",
+    timezone: "UTC",
+    start: "2026-01-01T07:30Z",
+    person: ["ANA=Ana", "BEN=Ben"],
+  });
+  expect(made.status).toBe(201);
+  await call("PUT", "/api/worlds/w_harbour/presence", { present: ["GEORGE", "ANA"] });
+});
+
+afterAll(async () => {
+  await http.close();
+  await guarded.close();
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+  options: { readonly to?: RunningHttp; readonly token?: string; readonly headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const url = (options.to ?? http).url.replace("0.0.0.0", "127.0.0.1");
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && !text.includes("\n{") ? JSON.parse(text) : text,
+  } as Answer;
+}
+
+function envelope(requestId: string, text: string): object {
+  return {
+    request_id: requestId,
+    invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
+    operator: { operator_id: "GEORGE", input_text: text },
+    mode: { kind: "BEAT" },
+  };
+}
+
+async function makeToken(person: string): Promise<string> {
+  const { body } = await call("POST", `/api/worlds/w_harbour/people/${person}/tokens`);
+  return String(body["token"]);
+}
+
+describe("invocations over HTTP", () => {
+  it("answer with the projection output and how the beat ended, and replay byte for byte", async () => {
+    const first = await call("POST", "/api/worlds/w_harbour/invocations", envelope("h1", "The tide is out."));
+    expect(first.status).toBe(200);
+    expect(first.headers.get("verbatim-beat-result")).toBe("WROTE");
+    const again = await call("POST", "/api/worlds/w_harbour/invocations", envelope("h1", "The tide is out."));
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.headers.get("verbatim-beat-result")).toBe("WROTE");
+    const other = await call("POST", "/api/worlds/w_harbour/invocations", envelope("h1", "Other."));
+    expect([other.status, other.body.error?.code]).toEqual([409, "IDEMPOTENCY_BODY_MISMATCH"]);
+    const state = await call("GET", "/api/worlds/w_harbour/invocations/h1");
+    expect(state.body).toMatchObject({ status: "DONE" });
+  });
+
+  it.each([
+    ['{"request_id":"a","request_id":"b"}', 400, "JSON_DUPLICATE_KEY"],
+    ["{", 400, "JSON_SYNTAX"],
+    [JSON.stringify({ request_id: "x" }), 400, "FIELD_MISSING"],
+    [`{"x":${"[".repeat(40)}${"]".repeat(40)}}`, 400, "JSON_TOO_DEEP"],
+    [" ".repeat(300 * 1024), 413, "BODY_TOO_LARGE"],
+  ])("refuse %.40s with their code", async (body, status, code) => {
+    const answer = await call("POST", "/api/worlds/w_harbour/invocations", body);
+    expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
+  });
+});
+
+describe("rights over HTTP", () => {
+  it("need a token off loopback", async () => {
+    const answer = await call("GET", "/api/worlds", undefined, { to: guarded });
+    expect([answer.status, answer.body.error?.code]).toEqual([401, "AUTH_REQUIRED"]);
+    const wrong = await call("GET", "/api/worlds", undefined, { to: guarded, token: "guess" });
+    expect(wrong.status).toBe(401);
+    expect((await call("GET", "/api/worlds", undefined, { to: guarded, token: "owner-token" })).status).toBe(200);
+  });
+
+  it("let a person's token read as that person only, and nothing of other worlds", async () => {
+    const token = await makeToken("BEN");
+    const mine = { to: guarded, token };
+    expect((await call("GET", "/api/worlds/w_harbour/projection", undefined, mine)).body).toMatchObject({
+      viewer: "BEN",
+      entries: [],
+    });
+    const denied = await call("GET", "/api/worlds/w_harbour/projection?viewer=ANA", undefined, mine);
+    expect([denied.status, denied.body.error?.code]).toEqual([403, "VIEWER_DENIED"]);
+    const written = await call("POST", "/api/worlds/w_harbour/invocations", envelope("h9", "x"), mine);
+    expect([written.status, written.body.error?.code]).toEqual([403, "OPERATOR_ONLY"]);
+    const calls = await call("GET", "/api/worlds/w_harbour/calls", undefined, mine);
+    expect([calls.status, calls.body.error?.code]).toEqual([403, "OWNER_ONLY"]);
+    const exported = await call("GET", "/api/worlds/w_harbour/export?kind=full", undefined, mine);
+    expect(exported.status).toBe(403);
+    await call("POST", "/api/worlds", { title: "Hidden", id: "w_hidden", timezone: "UTC" });
+    const hidden = await call("GET", "/api/worlds/w_hidden/projection", undefined, mine);
+    const unknown = await call("GET", "/api/worlds/w_nowhere/projection", undefined, mine);
+    expect(hidden.status).toBe(404);
+    expect(JSON.stringify(hidden.body).replace("w_hidden", "")).toBe(
+      JSON.stringify(unknown.body).replace("w_nowhere", ""),
+    );
+    expect(JSON.stringify((await call("GET", "/api/worlds", undefined, mine)).body)).not.toContain("w_hidden");
+    expect((await call("GET", "/api/worlds/w_harbour/verify", undefined, mine)).body).toEqual({ ok: true });
+  });
+
+  it("limit how often a token may invoke", async () => {
+    const token = await makeToken("GEORGE");
+    const asked = await Promise.all(
+      Array.from({ length: 60 }, () => call("POST", "/api/worlds/w_harbour/invocations", "{", { to: guarded, token })),
+    );
+    const limited = asked.filter(({ status }) => status === 429);
+    expect(limited.length).toBeGreaterThan(0);
+    expect(limited[0]!.headers.get("retry-after")).toBe("1");
+  });
+
+  it("refuse a foreign host and a foreign origin", async () => {
+    const port = new URL(http.url).port;
+    const status = await new Promise<number>((resolve) => {
+      request({ host: "127.0.0.1", port, path: "/api/worlds", headers: { host: "evil.example" } }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      }).end();
+    });
+    expect(status).toBe(403);
+    const crossed = await call("GET", "/api/worlds", undefined, { headers: { origin: "http://evil.example" } });
+    expect([crossed.status, crossed.body.error?.code]).toEqual([403, "HOST_REFUSED"]);
+  });
+});
+
+describe("the stream of events", () => {
+  it("sends committed lines with cursors, to those who may see them, and goes on from a cursor", async () => {
+    const first = await listen("ANA");
+    const second = await listen("BEN");
+    await call("POST", "/api/worlds/w_harbour/invocations", envelope("s1", "A gull cries."));
+    const heard = await first.until(2);
+    expect(heard.map(({ data }) => data["text"])).toEqual(["A gull cries.", "I hear you."]);
+    await call("POST", "/api/worlds/w_harbour/scene", {
+      text: "Everybody is here.",
+      present: ["GEORGE", "ANA", "BEN"],
+    });
+    expect((await second.until(1)).map(({ data }) => data["text"])).toEqual(["Everybody is here."]);
+    const resumed = await listen("ANA", heard[0]!.id);
+    expect((await resumed.until(2)).map(({ data }) => data["text"])).toEqual(["I hear you.", "Everybody is here."]);
+    for (const one of [first, second, resumed]) one.close();
+  });
+
+  it("asks for a new start when the cursor does not hold", async () => {
+    const stream = await listen("ANA", "c1.e_aaaaaaaaaaaaaaaa.AAAAAAAAAAAAAAAA");
+    expect((await stream.until(1, "reset"))[0]!.event).toBe("reset");
+    stream.close();
+  });
+});
+
+interface Event {
+  readonly event: string;
+  readonly id: string;
+  readonly data: Record<string, unknown>;
+}
+
+async function listen(
+  viewer: string,
+  after?: string,
+): Promise<{ until(count: number, kind?: string): Promise<Event[]>; close(): void }> {
+  const abort = new AbortController();
+  const query = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+  const response = await fetch(`${http.url}/api/worlds/w_harbour/stream?viewer=${viewer}${query}`, {
+    signal: abort.signal,
+  });
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = "";
+  const events: Event[] = [];
+  return {
+    async until(count, kind = "entry") {
+      while (events.filter(({ event }) => event === kind).length < count) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        buffer += value;
+        const blocks = buffer.split("\n\n");
+        buffer = blocks.pop() ?? "";
+        for (const block of blocks) {
+          const fields = new Map(
+            block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]),
+          );
+          const data = fields.get("data");
+          if (data !== undefined)
+            events.push({ event: fields.get("event") ?? "", id: fields.get("id") ?? "", data: JSON.parse(data) });
+        }
+      }
+      return events.filter(({ event }) => event === kind);
+    },
+    close: () => abort.abort(),
+  };
+}
+
+describe("the rest of the API", () => {
+  it("runs every operation for the owner, with the errors of the house", async () => {
+    const listed = await call("POST", "/api/operations/world.list", {});
+    expect(listed.status).toBe(200);
+    const unknown = await call("POST", "/api/operations/world.nothing", {});
+    expect([unknown.status, unknown.body.error?.code]).toEqual([404, "OPERATION_UNKNOWN"]);
+    const file = await call("POST", "/api/operations/world.verify", { file: "/etc/hostname" });
+    expect([file.status, file.body.error?.code]).toEqual([400, "USAGE"]);
+  });
+
+  it("publishes health, metrics, an OpenAPI document and a page without inline script", async () => {
+    expect((await call("GET", "/api/health")).body).toMatchObject({ ok: true, store: true });
+    const metrics = await fetch(`${http.url}/api/metrics`);
+    expect(await metrics.text()).toContain('verbatim_world_beats_total{result="WROTE"}');
+    const document = (await call("GET", "/api/openapi.json")).body as unknown as { openapi: string; paths: object };
+    expect(document.openapi).toBe("3.1.0");
+    expect(Object.keys(document.paths)).toContain("/api/worlds/{id}/invocations");
+    expect(Object.keys(document.paths)).toContain("/api/operations/world.say");
+    const page = await fetch(http.url);
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+    expect(await page.text()).not.toMatch(/<script>|onclick/);
+  });
+
+  it("keeps control writes with a key to one", async () => {
+    const headers = { "idempotency-key": "k1" };
+    const path = "/api/worlds/w_harbour/pocket/calendar";
+    const first = await call("POST", path, { title: "Ferry" }, { headers });
+    const again = await call("POST", path, { title: "Ferry" }, { headers });
+    expect(again.body).toEqual(first.body);
+    const other = await call("POST", path, { title: "Train" }, { headers });
+    expect(other.body.error?.code).toBe("IDEMPOTENCY_BODY_MISMATCH");
+  });
+});
