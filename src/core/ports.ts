@@ -155,6 +155,6 @@ export interface LocalFiles {
   read(path: string, maxBytes: number): Promise<Uint8Array>;
   /** Writes a new file atomically; an existing one is FILE_EXISTS. */
   create(path: string, bytes: Uint8Array): Promise<void>;
-  /** Writes a file atomically, in place of one that may be there. */
-  replace(path: string, bytes: Uint8Array): Promise<void>;
+  /** Writes a file atomically, in place of one that may be there. Bytes may come in chunks. */
+  replace(path: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<void>;
 }

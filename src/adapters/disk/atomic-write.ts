@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { open, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { toDiskError } from "./errors.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Writes a whole file or nothing: beside the target, made durable, then renamed over it. */
-export async function writeFileAtomic(path: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
+export async function writeFileAtomic(
+  path: string,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  mode = 0o644,
+): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
     await writeDurable(temporary, bytes, { mode });
@@ -20,12 +24,12 @@ export async function writeFileAtomic(path: string, bytes: Uint8Array, mode = 0o
 /** Writes a new file, never through a link or over another file, and waits until the disk has it. */
 export async function writeDurable(
   path: string,
-  bytes: Uint8Array,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
   { mode, mtimeMs }: { readonly mode: number; readonly mtimeMs?: number },
 ): Promise<void> {
   const handle = await open(path, "wx", mode);
   try {
-    await handle.writeFile(bytes);
+    await writeFile(handle, bytes);
     if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
     await handle.sync();
   } finally {

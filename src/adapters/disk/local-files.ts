@@ -12,7 +12,10 @@ export function createLocalFiles(folder: string, stdin: AsyncIterable<Uint8Array
     read: (path, maxBytes) =>
       path === "-" ? readStream(stdin, maxBytes) : readRegularFile(resolve(folder, path), path, maxBytes),
     create: (path, bytes) => createFile(resolve(folder, path), path, bytes),
-    replace: (path, bytes) => writeFileAtomic(resolve(folder, path), bytes),
+    replace: (path, bytes) =>
+      writeFileAtomic(resolve(folder, path), bytes).catch((thrown: unknown) => {
+        throw toCodedError(thrown, path);
+      }),
   };
 }
 
@@ -76,6 +79,8 @@ function toCodedError(thrown: unknown, path: string): unknown {
   switch (errnoCode(thrown)) {
     case "EEXIST":
       return new VerbatimError("FILE_EXISTS", { where: path, cause: thrown });
+    case "EISDIR":
+      return new VerbatimError("FILE_EXISTS", { message: "a folder has that name", where: path, cause: thrown });
     case "ENOENT":
       return new VerbatimError("FILE_NOT_FOUND", { message: "its folder does not exist", where: path, cause: thrown });
     default:

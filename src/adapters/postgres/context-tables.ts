@@ -5,10 +5,10 @@ import type {
   ContextReader,
   ContextWriter,
   FileRow,
+  FileVersion,
   ImageName,
   IndexFacts,
   LastTarget,
-  SearchFile,
   SearchHit,
   SearchRow,
   SymbolRow,
@@ -24,7 +24,6 @@ interface StoredSymbol {
 
 /** The tables of the context room inside one read transaction. */
 export class PostgresContextReader implements ContextReader {
-  readonly searchForm = "words";
   readonly #connection: PostgresReadConnection;
 
   constructor(connection: PostgresReadConnection) {
@@ -42,14 +41,13 @@ export class PostgresContextReader implements ContextReader {
     return (await this.#connection.get<{ bytes: Uint8Array }>(sql, name))?.bytes ?? NO_BYTES;
   }
 
-  async file(path: string, contentHash: string): Promise<FileRow | null> {
-    const sql = "select path, content_hash, sections from context_file where path = $1 and content_hash = $2";
-    return (await this.#connection.get<FileRow>(sql, path, contentHash)) ?? null;
+  async file({ path, version }: FileVersion): Promise<FileRow | null> {
+    const sql = "select path, version, sections from context_file where path = $1 and version = $2";
+    return (await this.#connection.get<FileRow>(sql, path, version)) ?? null;
   }
 
   async filesFrom(path: string, limit: number): Promise<FileRow[]> {
-    const sql =
-      "select path, content_hash, sections from context_file where path >= $1 order by path, content_hash limit $2";
+    const sql = "select path, version, sections from context_file where path >= $1 order by path, version limit $2";
     return this.#connection.all<FileRow>(sql, path, limit);
   }
 
@@ -63,39 +61,45 @@ export class PostgresContextReader implements ContextReader {
     return row === undefined ? null : toSymbolRow(row);
   }
 
+  async symbols(ids: readonly string[]): Promise<SymbolRow[]> {
+    const sql = "select symbol, last from context_symbol where symbol_id = any($1::text[])";
+    return (await this.#connection.all<StoredSymbol>(sql, ids)).map(toSymbolRow);
+  }
+
   async symbolsAfter(id: string, limit: number): Promise<SymbolRow[]> {
     const sql = "select symbol, last from context_symbol where symbol_id > $1 order by symbol_id limit $2";
     return (await this.#connection.all<StoredSymbol>(sql, id, limit)).map(toSymbolRow);
   }
 
-  async searchFilesAfter(path: string, limit: number): Promise<SearchFile[]> {
-    const sql = "select path, content_hash from context_search_file where path > $1 order by path limit $2";
-    return this.#connection.all<SearchFile>(sql, path, limit);
+  async searchRevision(): Promise<number> {
+    const sql = "select revision from context_search_fact where id = 1";
+    return (await this.#connection.get<{ revision: number }>(sql))?.revision ?? -1;
+  }
+
+  async searchFilesAfter(path: string, limit: number): Promise<FileVersion[]> {
+    const sql = "select path, version from context_search_file where path > $1 order by path limit $2";
+    return this.#connection.all<FileVersion>(sql, path, limit);
   }
 
   async search(query: CompiledQuery, limit: number): Promise<{ total: number; hits: SearchHit[] }> {
-    const total = await this.#connection.get<{ count: number }>(
-      "select count(*) as count from context_search where words @@ $1::tsquery",
+    // The terms of a long section may lie in different parts of it.
+    const rows = await this.#connection.all<SearchHit & { total: number }>(
+      `with hit as (
+         select s.path, s.ordinal, max(ts_rank_cd(s.words, $1::tsquery))::float8 as score
+         from unnest($2::tsquery[]) with ordinality as term (query, n)
+         join context_search s on s.words @@ term.query
+         group by s.path, s.ordinal having count(distinct term.n) = cardinality($2::tsquery[])
+       )
+       select path, ordinal, score, count(*) over () as total from hit
+       order by score desc, path, ordinal limit $3`,
       query.all,
-    );
-    const hits = await this.#connection.all<SearchHit>(
-      `select s.path, f.content_hash, s.ordinal, ts_rank_cd(s.words, $1::tsquery)::float8 as score
-       from context_search s join context_search_file f on f.path = s.path
-       where s.words @@ $1::tsquery order by score desc, s.path, s.ordinal limit $2`,
-      query.all,
+      query.terms,
       limit,
     );
-    return { total: total!.count, hits };
-  }
-
-  async firstMatch(query: CompiledQuery, lines: readonly string[]): Promise<number> {
-    const row = await this.#connection.get<{ first: number | null }>(
-      `select min(n) as first from unnest($1::text[]) with ordinality as line (body, n)
-       where to_tsvector('simple', body) @@ $2::tsquery`,
-      [...lines],
-      query.any,
-    );
-    return row?.first == null ? -1 : row.first - 1;
+    return {
+      total: rows[0]?.total ?? 0,
+      hits: rows.map(({ path, ordinal, score }) => ({ path, ordinal, score })),
+    };
   }
 }
 
@@ -109,22 +113,24 @@ export class PostgresContextWriter extends PostgresContextReader implements Cont
   }
 
   async stageFiles(rows: readonly FileRow[]): Promise<void> {
+    if (rows.length === 0) return;
     await this.#connection.run(
-      `insert into context_file (path, content_hash, sections)
-       select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
+      `insert into context_file as f (path, version, sections)
+       select * from unnest($1::text[], $2::text[], $3::text[])
+       on conflict (path, version) do update set sections = excluded.sections where f.sections <> excluded.sections`,
       rows.map(({ path }) => path),
-      rows.map(({ content_hash }) => content_hash),
+      rows.map(({ version }) => version),
       rows.map(({ sections }) => sections),
     );
   }
 
-  async dropFiles(files: readonly SearchFile[]): Promise<void> {
+  async dropFiles(files: readonly FileVersion[]): Promise<void> {
     if (files.length === 0) return;
     await this.#connection.run(
-      `delete from context_file f using unnest($1::text[], $2::text[]) as gone (path, content_hash)
-       where f.path = gone.path and f.content_hash = gone.content_hash`,
+      `delete from context_file f using unnest($1::text[], $2::text[]) as gone (path, version)
+       where f.path = gone.path and f.version = gone.version`,
       files.map(({ path }) => path),
-      files.map(({ content_hash }) => content_hash),
+      files.map(({ version }) => version),
     );
   }
 
@@ -162,28 +168,44 @@ export class PostgresContextWriter extends PostgresContextReader implements Cont
     await this.#connection.run("delete from context_symbol where symbol_id = $1", id);
   }
 
-  async putSearchFile(file: SearchFile, pathText: string, rows: readonly SearchRow[]): Promise<void> {
+  async holdRevision(): Promise<number> {
+    const sql = "select revision from context_fact where id = 1 for share";
+    return (await this.#connection.get<{ revision: number }>(sql))?.revision ?? 0;
+  }
+
+  async putSearchFile(file: FileVersion, rows: readonly SearchRow[]): Promise<void> {
     await this.removeSearchFile(file.path);
     await this.#connection.run(
-      "insert into context_search_file (path, content_hash) values ($1, $2)",
+      "insert into context_search_file (path, version) values ($1, $2)",
       file.path,
-      file.content_hash,
+      file.version,
     );
-    // Words of the path and the headings count like words of the text.
     await this.#connection.run(
-      `insert into context_search (path, ordinal, words)
-       select $1, r.ordinal, to_tsvector('simple', r.body || ' ' || $2 || ' ' || r.headings)
-       from unnest($3::bigint[], $4::text[], $5::text[]) as r (ordinal, body, headings)`,
+      `insert into context_search (path, ordinal, part, words)
+       select $1, r.ordinal, r.part, r.words::tsvector
+       from unnest($2::bigint[], $3::bigint[], $4::text[]) as r (ordinal, part, words)`,
       file.path,
-      pathText,
       rows.map(({ ordinal }) => ordinal),
-      rows.map(({ text }) => text),
-      rows.map(({ headings }) => headings),
+      rows.map(({ part }) => part),
+      rows.map(({ body }) => body),
     );
   }
 
   async removeSearchFile(path: string): Promise<void> {
     await this.#connection.run("delete from context_search_file where path = $1", path);
+  }
+
+  async clearSearch(): Promise<void> {
+    await this.#connection.run("delete from context_search_file");
+    await this.#connection.run("delete from context_search_fact");
+  }
+
+  async setSearchRevision(revision: number): Promise<void> {
+    await this.#connection.run(
+      `insert into context_search_fact (id, revision) values (1, $1)
+       on conflict (id) do update set revision = excluded.revision`,
+      revision,
+    );
   }
 }
 

@@ -14,7 +14,7 @@ const STEP_MS = 20;
  * One index build at a time. The lock is SQLite's own on an otherwise empty file: the system frees it when its
  * process dies, so nothing stale is ever left. Beside it a text file says whose it is.
  */
-export function createBuildLock(path: string): BuildLock {
+export function createBuildLock(path: string, patienceMs = PATIENCE_MS): BuildLock {
   const holder = `${path}.pid`;
   return {
     async hold(fn) {
@@ -25,7 +25,7 @@ export function createBuildLock(path: string): BuildLock {
       }
       const database = new SqliteDatabase(await loadSqlite(), path, 0);
       try {
-        await take(database, holder);
+        await take(database, holder, patienceMs);
         writeFileSync(holder, `${process.pid}\n`);
         return await fn();
       } finally {
@@ -35,8 +35,8 @@ export function createBuildLock(path: string): BuildLock {
   };
 }
 
-async function take(database: SqliteDatabase, holder: string): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
+async function take(database: SqliteDatabase, holder: string, patienceMs: number): Promise<void> {
+  const end = performance.now() + patienceMs;
   for (;;) {
     try {
       database.exec("begin exclusive");

@@ -5,16 +5,15 @@ import type {
   ContextReader,
   ContextWriter,
   FileRow,
+  FileVersion,
   ImageName,
   IndexFacts,
   LastTarget,
-  SearchFile,
   SearchHit,
   SearchRow,
   SymbolRow,
 } from "../../rooms/context/ports.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
-import { loadSqlite, SqliteDatabase } from "./driver.ts";
 
 const ORDINALS = 33_554_432;
 const NO_BYTES = new Uint8Array();
@@ -26,7 +25,6 @@ interface StoredSymbol {
 
 /** The tables of the context room inside one read transaction. */
 export class SqliteContextReader implements ContextReader {
-  readonly searchForm = "spaced";
   readonly #connection: SqliteReadConnection;
 
   constructor(connection: SqliteReadConnection) {
@@ -44,14 +42,13 @@ export class SqliteContextReader implements ContextReader {
     return row?.bytes ?? NO_BYTES;
   }
 
-  async file(path: string, contentHash: string): Promise<FileRow | null> {
-    const sql = "select path, content_hash, sections from context_file where path = ? and content_hash = ?";
-    return this.#connection.get<FileRow>(sql, path, contentHash) ?? null;
+  async file({ path, version }: FileVersion): Promise<FileRow | null> {
+    const sql = "select path, version, sections from context_file where path = ? and version = ?";
+    return this.#connection.get<FileRow>(sql, path, version) ?? null;
   }
 
   async filesFrom(path: string, limit: number): Promise<FileRow[]> {
-    const sql =
-      "select path, content_hash, sections from context_file where path >= ? order by path, content_hash limit ?";
+    const sql = "select path, version, sections from context_file where path >= ? order by path, version limit ?";
     return this.#connection.all<FileRow>(sql, path, limit);
   }
 
@@ -60,6 +57,14 @@ export class SqliteContextReader implements ContextReader {
   }
 
   async symbol(id: string): Promise<SymbolRow | null> {
+    return this.#findSymbol(id);
+  }
+
+  async symbols(ids: readonly string[]): Promise<SymbolRow[]> {
+    return ids.map((id) => this.#findSymbol(id)).filter((row) => row !== null);
+  }
+
+  #findSymbol(id: string): SymbolRow | null {
     const row = this.#connection.get<StoredSymbol>("select symbol, last from context_symbol where symbol_id = ?", id);
     return row === undefined ? null : toSymbolRow(row);
   }
@@ -69,9 +74,14 @@ export class SqliteContextReader implements ContextReader {
     return this.#connection.all<StoredSymbol>(sql, id, limit).map(toSymbolRow);
   }
 
-  async searchFilesAfter(path: string, limit: number): Promise<SearchFile[]> {
-    const sql = "select path, content_hash from context_search_file where path > ? order by path limit ?";
-    return this.#connection.all<SearchFile>(sql, path, limit);
+  async searchRevision(): Promise<number> {
+    const sql = "select revision from context_search_fact where id = 1";
+    return this.#connection.get<{ revision: number }>(sql)?.revision ?? -1;
+  }
+
+  async searchFilesAfter(path: string, limit: number): Promise<FileVersion[]> {
+    const sql = "select path, version from context_search_file where path > ? order by path limit ?";
+    return this.#connection.all<FileVersion>(sql, path, limit);
   }
 
   async search(query: CompiledQuery, limit: number): Promise<{ total: number; hits: SearchHit[] }> {
@@ -80,31 +90,13 @@ export class SqliteContextReader implements ContextReader {
       query.all,
     )!.count;
     const hits = this.#connection.all<SearchHit>(
-      `select f.path, f.content_hash, s.rowid % ${ORDINALS} as ordinal, -bm25(context_search) as score
+      `select f.path, s.rowid % ${ORDINALS} as ordinal, -bm25(context_search) as score
        from context_search s join context_search_file f on f.id = s.rowid / ${ORDINALS}
        where context_search match ? order by bm25(context_search), f.path, s.rowid limit ?`,
       query.all,
       limit,
     );
     return { total: count, hits };
-  }
-
-  /** The lines go through the same tokenizer in a table of their own, so both sides always agree on words. */
-  async firstMatch(query: CompiledQuery, lines: readonly string[]): Promise<number> {
-    const database = new SqliteDatabase(await loadSqlite(), ":memory:", 0);
-    try {
-      database.exec(
-        `create virtual table line using fts5(body, tokenize = "unicode61 remove_diacritics 2", detail = full)`,
-      );
-      const insert = database.prepare("insert into line (rowid, body) values (?, ?)");
-      database.exec("begin");
-      for (const [i, line] of lines.entries()) insert.run([i, line]);
-      database.exec("commit");
-      const sql = "select min(rowid) as first from line where line match ?";
-      return (database.prepare(sql).get([query.any]) as { first: number | null }).first ?? -1;
-    } finally {
-      database.close();
-    }
   }
 }
 
@@ -118,13 +110,14 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
   }
 
   async stageFiles(rows: readonly FileRow[]): Promise<void> {
-    const sql = "insert into context_file (path, content_hash, sections) values (?, ?, ?) on conflict do nothing";
-    for (const { path, content_hash, sections } of rows) this.#connection.run(sql, path, content_hash, sections);
+    const sql = `insert into context_file (path, version, sections) values (?, ?, ?)
+       on conflict do update set sections = excluded.sections where sections <> excluded.sections`;
+    for (const { path, version, sections } of rows) this.#connection.run(sql, path, version, sections);
   }
 
-  async dropFiles(files: readonly SearchFile[]): Promise<void> {
-    const sql = "delete from context_file where path = ? and content_hash = ?";
-    for (const { path, content_hash } of files) this.#connection.run(sql, path, content_hash);
+  async dropFiles(files: readonly FileVersion[]): Promise<void> {
+    const sql = "delete from context_file where path = ? and version = ?";
+    for (const { path, version } of files) this.#connection.run(sql, path, version);
   }
 
   async publish(facts: Omit<IndexFacts, "revision">, images: Readonly<Record<ImageName, Uint8Array>>): Promise<void> {
@@ -161,17 +154,22 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
     this.#connection.run("delete from context_symbol where symbol_id = ?", id);
   }
 
-  async putSearchFile(file: SearchFile, pathText: string, rows: readonly SearchRow[]): Promise<void> {
+  /** A write transaction is the only one of its kind, so nothing can change meanwhile. */
+  async holdRevision(): Promise<number> {
+    return (await this.facts())?.revision ?? 0;
+  }
+
+  async putSearchFile(file: FileVersion, rows: readonly SearchRow[]): Promise<void> {
     await this.removeSearchFile(file.path);
     const { id } = this.#connection.get<{ id: number }>(
-      "insert into context_search_file (path, content_hash, row_count) values (?, ?, ?) returning id",
+      "insert into context_search_file (path, version, row_count) values (?, ?, ?) returning id",
       file.path,
-      file.content_hash,
+      file.version,
       (rows.at(-1)?.ordinal ?? -1) + 1,
     )!;
     const sql = "insert into context_search (rowid, body, path, headings) values (?, ?, ?, ?)";
-    for (const { ordinal, text, headings } of rows) {
-      this.#connection.run(sql, id * ORDINALS + ordinal, text, pathText, headings);
+    for (const { ordinal, body, path, headings } of rows) {
+      this.#connection.run(sql, id * ORDINALS + ordinal, body, path, headings);
     }
   }
 
@@ -185,6 +183,19 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
       this.#connection.run("delete from context_search where rowid = ?", known.id * ORDINALS + ordinal);
     }
     this.#connection.run("delete from context_search_file where id = ?", known.id);
+  }
+
+  async clearSearch(): Promise<void> {
+    this.#connection.run("insert into context_search (context_search) values ('delete-all')");
+    this.#connection.run("delete from context_search_file");
+    this.#connection.run("delete from context_search_fact");
+  }
+
+  async setSearchRevision(revision: number): Promise<void> {
+    this.#connection.run(
+      "insert into context_search_fact (id, revision) values (1, ?) on conflict do update set revision = excluded.revision",
+      revision,
+    );
   }
 }
 

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { createSourceTree } from "../../adapters/disk/source-tree.ts";
-import { createBuildLock } from "../../adapters/sqlite/build-lock.ts";
 import { ContentCache } from "../../rooms/context/content-cache.ts";
 import { ViewCache } from "../../rooms/context/index-view.ts";
 import type { ContextPorts } from "../../rooms/context/operation-ports.ts";
@@ -8,7 +7,7 @@ import { CONTEXT_OPERATIONS } from "../../rooms/context/operations.ts";
 import type { Composition } from "../compose.ts";
 import type { Wiring } from "../operations.ts";
 
-type Kept = Pick<ContextPorts, "tree" | "lock" | "views" | "contents" | "known">;
+type Kept = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents" | "known">;
 
 // Caches live as long as their workspace stays open.
 const kept = new WeakMap<Composition, Kept>();
@@ -30,23 +29,37 @@ export const wiring: Wiring = {
       actor,
       files,
       config,
-      ...keep(composition, config.max_file_bytes),
+      ...(await keep(composition, config.max_file_bytes)),
     };
   },
 };
 
-function keep(composition: Composition, maxBytes: number): Kept {
+async function keep(composition: Composition, maxBytes: number): Promise<Kept> {
   const known = kept.get(composition);
   if (known !== undefined) return known;
   const { workspace, crypto } = composition;
+  const database = await openDatabase(composition);
   const tree = createSourceTree(workspace.root, join(workspace.state, "clock"));
   const made: Kept = {
     tree,
-    lock: createBuildLock(join(workspace.state, "locks", "index")),
+    ...database,
     views: new ViewCache(crypto),
     contents: new ContentCache(tree, crypto, maxBytes),
     known: new Set(),
   };
-  kept.set(composition, made);
-  return made;
+  // Two calls may have come here at once; what the first one made is what both use.
+  if (!kept.has(composition)) kept.set(composition, made);
+  return kept.get(composition)!;
+}
+
+/** What differs between the two databases besides the store itself; only the one in use is loaded. */
+async function openDatabase({ env, workspace }: Composition): Promise<Pick<Kept, "lock" | "engine">> {
+  const url = env["VERBATIM_DATABASE_URL"];
+  if (url === undefined || url === "") {
+    const { createBuildLock } = await import("../../adapters/sqlite/build-lock.ts");
+    const { sqliteSearch } = await import("../../adapters/sqlite/search-lines.ts");
+    return { lock: createBuildLock(join(workspace.state, "locks", "index")), engine: sqliteSearch };
+  }
+  const { createPostgresBuildLock } = await import("../../adapters/postgres/build-lock.ts");
+  return { lock: createPostgresBuildLock(url), engine: { form: "words" } };
 }

@@ -10,11 +10,12 @@ import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
 import { compileGlob } from "./glob.ts";
 import { parseHeadingRef } from "./heading-ref.ts";
+import type { SourceProblem } from "./ports.ts";
 import { resolveSymbol } from "./resolution.ts";
 import { parseSearchQuery, toFts5 } from "./search-query.ts";
 import { formatSectionLines, hashIndex } from "./section-index.ts";
 import { sectionsOf } from "./sections.ts";
-import { decodeSource, type SourceProblem, sourcesInvalid } from "./source.ts";
+import { decodeSource, sourcesInvalid } from "./source.ts";
 import { parseSymbol, parseSymbolId } from "./symbol.ts";
 
 interface Ports {

@@ -1,20 +1,14 @@
 import { encodeUtf8, isHash, type JsonValue } from "../../core/canonical/index.ts";
+import { isSymbolId } from "../../core/contracts/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ContentStore, Ids, SyncCrypto } from "../../core/ports.ts";
-import {
-  applySlice,
-  type Breach,
-  type Budgets,
-  chargeBudgets,
-  findNearest,
-  parseSlice,
-} from "../../core/text/index.ts";
+import { applySlice, type Breach, type Budgets, chargeBudgets, parseSlice } from "../../core/text/index.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { Expansion, Section } from "./contracts.ts";
 import type { IndexView, ViewCache } from "./index-view.ts";
-import type { ContextReader, ContextStore, LastTarget, SymbolRow } from "./ports.ts";
-import { resolveTarget } from "./resolution.ts";
-import { parseSymbolId, parseTarget, type Target } from "./symbol.ts";
+import type { ContextReader, ContextStore, SymbolRow } from "./ports.ts";
+import { parseTarget } from "./symbol.ts";
+import { requireSymbol, resolvePin } from "./symbol-lookup.ts";
 
 export interface ExpansionPorts {
   readonly store: ContextStore;
@@ -24,15 +18,19 @@ export interface ExpansionPorts {
   readonly actor: string;
   readonly views: ViewCache;
   readonly contents: ContentCache;
-  /** Payloads this process has stored or found stored; they need not be written again. */
+  /** Payloads of expansions that this process has recorded; they need not be stored again. */
   readonly known: Set<string>;
 }
 
-/** What an address means right now: the exact text, and where it is from. */
-export interface Cut {
+/** A ref that was understood: the section it means and the slice that will be taken. */
+export interface ResolvedRef {
   readonly ref: string;
   readonly slice: string;
   readonly section: Section;
+}
+
+/** What a ref means right now: the exact text, and where it is from. */
+export interface Cut extends ResolvedRef {
   readonly content: string;
   readonly bytes: Uint8Array;
   readonly content_hash: string;
@@ -53,22 +51,17 @@ export interface ExpandRequest {
   readonly budgets: Budgets;
 }
 
+// Beyond this many the oldest payloads are asked for again, which costs time and nothing else.
+const MOST_KNOWN = 100_000;
+
 /**
- * Expands refs: everything is resolved, cut and charged first, then stored and recorded. A breach or any error stores
- * nothing. Cost per ref: one stat, one hash of the slice; the file is read when it is not cached.
+ * Expands refs: all are resolved, then cut and charged in order, then stored and recorded. A breach or any error
+ * stores nothing. Cost per ref: one stat, one hash of the slice; a file is read when it is not cached.
  */
 export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) {
   const { refs, slice, budgets } = request;
-  const cuts = await ports.store.read(async ({ context }) => {
-    const view = await ports.views.open(context);
-    const made: Cut[] = [];
-    for (const ref of refs) made.push(await cutRef(ports, context, view, ref, slice));
-    return made;
-  });
-  const symbols = refs.filter((ref) => ref.startsWith("@"));
-  const charges = cuts.map(({ section, bytes }) => ({ section_id: section.section_id, bytes: bytes.length }));
-  const { cumulative, breach } = chargeBudgets(symbols, charges, budgets);
-  if (breach !== null) throw budgetError(breach, refs[breach.ordinal - 1]!);
+  const { view, resolved } = await resolveRefs(ports, refs, slice);
+  const { cuts, used } = cutWithin(ports, view, resolved, budgets);
   const run_id = request.run_id ?? ports.ids.uuid();
   await storePayloads(ports, cuts);
   const expansions = cuts.map((cut) => toExpansion(run_id, cut));
@@ -79,88 +72,111 @@ export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) 
       expansions.map((expansion) => ({ kind: "EXPANSION", actor: ports.actor, body: expansion as JsonValue })),
     ),
   );
+  remember(ports.known, cuts);
   const expanded: Expanded[] = cuts.map((cut, i) => ({
     expansion: expansions[i]!,
     section: cut.section,
     content: cut.content,
     bytes: cut.bytes.length,
   }));
-  return { run_id, expansions: expanded, budget: cumulative.at(-1) ?? null };
+  return { run_id, expansions: expanded, budget: used };
 }
 
-/** Resolves a ref and cuts its slice, without storing anything. */
-export async function cutRef(
-  ports: Pick<ExpansionPorts, "crypto" | "contents">,
+/** The sections and slices that refs mean in the index as it is now. Reads no file. */
+export async function resolveRefs(
+  ports: Pick<ExpansionPorts, "store" | "views">,
+  refs: readonly string[],
+  slice: string | undefined,
+): Promise<{ view: IndexView; resolved: ResolvedRef[] }> {
+  if (slice !== undefined) parseSlice(slice);
+  return ports.store.read(async ({ context }) => {
+    const view = await ports.views.open(context);
+    const symbols = await loadSymbols(context, refs);
+    const known = new Map<string, ResolvedRef>();
+    const resolved: ResolvedRef[] = [];
+    for (const ref of refs) {
+      let one = known.get(ref);
+      if (one === undefined) {
+        one = await resolveRef(context, view, ref, symbols.get(ref), slice);
+        known.set(ref, one);
+      }
+      resolved.push(one);
+    }
+    return { view, resolved };
+  });
+}
+
+/** All symbols among the refs in one question; one that is missing is found out when it is its turn. */
+async function loadSymbols(context: ContextReader, refs: readonly string[]): Promise<Map<string, SymbolRow>> {
+  const ids = [...new Set(refs)].filter((ref) => ref.startsWith("@"));
+  const rows = ids.length === 0 ? [] : await context.symbols(ids.filter(isSymbolId));
+  return new Map(rows.map((row) => [row.symbol.symbol_id, row]));
+}
+
+async function resolveRef(
   context: ContextReader,
   view: IndexView,
   ref: string,
+  symbol: SymbolRow | undefined,
   asked: string | undefined,
-): Promise<Cut> {
-  const { target, symbol } = await findTarget(context, ref);
-  const slice = asked ?? symbol?.symbol.default_slice_policy;
-  if (slice === undefined)
-    throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} needs an explicit slice` });
-  parseSlice(slice);
-  const section = await resolveNow(context, view, target, symbol, ref);
-  const lines = ports.contents.open(view, section);
+): Promise<ResolvedRef> {
+  if (isHash(ref)) {
+    if (asked === undefined) {
+      throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} has no slice of its own`, where: ref });
+    }
+    const target = { type: "SECTION", section_id: ref } as const;
+    return { ref, slice: asked, section: view.findLoaded(target) ?? (await view.resolve(context, target, ref)) };
+  }
+  const row = symbol ?? (await requireSymbol(context, ref));
+  const target = parseTarget(row.symbol);
+  const section = view.findLoaded(target) ?? (await resolvePin(context, view, target, row));
+  return { ref, slice: asked ?? row.symbol.default_slice_policy, section };
+}
+
+/** Cuts the refs in order and charges each; nothing after a breach is cut. */
+function cutWithin(
+  ports: Pick<ExpansionPorts, "crypto" | "contents">,
+  view: IndexView,
+  resolved: readonly ResolvedRef[],
+  budgets: Budgets,
+): { cuts: Cut[]; used: Budgets } {
+  const symbols = resolved.map(({ ref }) => ref).filter((ref) => ref.startsWith("@"));
+  const cuts: Cut[] = [];
+  // One step: a file is looked at once, and the same ref has the same content.
+  const looked = new Set<string>();
+  const made = new Map<ResolvedRef, Cut>();
+  let bytes = 0;
+  for (const one of resolved) {
+    // What follows a breach is not charged, so it need not be read either.
+    if (cuts.length > budgets.max_expands_per_step || bytes > budgets.max_bytes_expanded) break;
+    const cut = made.get(one) ?? cutRef(ports, view, one, looked);
+    made.set(one, cut);
+    bytes += cut.bytes.length;
+    cuts.push(cut);
+  }
+  const charges = cuts.map(({ section, bytes: { length } }) => ({ section_id: section.section_id, bytes: length }));
+  const { cumulative, breach } = chargeBudgets(symbols, charges, budgets);
+  if (breach !== null) throw budgetError(breach, resolved[breach.ordinal - 1]!.ref);
+  return { cuts, used: cumulative.at(-1)! as Budgets };
+}
+
+/**
+ * Cuts the slice of a ref out of its file, without storing anything. `looked` are the files that were found unchanged
+ * in the same step.
+ */
+export function cutRef(
+  ports: Pick<ExpansionPorts, "crypto" | "contents">,
+  view: IndexView,
+  { ref, slice, section }: ResolvedRef,
+  looked: Set<string> = new Set(),
+): Cut {
+  const lines = ports.contents.open(view, section, looked);
   const content = applySlice({ lines, first: section.line_start, last: section.line_end }, slice, ref);
   const bytes = encodeUtf8(content);
   return { ref, slice, section, content, bytes, content_hash: ports.crypto.sha256(bytes) };
 }
 
-/** What a ref points to: a section id to itself, a symbol to its target; SYMBOL_UNKNOWN with the nearest ids. */
-export async function findTarget(
-  context: ContextReader,
-  ref: string,
-): Promise<{ target: Target; symbol: SymbolRow | null }> {
-  if (isHash(ref)) return { target: { type: "SECTION", section_id: ref }, symbol: null };
-  const id = parseSymbolId(ref);
-  const symbol = await context.symbol(id);
-  if (symbol === null) throw await unknownSymbol(context, id);
-  return { target: parseTarget(symbol.symbol), symbol };
-}
-
-/** The section a target means in a view; a pin that no longer holds says where it last pointed. */
-export async function resolveNow(
-  context: ContextReader,
-  view: IndexView,
-  target: Target,
-  symbol: SymbolRow | null,
-  label: string,
-): Promise<Section> {
-  await view.prepare(context, target);
-  if (target.type === "SECTION" && symbol?.last != null && view.findSection(target.section_id) === undefined) {
-    throw stalePin(symbol.symbol.symbol_id, target.section_id, symbol.last);
-  }
-  return resolveTarget(target, view, label);
-}
-
-function stalePin(id: string, sectionId: string, last: LastTarget): VerbatimError {
-  const where = `${last.heading_path.length === 0 ? "the whole file" : last.heading_path.join("/")}, lines ${last.line_start}..${last.line_end}`;
-  return new VerbatimError("SECTION_NOT_FOUND", {
-    message: `${id} pins a section of ${last.file_path} (${where}) whose content has changed`,
-    where: last.file_path,
-    fix: `To pin the new content: verbatim symbol repin ${id}`,
-    details: { section_id: sectionId, last },
-  });
-}
-
-async function unknownSymbol(context: ContextReader, id: string): Promise<VerbatimError> {
-  const ids: string[] = [];
-  for (let after = ""; ; ) {
-    const page = await context.symbolsAfter(after, 1000);
-    ids.push(...page.map(({ symbol }) => symbol.symbol_id));
-    if (page.length < 1000) break;
-    after = ids.at(-1)!;
-  }
-  const nearest = findNearest(id, ids);
-  const hint = nearest.length === 0 ? "" : `; nearest: ${nearest.join(", ")}`;
-  return new VerbatimError("SYMBOL_UNKNOWN", {
-    message: `there is no symbol ${id}${hint}`,
-    details: { symbol_id: id, nearest },
-  });
-}
-
+/** The contract object of a cut. */
 export function toExpansion(run_id: string, cut: Cut): Expansion {
   return {
     run_id,
@@ -176,10 +192,20 @@ export async function storePayloads(
   ports: Pick<ExpansionPorts, "content" | "known">,
   cuts: readonly Cut[],
 ): Promise<void> {
+  const stored = new Set<string>();
   for (const { content_hash, bytes } of cuts) {
-    if (ports.known.has(content_hash)) continue;
+    if (ports.known.has(content_hash) || stored.has(content_hash)) continue;
     await ports.content.put(bytes);
-    ports.known.add(content_hash);
+    stored.add(content_hash);
+  }
+}
+
+/** Once the ledger references a payload nobody collects it. */
+function remember(known: Set<string>, cuts: readonly Cut[]): void {
+  for (const { content_hash } of cuts) known.add(content_hash);
+  for (const oldest of known) {
+    if (known.size <= MOST_KNOWN) return;
+    known.delete(oldest);
   }
 }
 
@@ -191,11 +217,12 @@ const FLAGS = {
 } as const;
 
 function budgetError(breach: Breach, ref: string): VerbatimError {
-  const first = breach.breaches[0]!;
   const list = breach.breaches.map(({ budget, used, limit }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
+  const flags = breach.breaches.map(({ budget, used }) => `${FLAGS[budget]} ${used}`).join(" ");
   return new VerbatimError(breach.code, {
     message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was read out`,
-    fix: `Ask for less, or raise the limit with ${FLAGS[first.budget]} ${first.used}.`,
+    where: ref,
+    fix: `Ask for less, or raise the limit with ${flags}.`,
     details: { ordinal: breach.ordinal, breaches: breach.breaches },
   });
 }

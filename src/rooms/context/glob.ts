@@ -6,6 +6,8 @@ export interface Glob {
   /** The folder below which everything it matches lies, without wildcards; "" is the root. */
   readonly folder: string;
   matches(path: string): boolean;
+  /** The same for a path that was taken apart at its slashes. */
+  matchesNames(names: readonly string[]): boolean;
   /** Whether something below a folder could match; "" is the root. */
   couldMatchBelow(folder: string): boolean;
   /** Whether everything below a folder matches, so that an exclusion need not look inside. */
@@ -42,6 +44,7 @@ export function compileGlob(source: string): Glob {
     source,
     folder: literals.join("/"),
     matches: (path) => path !== "" && matchSegments(segments, path.split("/")),
+    matchesNames: (names) => matchSegments(segments, names),
     couldMatchBelow: (folder) => placesAfter(segments, folder).some((at) => at < segments.length),
     matchesAllBelow: (folder) =>
       placesAfter(segments, folder).some(

@@ -1,20 +1,29 @@
 import { compareCodePoints, decodeUtf8, encodeUtf8 } from "../../core/canonical/index.ts";
-import type { FileStat, ImageName } from "./ports.ts";
+import { type FileStat, type ImageName, STAT_FIELDS, type StatList } from "./ports.ts";
 
-const FIELDS = 6;
-const RACY_NS = 2_000_000_000n;
+// The facts of a file, then the clock of the build that saw them.
+const FIELDS = STAT_FIELDS + 1;
+const RACY_MS = 2000;
 const HASH_LENGTH = 64;
 
 /**
- * The whole index except the sections themselves, as a few typed arrays that load in one read each: paths in index
- * order, their content hashes, the stat cache, and a sorted table from section ids to places. Arrays are kept in the
- * byte order of the machine, which is little-endian wherever Node runs.
+ * The whole index except the sections themselves, in pieces that load in one read each. Numbers are kept in the byte
+ * order of the machine that built it; another one finds the pieces damaged and builds anew.
  */
 export interface IndexImage {
+  /** Paths in index order. */
   readonly paths: readonly string[];
-  readonly hashes: readonly string[];
-  /** Per file: size, mtime, ctime, inode, device, clock of the build that made the entry. */
-  readonly stats: BigInt64Array;
+  /** Content hashes in the same order, one after the other. */
+  readonly hashes: string;
+  /** The stat cache: facts and clock of each file. */
+  readonly stats: Float64Array;
+}
+
+/** The folders that were looked into, with facts and clock of each; none when the list of files cannot be told from them. */
+export type FolderImage = StatList;
+
+/** The way from a section id to its place. */
+export interface IdTable {
   /** Per file: number of sections before it; then the total. */
   readonly starts: Float64Array;
   /** Per section, sorted: prefix of its id x size of the table + its number in index order. */
@@ -23,50 +32,56 @@ export interface IndexImage {
 
 export type ImageBytes = Readonly<Record<ImageName, Uint8Array>>;
 
-export const EMPTY_IMAGE: IndexImage = {
-  paths: [],
-  hashes: [],
-  stats: new BigInt64Array(),
-  starts: new Float64Array([0]),
-  ids: new Float64Array(),
-};
+export const EMPTY_IMAGE: IndexImage = { paths: [], hashes: "", stats: new Float64Array() };
 
-/** The bytes of each part. */
-export function encodeImage(image: IndexImage): ImageBytes {
+/** The bytes of each piece. */
+export function encodeImages(image: IndexImage, folders: FolderImage, table: IdTable): ImageBytes {
   return {
     paths: encodeUtf8(image.paths.join("\n")),
-    hashes: encodeUtf8(image.hashes.join("")),
+    hashes: encodeUtf8(image.hashes),
     stats: toBytes(image.stats),
-    starts: toBytes(image.starts),
-    ids: toBytes(image.ids),
+    folders: encodeUtf8(folders.paths.join("\n")),
+    folder_stats: toBytes(folders.stats),
+    starts: toBytes(table.starts),
+    ids: toBytes(table.ids),
   };
 }
 
-/** The image of its parts; null when they do not fit together. */
-export function decodeImage(parts: ImageBytes): IndexImage | null {
-  const text = decodeUtf8(parts.paths);
-  const paths = text === null || text === "" ? [] : text.split("\n");
-  const hashText = decodeUtf8(parts.hashes) ?? "";
-  const hashes = paths.map((_, i) => hashText.slice(i * HASH_LENGTH, (i + 1) * HASH_LENGTH));
-  const stats = new BigInt64Array(toBuffer(parts.stats));
-  const starts = new Float64Array(toBuffer(parts.starts));
-  const ids = new Float64Array(toBuffer(parts.ids));
-  const fits =
-    text !== null &&
-    hashText.length === paths.length * HASH_LENGTH &&
-    stats.length === paths.length * FIELDS &&
-    starts.length === paths.length + 1 &&
-    ids.length === starts[paths.length];
-  return fits ? { paths, hashes, stats, starts, ids } : null;
+/** Paths, hashes and stat cache; null when they do not fit together. */
+export function decodeImage(paths: Uint8Array, hashes: Uint8Array, stats: Uint8Array): IndexImage | null {
+  const list = decodeStats(paths, stats);
+  const hashText = decodeUtf8(hashes);
+  if (list === null || hashText?.length !== list.paths.length * HASH_LENGTH) return null;
+  return { ...list, hashes: hashText };
 }
 
-function toBytes(array: BigInt64Array | Float64Array): Uint8Array {
+/** Paths with facts and clock of each; null when they do not fit together. */
+export function decodeStats(paths: Uint8Array, stats: Uint8Array): StatList | null {
+  const text = decodeUtf8(paths);
+  const numbers = toNumbers(stats);
+  if (text === null || numbers === null) return null;
+  // The root is the folder of the empty path: one empty line if there are numbers for it.
+  const list = text === "" && numbers.length === 0 ? [] : text.split("\n");
+  return numbers.length === list.length * FIELDS ? { paths: list, stats: numbers } : null;
+}
+
+/** The table of ids of so many files; null when it does not fit. */
+export function decodeTable(starts: Uint8Array, ids: Uint8Array, files: number): IdTable | null {
+  const first = toNumbers(starts);
+  const second = toNumbers(ids);
+  const fits = first !== null && second !== null && first.length === files + 1 && first[files] === second.length;
+  return fits ? { starts: first, ids: second } : null;
+}
+
+function toBytes(array: Float64Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-// A copy, because typed arrays want an aligned start and the store may hand out a view into something larger.
-function toBuffer(bytes: Uint8Array): ArrayBuffer {
-  return bytes.slice(0, bytes.length - (bytes.length % 8)).buffer as ArrayBuffer;
+function toNumbers(bytes: Uint8Array): Float64Array | null {
+  if (bytes.length % 8 !== 0) return null;
+  // Typed arrays want an aligned start, and the store may hand out a view into something larger.
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  return new Float64Array(aligned.buffer, aligned.byteOffset, aligned.length / 8);
 }
 
 /** Number of a path in the image, or -1. */
@@ -83,87 +98,60 @@ export function findFile(image: IndexImage, path: string): number {
   return -1;
 }
 
-/** Writes the stat of file `i` as seen by a build that began at `clock`. */
-export function setStat(stats: BigInt64Array, i: number, stat: FileStat, clock: bigint): void {
-  const at = i * FIELDS;
-  stats[at] = stat.size;
-  stats[at + 1] = stat.mtime_ns;
-  stats[at + 2] = stat.ctime_ns;
-  stats[at + 3] = BigInt.asIntN(64, stat.ino);
-  stats[at + 4] = BigInt.asIntN(64, stat.dev);
-  stats[at + 5] = clock;
+/** Content hash of file number `i`. */
+export function hashOf(image: IndexImage, i: number): string {
+  return image.hashes.slice(i * HASH_LENGTH, (i + 1) * HASH_LENGTH);
 }
 
-/** Copies the stat of one file to another place. */
-export function copyStat(from: BigInt64Array, i: number, to: BigInt64Array, j: number): void {
+/** A stat cache for so many files. */
+export function makeStats(files: number): Float64Array {
+  return new Float64Array(files * FIELDS);
+}
+
+/** Writes the facts number `j` of a list as those of file `i`, seen by a build that began at `clock`. */
+export function setStat(cache: Float64Array, i: number, facts: Float64Array, j: number, clock: number): void {
+  for (let k = 0; k < STAT_FIELDS; k++) cache[i * FIELDS + k] = facts[j * STAT_FIELDS + k]!;
+  cache[i * FIELDS + STAT_FIELDS] = clock;
+}
+
+/** Copies an entry of one stat cache to a place in another. */
+export function copyStat(from: Float64Array, i: number, to: Float64Array, j: number): void {
   to.set(from.subarray(i * FIELDS, (i + 1) * FIELDS), j * FIELDS);
 }
 
 /** Whether a file is surely the one that was read: every fact equal, and old enough when it was read. */
-export function isUnchanged(stats: BigInt64Array, i: number, stat: FileStat): boolean {
+export function isUnchanged(cache: Float64Array, i: number, facts: Float64Array, j: number): boolean {
+  return hasSameFacts(cache, i, facts, j) && !isRacy(cache, i);
+}
+
+export function hasSameFacts(cache: Float64Array, i: number, facts: Float64Array, j: number): boolean {
   const at = i * FIELDS;
+  const from = j * STAT_FIELDS;
   return (
-    stats[at] === stat.size &&
-    stats[at + 1] === stat.mtime_ns &&
-    stats[at + 2] === stat.ctime_ns &&
-    stats[at + 3] === BigInt.asIntN(64, stat.ino) &&
-    stats[at + 4] === BigInt.asIntN(64, stat.dev) &&
-    // Racy: written so shortly before the build that a later write could carry the same time.
-    stat.mtime_ns < stats[at + 5]! - RACY_NS &&
-    stat.ctime_ns < stats[at + 5]! - RACY_NS
+    cache[at] === facts[from] &&
+    cache[at + 1] === facts[from + 1] &&
+    cache[at + 2] === facts[from + 2] &&
+    cache[at + 3] === facts[from + 3] &&
+    cache[at + 4] === facts[from + 4]
   );
 }
 
-export function makeStats(files: number): BigInt64Array {
-  return new BigInt64Array(files * FIELDS);
+/** Whether an entry was written so shortly before its build that a later write could carry the same time. */
+function isRacy(cache: Float64Array, i: number): boolean {
+  const at = i * FIELDS;
+  const safe = cache[at + STAT_FIELDS]! - RACY_MS;
+  return !(cache[at + 1]! < safe && cache[at + 2]! < safe);
 }
 
-/** The sorted table of ids. Cost: n log n over plain numbers. */
-export function makeIdTable(prefixes: Float64Array): Float64Array {
-  const span = tableSpan(prefixes.length);
-  const scale = prefixScale(span);
-  const table = prefixes.map((prefix, i) => Math.floor(prefix / scale) * span + i);
-  return table.sort();
-}
-
-/** Numbers, in index order, of the sections whose id may be this one. */
-export function findCandidates(image: IndexImage, sectionId: string): number[] {
-  const span = tableSpan(image.ids.length);
-  const wanted = Math.floor(idPrefix(sectionId) / prefixScale(span)) * span;
-  let low = 0;
-  let high = image.ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (image.ids[middle]! < wanted) low = middle + 1;
-    else high = middle;
-  }
-  const found: number[] = [];
-  for (; low < image.ids.length && image.ids[low]! < wanted + span; low++) found.push(image.ids[low]! - wanted);
-  return found;
-}
-
-/** First 48 bits of a hash as a number. */
-export function idPrefix(sectionId: string): number {
-  return Number.parseInt(sectionId.slice(0, 12), 16);
-}
-
-/** File and ordinal of section number `n`. */
-export function placeOf(image: IndexImage, n: number): { readonly file: number; readonly ordinal: number } {
-  let low = 0;
-  let high = image.paths.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (image.starts[middle]! <= n) low = middle;
-    else high = middle - 1;
-  }
-  return { file: low, ordinal: n - image.starts[low]! };
-}
-
-function tableSpan(sections: number): number {
-  return 2 ** Math.max(5, Math.ceil(Math.log2(sections + 1)));
-}
-
-// A table entry must stay a safe integer: the larger the table, the fewer bits of the id remain (at least 5 + 48 - 53).
-function prefixScale(span: number): number {
-  return span / 32;
+/** The same for the facts of one file. */
+export function isFileUnchanged(cache: Float64Array, i: number, stat: FileStat): boolean {
+  const at = i * FIELDS;
+  return (
+    cache[at] === stat.size &&
+    cache[at + 1] === stat.mtime_ms &&
+    cache[at + 2] === stat.ctime_ms &&
+    cache[at + 3] === stat.ino &&
+    cache[at + 4] === stat.dev &&
+    !isRacy(cache, i)
+  );
 }

@@ -1,24 +1,21 @@
 import { z } from "zod";
-import { encodeUtf8 } from "../../core/canonical/index.ts";
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
-import { looksSecret } from "../../core/paths/secret-names.ts";
 import { parseTime } from "../../core/time.ts";
-import { type BuildPorts, buildIndex, loadStored, surveySources } from "./index-build.ts";
+import { buildIndex } from "./index-build.ts";
+import { exportBytes, exportIndex } from "./index-export.ts";
+import { requireStored } from "./index-load.ts";
+import { judge } from "./index-survey.ts";
 import { findStale, verifyIndex } from "./index-verify.ts";
 import type { ContextPorts } from "./operation-ports.ts";
-import type { ContextReader } from "./ports.ts";
-import { checkSymbols } from "./registry.ts";
-import { updateSearch } from "./search.ts";
-import { formatSectionLines } from "./section-index.ts";
-import { parseSectionRows } from "./section-rows.ts";
+import { findSymbolProblems } from "./registry.ts";
+import { updateSearch } from "./search-update.ts";
 import { decodeSource } from "./source.ts";
-import { compileSources } from "./source-rules.ts";
+import { compileSources, type SourceRules } from "./source-rules.ts";
 
 const count = z.int().min(0);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
-const PAGE = 256;
 
 export const indexBuild = defineOperation({
   name: "context.index-build",
@@ -78,12 +75,11 @@ export const indexStatus = defineOperation({
     symbol_problems: z.array(z.strictObject({ symbol_id: z.string(), code: z.string(), message: z.string() })),
   }),
   async run(ports: ContextPorts) {
-    const stored = await loadStored(ports.store);
-    if (stored === null) throw new VerbatimError("INDEX_MISSING");
-    const { index_hash, built_at, files, sections } = stored.facts;
+    const { facts, image } = await requireStored(ports.store);
+    const { index_hash, built_at, files, sections } = facts;
     const age_ms = ports.clock.now() - parseTime(built_at);
-    const symbol_problems = await checkSymbols(ports);
-    return { index_hash, built_at, age_ms, files, sections, stale: findStale(ports, stored.image), symbol_problems };
+    const symbol_problems = await findSymbolProblems(ports);
+    return { index_hash, built_at, age_ms, files, sections, stale: findStale(ports, image), symbol_problems };
   },
 });
 
@@ -101,32 +97,31 @@ export const indexExplain = defineOperation({
   }),
   async run(ports: ContextPorts, { path }) {
     const file_path = parseRepoPath(path);
-    const { sources, exclude } = compileSources(ports.config.sources, ports.config.exclude).explain(file_path);
+    const rules = compileSources(ports.config.sources, ports.config.exclude);
+    const { sources, exclude } = rules.explain(file_path);
     const selected = sources.length > 0 && exclude.length === 0;
-    const problem = selected ? findProblem(ports, file_path) : null;
+    const problem = selected ? findProblem(ports, rules, file_path) : null;
     return { file_path, source: selected && problem === null, sources, exclude, problem };
   },
 });
 
-function findProblem(ports: BuildPorts, path: string): string | null {
-  const { files, problems } = surveySources(ports.tree, { ...ports.config, sources: [escapeGlob(path)], exclude: [] });
-  const known = problems.find((one) => one.file_path === path);
-  if (known !== undefined) return known.code;
-  if (files.every((one) => one.path !== path)) return looksSecret(path) ? "SOURCE_SECRET" : "SOURCE_UNREADABLE";
-  const bytes = ports.tree.read(path, ports.config.max_file_bytes);
+/** The problem a build would have with a selected file. */
+function findProblem(ports: ContextPorts, rules: SourceRules, path: string): string | null {
+  const place = ports.tree.inspect(path);
+  if (typeof place !== "string") return place.code;
+  const size = ports.tree.stat(path)?.size;
+  if (size === undefined) return "SOURCE_UNREADABLE";
+  const problem = judge(ports.config, rules, path, place, size);
+  if (problem !== null) return problem.code;
+  const bytes = ports.tree.read(path, ports.config.max_file_bytes, size);
   if (!(bytes instanceof Uint8Array)) return bytes.code;
   try {
     decodeSource(bytes, path);
     return null;
   } catch (thrown) {
-    if (thrown instanceof VerbatimError && thrown.code === "SOURCE_NOT_UTF8") return thrown.code;
+    if (isVerbatimError(thrown) && thrown.code === "SOURCE_NOT_UTF8") return thrown.code;
     throw thrown;
   }
-}
-
-// Every character that means something in a glob becomes "any one character"; the path is compared again afterwards.
-function escapeGlob(path: string): string {
-  return path.replace(/[*[\]{}!]/g, "?");
 }
 
 export const indexExport = defineOperation({
@@ -135,57 +130,16 @@ export const indexExport = defineOperation({
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    out: z.string().optional().describe("File to write; never overwritten. Without it: standard output."),
+    out: z.string().optional().describe("File to write, whole or not at all. Without it: standard output."),
   }),
   output: z.strictObject({ path: z.string().nullable(), index_hash: hash, sections: count }),
   async run(ports: ContextPorts, { out }) {
-    const stored = await loadStored(ports.store);
-    if (stored === null) throw new VerbatimError("INDEX_MISSING");
+    const stored = await requireStored(ports.store);
+    if (out !== undefined) await ports.files.replace(out, exportBytes(ports, stored));
     const { index_hash, sections } = stored.facts;
-    if (out === undefined) return { path: null, index_hash, sections };
-    const chunks: Uint8Array[] = [];
-    for await (const lines of listLines(ports)) chunks.push(encodeUtf8(lines));
-    await ports.files.create(out, concat(chunks));
-    return { path: out, index_hash, sections };
+    return { path: out ?? null, index_hash, sections };
   },
   async *lines(ports: ContextPorts) {
-    for await (const lines of listLines(ports)) yield lines.slice(0, -1);
+    for await (const lines of exportIndex(ports)) yield lines.slice(0, -1);
   },
 });
-
-/** SECTION_INDEX, some files at a time, all from one read of the store. */
-async function* listLines({ store, crypto }: ContextPorts): AsyncIterable<string> {
-  const stored = await loadStored(store);
-  if (stored === null) throw new VerbatimError("INDEX_MISSING");
-  const { paths, hashes } = stored.image;
-  for (let at = 0; at < paths.length; at += PAGE) {
-    const end = Math.min(paths.length, at + PAGE);
-    yield await store.read(async ({ context }) => {
-      let text = "";
-      for (let i = at; i < end; i++) text += await formatFile(context, crypto, paths[i]!, hashes[i]!);
-      return text;
-    });
-  }
-}
-
-async function formatFile(
-  context: ContextReader,
-  crypto: ContextPorts["crypto"],
-  path: string,
-  contentHash: string,
-): Promise<string> {
-  const row = await context.file(path, contentHash);
-  const sections = row === null ? null : parseSectionRows(crypto, path, row.sections);
-  if (sections !== null) return formatSectionLines(sections);
-  throw new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt meanwhile; nothing more was written" });
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-}

@@ -1,10 +1,15 @@
-import { compareCodePoints } from "../../core/canonical/index.ts";
+import { sortedUnique } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { type BuildPorts, loadStored, surveySources } from "./index-build.ts";
-import { findFile, type IndexImage, isUnchanged } from "./index-image.ts";
+import type { BuildPorts } from "./index-build.ts";
+import { findFile, hashOf, hasSameFacts, type IndexImage, isUnchanged } from "./index-image.ts";
+import { requireStored, toVersion } from "./index-load.ts";
+import { sortProblems, surveySources } from "./index-survey.ts";
+import { type SourceProblem, STAT_FIELDS } from "./ports.ts";
+import { RowPages } from "./row-pages.ts";
 import { formatSectionLines } from "./section-index.ts";
-import { sectionsOf } from "./sections.ts";
-import { decodeSource, type SourceProblem, sourcesInvalid } from "./source.ts";
+import { formatSectionRows } from "./section-rows.ts";
+import { type CutFile, cutSections } from "./sections.ts";
+import { decodeSource, sourcesInvalid } from "./source.ts";
 
 type VerifyPorts = Pick<BuildPorts, "store" | "tree" | "crypto" | "progress" | "config">;
 
@@ -19,44 +24,59 @@ export interface IndexVerdict {
 
 const PAUSE_FILES = 64;
 
-/** Reads every source and compares with the stored index. Changes nothing; one file in memory at a time. */
+/**
+ * Reads every source and compares with the stored index, the stored sections included. Changes nothing; one file in
+ * memory at a time. Sources that cannot be read are INDEX_SOURCES_INVALID.
+ */
 export async function verifyIndex(ports: VerifyPorts): Promise<IndexVerdict> {
-  const stored = await loadStored(ports.store);
-  if (stored === null) throw new VerbatimError("INDEX_MISSING");
-  const { image } = stored;
-  const { files, problems } = surveySources(ports.tree, ports.config);
+  const { facts, image } = await requireStored(ports.store);
+  const { paths, stats, problems } = surveySources(ports.tree, ports.config);
+  const rows = new RowPages(ports.store);
   const hasher = ports.crypto.hasher();
   const added: string[] = [];
   const changed: string[] = [];
-  for (const [i, { path }] of files.entries()) {
-    const sections = readSections(ports, path, problems);
-    if (sections !== null) {
-      hasher.update(formatSectionLines(sections));
+  for (let i = 0; i < paths.length; i++) {
+    const path = paths[i]!;
+    const file = readFile(ports, path, stats[i * STAT_FIELDS]!, problems);
+    if (file !== null) {
+      hasher.update(formatSectionLines(file.sections));
       const before = findFile(image, path);
       if (before === -1) added.push(path);
-      else if (image.hashes[before] !== sections[0]!.content_hash) changed.push(path);
+      else {
+        const row = await rows.find(toVersion(path, hashOf(image, before), facts.rules));
+        if (row?.sections !== formatSectionRows(file)) changed.push(path);
+      }
     }
     if (i % PAUSE_FILES === PAUSE_FILES - 1) {
-      ports.progress.report({ label: "verifying the index", done: i + 1, total: files.length });
+      ports.progress.report({ label: "verifying the index", done: i + 1, total: paths.length });
       await ports.tree.pause();
     }
   }
-  if (problems.length > 0) throw sourcesInvalid(problems.sort((a, b) => compareCodePoints(a.file_path, b.file_path)));
-  const present = new Set(files.map(({ path }) => path));
+  await requireRevision(ports, facts.revision);
+  if (problems.length > 0) throw sourcesInvalid(sortProblems(problems));
+  const present = new Set(paths);
   const removed = image.paths.filter((path) => !present.has(path));
   const actual_hash = hasher.digest();
-  const { index_hash } = stored.facts;
-  return { ok: actual_hash === index_hash, index_hash, actual_hash, added, removed, changed };
+  const { index_hash } = facts;
+  const ok = actual_hash === index_hash && added.length + removed.length + changed.length === 0;
+  return { ok, index_hash, actual_hash, added, removed, changed };
 }
 
-function readSections(ports: VerifyPorts, path: string, problems: SourceProblem[]) {
-  const bytes = ports.tree.read(path, ports.config.max_file_bytes);
+async function requireRevision({ store }: VerifyPorts, revision: number): Promise<void> {
+  const facts = await store.read(({ context }) => context.facts());
+  if (facts?.revision === revision) return;
+  throw new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt while it was being verified" });
+}
+
+function readFile(ports: VerifyPorts, path: string, size: number, problems: SourceProblem[]): CutFile | null {
+  const bytes = ports.tree.read(path, ports.config.max_file_bytes, size);
   if (!(bytes instanceof Uint8Array)) {
     problems.push(bytes);
     return null;
   }
   try {
-    return sectionsOf(ports.crypto, path, decodeSource(bytes, path));
+    const content = decodeSource(bytes, path);
+    return cutSections(ports.crypto, path, content, ports.crypto.sha256(content.bytes));
   } catch (thrown) {
     if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
     problems.push({ code: "SOURCE_NOT_UTF8", file_path: path, byte_offset: Number(thrown.details?.["byte_offset"]) });
@@ -64,16 +84,37 @@ function readSections(ports: VerifyPorts, path: string, problems: SourceProblem[
   }
 }
 
-/** Paths that differ from the index by their stat alone, without reading anything. */
-export function findStale(ports: Pick<BuildPorts, "tree" | "config">, image: IndexImage): string[] {
-  const { files, problems } = surveySources(ports.tree, ports.config);
+/**
+ * Paths that differ from the index by their facts. Where equal facts prove nothing, because the file was too fresh when
+ * it was indexed, its content is compared.
+ */
+export function findStale(ports: Pick<BuildPorts, "tree" | "config" | "crypto">, image: IndexImage): string[] {
+  const { paths, stats, problems } = surveySources(ports.tree, ports.config);
   const stale = problems.map(({ file_path }) => file_path);
-  const present = new Set<string>();
-  for (const { path, stat } of files) {
-    present.add(path);
+  for (let i = 0; i < paths.length; i++) {
+    const path = paths[i]!;
     const before = findFile(image, path);
-    if (before === -1 || !isUnchanged(image.stats, before, stat)) stale.push(path);
+    const isSame =
+      before !== -1 &&
+      (isUnchanged(image.stats, before, stats, i) ||
+        (hasSameFacts(image.stats, before, stats, i) && hasContent(ports, path, hashOf(image, before))));
+    if (!isSame) stale.push(path);
   }
-  stale.push(...image.paths.filter((path) => !present.has(path)));
-  return [...new Set(stale)].sort(compareCodePoints);
+  const present = new Set(paths);
+  return sortedUnique([...stale, ...image.paths.filter((path) => !present.has(path))]);
+}
+
+function hasContent(
+  { tree, config, crypto }: Pick<BuildPorts, "tree" | "config" | "crypto">,
+  path: string,
+  hash: string,
+) {
+  const bytes = tree.read(path, config.max_file_bytes, -1);
+  if (!(bytes instanceof Uint8Array)) return false;
+  try {
+    return crypto.sha256(decodeSource(bytes, path).bytes) === hash;
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
+    return false;
+  }
 }

@@ -1,22 +1,27 @@
+import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
-import { loadImage } from "./index-build.ts";
-import { findCandidates, findFile, type IndexImage, placeOf } from "./index-image.ts";
+import { findCandidates, placeOf } from "./id-table.ts";
+import { findFile, hashOf, type IdTable, type IndexImage } from "./index-image.ts";
+import { loadIds, loadImage, parseRow, toVersion } from "./index-load.ts";
 import type { ContextReader, IndexFacts } from "./ports.ts";
-import type { SectionLookup } from "./resolution.ts";
-import { parseSectionRows } from "./section-rows.ts";
+import { resolveTarget } from "./resolution.ts";
+import type { CutFile } from "./sections.ts";
 import type { Target } from "./symbol.ts";
 
-// Section lists of this many files stay in memory; the oldest go first.
-const MAX_FILES = 4096;
+// Section lists stay in memory up to this many sections; the oldest go first.
+const MAX_SECTIONS = 200_000;
 
 /** One revision of the stored index, with the section lists that were asked for so far. */
-export class IndexView implements SectionLookup {
+export class IndexView {
   readonly facts: IndexFacts;
   readonly image: IndexImage;
   readonly #crypto: SyncCrypto;
-  readonly #files = new Map<string, readonly Section[]>();
+  readonly #files = new Map<string, CutFile>();
+  readonly #places = new Map<string, number>();
+  #sections = 0;
+  #ids: IdTable | null = null;
 
   constructor(crypto: SyncCrypto, facts: IndexFacts, image: IndexImage) {
     this.#crypto = crypto;
@@ -24,46 +29,68 @@ export class IndexView implements SectionLookup {
     this.image = image;
   }
 
-  /** Loads what resolving a target needs; afterwards the lookup answers at once. */
-  async prepare(context: ContextReader, target: Target): Promise<void> {
-    if (target.type !== "SECTION") {
-      await this.load(context, target.file_path);
-      return;
+  /** Number of a path in the index, or -1. Remembered, because expanding asks for the same few. */
+  fileNumber(path: string): number {
+    let number = this.#places.get(path);
+    if (number === undefined) {
+      number = findFile(this.image, path);
+      if (number !== -1) this.#places.set(path, number);
     }
-    for (const n of findCandidates(this.image, target.section_id)) {
-      await this.load(context, this.image.paths[placeOf(this.image, n).file]!);
-    }
+    return number;
   }
 
-  /** The sections of a file, loaded once; undefined when the file is not in the index. */
-  async load(context: ContextReader, path: string): Promise<readonly Section[] | undefined> {
-    const known = this.#files.get(path);
-    const file = known === undefined ? findFile(this.image, path) : -1;
-    if (known !== undefined || file === -1) return known;
-    const row = await context.file(path, this.image.hashes[file]!);
-    const sections = row === null ? null : parseSectionRows(this.#crypto, path, row.sections);
-    if (sections === null) {
-      throw new VerbatimError("STORE_CORRUPT", {
-        message: `the stored sections of ${path} are damaged`,
-        fix: "verbatim index build --full",
-      });
+  /** The section a target means; every way in which it means none is an error (see `resolveTarget`). */
+  async resolve(context: ContextReader, target: Target, label: string): Promise<Section> {
+    const section = target.type === "SECTION" ? await this.findSection(context, target.section_id) : undefined;
+    const file = target.type === "SECTION" ? undefined : await this.load(context, target.file_path);
+    return resolveTarget(target, { findSection: () => section, sectionsOfFile: () => file?.sections }, label);
+  }
+
+  /** The section of a file or of an id, when what was loaded before is enough to tell. */
+  findLoaded(target: Target): Section | undefined {
+    if (target.type === "FILE") return this.#files.get(target.file_path)?.sections[0];
+    if (target.type !== "SECTION" || this.#ids === null) return undefined;
+    for (const n of findCandidates(this.#ids, target.section_id)) {
+      const { file, ordinal } = placeOf(this.#ids, n);
+      const sections = this.#files.get(this.image.paths[file]!)?.sections;
+      if (sections === undefined) return undefined;
+      if (sections[ordinal]?.section_id === target.section_id) return sections[ordinal];
     }
-    if (this.#files.size >= MAX_FILES) this.#files.delete(this.#files.keys().next().value!);
-    this.#files.set(path, sections);
-    return sections;
+    return undefined;
   }
 
-  sectionsOfFile(path: string): readonly Section[] | undefined {
-    return this.#files.get(path);
-  }
-
-  findSection(sectionId: string): Section | undefined {
-    for (const n of findCandidates(this.image, sectionId)) {
-      const { file, ordinal } = placeOf(this.image, n);
-      const section = this.#files.get(this.image.paths[file]!)?.[ordinal];
+  /** The first section in index order with an id. Cost: a binary search and the section list of one file. */
+  async findSection(context: ContextReader, sectionId: string): Promise<Section | undefined> {
+    if (!isHash(sectionId)) return undefined;
+    this.#ids ??= await loadIds(context, this.image.paths.length);
+    for (const n of findCandidates(this.#ids, sectionId)) {
+      const { file, ordinal } = placeOf(this.#ids, n);
+      const section = (await this.load(context, this.image.paths[file]!))?.sections[ordinal];
       if (section?.section_id === sectionId) return section;
     }
     return undefined;
+  }
+
+  /** The sections of a file, loaded once; undefined when the file is not in the index. */
+  async load(context: ContextReader, path: string): Promise<CutFile | undefined> {
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    const number = this.fileNumber(path);
+    if (number === -1) return undefined;
+    const row = await context.file(toVersion(path, hashOf(this.image, number), this.facts.rules));
+    const file = parseRow(this.#crypto, path, row);
+    this.#files.set(path, file);
+    this.#sections += file.sections.length;
+    this.#forgetOldest(path);
+    return file;
+  }
+
+  #forgetOldest(newest: string): void {
+    for (const [path, { sections }] of this.#files) {
+      if (this.#sections <= MAX_SECTIONS || path === newest) return;
+      this.#sections -= sections.length;
+      this.#files.delete(path);
+    }
   }
 }
 

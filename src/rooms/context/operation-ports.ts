@@ -1,8 +1,10 @@
 import type { LocalFiles } from "../../core/ports.ts";
 import type { ExpansionPorts } from "./expansion.ts";
 import type { BuildPorts } from "./index-build.ts";
+import type { SearchEngine } from "./ports.ts";
 
 /** Everything the operations of this room need. */
 export interface ContextPorts extends BuildPorts, ExpansionPorts {
   readonly files: LocalFiles;
+  readonly engine: SearchEngine;
 }

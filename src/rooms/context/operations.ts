@@ -1,20 +1,15 @@
 import { z } from "zod";
-import { utf8Length } from "../../core/canonical/index.ts";
-import { budgets, symbolId, uuid } from "../../core/contracts/index.ts";
-import { VerbatimError } from "../../core/errors/index.ts";
+import { budgets, count, uuid } from "../../core/contracts/index.ts";
 import { defineOperation } from "../../core/operation.ts";
-import { cutLines } from "../../core/text/index.ts";
 import { expansionSchema, sectionSchema } from "./contracts.ts";
 import { expandRefs } from "./expansion.ts";
 import { buildIndex } from "./index-build.ts";
 import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./index-operations.ts";
-import type { IndexView } from "./index-view.ts";
 import type { ContextPorts } from "./operation-ports.ts";
-import { listSymbols } from "./registry.ts";
 import { searchSections } from "./search.ts";
+import { sectionList, sectionShow } from "./section-operations.ts";
 import { SYMBOL_OPERATIONS } from "./symbol-operations.ts";
 
-const count = z.int().min(0);
 const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
 export const expand = defineOperation({
@@ -49,69 +44,8 @@ export const expand = defineOperation({
     };
     const { refs, slice, run_id } = input;
     const done = await expandRefs(ports, { refs, slice, run_id, budgets: allowed });
-    const used = done.budget as typeof allowed;
-    return { run_id: done.run_id, expansions: done.expansions, budget: { used, limits: allowed } };
+    return { run_id: done.run_id, expansions: done.expansions, budget: { used: done.budget, limits: allowed } };
   },
-});
-
-const listedSection = sectionSchema.extend({ lines: count, bytes: count });
-
-export const sectionList = defineOperation({
-  name: "context.section-list",
-  summary: "Lists sections with their sizes, of all files or of one.",
-  effect: "read",
-  input: z.strictObject({
-    path: z.string().optional().describe("Only this file, or the files below this folder."),
-    heading: z.string().optional().describe("Only sections with this text in their heading."),
-  }),
-  output: z.strictObject({ sections: z.array(listedSection) }),
-  run: async (ports: ContextPorts, { path, heading }) =>
-    ports.store.read(async ({ context }) => {
-      const view = await ports.views.open(context);
-      const sections: z.output<typeof listedSection>[] = [];
-      for (const file of choosePaths(view, path)) {
-        for (const section of (await view.load(context, file))!) {
-          if (heading !== undefined && section.heading_path.at(-1)?.includes(heading) !== true) continue;
-          const lines = ports.contents.open(view, section);
-          const text = cutLines(lines, section.line_start, section.line_end);
-          sections.push({ ...section, lines: section.line_end - section.line_start, bytes: utf8Length(text) });
-        }
-      }
-      return { sections };
-    }),
-});
-
-function choosePaths(view: IndexView, path: string | undefined): readonly string[] {
-  if (path === undefined) return view.image.paths;
-  const wanted = path.replace(/\/+$/, "");
-  const chosen = view.image.paths.filter((one) => one === wanted || one.startsWith(`${wanted}/`));
-  if (chosen.length > 0) return chosen;
-  throw new VerbatimError("FILE_NOT_INDEXED", {
-    message: `no indexed file is ${wanted} or lies below it`,
-    where: wanted,
-    fix: `verbatim index explain ${wanted}`,
-  });
-}
-
-export const sectionShow = defineOperation({
-  name: "context.section-show",
-  summary: "Shows where a section is, without its text.",
-  effect: "read",
-  input: z.strictObject({ section_id: z.string().describe("Id of the section.") }),
-  output: sectionSchema.extend({ symbols: z.array(symbolId) }),
-  run: async (ports: ContextPorts, { section_id }) =>
-    ports.store.read(async ({ context }) => {
-      const view = await ports.views.open(context);
-      await view.prepare(context, { type: "SECTION", section_id });
-      const section = view.findSection(section_id);
-      if (section === undefined) {
-        throw new VerbatimError("SECTION_NOT_FOUND", { details: { section_id }, fix: "verbatim section list" });
-      }
-      const symbols = (await listSymbols(context))
-        .filter(({ symbol }) => symbol.target_type === "SECTION" && symbol.target_ref === section_id)
-        .map(({ symbol }) => symbol.symbol_id);
-      return { ...section, symbols };
-    }),
 });
 
 export const search = defineOperation({

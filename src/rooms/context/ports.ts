@@ -1,19 +1,32 @@
+import type { Finding } from "../../core/errors/index.ts";
 import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
 import type { SymbolRecord } from "./contracts.ts";
-import type { SourceProblem } from "./source.ts";
 
-/** What tells a changed file from an unchanged one without opening it. All in nanoseconds or bytes. */
-export interface FileStat {
-  readonly size: bigint;
-  readonly mtime_ns: bigint;
-  readonly ctime_ns: bigint;
-  readonly ino: bigint;
-  readonly dev: bigint;
+/** Why a file cannot be a source; a member of `details.problems` of INDEX_SOURCES_INVALID. */
+export interface SourceProblem {
+  readonly code: Finding<"context">;
+  readonly file_path: string;
+  readonly byte_offset?: number;
+  readonly bytes?: number;
+  readonly limit?: number;
 }
 
-export interface SourceFile {
-  readonly path: string;
-  readonly stat: FileStat;
+/** What tells a changed file from an unchanged one without opening it: bytes, and milliseconds with fractions. */
+export interface FileStat {
+  readonly size: number;
+  readonly mtime_ms: number;
+  readonly ctime_ms: number;
+  readonly ino: number;
+  readonly dev: number;
+}
+
+/** In lists of facts each file has this many numbers, in the order of FileStat: objects would cost more than the disk. */
+export const STAT_FIELDS = 5;
+
+/** Paths and, for each, its facts. */
+export interface StatList {
+  readonly paths: readonly string[];
+  readonly stats: Float64Array;
 }
 
 /** What the walk asks the room: the room knows globs, the adapter knows folders. */
@@ -26,23 +39,33 @@ export interface WalkRules {
   matches(path: string): boolean;
 }
 
-export interface Walk {
-  /** Selected files in no particular order. */
-  readonly files: SourceFile[];
-  readonly problems: SourceProblem[];
+export interface Walk extends StatList {
+  /** Selected files that are links, with the place they lead to, relative to the root. */
+  readonly links: ReadonlyMap<string, string>;
   /** Links to folders; they are not entered. */
   readonly skipped_links: string[];
+  readonly problems: SourceProblem[];
+  /** Folders that were looked into. While all are unchanged, so is the list; null where a link had a say in it. */
+  readonly folders: StatList | null;
 }
 
 /** The files of a workspace. Calls answer at once: ten thousand promises would cost more than the reading. */
 export interface SourceTree {
-  /** Time of the file system: the mtime of a file written just now. */
-  clock(): bigint;
+  /** Time of the file system in milliseconds: the mtime of a file written just now. */
+  clock(): number;
+  /** All selected files, by code point of their paths. */
   walk(rules: WalkRules): Walk;
-  /** The facts of one source, links followed inside the root; null when there is no regular file. */
+  /** The facts of real files or folders, links not followed; NaN where there is none. */
+  statAll(paths: readonly string[], kind: "file" | "folder"): Float64Array;
+  /** Where a walk would find this file, relative to the root and through a link if it is one, or why it would not. */
+  inspect(path: string): string | SourceProblem;
+  /** The facts of one source, links followed; null when there is no regular file. */
   stat(path: string): FileStat | null;
-  /** Bytes of a file, valid until the next call; a problem when it cannot be read or has more than `limit` bytes. */
-  read(path: string, limit: number): Uint8Array | SourceProblem;
+  /**
+   * Bytes of a file, valid until the next call; a problem when it cannot be read or has more than `limit` bytes.
+   * `size` is what its facts say, which spares asking for the end.
+   */
+  read(path: string, limit: number, size: number): Uint8Array | SourceProblem;
   /** Gives others their turn. */
   pause(): Promise<void>;
 }
@@ -60,14 +83,18 @@ export interface IndexFacts {
   readonly revision: number;
 }
 
-/** Parts of the index that are kept as one piece each. */
-export const IMAGES = ["paths", "hashes", "stats", "starts", "ids"] as const;
+/** Parts of the index that are kept as one piece each (see index-image). */
+export const IMAGES = ["paths", "hashes", "stats", "folders", "folder_stats", "starts", "ids"] as const;
 export type ImageName = (typeof IMAGES)[number];
 
-/** The sections of one version of one file, as text (see section-rows). */
-export interface FileRow {
+/** One version of a file under one number of the section rules (see `toVersion`). */
+export interface FileVersion {
   readonly path: string;
-  readonly content_hash: string;
+  readonly version: string;
+}
+
+/** The sections of one version of one file, as text (see section-rows). */
+export interface FileRow extends FileVersion {
   readonly sections: string;
 }
 
@@ -84,62 +111,73 @@ export interface LastTarget {
   readonly line_end: number;
 }
 
-/** The text of a section's own lines, to be searched, in the form the database wants. */
+/** What is searched of a section, in the form of the engine. Sections too long for one row have several parts. */
 export interface SearchRow {
   readonly ordinal: number;
-  readonly text: string;
+  readonly part: number;
+  /** Its own lines; with the form "words" everything, as the text of a tsvector. */
+  readonly body: string;
+  readonly path: string;
   readonly headings: string;
 }
 
-export interface SearchFile {
+export interface SearchHit {
   readonly path: string;
-  readonly content_hash: string;
-}
-
-export interface SearchHit extends SearchFile {
   readonly ordinal: number;
   readonly score: number;
 }
 
-/** A query in the language of the database: every term, and any of them. */
+/** A query in the language of the database: each term, all of them, any of them. */
 export interface CompiledQuery {
+  readonly terms: readonly string[];
   readonly all: string;
   readonly any: string;
 }
 
-/** How a database wants text: with spaces in scripts without them (FTS5), or as bare words (tsvector). */
-export type SearchForm = "spaced" | "words";
+/** How a database searches: by its own tokens, with spaces in scripts without them (FTS5), or by words made here. */
+export type SearchEngine =
+  | {
+      readonly form: "spaced";
+      /** Number of the first line that matches, or -1. */
+      firstLine(query: string, lines: readonly string[]): Promise<number>;
+    }
+  | { readonly form: "words" };
 
 export interface ContextReader {
-  readonly searchForm: SearchForm;
   facts(): Promise<IndexFacts | null>;
   image(name: ImageName): Promise<Uint8Array>;
-  file(path: string, contentHash: string): Promise<FileRow | null>;
-  /** Rows from a path on, in path order. */
+  file(version: FileVersion): Promise<FileRow | null>;
+  /** Rows from a path on, in path order; several versions of a path may be there. */
   filesFrom(path: string, limit: number): Promise<FileRow[]>;
   countFiles(): Promise<number>;
   symbol(id: string): Promise<SymbolRow | null>;
+  /** Those of the given symbols that exist, in no particular order. */
+  symbols(ids: readonly string[]): Promise<SymbolRow[]>;
   /** All symbols with an id after the given one, by code point. */
   symbolsAfter(id: string, limit: number): Promise<SymbolRow[]>;
+  /** Revision of the index that is searched; -1 when none is. */
+  searchRevision(): Promise<number>;
   /** Files of the search index with a path after the given one. */
-  searchFilesAfter(path: string, limit: number): Promise<SearchFile[]>;
-  /** Best hits first; equal ones by path and ordinal. */
+  searchFilesAfter(path: string, limit: number): Promise<FileVersion[]>;
+  /** Best hits first; equal ones in index order. */
   search(query: CompiledQuery, limit: number): Promise<{ readonly total: number; readonly hits: SearchHit[] }>;
-  /** Number of the first line that has a word of the query, or -1. */
-  firstMatch(query: CompiledQuery, lines: readonly string[]): Promise<number>;
 }
 
 export interface ContextWriter extends ContextReader {
-  /** Adds rows that no image names yet; known ones stay. */
+  /** Writes rows that no image names yet; one that is there and damaged is repaired. */
   stageFiles(rows: readonly FileRow[]): Promise<void>;
-  dropFiles(files: readonly SearchFile[]): Promise<void>;
+  dropFiles(files: readonly FileVersion[]): Promise<void>;
   /** Makes a build current. */
   publish(facts: Omit<IndexFacts, "revision">, images: Readonly<Record<ImageName, Uint8Array>>): Promise<void>;
   putSymbol(row: SymbolRow): Promise<void>;
   removeSymbol(id: string): Promise<void>;
-  /** Replaces what is searched of a file. `pathText` is its path in the form the database wants. */
-  putSearchFile(file: SearchFile, pathText: string, rows: readonly SearchRow[]): Promise<void>;
+  /** The revision of the index, which no build changes before this transaction ends; 0 without an index. */
+  holdRevision(): Promise<number>;
+  /** Replaces what is searched of a file. */
+  putSearchFile(file: FileVersion, rows: readonly SearchRow[]): Promise<void>;
   removeSearchFile(path: string): Promise<void>;
+  clearSearch(): Promise<void>;
+  setSearchRevision(revision: number): Promise<void>;
 }
 
 /** The store as this room sees it. */
@@ -148,7 +186,7 @@ export type ContextStore = Store<
   WriteDoor & { readonly context: ContextWriter }
 >;
 
-/** One build at a time: waits, then INDEX_BUSY. Set free when its process dies. */
+/** One build at a time: waits up to 10 s, then INDEX_BUSY. Set free when its process dies. */
 export interface BuildLock {
   hold<T>(fn: () => Promise<T>): Promise<T>;
 }

@@ -1,54 +1,60 @@
-import { formatCanonical, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { formatCanonical, type JsonValue } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { applySlice } from "../../core/text/index.ts";
-import type { SymbolRecord } from "./contracts.ts";
-import { type ExpansionPorts, findTarget, resolveNow } from "./expansion.ts";
+import type { Section, SymbolRecord } from "./contracts.ts";
+import type { ExpansionPorts } from "./expansion.ts";
 import type { IndexView } from "./index-view.ts";
-import type { ContextReader, LastTarget, SymbolRow } from "./ports.ts";
+import type { ContextReader, ContextWriter, SymbolRow } from "./ports.ts";
 import { parseSymbol, parseTarget } from "./symbol.ts";
+import { listSymbols, requireSymbol, resolvePin } from "./symbol-lookup.ts";
 
 export type RegistryPorts = Pick<ExpansionPorts, "store" | "crypto" | "actor" | "views" | "contents">;
 
-const PAGE = 1000;
+/** A symbol after a change; `existing` says that it was there already, exactly so. */
+export interface Defined {
+  readonly symbol: SymbolRecord;
+  readonly existing: boolean;
+}
 
 /** Adds a symbol whose target resolves and whose slice fits now; the same symbol again changes nothing. */
-export async function addSymbol(
-  ports: RegistryPorts,
-  value: unknown,
-): Promise<{ symbol: SymbolRecord; existing: boolean }> {
-  const symbol = parseSymbol(value);
-  const row = await ports.store.read(({ context }) => checkNow(ports, context, symbol));
+export async function addSymbol(ports: RegistryPorts, value: unknown): Promise<Defined> {
+  const [row] = await checkSymbols(ports, [parseSymbol(value)]);
+  const { symbol } = row!;
   return ports.store.transact(async ({ context, ledger }) => {
-    const current = await context.symbol(symbol.symbol_id);
-    if (current !== null) {
-      if (formatCanonical(current.symbol) === formatCanonical(symbol)) return { symbol, existing: true };
-      throw new VerbatimError("SYMBOL_EXISTS", {
-        message: `${symbol.symbol_id} is defined already: ${formatCanonical(current.symbol)}`,
-        fix: `verbatim symbol replace ${symbol.symbol_id}`,
-        details: { symbol: current.symbol },
-      });
-    }
-    await context.putSymbol(row);
+    if (!(await putNew(context, row!))) return { symbol, existing: true };
     await ledger.append("context", "next", [{ kind: "SYMBOL_ADDED", actor: ports.actor, body: symbol }]);
     return { symbol, existing: false };
   });
 }
 
+/** Stores a symbol unless it is there already, exactly so; another definition is SYMBOL_EXISTS. */
+async function putNew(context: ContextWriter, row: SymbolRow): Promise<boolean> {
+  const { symbol } = row;
+  const current = await context.symbol(symbol.symbol_id);
+  if (current === null) {
+    await context.putSymbol(row);
+    return true;
+  }
+  if (formatCanonical(current.symbol) === formatCanonical(symbol)) return false;
+  const { target_type, target_ref, default_slice_policy } = current.symbol;
+  throw new VerbatimError("SYMBOL_EXISTS", {
+    message: `${symbol.symbol_id} is defined already: ${target_type} ${target_ref} ${default_slice_policy}`,
+    fix: `To change it: verbatim symbol replace ${symbol.symbol_id}`,
+    details: { symbol: current.symbol },
+  });
+}
+
 /** Replaces the definition of a symbol. */
-export async function replaceSymbol(
-  ports: RegistryPorts,
-  value: unknown,
-): Promise<{ symbol: SymbolRecord; existing: boolean }> {
-  const symbol = parseSymbol(value);
-  const row = await ports.store.read(({ context }) => checkNow(ports, context, symbol));
+export async function replaceSymbol(ports: RegistryPorts, value: unknown): Promise<Defined> {
+  const [row] = await checkSymbols(ports, [parseSymbol(value)]);
+  const { symbol } = row!;
   return ports.store.transact(async ({ context, ledger }) => {
     const old = (await requireSymbol(context, symbol.symbol_id)).symbol;
     const existing = formatCanonical(old) === formatCanonical(symbol);
-    await context.putSymbol(row);
+    await context.putSymbol(row!);
     if (!existing) {
-      await ledger.append("context", "next", [
-        { kind: "SYMBOL_REPLACED", actor: ports.actor, body: { new: symbol, old } },
-      ]);
+      const body = { new: symbol, old };
+      await ledger.append("context", "next", [{ kind: "SYMBOL_REPLACED", actor: ports.actor, body }]);
     }
     return { symbol, existing };
   });
@@ -64,22 +70,42 @@ export function removeSymbol(ports: RegistryPorts, id: string): Promise<SymbolRe
   });
 }
 
-/** The row of a symbol, or SYMBOL_UNKNOWN. */
-export async function requireSymbol(context: ContextReader, id: string): Promise<SymbolRow> {
-  const { symbol } = await findTarget(context, id);
-  if (symbol === null) throw new VerbatimError("SYMBOL_SYNTAX", { message: "a section id is not a symbol id" });
-  return symbol;
+/** Adds symbols: all of them or none. Those that are there already, exactly so, are counted. */
+export async function addSymbols(
+  ports: RegistryPorts,
+  symbols: readonly SymbolRecord[],
+): Promise<{ added: number; existing: number }> {
+  const rows = await checkSymbols(ports, symbols);
+  return ports.store.transact(async ({ context, ledger }) => {
+    const added: { kind: string; actor: string; body: JsonValue }[] = [];
+    for (const row of rows) {
+      if (await putNew(context, row)) added.push({ kind: "SYMBOL_ADDED", actor: ports.actor, body: row.symbol });
+    }
+    if (added.length > 0) await ledger.append("context", "next", added);
+    return { added: added.length, existing: rows.length - added.length };
+  });
 }
 
-/** All symbols by code point of their ids. */
-export async function listSymbols(context: ContextReader): Promise<SymbolRow[]> {
-  const rows: SymbolRow[] = [];
-  for (let after = ""; ; ) {
-    const page = await context.symbolsAfter(after, PAGE);
-    rows.push(...page);
-    if (page.length < PAGE) return rows;
-    after = page.at(-1)!.symbol.symbol_id;
-  }
+/** Requires of every symbol that its target resolves and its slice fits now, and remembers where it points. */
+async function checkSymbols(ports: RegistryPorts, symbols: readonly SymbolRecord[]): Promise<SymbolRow[]> {
+  const { view, sections } = await ports.store.read(async ({ context }) => {
+    const opened = await ports.views.open(context);
+    const found: Section[] = [];
+    for (const symbol of symbols)
+      found.push(await resolvePin(context, opened, parseTarget(symbol), { symbol, last: null }));
+    return { view: opened, sections: found };
+  });
+  return symbols.map((symbol, i) => {
+    checkSlice(ports, view, symbol, sections[i]!);
+    const { file_path, heading_path, line_start, line_end } = sections[i]!;
+    return { symbol, last: { file_path, heading_path, line_start, line_end } };
+  });
+}
+
+function checkSlice(ports: RegistryPorts, view: IndexView, symbol: SymbolRecord, section: Section): void {
+  const lines = ports.contents.open(view, section);
+  const target = { lines, first: section.line_start, last: section.line_end };
+  applySlice(target, symbol.default_slice_policy, symbol.symbol_id);
 }
 
 export interface SymbolProblem {
@@ -89,128 +115,39 @@ export interface SymbolProblem {
 }
 
 /** Every symbol that would fail if it were expanded now. */
-export async function checkSymbols(ports: RegistryPorts): Promise<SymbolProblem[]> {
-  return ports.store.read(async ({ context }) => {
-    const problems: SymbolProblem[] = [];
-    for (const row of await listSymbols(context)) {
-      try {
-        await checkNow(ports, context, row.symbol, row);
-      } catch (thrown) {
-        if (!isVerbatimError(thrown) || thrown.exit === 3) throw thrown;
-        problems.push({ symbol_id: row.symbol.symbol_id, code: thrown.code, message: thrown.message });
-      }
-    }
-    return problems;
+export async function findSymbolProblems(ports: RegistryPorts): Promise<SymbolProblem[]> {
+  const looked = await ports.store.read(async ({ context }) => {
+    const rows = await listSymbols(context);
+    const results: { row: SymbolRow; view?: IndexView; section?: Section; problem?: SymbolProblem }[] = [];
+    for (const row of rows) results.push({ row, ...(await look(ports, context, row)) });
+    return results;
+  });
+  return looked.flatMap(({ row, view, section, problem }) => {
+    if (problem !== undefined) return [problem];
+    return catchProblem(row, () => checkSlice(ports, view!, row.symbol, section!)) ?? [];
   });
 }
 
-/** Pins the section that now stands where the symbol last pointed, or the given one. */
-export async function repinSymbol(ports: RegistryPorts, id: string, to: string | undefined) {
-  const found = await ports.store.read(async ({ context }) => {
-    const row = await requireSymbol(context, id);
-    if (row.symbol.target_type !== "SECTION") {
-      throw new VerbatimError("SYMBOL_INVALID", {
-        message: `${id} does not pin a section`,
-        fix: `verbatim symbol show ${id}`,
-      });
-    }
-    if (to !== undefined) return { symbol: row.symbol, sections: [to] };
+async function look(ports: RegistryPorts, context: ContextReader, row: SymbolRow) {
+  try {
     const view = await ports.views.open(context);
-    return { symbol: row.symbol, sections: await findRepins(context, view, row) };
-  });
-  const [only] = found.sections;
-  if (only === undefined || found.sections.length > 1) {
-    throw new VerbatimError("HEADING_AMBIGUOUS", {
-      message: `${found.sections.length} sections stand where ${id} pointed`,
-      fix: `verbatim symbol repin ${id} --to SECTION_ID`,
-      details: { candidates: found.sections },
-    });
+    return { view, section: await resolvePin(context, view, parseTarget(row.symbol), row) };
+  } catch (thrown) {
+    return { problem: toProblem(row, thrown) };
   }
-  return replaceSymbol(ports, { ...found.symbol, target_ref: only });
 }
 
-async function findRepins(context: ContextReader, view: IndexView, { last }: SymbolRow): Promise<string[]> {
-  if (last === null) return [];
-  const sections = (await view.load(context, last.file_path)) ?? [];
-  const same = sections.filter(
-    ({ heading_path }) => formatCanonical(heading_path) === formatCanonical(last.heading_path),
-  );
-  return [...new Set(same.map(({ section_id }) => section_id))];
-}
-
-/** Imports canonical JSON Lines of symbols: all of them or none. Known equal ones are counted, others are SYMBOL_EXISTS. */
-export async function importSymbols(
-  ports: RegistryPorts,
-  bytes: Uint8Array,
-  file: string,
-): Promise<{ added: number; existing: number }> {
-  const symbols = parseLines(bytes, file);
-  const rows = await ports.store.read(async ({ context }) => {
-    const checked: SymbolRow[] = [];
-    for (const symbol of symbols) checked.push(await checkNow(ports, context, symbol));
-    return checked;
-  });
-  return ports.store.transact(async ({ context, ledger }) => {
-    const added: SymbolRow[] = [];
-    for (const row of rows) {
-      const current = await context.symbol(row.symbol.symbol_id);
-      if (current === null) {
-        await context.putSymbol(row);
-        added.push(row);
-      } else if (formatCanonical(current.symbol) !== formatCanonical(row.symbol)) {
-        throw new VerbatimError("SYMBOL_EXISTS", {
-          message: `${row.symbol.symbol_id} is defined otherwise already; nothing was imported`,
-          details: { symbol: current.symbol },
-        });
-      }
-    }
-    const entries = added.map(({ symbol }) => ({
-      kind: "SYMBOL_ADDED",
-      actor: ports.actor,
-      body: symbol as JsonValue,
-    }));
-    if (entries.length > 0) await ledger.append("context", "next", entries);
-    return { added: added.length, existing: rows.length - added.length };
-  });
-}
-
-function parseLines(bytes: Uint8Array, file: string): SymbolRecord[] {
-  const symbols: SymbolRecord[] = [];
-  const seen = new Set<string>();
-  let line = 1;
-  for (let start = 0; start < bytes.length; line++) {
-    const end = bytes.indexOf(0x0a, start);
-    const stop = end === -1 ? bytes.length : end;
-    const symbol = parseSymbol(parseJson(bytes.subarray(start, stop), { file: `${file}:${line}` }));
-    if (seen.has(symbol.symbol_id)) {
-      throw new VerbatimError("SYMBOL_EXISTS", {
-        message: `${symbol.symbol_id} is there twice`,
-        where: `${file}:${line}`,
-      });
-    }
-    seen.add(symbol.symbol_id);
-    symbols.push(symbol);
-    start = stop + 1;
+function catchProblem(row: SymbolRow, check: () => void): SymbolProblem | null {
+  try {
+    check();
+    return null;
+  } catch (thrown) {
+    return toProblem(row, thrown);
   }
-  return symbols;
 }
 
-/** Checks that the target resolves and the slice fits, as expanding would, and remembers where it points. */
-async function checkNow(
-  ports: RegistryPorts,
-  context: ContextReader,
-  symbol: SymbolRecord,
-  row: SymbolRow | null = null,
-): Promise<SymbolRow> {
-  const view = await ports.views.open(context);
-  const section = await resolveNow(context, view, parseTarget(symbol), row, symbol.symbol_id);
-  const lines = ports.contents.open(view, section);
-  applySlice(
-    { lines, first: section.line_start, last: section.line_end },
-    symbol.default_slice_policy,
-    symbol.symbol_id,
-  );
-  const { file_path, heading_path, line_start, line_end } = section;
-  const last: LastTarget = { file_path, heading_path, line_start, line_end };
-  return { symbol, last };
+/** What the contract says no to is a problem of the symbol; anything else is a failure of ours. */
+function toProblem({ symbol }: SymbolRow, thrown: unknown): SymbolProblem {
+  if (!isVerbatimError(thrown) || thrown.exit !== 1 || thrown.code === "STORE_CORRUPT") throw thrown;
+  return { symbol_id: symbol.symbol_id, code: thrown.code, message: thrown.message };
 }

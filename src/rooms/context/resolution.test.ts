@@ -67,7 +67,7 @@ describe("resolving a symbol", () => {
 
   it.each([
     ["FILE", "docs/Guide.md", "FILE_NOT_INDEXED"],
-    ["FILE", "./docs/guide.md", "FILE_NOT_INDEXED"],
+    ["FILE", "./docs/guide.md", "TARGET_SYNTAX"],
     ["HEADING", "other.md#Guide", "FILE_NOT_INDEXED"],
     ["SECTION", "0".repeat(64), "SECTION_NOT_FOUND"],
     ["SECTION", "0".repeat(63), "TARGET_SYNTAX"],

@@ -1,6 +1,7 @@
 import { codePointLength } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { spaceScripts } from "../../core/text/index.ts";
+import { listWords } from "./search-words.ts";
 
 /** One thing a query looks for: a word, a phrase, or words that begin so. The text is as typed. */
 export interface SearchTerm {
@@ -18,7 +19,6 @@ export interface SearchQuery {
 const LONGEST_QUERY = 1024;
 const MOST_TERMS = 32;
 const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
-const WORDS = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 // A quoted phrase (the quote may lack its end), or a run without ASCII white space and quotes.
 const PARTS = /"([^"]*)("?)|[^"\t\n\v\f\r ]+/g;
 const STARS = /\*+$/;
@@ -28,6 +28,7 @@ export function parseSearchQuery(query: string): SearchQuery {
   if (query.length > LONGEST_QUERY && codePointLength(query) > LONGEST_QUERY) {
     throw tooLong({ characters: codePointLength(query), limit: LONGEST_QUERY });
   }
+  if (!query.isWellFormed()) throw new VerbatimError("SEARCH_SYNTAX", { message: "the query is not valid Unicode" });
   const terms: SearchTerm[] = [];
   const ignored: string[] = [];
   for (const match of query.matchAll(PARTS)) {
@@ -52,30 +53,24 @@ export function parseSearchQuery(query: string): SearchQuery {
 
 /** The query for SQLite FTS5: quoted terms joined by AND. A term holds no quote, so nothing of it is syntax. */
 export function toFts5({ terms }: SearchQuery): string {
-  return terms.map(({ text, prefix }) => `"${spaceScripts(text)}"${prefix ? " *" : ""}`).join(" AND ");
+  return terms.map(toFts5Term).join(" AND ");
 }
 
-/**
- * The words of a text as PostgreSQL is given them, both in what is indexed and in queries: lower case, apart by
- * spaces, without punctuation, so that its own parser finds no addresses, paths or signs in them.
- */
-export function toSearchWords(text: string): string {
-  return listWords(text).join(" ");
+/** One term for SQLite FTS5. U+0000 would end the text; like any character that is no letter, it parts words. */
+export function toFts5Term({ text, prefix }: SearchTerm): string {
+  return `"${spaceScripts(text).replaceAll("\0", " ")}"${prefix ? " *" : ""}`;
 }
 
 /** The query for PostgreSQL as the text of a tsquery: each term a phrase of quoted lexemes, joined by &. */
 export function toTsquery({ terms }: SearchQuery): string {
-  return terms
-    .map(({ text, prefix }) => {
-      const lexemes = listWords(text).map((word) => `'${word}'`);
-      const phrase = lexemes.join(" <-> ") + (prefix ? ":*" : "");
-      return lexemes.length > 1 ? `(${phrase})` : phrase;
-    })
-    .join(" & ");
+  return terms.map(toTsqueryTerm).join(" & ");
 }
 
-function listWords(text: string): string[] {
-  return spaceScripts(text).toLowerCase().match(WORDS) ?? [];
+/** One term for PostgreSQL. */
+export function toTsqueryTerm({ text, prefix }: SearchTerm): string {
+  const lexemes = listWords(text).map((word) => `'${word}'`);
+  const phrase = lexemes.join(" <-> ") + (prefix ? ":*" : "");
+  return lexemes.length > 1 ? `(${phrase})` : phrase;
 }
 
 function tooLong(details: {

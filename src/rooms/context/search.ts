@@ -1,13 +1,15 @@
 import { VerbatimError } from "../../core/errors/index.ts";
-import { cutLines, spaceScripts, toLines } from "../../core/text/index.ts";
+import { cutLines } from "../../core/text/index.ts";
+import { isDrift } from "./content-cache.ts";
 import type { Section } from "./contracts.ts";
 import type { ExpansionPorts } from "./expansion.ts";
-import { findFile, type IndexImage } from "./index-image.ts";
 import type { IndexView } from "./index-view.ts";
-import type { CompiledQuery, ContextReader, SearchForm, SearchHit, SearchRow } from "./ports.ts";
-import { parseSearchQuery, type SearchQuery, toFts5, toSearchWords, toTsquery } from "./search-query.ts";
+import type { SearchEngine, SearchHit } from "./ports.ts";
+import { compileQuery, findFirstLine } from "./search-dialect.ts";
+import { parseSearchQuery, type SearchQuery } from "./search-query.ts";
+import { ownEnd, type UpdatePorts, updateSearch } from "./search-update.ts";
 
-export type SearchPorts = Pick<ExpansionPorts, "store" | "crypto" | "views" | "contents">;
+export type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly engine: SearchEngine };
 
 /** A place to expand, never text. */
 export interface SearchResult {
@@ -20,133 +22,76 @@ export interface SearchResult {
   readonly score: number;
 }
 
-const PAGE = 1000;
+interface Found {
+  readonly hit: SearchHit;
+  readonly section: Section;
+  /** Line of the file at which the section's own text ends. */
+  readonly end: number;
+}
+
 const AROUND = 3;
-// Search rows are written in portions, so that a first search does not hold the store for long.
-const PORTION = 64;
+const MOST_TRIES = 5;
 
 /** Finds sections whose own lines, path or headings have every term. The search index is brought up to date first. */
 export async function searchSections(ports: SearchPorts, text: string, limit: number) {
   const query = parseSearchQuery(text);
-  await updateSearch(ports);
-  return ports.store.read(async ({ context }) => {
-    const view = await ports.views.open(context);
-    const compiled = compileQuery(query, context.searchForm);
-    const { total, hits } = await context.search(compiled, limit);
-    const results: SearchResult[] = [];
-    for (const hit of hits) results.push(await toResult(ports, context, view, compiled, hit));
-    return { query: text, ignored: [...query.ignored], total, results };
-  });
+  const { view, total, found } = await search(ports, query, limit);
+  const results: SearchResult[] = [];
+  for (const one of found) results.push(await toResult(ports, view, query, one));
+  return { query: text, ignored: [...query.ignored], total, results };
 }
 
-/** Indexes changed files only. Files that changed on disk since the build are CONTENT_HASH_MISMATCH. */
-export async function updateSearch(ports: SearchPorts): Promise<void> {
-  const { added, gone } = await ports.store.read(async ({ context }) =>
-    findChanges(context, (await ports.views.open(context)).image),
-  );
-  for (let at = 0; at < gone.length; at += PAGE) {
-    await ports.store.transact(async ({ context }) => {
-      for (const path of gone.slice(at, at + PAGE)) await context.removeSearchFile(path);
-    });
-  }
-  for (let at = 0; at < added.length; at += PORTION) {
-    const portion = await ports.store.read(async ({ context }) => {
+/** A build may come between the update and the search; then what was found belongs to an index that is gone. */
+async function search(ports: SearchPorts, query: SearchQuery, limit: number) {
+  for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+    await updateSearch(ports);
+    const answer = await ports.store.read(async ({ context }) => {
       const view = await ports.views.open(context);
-      const made = [];
-      for (const path of added.slice(at, at + PORTION)) made.push(await toSearchFile(ports, context, view, path));
-      return made;
+      if ((await context.searchRevision()) !== view.facts.revision) return null;
+      const { total, hits } = await context.search(compileQuery(ports.engine, query), limit);
+      const found: Found[] = [];
+      for (const hit of hits) {
+        const sections = (await view.load(context, hit.path))?.sections;
+        const section = sections?.[hit.ordinal];
+        if (sections === undefined || section === undefined) throw unfit();
+        found.push({ hit, section, end: ownEnd(sections, hit.ordinal) });
+      }
+      return { view, total, found };
     });
-    await ports.store.transact(async ({ context }) => {
-      for (const { file, pathText, rows } of portion) await context.putSearchFile(file, pathText, rows);
-    });
+    if (answer !== null) return answer;
   }
+  throw new VerbatimError("INDEX_BUSY", { message: "the index is being rebuilt again and again" });
 }
 
-async function findChanges(context: ContextReader, image: IndexImage): Promise<{ added: string[]; gone: string[] }> {
-  const current = new Set<string>();
-  const gone: string[] = [];
-  for (let after = ""; ; ) {
-    const page = await context.searchFilesAfter(after, PAGE);
-    for (const { path, content_hash } of page) {
-      const file = findFile(image, path);
-      if (file === -1) gone.push(path);
-      else if (image.hashes[file] === content_hash) current.add(path);
-    }
-    if (page.length < PAGE) break;
-    after = page.at(-1)!.path;
-  }
-  return { added: image.paths.filter((path) => !current.has(path)), gone };
-}
-
-/** Every section's own lines: from its start to its first child, so a word belongs to the innermost section only. */
-async function toSearchFile(ports: SearchPorts, context: ContextReader, view: IndexView, path: string) {
-  const sections = (await view.load(context, path))!;
-  const lines = ports.contents.open(view, sections[0]!);
-  const form = context.searchForm;
-  const rows: SearchRow[] = sections.map((section, ordinal) => ({
-    ordinal,
-    text: toForm(cutLines(lines, section.line_start, ownEnd(sections, ordinal)), form),
-    headings: toForm(section.heading_path.join(" "), form),
-  }));
-  return {
-    file: { path, content_hash: sections[0]!.content_hash },
-    pathText: toForm(path, form),
-    rows: rows.filter((row, ordinal) => ordinal > 0 || row.text !== "" || sections.length === 1),
-  };
-}
-
-/** Line at which a section's own text ends: its first child's start, which is the next section if it lies inside. */
-function ownEnd(sections: readonly Section[], ordinal: number): number {
-  const { line_start, line_end } = sections[ordinal]!;
-  const next = sections[ordinal + 1];
-  return next !== undefined && next.line_start < line_end ? Math.max(line_start, next.line_start) : line_end;
+function unfit(): VerbatimError {
+  return new VerbatimError("STORE_CORRUPT", {
+    message: "the search index does not fit the index",
+    fix: "verbatim index build --full",
+  });
 }
 
 async function toResult(
   ports: SearchPorts,
-  context: ContextReader,
   view: IndexView,
-  query: CompiledQuery,
-  hit: SearchHit,
+  query: SearchQuery,
+  { hit, section, end }: Found,
 ): Promise<SearchResult> {
-  const sections = await view.load(context, hit.path);
-  const section = sections?.[hit.ordinal];
-  if (sections === undefined || section === undefined || sections[0]!.content_hash !== hit.content_hash) {
-    throw new VerbatimError("STORE_CORRUPT", {
-      message: "the search index does not fit the index",
-      fix: "verbatim index build --full",
-    });
-  }
   const { section_id, file_path, heading_path, line_start, line_end } = section;
-  const first = await findFirstLine(ports, context, view, query, section, ownEnd(sections, hit.ordinal));
-  const count = line_end - line_start;
-  const slice = `lines[${Math.max(0, first - AROUND)}:${Math.min(count, first + AROUND + 1)}]`;
+  const first = await findFirstLine(ports.engine, query, readLines(ports, view, section, end));
+  const lines = line_end - line_start;
+  const slice = `lines[${Math.max(0, first - AROUND)}:${Math.min(lines, first + AROUND + 1)}]`;
   return { section_id, file_path, heading_path, line_start, line_end, slice, score: hit.score };
 }
 
 /** A file that changed since the build still has an address; only its matching line cannot be known. */
-async function findFirstLine(
-  ports: SearchPorts,
-  context: ContextReader,
-  view: IndexView,
-  query: CompiledQuery,
-  section: Section,
-  end: number,
-): Promise<number> {
-  const text = ports.contents.peek(view, section, end);
-  if (text === null) return 0;
-  const { starts } = toLines(text);
-  const lines = starts.slice(0, -1).map((start, i) => toForm(text.slice(start, starts[i + 1]), context.searchForm));
-  return Math.max(0, await context.firstMatch(query, lines));
-}
-
-function compileQuery(query: SearchQuery, form: SearchForm): CompiledQuery {
-  const compile = (one: SearchQuery) => (form === "spaced" ? toFts5(one) : toTsquery(one));
-  const each = query.terms.map((term) => `(${compile({ terms: [term], ignored: [] })})`);
-  return { all: compile(query), any: each.join(form === "spaced" ? " OR " : " | ") };
-}
-
-function toForm(text: string, form: SearchForm): string {
-  // NUL and half pairs cannot be stored, and no word contains them.
-  return form === "spaced" ? spaceScripts(text).replaceAll("\0", " ") : toSearchWords(text);
+function readLines(ports: SearchPorts, view: IndexView, section: Section, end: number): string[] {
+  try {
+    const lines = ports.contents.open(view, section);
+    const own: string[] = [];
+    for (let i = section.line_start; i < end; i++) own.push(cutLines(lines, i, i + 1));
+    return own;
+  } catch (thrown) {
+    if (isDrift(thrown)) return [];
+    throw thrown;
+  }
 }

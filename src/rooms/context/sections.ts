@@ -13,17 +13,32 @@ export function isMarkdown(file_path: string): boolean {
   return MARKDOWN_NAME.test(file_path);
 }
 
+/** All sections of a source file in index order: see `cutSections`. */
+export function sectionsOf(crypto: SyncCrypto, file_path: string, content: SourceContent): Section[] {
+  return cutSections(crypto, file_path, content, crypto.sha256(content.bytes)).sections;
+}
+
+/** The sections of a file, and for each the number of bytes of its content. */
+export interface CutFile {
+  readonly sections: Section[];
+  readonly sizes: number[];
+}
+
 /**
  * All sections of a source file in index order: the whole file, then one per heading. A heading that runs from the
  * first to the last line shares its id with the file: the id addresses content (Catalytic Chat Contract, Section).
- * Cost: one pass over the text, and one hash of each section's bytes.
+ * Cost: one pass over the text, and one hash of each section's bytes but the whole file's, which is given.
  */
-export function sectionsOf(crypto: SyncCrypto, file_path: string, content: SourceContent): Section[] {
+export function cutSections(
+  crypto: SyncCrypto,
+  file_path: string,
+  content: SourceContent,
+  content_hash: string,
+): CutFile {
   const { text, bytes } = content;
   const { headings, lines }: Outline = isMarkdown(file_path)
     ? findHeadings(text)
     : { headings: [], lines: countLines(text) };
-  const content_hash = crypto.sha256(bytes);
   const whole: Section = {
     section_id: sectionId(crypto, file_path, 0, lines, content_hash),
     file_path,
@@ -33,6 +48,7 @@ export function sectionsOf(crypto: SyncCrypto, file_path: string, content: Sourc
     content_hash,
   };
   const sections = [whole];
+  const sizes = [bytes.length];
   const ends = sectionEnds(headings);
   const offsets = byteOffsets(content, headings);
   const path: string[] = [];
@@ -48,6 +64,7 @@ export function sectionsOf(crypto: SyncCrypto, file_path: string, content: Sourc
     const end = ends[i]!;
     const line_end = end === headings.length ? lines : headings[end]!.line;
     const heading_path = path.slice();
+    sizes.push(offsets[end]! - offsets[i]!);
     if (line === 0 && line_end === lines) {
       sections.push({ ...whole, heading_path });
       continue;
@@ -62,7 +79,7 @@ export function sectionsOf(crypto: SyncCrypto, file_path: string, content: Sourc
       content_hash: hash,
     });
   }
-  return sections;
+  return { sections, sizes };
 }
 
 /** The address of a section: SHA-256 of `file_path:line_start:line_end:content_hash`. */

@@ -1,20 +1,12 @@
 import { decodeUtf8, encodeUtf8, findIllFormed, foldLineEnds } from "../../core/canonical/index.ts";
-import { type Finding, VerbatimError } from "../../core/errors/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
+import type { SourceProblem } from "./ports.ts";
 
 /** The content of a source file: its text with line ends folded to LF, and the UTF-8 bytes of that text. */
 export interface SourceContent {
   readonly text: string;
   readonly bytes: Uint8Array;
-}
-
-/** Why a file cannot be a source; a member of `details.problems` of INDEX_SOURCES_INVALID. */
-export interface SourceProblem {
-  readonly code: Finding<"context">;
-  readonly file_path: string;
-  readonly byte_offset?: number;
-  readonly bytes?: number;
-  readonly limit?: number;
 }
 
 /**

@@ -1,21 +1,13 @@
 import { z } from "zod";
-import { formatCanonical } from "../../core/canonical/index.ts";
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import { symbolSchema } from "./contracts.ts";
-import { resolveNow } from "./expansion.ts";
+import { sectionSchema, symbolSchema } from "./contracts.ts";
 import type { ContextPorts } from "./operation-ports.ts";
-import {
-  addSymbol,
-  checkSymbols,
-  importSymbols,
-  listSymbols,
-  removeSymbol,
-  repinSymbol,
-  replaceSymbol,
-  requireSymbol,
-} from "./registry.ts";
+import { addSymbol, addSymbols, type Defined, findSymbolProblems, removeSymbol, replaceSymbol } from "./registry.ts";
+import { repinSymbol } from "./repin.ts";
 import { parseTarget } from "./symbol.ts";
+import { formatSymbolLine, parseSymbolLines } from "./symbol-lines.ts";
+import { listSymbols, requireSymbol, resolvePin } from "./symbol-lookup.ts";
 
 const MAX_FILE = 64 * 1024 * 1024;
 const id = z.string().describe("Id of the symbol: @NAMESPACE/NAME.");
@@ -28,7 +20,13 @@ const definition = z.strictObject({
   slice: z.string().describe("What is read when no slice is given: lines[a:b], chars[a:b], head(n), tail(n)."),
 });
 
-const defined = z.strictObject({ symbol: symbolSchema, existing: z.boolean() });
+/** The Symbol, and whether it was there already, exactly so. */
+const defined = symbolSchema.extend({ existing: z.boolean() });
+
+async function toOutput(done: Promise<Defined>): Promise<z.input<typeof defined>> {
+  const { symbol, existing } = await done;
+  return { ...symbol, existing };
+}
 
 function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof definition>): unknown {
   const targets = [
@@ -49,7 +47,7 @@ const add = defineOperation({
   effect: "append",
   input: definition,
   output: defined,
-  run: (ports: ContextPorts, input) => addSymbol(ports, toSymbol(input)),
+  run: (ports: ContextPorts, input) => toOutput(addSymbol(ports, toSymbol(input))),
 });
 
 const replace = defineOperation({
@@ -58,7 +56,7 @@ const replace = defineOperation({
   effect: "append",
   input: definition,
   output: defined,
-  run: (ports: ContextPorts, input) => replaceSymbol(ports, toSymbol(input)),
+  run: (ports: ContextPorts, input) => toOutput(replaceSymbol(ports, toSymbol(input))),
 });
 
 const remove = defineOperation({
@@ -72,23 +70,24 @@ const remove = defineOperation({
 
 const show = defineOperation({
   name: "context.symbol-show",
-  summary: "Shows a symbol and the section it means now.",
+  summary: "Shows a symbol and the section it means now, or why it means none.",
   effect: "read",
   input: z.strictObject({ symbol_id: id }),
-  output: z.strictObject({
-    symbol: symbolSchema,
-    section_id: z.string(),
-    file_path: z.string(),
-    line_start: z.int(),
-    line_end: z.int(),
+  output: symbolSchema.extend({
+    section: sectionSchema.nullable(),
+    problem: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   }),
   run: async (ports: ContextPorts, { symbol_id }) =>
     ports.store.read(async ({ context }) => {
       const row = await requireSymbol(context, symbol_id);
-      const view = await ports.views.open(context);
-      const section = await resolveNow(context, view, parseTarget(row.symbol), row, symbol_id);
-      const { section_id, file_path, line_start, line_end } = section;
-      return { symbol: row.symbol, section_id, file_path, line_start, line_end };
+      try {
+        const view = await ports.views.open(context);
+        const section = await resolvePin(context, view, parseTarget(row.symbol), row);
+        return { ...row.symbol, section, problem: null };
+      } catch (thrown) {
+        if (!isVerbatimError(thrown) || thrown.exit !== 1 || thrown.code === "STORE_CORRUPT") throw thrown;
+        return { ...row.symbol, section: null, problem: { code: thrown.code, message: thrown.message } };
+      }
     }),
 });
 
@@ -97,9 +96,9 @@ const list = defineOperation({
   summary: "Lists all symbols.",
   effect: "read",
   input: z.strictObject({}),
-  output: z.strictObject({ symbols: z.array(symbolSchema) }),
+  output: z.array(symbolSchema),
   run: async ({ store }: ContextPorts) =>
-    store.read(async ({ context }) => ({ symbols: (await listSymbols(context)).map(({ symbol }) => symbol) })),
+    store.read(async ({ context }) => (await listSymbols(context)).map(({ symbol }) => symbol)),
 });
 
 const check = defineOperation({
@@ -112,7 +111,7 @@ const check = defineOperation({
     problems: z.array(z.strictObject({ symbol_id: z.string(), code: z.string(), message: z.string() })),
   }),
   async run(ports: ContextPorts) {
-    const problems = await checkSymbols(ports);
+    const problems = await findSymbolProblems(ports);
     return { ok: problems.length === 0, problems };
   },
 });
@@ -123,7 +122,7 @@ const repin = defineOperation({
   effect: "append",
   input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
   output: defined,
-  run: (ports: ContextPorts, { symbol_id, to }) => repinSymbol(ports, symbol_id, to),
+  run: (ports: ContextPorts, { symbol_id, to }) => toOutput(repinSymbol(ports, symbol_id, to)),
 });
 
 const exported = defineOperation({
@@ -135,7 +134,7 @@ const exported = defineOperation({
   run: async ({ store }: ContextPorts) =>
     store.read(async ({ context }) => ({ symbols: (await listSymbols(context)).length })),
   async *lines({ store }: ContextPorts) {
-    for (const { symbol } of await store.read(({ context }) => listSymbols(context))) yield formatCanonical(symbol);
+    for (const { symbol } of await store.read(({ context }) => listSymbols(context))) yield formatSymbolLine(symbol);
   },
 });
 
@@ -146,7 +145,8 @@ const imported = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ file: z.string().describe("File of symbols; - reads standard input.") }),
   output: z.strictObject({ added: z.int(), existing: z.int() }),
-  run: async (ports: ContextPorts, { file }) => importSymbols(ports, await ports.files.read(file, MAX_FILE), file),
+  run: async (ports: ContextPorts, { file }) =>
+    addSymbols(ports, parseSymbolLines(await ports.files.read(file, MAX_FILE), file)),
 });
 
 /** The operations on symbols. */

@@ -1,5 +1,5 @@
 import { codePointLength, isHash, isJsonObject } from "../../core/canonical/index.ts";
-import { isSymbolId } from "../../core/contracts/index.ts";
+import { isSymbolId, sourcePath } from "../../core/contracts/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { parseSlice } from "../../core/text/index.ts";
 import { type SymbolRecord, TARGET_TYPES } from "./contracts.ts";
@@ -54,6 +54,7 @@ export function parseTarget(symbol: Pick<SymbolRecord, "target_type" | "target_r
       return { type: "SECTION", section_id: target_ref };
     case "HEADING": {
       const { file_path, parts } = parseHeadingRef(target_ref);
+      requireSourcePath(target_ref, file_path);
       return { type: "HEADING", file_path, parts };
     }
     default:
@@ -61,8 +62,18 @@ export function parseTarget(symbol: Pick<SymbolRecord, "target_type" | "target_r
       if (codePointLength(target_ref) > LONGEST_TARGET_REF) {
         throw targetSyntax(target_ref, `is longer than ${LONGEST_TARGET_REF} characters`);
       }
+      requireSourcePath(target_ref, target_ref);
       return { type: "FILE", file_path: target_ref };
   }
+}
+
+/** A path that no source file can have is not one of an index that lacks it. */
+function requireSourcePath(target_ref: string, path: string): void {
+  if (path.isWellFormed() && sourcePath.safeParse(path).success) return;
+  throw targetSyntax(
+    target_ref,
+    "names a path that is not relative to the root, without . and .. and control characters",
+  );
 }
 
 function invalidSymbol(where: string, message: string): VerbatimError {

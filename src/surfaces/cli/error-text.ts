@@ -1,5 +1,6 @@
 import { isVerbatimError, type VerbatimError } from "../../core/errors/index.ts";
 import type { Io } from "./io.ts";
+import { showLine, showText } from "./plain-text.ts";
 
 /** An error as `--json` prints it. */
 export function toErrorJson(error: VerbatimError): unknown {
@@ -16,10 +17,10 @@ export function toErrorJson(error: VerbatimError): unknown {
 
 /** An error as people read it: what, where, what next; a list of problems below. */
 export function formatError(error: VerbatimError, io: Io): string[] {
-  const lines = [`${io.paint.bad(`error[${error.code}]`)} ${error.message}`];
-  if (error.where !== undefined && error.where !== "") lines.push(`  where: ${error.where}`);
-  for (const problem of listProblems(error)) lines.push(`  - ${problem}`);
-  lines.push(`  fix: ${error.fix}`);
+  const lines = [`${io.paint.bad(`error[${error.code}]`)} ${showText(error.message)}`];
+  if (error.where !== undefined && error.where !== "") lines.push(`  where: ${showLine(error.where)}`);
+  for (const problem of listProblems(error)) lines.push(`  - ${showLine(problem)}`);
+  lines.push(`  fix: ${showText(error.fix)}`);
   return lines;
 }
 
@@ -32,11 +33,24 @@ function listProblems(error: VerbatimError): string[] {
     const place = [problem["where"], problem["file_path"], problem["pointer"]].find(
       (one) => typeof one === "string" && one !== "",
     );
-    const words = [problem["code"], place === undefined ? "" : `at ${String(place)}`, problem["message"]];
+    const words = [
+      problem["code"],
+      place === undefined ? "" : `at ${String(place)}`,
+      ...listNumbers(problem),
+      problem["message"],
+    ];
     return words.filter((word) => typeof word === "string" && word !== "").join(" ");
   });
   const rest = problems.length - shown.length;
   return rest > 0 ? [...shown, `and ${rest} more (see --json)`] : shown;
+}
+
+/** Where in the file, and how far beyond a limit, when the problem says so. */
+function listNumbers({ byte_offset, bytes, limit }: Readonly<Record<string, unknown>>): string[] {
+  const words: string[] = [];
+  if (typeof byte_offset === "number") words.push(`(byte ${byte_offset})`);
+  if (typeof bytes === "number") words.push(`(${bytes} bytes, ${String(limit)} allowed)`);
+  return words;
 }
 
 /** The stack of everything that led to an error, for --debug and for internal errors. */

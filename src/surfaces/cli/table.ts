@@ -1,3 +1,5 @@
+import { showLine } from "./plain-text.ts";
+
 /** A column: its heading, and whether it may be shortened when the terminal is narrow. */
 export interface Column {
   readonly title: string;
@@ -7,7 +9,7 @@ export interface Column {
 
 /** Lines of a table that fits the width; only columns that may shrink are cut, with an ellipsis. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
-  const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(toOneLine))];
+  const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(showLine))];
   const widths = columns.map((_, i) => Math.max(...all.map((row) => displayWidth(row[i] ?? ""))));
   const gaps = 2 * (columns.length - 1);
   let excess = widths.reduce((sum, one) => sum + one, gaps) - width;
@@ -28,11 +30,6 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
 /** An id as people see it: the first 12 characters. */
 export function shortId(id: string, full: boolean): string {
   return full ? id : id.slice(0, 12);
-}
-
-// Control characters would let a name draw on the terminal.
-function toOneLine(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
 }
 
 function toCell(text: string, width: number, align: "left" | "right"): string {

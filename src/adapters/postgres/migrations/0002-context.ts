@@ -21,24 +21,29 @@ create table ${s}.context_image (
 );
 create table ${s}.context_file (
   path text collate "C" not null,
-  content_hash text collate "C" not null,
+  version text collate "C" not null,
   sections text collate "C" not null,
-  primary key (path, content_hash)
+  primary key (path, version)
 );
 create table ${s}.context_symbol (
   symbol_id text collate "C" primary key,
   symbol text collate "C" not null,
   last text collate "C"
 );
+create table ${s}.context_search_fact (
+  id integer primary key check (id = 1),
+  revision bigint not null
+);
 create table ${s}.context_search_file (
   path text collate "C" primary key,
-  content_hash text collate "C" not null
+  version text collate "C" not null
 );
 create table ${s}.context_search (
   path text collate "C" not null references ${s}.context_search_file (path) on delete cascade,
   ordinal bigint not null,
+  part bigint not null,
   words tsvector not null,
-  primary key (path, ordinal)
+  primary key (path, ordinal, part)
 );
 create index context_search_words on ${s}.context_search using gin (words);
 `,

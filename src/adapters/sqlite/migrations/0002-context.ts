@@ -2,7 +2,8 @@ import type { SqliteMigration } from "../migration.ts";
 
 /**
  * The context room: projections that can be rebuilt, so nothing here is append-only. Sections are kept per version of
- * a file, which lets a build write them before it becomes current. Search rows have the id `file * 2^25 + ordinal`.
+ * a file, which lets a build write them before it becomes current; with a rowid, because rows of a kilobyte do not fit
+ * the pages of a table without one. Search rows have the id `file * 2^25 + ordinal`.
  */
 export const contextMigration: SqliteMigration = {
   version: 2,
@@ -24,19 +25,23 @@ create table context_image (
 ) strict;
 create table context_file (
   path text not null,
-  content_hash text not null,
+  version text not null,
   sections text not null,
-  primary key (path, content_hash)
-) strict, without rowid;
+  primary key (path, version)
+) strict;
 create table context_symbol (
   symbol_id text not null primary key,
   symbol text not null,
   last text
 ) strict, without rowid;
+create table context_search_fact (
+  id integer primary key check (id = 1),
+  revision integer not null
+) strict;
 create table context_search_file (
   id integer primary key check (id < 274877906944),
   path text not null unique,
-  content_hash text not null,
+  version text not null,
   row_count integer not null check (row_count <= 33554432)
 ) strict;
 create virtual table context_search using fts5(

@@ -1,3 +1,4 @@
+import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 interface Output {
@@ -28,7 +29,7 @@ export const noun: Noun = {
       prepare: async (input) => ({ ...TERMINAL_BUDGETS, ...input }),
       async render({ expansions }, io) {
         for (const { expansion, section, content, bytes } of expansions) {
-          const place = `${section.file_path}:${section.line_start}..${section.line_end}`;
+          const place = `${showLine(section.file_path)}:${section.line_start}..${section.line_end}`;
           io.note(
             `${expansion.symbol_or_section_id} ${expansion.slice} ${place} ${bytes} bytes ${expansion.content_hash}`,
           );

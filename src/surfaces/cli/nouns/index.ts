@@ -1,3 +1,4 @@
+import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 interface Built {
@@ -49,8 +50,9 @@ const build = defineVerb<Built>({
       `${io.paint.good("indexed")} ${built.files} files, ${built.sections} sections (${built.mode}: ${added} added, ${modified} changed, ${removed} removed)`,
     );
     io.line(`index ${built.index_hash}`);
-    for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${glob}`);
-    for (const path of built.skipped_links) io.line(`${io.paint.warn("note")} the folder link ${path} was not entered`);
+    for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${showLine(glob)}`);
+    for (const path of built.skipped_links)
+      io.line(`${io.paint.warn("note")} the folder link ${showLine(path)} was not entered`);
     if (built.files === 0) io.line(`next: ${io.paint.bold("verbatim init")} proposes sources`);
     else io.line(`next: ${io.paint.bold("verbatim section list")} or ${io.paint.bold('verbatim search "words"')}`);
   },
@@ -66,7 +68,7 @@ const verify = defineVerb<Verdict>({
       ["removed", verdict.removed],
       ["changed", verdict.changed],
     ] as const) {
-      for (const path of paths.slice(0, MOST)) io.line(`${word.padEnd(8)} ${path}`);
+      for (const path of paths.slice(0, MOST)) io.line(`${word.padEnd(8)} ${showLine(path)}`);
       if (paths.length > MOST) io.line(`${word.padEnd(8)} and ${paths.length - MOST} more`);
     }
     io.line(
@@ -93,7 +95,7 @@ export const noun: Noun = {
         io.line(
           `stale    ${status.stale.length === 0 ? "nothing" : `${status.stale.length} files; verbatim index build`}`,
         );
-        for (const path of status.stale.slice(0, MOST)) io.line(`         ${path}`);
+        for (const path of status.stale.slice(0, MOST)) io.line(`         ${showLine(path)}`);
         for (const { symbol_id, code } of status.symbol_problems)
           io.line(`symbol   ${symbol_id} ${io.paint.warn(code)}`);
       },
@@ -105,7 +107,7 @@ export const noun: Noun = {
       examples: ["verbatim index explain docs/guide.md"],
       render(explained, io) {
         io.line(
-          `${explained.file_path} ${explained.source ? io.paint.good("is a source") : io.paint.warn("is not a source")}`,
+          `${showLine(explained.file_path)} ${explained.source ? io.paint.good("is a source") : io.paint.warn("is not a source")}`,
         );
         for (const glob of explained.sources) io.line(`  selected by ${glob}`);
         if (explained.sources.length === 0) io.line("  no glob of context.sources matches it");

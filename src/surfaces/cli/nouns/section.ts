@@ -1,3 +1,4 @@
+import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -10,9 +11,7 @@ interface Section {
   readonly content_hash: string;
 }
 
-interface Listed {
-  readonly sections: readonly (Section & { readonly lines: number; readonly bytes: number })[];
-}
+type Listed = readonly (Section & { readonly lines: number; readonly bytes: number })[];
 
 export const noun: Noun = {
   verbs: [
@@ -26,7 +25,7 @@ export const noun: Noun = {
         "verbatim section list docs/guide.md",
         "verbatim section list --heading Limits",
       ],
-      render({ sections }, io) {
+      render(sections, io) {
         const rows = sections.map((one) => [
           one.heading_path.length === 0
             ? one.file_path
@@ -41,8 +40,11 @@ export const noun: Noun = {
           { title: "bytes", align: "right" },
           { title: "id" },
         ] as const;
-        for (const line of formatTable(columns, rows, io.width)) io.line(line);
-        io.line(`${sections.length} sections`);
+        if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        // Two records may share an id (Catalytic Chat Contract, Section); counting sections counts ids.
+        io.line(`${new Set(sections.map(({ section_id }) => section_id)).size} sections`);
+        const last = sections.at(-1);
+        if (last !== undefined && !io.flags.full) io.line("next: verbatim section list --full shows ids to expand");
       },
     }),
     defineVerb<Section & { readonly symbols: readonly string[] }>({
@@ -52,14 +54,15 @@ export const noun: Noun = {
       examples: ["verbatim section show SECTION_ID"],
       render(section, io) {
         io.line(`section  ${section.section_id}`);
-        io.line(`file     ${section.file_path}, lines ${section.line_start}..${section.line_end}`);
+        io.line(`file     ${showLine(section.file_path)}, lines ${section.line_start}..${section.line_end}`);
         io.line(
-          `heading  ${section.heading_path.length === 0 ? "(the whole file)" : section.heading_path.join(" / ")}`,
+          `heading  ${section.heading_path.length === 0 ? "(the whole file)" : showLine(section.heading_path.join(" / "))}`,
         );
         io.line(`content  ${section.content_hash}`);
         for (const symbol of section.symbols) io.line(`symbol   ${symbol}`);
         const lines = section.line_end - section.line_start;
-        io.line(`next: ${io.paint.bold(`verbatim expand ${section.section_id} --slice 'lines[0:${lines}]'`)}`);
+        if (lines > 0)
+          io.line(`next: ${io.paint.bold(`verbatim expand ${section.section_id} --slice 'lines[0:${lines}]'`)}`);
       },
     }),
   ],

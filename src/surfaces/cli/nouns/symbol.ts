@@ -1,3 +1,4 @@
+import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun, type Verb } from "../verb.ts";
 
@@ -8,9 +9,18 @@ interface SymbolRecord {
   readonly default_slice_policy: string;
 }
 
-interface Defined {
-  readonly symbol: SymbolRecord;
+interface Defined extends SymbolRecord {
   readonly existing: boolean;
+}
+
+interface Shown extends SymbolRecord {
+  readonly section: {
+    readonly section_id: string;
+    readonly file_path: string;
+    readonly line_start: number;
+    readonly line_end: number;
+  } | null;
+  readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
 const ID = [{ field: "symbol_id", label: "@ID" }] as const;
@@ -22,11 +32,11 @@ const TARGET_FLAGS = {
 };
 
 function describe({ symbol_id, target_type, target_ref, default_slice_policy }: SymbolRecord): string {
-  return `${symbol_id} ${target_type} ${target_ref} ${default_slice_policy}`;
+  return showLine(`${symbol_id} ${target_type} ${target_ref} ${default_slice_policy}`);
 }
 
-const renderDefined: Verb<Defined>["render"] = ({ symbol, existing }, io) => {
-  io.line(`${existing ? "unchanged" : io.paint.good("defined")} ${describe(symbol)}`);
+const renderDefined: Verb<Defined>["render"] = (symbol, io) => {
+  io.line(`${symbol.existing ? "unchanged" : io.paint.good("defined")} ${describe(symbol)}`);
   io.line(`next: ${io.paint.bold(`verbatim expand ${symbol.symbol_id}`)}`);
 };
 
@@ -58,22 +68,26 @@ export const noun: Noun = {
       examples: ["verbatim symbol remove @CANON/RULES"],
       render: (symbol, io) => io.line(`removed ${describe(symbol)}`),
     }),
-    defineVerb<{ symbol: SymbolRecord; section_id: string; file_path: string; line_start: number; line_end: number }>({
+    defineVerb<Shown>({
       path: ["show"],
       operation: "context.symbol-show",
       args: ID,
       examples: ["verbatim symbol show @CANON/RULES"],
       render(shown, io) {
-        io.line(describe(shown.symbol));
-        io.line(`means    ${shown.file_path}, lines ${shown.line_start}..${shown.line_end}`);
-        io.line(`section  ${shown.section_id}`);
+        io.line(describe(shown));
+        const { section, problem } = shown;
+        if (section !== null) {
+          io.line(`means    ${showLine(section.file_path)}, lines ${section.line_start}..${section.line_end}`);
+          io.line(`section  ${section.section_id}`);
+        }
+        if (problem !== null) io.line(`${io.paint.bad(problem.code)} ${showLine(problem.message)}`);
       },
     }),
-    defineVerb<{ symbols: readonly SymbolRecord[] }>({
+    defineVerb<readonly SymbolRecord[]>({
       path: ["list"],
       operation: "context.symbol-list",
       examples: ["verbatim symbol list"],
-      render({ symbols }, io) {
+      render(symbols, io) {
         const rows = symbols.map((one) => [one.symbol_id, one.target_type, one.target_ref, one.default_slice_policy]);
         const columns = [
           { title: "symbol", shrink: true },
@@ -90,7 +104,7 @@ export const noun: Noun = {
       operation: "context.symbol-check",
       examples: ["verbatim symbol check"],
       render({ ok, problems }, io) {
-        for (const { code, message } of problems) io.line(`${io.paint.bad(code)} ${message}`);
+        for (const { code, message } of problems) io.line(`${io.paint.bad(code)} ${showLine(message)}`);
         if (ok) io.line(io.paint.good("every symbol resolves"));
       },
       exit: ({ ok }) => (ok ? 0 : 1),

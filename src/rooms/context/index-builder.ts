@@ -1,0 +1,203 @@
+import type { ResolvedContext } from "../../core/contracts/config/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import type { Hasher, Progress, SyncCrypto } from "../../core/ports.ts";
+import { IdTableMaker } from "./id-table.ts";
+import { copyStat, hashOf, type IdTable, type IndexImage, isUnchanged, makeStats, setStat } from "./index-image.ts";
+import { parseRow, toVersion } from "./index-load.ts";
+import { type Survey, sortProblems } from "./index-survey.ts";
+import {
+  type ContextStore,
+  type FileRow,
+  type FileVersion,
+  type SourceProblem,
+  type SourceTree,
+  STAT_FIELDS,
+} from "./ports.ts";
+import { RowPages } from "./row-pages.ts";
+import { formatSectionLines } from "./section-index.ts";
+import { formatSectionRows } from "./section-rows.ts";
+import { type CutFile, cutSections, SECTION_RULES } from "./sections.ts";
+import { decodeSource, sourcesInvalid } from "./source.ts";
+
+interface BuilderPorts {
+  readonly store: ContextStore;
+  readonly tree: SourceTree;
+  readonly crypto: SyncCrypto;
+  readonly progress: Progress;
+  readonly config: ResolvedContext;
+}
+
+interface Task {
+  readonly survey: Survey;
+  readonly old: IndexImage;
+  /** For each file of the survey its number in the old image, or -1. */
+  readonly known: Int32Array;
+  /** Time of the file system when the build began. */
+  readonly started: number;
+  /** Take nothing from the store. */
+  readonly full: boolean;
+}
+
+export interface Made {
+  readonly image: IndexImage;
+  readonly table: IdTable;
+  readonly index_hash: string;
+  /** Number of different ids: a file and its first heading may share one. */
+  readonly sections: number;
+  /** Rows that are not in the store yet. */
+  readonly rows: readonly FileRow[];
+  readonly added: number;
+  readonly modified: number;
+}
+
+// Rows leave memory in portions of this size; a corpus below it is written in one transaction.
+const STAGE_BYTES = 16 * 1024 * 1024;
+const HASH_BYTES = 64 * 1024;
+const PAUSE_FILES = 256;
+
+/** One pass over the files in index order: reads what may have changed, takes the rest from the store. */
+export class Builder {
+  readonly #ports: BuilderPorts;
+  readonly #task: Task;
+  readonly #problems: SourceProblem[];
+  readonly #stored: RowPages;
+  readonly #hasher: Hasher;
+  readonly #table = new IdTableMaker();
+  readonly #stats: Float64Array;
+  readonly #hashes: string[] = [];
+  readonly #staged: FileVersion[] = [];
+  #rows: FileRow[] = [];
+  #rowBytes = 0;
+  #lines = "";
+  #sections = 0;
+  #added = 0;
+  #modified = 0;
+
+  constructor(ports: BuilderPorts, task: Task) {
+    this.#ports = ports;
+    this.#task = task;
+    this.#problems = [...task.survey.problems];
+    this.#stored = new RowPages(ports.store);
+    this.#hasher = ports.crypto.hasher();
+    this.#stats = makeStats(task.survey.paths.length);
+  }
+
+  /** All that is to be published, or INDEX_SOURCES_INVALID with every problem. */
+  async run(): Promise<Made> {
+    const { paths } = this.#task.survey;
+    try {
+      for (let i = 0; i < paths.length; i++) {
+        const file = this.#mustRead(i) ? await this.#read(i) : await this.#reuse(i);
+        if (file !== null) this.#record(file);
+        if (i % PAUSE_FILES === PAUSE_FILES - 1) await this.#rest(i + 1);
+      }
+      if (this.#problems.length > 0) throw sourcesInvalid(sortProblems(this.#problems));
+    } catch (thrown) {
+      await this.#unstage();
+      throw thrown;
+    }
+    this.#hasher.update(this.#lines);
+    return {
+      image: { paths, hashes: this.#hashes.join(""), stats: this.#stats },
+      table: this.#table.finish(),
+      index_hash: this.#hasher.digest(),
+      sections: this.#sections,
+      rows: this.#rows,
+      added: this.#added,
+      modified: this.#modified,
+    };
+  }
+
+  #mustRead(i: number): boolean {
+    const { survey, old, known, full } = this.#task;
+    return full || known[i] === -1 || !isUnchanged(old.stats, known[i]!, survey.stats, i);
+  }
+
+  async #rest(done: number): Promise<void> {
+    this.#ports.progress.report({ label: "indexing", done, total: this.#task.survey.paths.length });
+    if (this.#rowBytes > STAGE_BYTES) await this.#stage();
+    await this.#ports.tree.pause();
+  }
+
+  /** Reads a file that may have changed; null when it has a problem. */
+  async #read(i: number): Promise<CutFile | null> {
+    const { survey, old, known, started, full } = this.#task;
+    const path = survey.paths[i]!;
+    const { tree, crypto, config } = this.#ports;
+    const bytes = tree.read(path, config.max_file_bytes, survey.stats[i * STAT_FIELDS]!);
+    const content = bytes instanceof Uint8Array ? this.#decode(bytes, path) : this.#refuse(bytes);
+    if (content === null) return null;
+    setStat(this.#stats, i, survey.stats, i, started);
+    const hash = crypto.sha256(content.bytes);
+    const before = known[i]!;
+    const isSame = before !== -1 && hashOf(old, before) === hash;
+    if (isSame && !full) return this.#fromStore(path, hash);
+    if (before === -1) this.#added++;
+    else if (!isSame) this.#modified++;
+    const file = cutSections(crypto, path, content, hash);
+    const sections = formatSectionRows(file);
+    this.#rows.push({ ...toVersion(path, hash, SECTION_RULES), sections });
+    this.#rowBytes += sections.length;
+    return file;
+  }
+
+  #decode(bytes: Uint8Array, path: string) {
+    try {
+      return decodeSource(bytes, path);
+    } catch (thrown) {
+      if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
+      const byte_offset = Number(thrown.details?.["byte_offset"]);
+      return this.#refuse({ code: "SOURCE_NOT_UTF8", file_path: path, byte_offset });
+    }
+  }
+
+  #refuse(problem: SourceProblem): null {
+    this.#problems.push(problem);
+    return null;
+  }
+
+  async #reuse(i: number): Promise<CutFile> {
+    const { survey, old, known } = this.#task;
+    const before = known[i]!;
+    copyStat(old.stats, before, this.#stats, i);
+    return this.#fromStore(survey.paths[i]!, hashOf(old, before));
+  }
+
+  async #fromStore(path: string, hash: string): Promise<CutFile> {
+    return parseRow(this.#ports.crypto, path, await this.#stored.find(toVersion(path, hash, SECTION_RULES)));
+  }
+
+  #record({ sections }: CutFile): void {
+    this.#hashes.push(sections[0]!.content_hash);
+    for (const { section_id } of sections) this.#table.addSection(section_id);
+    this.#table.endFile();
+    const isShared = sections[1]?.section_id === sections[0]!.section_id;
+    this.#sections += sections.length - (isShared ? 1 : 0);
+    this.#lines += formatSectionLines(sections);
+    if (this.#lines.length < HASH_BYTES) return;
+    this.#hasher.update(this.#lines);
+    this.#lines = "";
+  }
+
+  async #stage(): Promise<void> {
+    // A build that will fail writes nothing.
+    if (this.#problems.length === 0) {
+      const rows = this.#rows;
+      await this.#ports.store.transact(({ context }) => context.stageFiles(rows));
+      for (const { path, version } of rows) this.#staged.push({ path, version });
+    }
+    this.#rows = [];
+    this.#rowBytes = 0;
+  }
+
+  /** Takes staged rows back when the build fails; rows that the old index names stay. */
+  async #unstage(): Promise<void> {
+    if (this.#staged.length === 0) return;
+    const { old } = this.#task;
+    const named = new Set(
+      old.paths.map((path, i) => `${path}\n${toVersion(path, hashOf(old, i), SECTION_RULES).version}`),
+    );
+    const mine = this.#staged.filter(({ path, version }) => !named.has(`${path}\n${version}`));
+    await this.#ports.store.transact(({ context }) => context.dropFiles(mine));
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { count, symbolId } from "../../core/contracts/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { defineOperation } from "../../core/operation.ts";
+import { isUnder, parseRepoPath } from "../../core/paths/index.ts";
+import { type Section, sectionSchema } from "./contracts.ts";
+import type { IndexView } from "./index-view.ts";
+import type { ContextPorts } from "./operation-ports.ts";
+import type { ContextReader, SymbolRow } from "./ports.ts";
+import { parseTarget } from "./symbol.ts";
+import { listSymbols } from "./symbol-lookup.ts";
+
+const listedSection = sectionSchema.extend({ lines: count, bytes: count });
+
+export const sectionList = defineOperation({
+  name: "context.section-list",
+  summary: "Lists sections with their sizes, of all files or of one.",
+  effect: "read",
+  input: z.strictObject({
+    path: z.string().optional().describe("Only this file, or the files below this folder."),
+    heading: z.string().optional().describe("Only sections with this text in their heading."),
+  }),
+  output: z.array(listedSection),
+  run: async (ports: ContextPorts, { path, heading }) =>
+    ports.store.read(async ({ context }) => {
+      const view = await ports.views.open(context);
+      const listed: z.output<typeof listedSection>[] = [];
+      for (const file of choosePaths(view, path)) {
+        const { sections, sizes } = (await view.load(context, file))!;
+        for (const [i, section] of sections.entries()) {
+          if (heading !== undefined && section.heading_path.at(-1)?.includes(heading) !== true) continue;
+          listed.push({ ...section, lines: section.line_end - section.line_start, bytes: sizes[i]! });
+        }
+      }
+      return listed;
+    }),
+});
+
+/** The file of that path, or all files below that folder. */
+function choosePaths(view: IndexView, path: string | undefined): readonly string[] {
+  if (path === undefined) return view.image.paths;
+  // Shells complete the name of a folder with a slash.
+  const wanted = parseRepoPath(path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path);
+  const chosen = view.image.paths.filter((one) => isUnder(one, wanted));
+  if (chosen.length > 0) return chosen;
+  throw new VerbatimError("FILE_NOT_INDEXED", {
+    message: `no indexed file is ${wanted} or lies below it`,
+    where: wanted,
+    fix: `verbatim index explain ${wanted}`,
+    details: { file_path: wanted },
+  });
+}
+
+export const sectionShow = defineOperation({
+  name: "context.section-show",
+  summary: "Shows where a section is, without its text.",
+  effect: "read",
+  input: z.strictObject({ section_id: z.string().describe("Id of the section: 64 hex digits.") }),
+  output: sectionSchema.extend({ symbols: z.array(symbolId) }),
+  run: async (ports: ContextPorts, { section_id }) =>
+    ports.store.read(async ({ context }) => {
+      const view = await ports.views.open(context);
+      const section = await view.findSection(context, section_id);
+      if (section === undefined) {
+        throw new VerbatimError("SECTION_NOT_FOUND", {
+          message: `no section of the index has the id ${JSON.stringify(section_id.slice(0, 80))}`,
+          fix: "Ids are written out in full by: verbatim section list --full",
+          details: { section_id },
+        });
+      }
+      const symbols: string[] = [];
+      for (const row of await listSymbols(context)) {
+        if (await isMeant(context, view, row, section)) symbols.push(row.symbol.symbol_id);
+      }
+      return { ...section, symbols };
+    }),
+});
+
+/** Whether a symbol means this section now. Only symbols about its file are looked into. */
+async function isMeant(
+  context: ContextReader,
+  view: IndexView,
+  { symbol }: SymbolRow,
+  { section_id, file_path }: Section,
+): Promise<boolean> {
+  const target = parseTarget(symbol);
+  if (target.type === "SECTION") return target.section_id === section_id;
+  if (target.file_path !== file_path) return false;
+  try {
+    return (await view.resolve(context, target, symbol.symbol_id)).section_id === section_id;
+  } catch (thrown) {
+    // A heading that is gone or ambiguous means nothing, this section included.
+    if (isVerbatimError(thrown) && thrown.exit === 1 && thrown.code.startsWith("HEADING_")) return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,12 @@
+// Control and direction characters would let a name or a heading draw on the terminal.
+const DANGEROUS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text of foreign origin as one line of a terminal. */
+export function showLine(text: string): string {
+  return text.replace(DANGEROUS, "\ufffd");
+}
+
+/** The same, keeping its line feeds. */
+export function showText(text: string): string {
+  return text.split("\n").map(showLine).join("\n");
+}
