@@ -1,5 +1,6 @@
 /** Findings of the catalytic room: refused paths, violations, verification, skills, conditions. */
 export const CATALYTIC_FINDINGS = {
+  JOBSPEC_INVALID: "A field of the JobSpec does not fit its rule.",
   PATH_EMPTY: "A path is empty.",
   PATH_INVALID: "A path holds a control character or half of a surrogate pair.",
   PATH_ABSOLUTE: "A path is absolute.",
