@@ -79,17 +79,18 @@ create table jobs_receipt (
   ordinal integer not null,
   status text not null check (status in ('SUCCESS', 'FAILURE')),
   receipt_hash text not null check (length(receipt_hash) = 64),
-  receipt text not null
-    check (json_extract(receipt, '$.status') is status and json_extract(receipt, '$.step_id') is step_id),
+  receipt text not null,
   unique (job_id, ordinal),
   foreign key (job_id, ordinal) references jobs_step (job_id, ordinal)
 ) strict, without rowid;
 ${appendOnlyTriggers({ table: "jobs_receipt", keys: [["step_id"], ["job_id", "ordinal"]] })}
 ${refusing(
   "jobs_receipt_of_leased",
-  `before insert on jobs_receipt when ${unless(`exists (select 1 from jobs_step where step_id = new.step_id
-    and job_id = new.job_id and ordinal = new.ordinal and status = 'LEASED')`)}`,
-  "jobs_receipt: the step is not leased",
+  `before insert on jobs_receipt when ${unless(`new.status in ('SUCCESS', 'FAILURE')
+    and json_extract(new.receipt, '$.status') is new.status and json_extract(new.receipt, '$.step_id') is new.step_id
+    and exists (select 1 from jobs_step where step_id = new.step_id
+      and job_id = new.job_id and ordinal = new.ordinal and status = 'LEASED')`)}`,
+  "jobs_receipt: not the receipt of a leased step",
 )}
 
 create table jobs_open (
