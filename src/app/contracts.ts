@@ -12,6 +12,7 @@ import { findNearest } from "../core/text/index.ts";
 import { CATALYTIC_CONTRACTS } from "../rooms/catalytic/contracts.ts";
 import { CONTEXT_CONTRACTS } from "../rooms/context/contracts.ts";
 import { JOBS_CONTRACTS } from "../rooms/jobs/contracts.ts";
+import { WORKFLOW_CONTRACTS } from "../rooms/workflow/contracts.ts";
 import { WORLD_CONTRACTS } from "../rooms/world/contracts.ts";
 import { CONFIG } from "./config-schema.ts";
 
@@ -21,6 +22,7 @@ export const CONTRACTS: readonly ContractObject[] = [
   ...CATALYTIC_CONTRACTS,
   ...CONTEXT_CONTRACTS,
   ...JOBS_CONTRACTS,
+  ...WORKFLOW_CONTRACTS,
   ...WORLD_CONTRACTS,
   LEDGER_ENTRY,
   CHECKPOINT,

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ModelServer, ollamaSays, openAiSays, refuses } from "../support/model-server.ts";
+import { ModelServer, ollamaSays, openAiSays, refuses } from "../support/chat-server.ts";
 import {
   BAD_PATCH,
   COMMAND,

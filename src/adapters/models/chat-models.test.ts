@@ -10,7 +10,7 @@ import {
   refuses,
   says,
   staysSilent,
-} from "../../../test/support/model-server.ts";
+} from "../../../test/support/chat-server.ts";
 import { chatModels } from "./chat-models.ts";
 
 let server: ModelServer;
