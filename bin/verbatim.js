@@ -7,6 +7,12 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exit(2);
 }
+// Coding agents take exit 2 as a refusal and any other failure as leave to go on: a hook may only leave with 0 or 2.
+if (process.argv[2] === "hook") {
+  process.on("exit", (code) => {
+    if (code !== 0) process.exitCode = 2;
+  });
+}
 const only = process.argv.length === 3 ? process.argv[2] : "";
 if (only === "--version" || only === "-V") {
   // Read here so that asking for the version loads nothing else.

@@ -1,8 +1,38 @@
 import { readFileSync } from "node:fs";
-import { runCli } from "./surfaces/cli/run.ts";
 
 /** Starts the command line. The only place that knows the process and, later, the other surfaces. */
 export async function main(argv: readonly string[]): Promise<void> {
+  if (isHook(argv)) await startHook(argv);
+  else await startCli(argv);
+}
+
+const HOOKS = ["pre-tool", "post-tool", "stop"];
+
+function isHook([noun, verb]: readonly string[]): boolean {
+  return noun === "hook" && HOOKS.includes(verb ?? "");
+}
+
+/** The short way for hooks. Whatever breaks is a refusal with a reason. */
+async function startHook(argv: readonly string[]): Promise<void> {
+  process.on("uncaughtException", (error) => failHook(error));
+  const isPlain = argv.length === 2 || (argv.length === 4 && argv[2] === "--client");
+  try {
+    if (!isPlain) return await startCli(argv);
+    const { runHook } = await import("./surfaces/cli/hook-door.ts");
+    const { stdin, stdout, stderr, env, platform } = process;
+    process.exitCode = await runHook(argv, { cwd: process.cwd(), env, platform, stdin, stdout, stderr });
+  } catch (thrown) {
+    failHook(thrown);
+  }
+}
+
+function failHook(thrown: unknown): never {
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  process.stderr.write(`Verbatim: blocked, the hook failed: ${why === "" ? "no reason was given" : why}\n`);
+  process.exit(2);
+}
+
+async function startCli(argv: readonly string[]): Promise<void> {
   // A closed pipe (`| head`) is not an error of ours.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
@@ -21,6 +51,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
+  // Loaded here, because hooks must not wait for it.
+  const { runCli } = await import("./surfaces/cli/run.ts");
   process.exitCode = await runCli({
     argv,
     cwd: process.cwd(),

@@ -1,11 +1,5 @@
-import {
-  type CompiledQuery,
-  Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from "kysely";
+import { createRequire } from "node:module";
+import type { CompiledQuery, Kysely, QueryResult } from "kysely";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
 import type { Lease } from "../store/lease.ts";
@@ -26,6 +20,9 @@ export interface SqliteWriteConnection extends SqliteReadConnection {
   /** Like `run`, but a row that a constraint or trigger refuses is false, and the transaction can go on without it. */
   tryRun(sql: string, ...values: SqliteValue[]): boolean;
 }
+
+// Loading Kysely takes longer than a whole hook may; `query` needs it at once, so it is required, not imported.
+const loadKysely = () => createRequire(import.meta.url)("kysely") as typeof import("kysely");
 
 // Kysely makes a new text for every length of a list; those must not fill the memory.
 const MAX_STATEMENTS = 512;
@@ -99,7 +96,13 @@ export class TransactionConnection implements SqliteWriteConnection {
   }
 
   query<Tables>(): Kysely<Tables> {
-    this.#kysely ??= new Kysely<unknown>({
+    this.#kysely ??= this.#makeKysely();
+    return this.#kysely as Kysely<Tables>;
+  }
+
+  #makeKysely(): Kysely<unknown> {
+    const { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = loadKysely();
+    return new Kysely<unknown>({
       dialect: {
         createAdapter: () => new SqliteAdapter(),
         createDriver: () => new BoundDriver(async (query) => this.#runCompiled(query)),
@@ -107,7 +110,6 @@ export class TransactionConnection implements SqliteWriteConnection {
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
     });
-    return this.#kysely as Kysely<Tables>;
   }
 
   #runCompiled(query: CompiledQuery): QueryResult<unknown> {

@@ -13,6 +13,8 @@ import { requireSymbol, resolvePin } from "../../rooms/context/symbol-lookup.ts"
 import type { JobPorts } from "../../rooms/jobs/job-operations.ts";
 import type { Corpus, CorpusView, Pauses } from "../../rooms/jobs/ports.ts";
 import type { Composition } from "../compose.ts";
+import { createExecutePort } from "../job-ports/execute-port.ts";
+import { createPatchPort } from "../job-ports/patch-port.ts";
 import type { AppStore } from "../store.ts";
 import { wiring as context } from "./context.ts";
 
@@ -29,6 +31,7 @@ const kept = new WeakMap<Composition, Pauses>();
 export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
   const { crypto, clock, ids, progress, actor, files, door } = composition;
   const store = await composition.store(effect);
+  const sources = (await context.ports(composition, effect, "")) as ContextPorts;
   return {
     store,
     content: await composition.content(effect),
@@ -40,11 +43,11 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
     files,
     local: LOCAL_DOORS.includes(door),
     host: `${hostname()}:${process.pid}`,
-    corpus: createCorpus((await context.ports(composition, effect, "")) as ContextPorts),
+    corpus: createCorpus(sources),
     pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
     listen: (onInterrupt) => processInterrupts.listen(onInterrupt),
-    patch: null,
-    execute: null,
+    patch: createPatchPort(composition, sources),
+    execute: createExecutePort(composition),
   };
 }
 

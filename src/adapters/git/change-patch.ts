@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { deflateSync } from "node:zlib";
+import { encodeUtf8 } from "../../core/canonical/index.ts";
+import { requireGit, splitNul } from "./git-process.ts";
+
+/** One side of a changed path, with its mode as git writes it. */
+export interface ChangeSide {
+  readonly mode: "100644" | "100755" | "120000";
+  readonly bytes: Uint8Array;
+}
+
+/** A path that differs from a tree. */
+export interface PathChange {
+  readonly path: string;
+  /** Bytes before, for paths the tree does not hold as files; null: nothing was there. */
+  readonly before: (() => ChangeSide) | null;
+  readonly after: ChangeSide | null;
+}
+
+export interface PatchRequest {
+  readonly root: string;
+  /** The tree the patch begins with. */
+  readonly tree: string;
+  /** Folder for new objects, beside those of the repository. */
+  readonly objects: string;
+  readonly changes: readonly PathChange[];
+}
+
+/** The patch in two parts: what can travel, and links and files with NUL, which a gate must see to refuse. */
+export interface ChangePatch {
+  readonly text: Uint8Array;
+  readonly rest: Uint8Array;
+}
+
+const DIFF = [
+  "diff-index",
+  "--cached",
+  "--patch",
+  "--no-renames",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--unified=3",
+  "--inter-hunk-context=0",
+  "--diff-algorithm=myers",
+  "--no-indent-heuristic",
+];
+
+/**
+ * A unified diff from a tree to given files, in git's own words. Both sides are small trees of only the changed paths,
+ * so a changed folder that the repository keeps as a submodule shows too. Nothing is written into the real .git.
+ */
+export async function formatChangePatch(request: PatchRequest): Promise<ChangePatch> {
+  const { root, objects, changes } = request;
+  const nothing = new Uint8Array();
+  if (changes.length === 0) return { text: nothing, rest: nothing };
+  mkdirSync(objects, { recursive: true });
+  const real = await requireGit({ cwd: root, args: ["rev-parse", "--git-path", "objects"] });
+  const env = {
+    GIT_OBJECT_DIRECTORY: objects,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, real.toString("utf8").replace(/\r?\n$/, "")),
+  };
+  const known = await listFiles(root, request.tree, env);
+  const hard = changes.filter(({ after }) => after?.mode === "120000" || after?.bytes.includes(0) === true);
+  const isHard = new Set(hard);
+  const easy = changes.filter((change) => !isHard.has(change));
+  // What git would call binary by its attributes alone still travels as text; what holds NUL cannot.
+  return {
+    text: easy.length === 0 ? nothing : await formatGroup(request, easy, known, env, ["--text"]),
+    rest: hard.length === 0 ? nothing : await formatGroup(request, hard, known, env, []),
+  };
+}
+
+async function formatGroup(
+  { root, tree, objects }: PatchRequest,
+  changes: readonly PathChange[],
+  known: ReadonlyMap<string, string>,
+  env: Readonly<Record<string, string>>,
+  flags: readonly string[],
+): Promise<Uint8Array> {
+  const folder = await mkdtemp(join(tmpdir(), "verbatim-index-"));
+  try {
+    const store = (side: ChangeSide) => `${side.mode} ${writeObject(objects, side.bytes, tree.length)}`;
+    const before: string[] = [];
+    const after: string[] = [];
+    for (const change of changes) {
+      const old = known.get(change.path) ?? (change.before === null ? null : store(change.before()));
+      if (old !== null) before.push(`${old}\t${change.path}\0`);
+      if (change.after !== null) after.push(`${store(change.after)}\t${change.path}\0`);
+    }
+    const indexed = async (name: string, lines: readonly string[]) => {
+      const own = { ...env, GIT_INDEX_FILE: join(folder, name) };
+      await requireGit({
+        cwd: root,
+        args: ["update-index", "-z", "--index-info"],
+        stdin: encodeUtf8(lines.join("")),
+        env: own,
+      });
+      return own;
+    };
+    const from = await requireGit({ cwd: root, args: ["write-tree"], env: await indexed("before", before) });
+    const args = [...DIFF, ...flags, from.toString("utf8").trim(), "--"];
+    return await requireGit({ cwd: root, args, env: await indexed("after", after) });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Mode and object of every file and link of a tree. */
+async function listFiles(
+  root: string,
+  tree: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, string>> {
+  const known = new Map<string, string>();
+  for (const row of splitNul(await requireGit({ cwd: root, args: ["ls-tree", "-r", "-z", tree], env }))) {
+    const tab = row.indexOf("\t");
+    const [mode, type, id] = row.slice(0, tab).split(" ");
+    if (type === "blob") known.set(row.slice(tab + 1), `${mode} ${id}`);
+  }
+  return known;
+}
+
+/** Writes a loose object. A process per file would take longer than everything else together. */
+function writeObject(objects: string, bytes: Uint8Array, idLength: number): string {
+  const head = encodeUtf8(`blob ${bytes.length}\0`);
+  const id = createHash(idLength === 64 ? "sha256" : "sha1")
+    .update(head)
+    .update(bytes)
+    .digest("hex");
+  const folder = join(objects, id.slice(0, 2));
+  const place = join(folder, id.slice(2));
+  if (existsSync(place)) return id;
+  mkdirSync(folder, { recursive: true });
+  const temporary = `${place}.${process.pid}`;
+  writeFileSync(temporary, deflateSync(Buffer.concat([head, bytes]), { level: 1 }), { mode: 0o444 });
+  renameSync(temporary, place);
+  return id;
+}

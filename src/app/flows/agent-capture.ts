@@ -1,0 +1,144 @@
+import { lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type ChangeSide, formatChangePatch, type PathChange } from "../../adapters/git/change-patch.ts";
+import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
+import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { isUnder } from "../../core/paths/index.ts";
+import type { ContentStore } from "../../core/ports.ts";
+import type { Entry } from "../../rooms/catalytic/tree.ts";
+import type { ViewChanges } from "../../rooms/catalytic/view-run.ts";
+
+/** A path that the agent left otherwise and that no patch carries. */
+export interface NotCarried {
+  readonly path: string;
+  readonly why: "special_file" | "empty_folder" | "mode" | "left_out";
+  /** Where its bytes are kept, if it is a file. */
+  readonly sha256: string | null;
+}
+
+/** What an agent changed, as a patch. */
+export interface Captured {
+  readonly patch: Uint8Array;
+  /** The part of the patch that can travel. */
+  readonly text: Uint8Array;
+  /** Changed paths of the patch with the hash they must have afterwards; null: gone. */
+  readonly files: readonly { readonly path: string; readonly sha256: string | null; readonly mode: string | null }[];
+  /** Files with NUL bytes and links: they are in the patch so that the gate says no to them. */
+  readonly binaries: readonly string[];
+  readonly links: readonly string[];
+  readonly not_carried: readonly NotCarried[];
+  /** New paths that the rules of the real tree ignore. */
+  readonly ignored: number;
+}
+
+export interface CaptureRequest {
+  readonly root: string;
+  readonly tree: string;
+  readonly objects: string;
+  readonly changes: ViewChanges;
+  readonly leave_out: readonly string[];
+  readonly content: ContentStore;
+}
+
+interface Sides {
+  readonly before: Entry | null;
+  readonly after: Entry | null;
+}
+
+/** Turns what changed in a view into a patch against the tree the run began with. Linear in the changed bytes. */
+export async function captureChanges(request: CaptureRequest): Promise<Captured> {
+  const { changes, content, root } = request;
+  const not_carried: NotCarried[] = changes.refused.map((path) => ({ path, why: "special_file", sha256: null }));
+  const files: { path: string; sha256: string | null; mode: string | null }[] = [];
+  const binaries: string[] = [];
+  const links: string[] = [];
+  const changed: PathChange[] = [];
+  const every = listChanges(changes);
+  // The view leaves out what was ignored and there; what the agent made anew is held against the same rules.
+  const asked = [...changes.added].map(([path, { type }]) => (type === "dir" ? `${path}/` : path));
+  const ignored = await listIgnoredPaths(root, asked);
+  const all = every.filter(([path]) => !ignored.has(path) && !ignored.has(`${path}/`));
+  const folders = listFilledFolders(all);
+  for (const [path, { before, after }] of all) {
+    if (request.leave_out.some((one) => isUnder(path, one))) {
+      if (after?.type !== "dir") not_carried.push({ path, why: "left_out", sha256: hashOf(after) });
+      continue;
+    }
+    const old = toMode(before);
+    const mode = toMode(after);
+    if (after?.type === "dir" && before === null && !folders.has(path)) {
+      not_carried.push({ path, why: "empty_folder", sha256: null });
+    }
+    if (old === null && mode === null) continue;
+    if (old === mode && sameContent(before, after)) {
+      not_carried.push({ path, why: "mode", sha256: null });
+      continue;
+    }
+    const side = after === null || mode === null ? null : { mode, bytes: await readAfter(after, content) };
+    if (after?.type === "symlink") links.push(path);
+    else if (side?.bytes.includes(0) === true) binaries.push(path);
+    changed.push({ path, before: old === null ? null : () => readBefore(root, path), after: side });
+    files.push({ path, sha256: hashOf(after), mode });
+  }
+  const { text, rest } = await formatChangePatch({ ...request, changes: changed });
+  not_carried.sort((a, b) => compareCodePoints(a.path, b.path));
+  return {
+    patch: Buffer.concat([text, rest]),
+    text,
+    files,
+    binaries,
+    links,
+    not_carried,
+    ignored: countFiles(ignored, changes),
+  };
+}
+
+function countFiles(paths: ReadonlySet<string>): number {
+  return [...paths].filter((path) => !path.endsWith("/")).length;
+}
+
+function listChanges(changes: ViewChanges): [string, Sides][] {
+  const all = new Map<string, Sides>();
+  for (const [path, after] of changes.added) all.set(path, { before: null, after });
+  for (const [path, before] of changes.removed) all.set(path, { before, after: null });
+  for (const [path, { before, after }] of changes.changed) all.set(path, { before, after });
+  return sortedByCodePoint(all.keys()).map((path) => [path, all.get(path)!]);
+}
+
+/** Every folder above something that an agent left there. */
+function listFilledFolders(all: readonly [string, Sides][]): ReadonlySet<string> {
+  const filled = new Set<string>();
+  for (const [path, { after }] of all) {
+    if (after === null || after.type === "dir") continue;
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) filled.add(path.slice(0, at));
+  }
+  return filled;
+}
+
+function toMode(entry: Entry | null): ChangeSide["mode"] | null {
+  if (entry === null || entry.type === "dir") return null;
+  if (entry.type === "symlink") return "120000";
+  // git looks at the owner's bit only.
+  return (Number.parseInt(entry.mode, 8) & 0o100) === 0 ? "100644" : "100755";
+}
+
+function sameContent(before: Entry | null, after: Entry | null): boolean {
+  if (before?.type === "file" && after?.type === "file") return before.sha256 === after.sha256;
+  return before?.type === "symlink" && after?.type === "symlink" && before.target === after.target;
+}
+
+function hashOf(entry: Entry | null): string | null {
+  return entry?.type === "file" ? entry.sha256 : null;
+}
+
+async function readAfter(entry: Entry, content: ContentStore): Promise<Uint8Array> {
+  return entry.type === "symlink" ? encodeUtf8(entry.target) : content.get(hashOf(entry)!);
+}
+
+/** Only for paths the tree does not hold: what lies inside submodules. */
+function readBefore(root: string, path: string): ChangeSide {
+  const place = join(root, path);
+  const facts = lstatSync(place);
+  if (facts.isSymbolicLink()) return { mode: "120000", bytes: encodeUtf8(readlinkSync(place)) };
+  return { mode: (facts.mode & 0o100) === 0 ? "100644" : "100755", bytes: readFileSync(place) };
+}

@@ -1,0 +1,109 @@
+import { compareCodePoints, parseJson } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { acquireLocks, releaseLocks } from "../../rooms/catalytic/locks.ts";
+import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
+import { advanceRun } from "../../rooms/workflow/run/advance.ts";
+import { abortRun } from "../../rooms/workflow/run/end-run.ts";
+import { findRun } from "../../rooms/workflow/run/find-run.ts";
+import { Run } from "../../rooms/workflow/run/run.ts";
+import { withSession } from "../../rooms/workflow/run/session.ts";
+import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
+import type { Composition } from "../compose.ts";
+import { workflowPorts } from "../wiring/workflow.ts";
+import { type AgentSummary, agentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+
+/** The summaries of all agent runs of this repository, newest first. */
+export async function listAgentRuns(composition: Composition): Promise<AgentSummary[]> {
+  const ports = await workflowPorts(composition, "read");
+  const summaries = ports.runs.ids().flatMap((id) => {
+    const run = Run.load(ports, ports.runs.open(id)!);
+    return run.read(SUMMARY_FILE) === null ? [] : [readSummary(run)];
+  });
+  return summaries.sort(
+    (a, b) => compareCodePoints(b.created_at, a.created_at) || compareCodePoints(b.run_id, a.run_id),
+  );
+}
+
+/** One agent run with the patch it left. */
+export async function showAgentRun(
+  composition: Composition,
+  name: string,
+): Promise<{ readonly summary: AgentSummary; readonly patch: string }> {
+  const run = findAgentRun(await workflowPorts(composition, "read"), name);
+  const patch = run.read(PATCH_FILE) ?? run.read(CAPTURED_FILE);
+  return { summary: readSummary(run), patch: new TextDecoder().decode(patch ?? new Uint8Array()) };
+}
+
+/** Applies a verified change to the real tree: the workflow's apply step, while no view of the tree is open. */
+export async function applyAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
+  const ports = await workflowPorts(composition, "mutate");
+  const run = findAgentRun(ports, name);
+  const summary = readSummary(run);
+  if (summary.outcome !== "verified") {
+    throw new VerbatimError("RUN_NOT_PASSED", {
+      message: `only a verified change can be applied; this run is ${summary.outcome}`,
+      where: run.folder.dir,
+      fix: `Look at it: verbatim agent show ${run.id}`,
+    });
+  }
+  refuseConcurrent(summary, run);
+  const places = toCatalyticPlaces(composition);
+  const locks = createCatalyticPorts(composition);
+  const run_id = `apply-${run.id.toLowerCase().replace(/[^a-z0-9_-]/g, "-")}`.slice(0, 64);
+  await acquireLocks(locks, places.state, { run_id, root: places.root, paths: ["."], shared: false });
+  try {
+    await withSession(ports, run.folder, "agent apply", (session) =>
+      advanceRun(session, { maxSteps: 16, apply: true, retryVerify: false }),
+    );
+  } finally {
+    releaseLocks(locks, places.state, run_id);
+  }
+  const now = Run.load(ports, run.folder);
+  if (now.state.status === "pass") return readSummary(now);
+  const blocked = now.state.blocked;
+  throw new VerbatimError(blocked?.code === "REPO_MOVED" ? "REPO_MOVED" : "REPO_DIRTY", {
+    message: blocked?.message ?? "the real tree is not what it was when the agent began",
+    where: run.folder.dir,
+    fix: `The verified patch is kept: ${run.folder.dir}/${PATCH_FILE}`,
+  });
+}
+
+function refuseConcurrent(summary: AgentSummary, run: Run): void {
+  const paths = new Set(summary.changes.files.map(({ path }) => path));
+  const both = (summary.proof?.concurrent_changes ?? []).filter((path) => paths.has(path));
+  if (both.length === 0) return;
+  throw new VerbatimError("REPO_DIRTY", {
+    message: `somebody else changed the same paths while the agent worked: ${both.slice(0, 20).join(", ")}`,
+    where: run.folder.dir,
+    details: { paths: both },
+  });
+}
+
+/** Throws a change away: the workflow's abort. The repository is not touched. */
+export async function discardAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
+  const ports = await workflowPorts(composition, "mutate");
+  const run = findAgentRun(ports, name);
+  await withSession(ports, run.folder, "agent discard", (session) => abortRun(session, "discarded by its owner"));
+  return readSummary(Run.load(ports, run.folder));
+}
+
+function findAgentRun(ports: WorkflowPorts, name: string): Run {
+  const run = findRun(ports, name);
+  if (run.read(SUMMARY_FILE) !== null) return run;
+  throw new VerbatimError("RUN_NOT_FOUND", {
+    message: `${run.id} is a workflow run, but no agent run`,
+    fix: `Look at it with: verbatim workflow show ${run.id}`,
+  });
+}
+
+/** The summary as it was written, with what happened to the run since. */
+function readSummary(run: Run): AgentSummary {
+  const written = agentSummary.parse(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!))));
+  const { status, stop_reason, candidates } = run.state;
+  if (status === "pass" && candidates.at(-1)?.state === "applied") return { ...written, outcome: "applied" };
+  if (stop_reason === "rolled_back") return { ...written, outcome: "discarded", reason: "applied and rolled back" };
+  const isDiscarded = stop_reason === "aborted" && (written.outcome === "verified" || written.outcome === "working");
+  if (isDiscarded) return { ...written, outcome: "discarded", reason: "discarded before it was applied" };
+  return written;
+}

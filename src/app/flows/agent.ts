@@ -1,0 +1,222 @@
+import { homedir } from "node:os";
+import { join, relative, resolve, sep } from "node:path";
+import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { runInView, type ViewOutcome } from "../../rooms/catalytic/view.ts";
+import type { GuardRequest } from "../../rooms/catalytic/words.ts";
+import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
+import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
+import { advanceRun } from "../../rooms/workflow/run/advance.ts";
+import { createDirectRun, type DirectOptions } from "../../rooms/workflow/run/direct-run.ts";
+import { abortRun } from "../../rooms/workflow/run/end-run.ts";
+import { storeArtifact } from "../../rooms/workflow/run/receive.ts";
+import { Run } from "../../rooms/workflow/run/run.ts";
+import { withSession } from "../../rooms/workflow/run/session.ts";
+import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
+import type { Composition } from "../compose.ts";
+import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
+import { workflowPorts } from "../wiring/workflow.ts";
+import { type Captured, captureChanges } from "./agent-capture.ts";
+import { collectReceipts } from "./agent-hooks.ts";
+import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
+import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+
+export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
+  readonly command: readonly string[];
+  readonly guard: GuardRequest | null;
+  readonly timeoutMs: number | null;
+  readonly keep: readonly string[];
+  readonly hashAll: boolean;
+}
+
+const COMMAND = "agent";
+const MOST_DIRTY = 20;
+
+/**
+ * Runs a command as an agent under contract: a view of the whole tree, the real tree proved untouched, the change as a
+ * patch, the gate, verification. Nothing is applied here.
+ */
+export async function runAgent(composition: Composition, request: AgentRequest): Promise<AgentSummary> {
+  const begun = composition.clock.now();
+  const ports = await workflowPorts(composition, "mutate");
+  const keep = request.keep.map(toKept);
+  const dirty = await ports.git.head().then(() => ports.git.changedTracked());
+  const run = await createDirectRun(ports, { ...request, runId: null, gate: "lite", maxIterations: null });
+  const summary = start(run, request, dirty, keep);
+  save(run, summary);
+  const view = await work(composition, ports, run, request, keep);
+  const captured = await captureChanges({
+    root: ports.repoRoot,
+    tree: run.state.base_tree,
+    objects: join(run.folder.dir, "objects"),
+    changes: view.changes,
+    leave_out: request.leaveOut.map((path) => path.replace(/\/+$/, "")),
+    content: await composition.content("append"),
+  });
+  if (captured.patch.length > 0) run.folder.write(CAPTURED_FILE, captured.patch);
+  const hooks = await collectReceipts(composition, run);
+  const judged = await judge(ports, run, view, captured);
+  const now = Run.load(ports, run.folder);
+  const finished: AgentSummary = {
+    ...summary,
+    ...judged,
+    duration_ms: composition.clock.now() - begun,
+    agent: {
+      ...summary.agent,
+      exit_code: view.run.exit_code,
+      duration_ms: view.run.duration_ms,
+      commits: view.changes.commits,
+      stdout: join(view.run.run_dir, "STDOUT.log"),
+      stderr: join(view.run.run_dir, "STDERR.log"),
+    },
+    proof: readProof(view),
+    changes: countChanges(captured, view.changes.ignored + captured.ignored),
+    gate: readGate(now),
+    verify: readVerify(now),
+    shown: request.files.length === 0 ? summary.shown : readShown(now),
+    hooks,
+  };
+  save(run, finished);
+  if (view.run.interrupted_by !== null) {
+    throw new VerbatimError("INTERRUPTED", {
+      message: "the agent was interrupted; the real tree is as it was",
+      where: run.folder.dir,
+      exit: view.run.interrupted_by === "SIGINT" ? 130 : 143,
+    });
+  }
+  return finished;
+}
+
+function start(run: Run, request: AgentRequest, dirty: readonly string[], keep: readonly string[]): AgentSummary {
+  return {
+    run_id: run.id,
+    run_dir: run.folder.dir,
+    goal: run.state.goal,
+    outcome: "working",
+    reason: null,
+    created_at: run.state.created_at,
+    duration_ms: 0,
+    base: { commit: run.state.base_commit, dirty: dirty.slice(0, MOST_DIRTY), dirty_count: dirty.length },
+    agent: { argv: [...request.command], exit_code: null, duration_ms: 0, commits: 0, stdout: "", stderr: "" },
+    proof: null,
+    changes: { files: [], added_lines: 0, deleted_lines: 0, ignored: 0, binaries: [], links: [], not_carried: [] },
+    gate: null,
+    verify: null,
+    shown: { files: [], bytes: 0 },
+    kept: [...keep],
+    hooks: { receipts: 0, blocked: 0 },
+  };
+}
+
+function save(run: Run, summary: AgentSummary): void {
+  run.folder.write(SUMMARY_FILE, `${formatCanonical(summary)}\n`);
+}
+
+/** Lets the command work in its view. When it cannot even start, the run is ended and the reason is thrown. */
+async function work(
+  composition: Composition,
+  ports: WorkflowPorts,
+  run: Run,
+  request: AgentRequest,
+  keep: readonly string[],
+): Promise<ViewOutcome> {
+  const places = toCatalyticPlaces(composition);
+  const spool = run.folder.makeFolder(HOOK_SPOOL);
+  const pack = request.files.length === 0 ? {} : { VERBATIM_PACK: join(run.folder.dir, CONTEXT_PACK_FILE) };
+  const cwd = relative(places.root, resolve(composition.start)).split(sep).join("/");
+  try {
+    return await runInView(createCatalyticPorts(composition), {
+      ...places,
+      command: request.command,
+      intent: toIntent(request.goal),
+      cwd: cwd === "" ? "." : cwd,
+      extra_env: { VERBATIM_RUN: run.id, ...pack },
+      keep: sortedUnique([...keep, spool]),
+      hash_all: request.hashAll,
+      ...(request.guard === null ? {} : { guard: request.guard }),
+      ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
+    });
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    await end(ports, run, `the agent did not start: ${why}`);
+    throw thrown;
+  }
+}
+
+/** Gate and verification for a change that may be judged; everything else ends the run. */
+async function judge(
+  ports: WorkflowPorts,
+  run: Run,
+  view: ViewOutcome,
+  captured: Captured,
+): Promise<{ readonly outcome: AgentOutcome; readonly reason: string | null }> {
+  if (!view.run.accepted) {
+    const reason = view.run.message === "" ? view.run.condition : view.run.message;
+    await end(ports, run, reason);
+    return { outcome: "agent_failed", reason };
+  }
+  if (captured.patch.length === 0) {
+    await end(ports, run, "the agent changed nothing that a patch carries");
+    return { outcome: "unchanged", reason: null };
+  }
+  await withSession(ports, run.folder, COMMAND, async (session) => {
+    await storeArtifact(session, PATCH_FILE, captured.patch, "patchmaker", { captured_from: view.run.run_id });
+    await advanceRun(session, { maxSteps: 16, apply: false, retryVerify: false });
+  });
+  const judged = Run.load(ports, run.folder);
+  const gate = readGate(judged);
+  const state = judged.state.candidates.at(-1)?.state;
+  if (state === "verified") {
+    requireSameTree(judged, captured);
+    return { outcome: "verified", reason: null };
+  }
+  if (state === "rejected") return { outcome: "rejected", reason: describeRejection(gate) };
+  const failed = readVerify(judged)?.failures[0];
+  return { outcome: "verify_failed", reason: failed?.message.split("\n", 1)[0] ?? judged.state.stop_reason ?? "" };
+}
+
+function describeRejection(gate: AgentSummary["gate"]): string {
+  const first = gate?.findings[0];
+  return `${gate?.code ?? ""} (${gate?.rule ?? ""})${first?.path == null ? "" : ` at ${first.path}`}`;
+}
+
+/** The patch, applied in the isolated copy, must have given exactly the files the agent left. */
+function requireSameTree(run: Run, captured: Captured): void {
+  const bytes = run.read("artifacts/patch_gate.json");
+  const record = JSON.parse(Buffer.from(bytes ?? []).toString("utf8")) as {
+    readonly post_images?: readonly {
+      readonly path: string;
+      readonly sha256: string | null;
+      readonly mode: string | null;
+    }[];
+  };
+  const made = new Map((record.post_images ?? []).map((image) => [image.path, image]));
+  const wrong = captured.files.find(({ path, sha256, mode }) => {
+    const image = made.get(path);
+    return image === undefined || image.sha256 !== sha256 || image.mode !== mode;
+  });
+  if (wrong === undefined && made.size === captured.files.length) return;
+  throw new VerbatimError("AGENT_CAPTURE_FAILED", {
+    message: `the patch does not give what the agent left at ${wrong?.path ?? "an unknown path"}`,
+    where: run.folder.dir,
+    details: { path: wrong?.path ?? null },
+  });
+}
+
+async function end(ports: WorkflowPorts, run: Run, reason: string): Promise<void> {
+  await withSession(ports, run.folder, COMMAND, (session) => abortRun(session, reason));
+}
+
+function toIntent(goal: string): string {
+  const line = goal.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  return [...`Let an agent work: ${line}`].slice(0, 200).join("");
+}
+
+function toKept(path: string): string {
+  const place = path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+  if (resolve(place) === place.replace(/(?<=.)[/\\]+$/, "")) return resolve(place);
+  throw new VerbatimError("USAGE", {
+    message: `--keep must be absolute or begin with ~/: ${JSON.stringify(path)}`,
+  });
+}

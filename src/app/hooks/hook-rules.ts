@@ -1,0 +1,140 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { PLAN_FILE, validatePlan } from "../../rooms/workflow/artifacts/plan.ts";
+import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
+import { isRunId } from "../../rooms/workflow/run-id.ts";
+import { createStateFolder, userFolders, type Workspace } from "../workspace.ts";
+
+/** Roots nobody may write through a hook, whatever is configured. */
+const ALWAYS_FORBIDDEN = [".git", ".verbatim", "verbatim.config.json"];
+
+/** The run a hook belongs to. */
+export interface HookRun {
+  readonly id: string;
+  readonly dir: string;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly allow_roots: readonly string[];
+  readonly deny_prefixes: readonly string[];
+  readonly deny_suffixes: readonly string[];
+}
+
+/** What a tool call is judged by. */
+export interface HookRules {
+  readonly root: string;
+  readonly forbidden: readonly string[];
+  /** Absolute places outside the root that may be written. */
+  readonly keep: readonly string[];
+  readonly run: HookRun | null;
+}
+
+/** Reads the rules of a workspace and of the run in the environment. Anything unreadable throws, so that it blocks. */
+export async function readHookRules(
+  workspace: Workspace,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): Promise<HookRules> {
+  const config = await readConfig(workspace);
+  const forbidden = readTexts(config, "catalytic", "forbidden_roots");
+  const keep = readTexts(config, "agent", "keep").map((path) =>
+    path.startsWith("~/") ? join(homedir(), path.slice(2)) : path,
+  );
+  const id = env["VERBATIM_RUN"];
+  return {
+    root: workspace.root,
+    forbidden: [...ALWAYS_FORBIDDEN, ...forbidden.map((path) => path.replace(/\/+$/, ""))],
+    keep,
+    run: id === undefined || id === "" ? null : readRun(workspace, config, id, env, platform),
+  };
+}
+
+/**
+ * The configuration, judged in full once per content: the check needs a library whose loading would take most of
+ * the time a hook has, so that it passed is kept as a file named by the content's hash.
+ */
+async function readConfig(workspace: Workspace): Promise<JsonObject> {
+  if (!existsSync(workspace.config)) return {};
+  const bytes = readFileSync(workspace.config);
+  const mark = join(workspace.state, `config-${nodeCrypto.sha256(bytes)}`);
+  if (!existsSync(mark)) {
+    const { parseConfig } = await import("../config.ts");
+    parseConfig(bytes);
+    if (existsSync(workspace.state) || createStateFolder(workspace)) markJudged(mark);
+  }
+  return parseJson(bytes) as JsonObject;
+}
+
+// Inside an agent's view the state folder is read-only: then the configuration is judged each time.
+function markJudged(mark: string): void {
+  try {
+    writeFileSync(mark, "");
+  } catch (thrown) {
+    if (!["EROFS", "EACCES", "EPERM"].includes((thrown as NodeJS.ErrnoException).code ?? "")) throw thrown;
+  }
+}
+
+function readTexts(config: JsonObject, room: string, key: string): string[] {
+  const part = config[room];
+  const value = isJsonObject(part) ? part[key] : undefined;
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function readRun(
+  workspace: Workspace,
+  config: JsonObject,
+  id: string,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): HookRun {
+  const dir = isRunId(id) ? join(findRunsRoot(workspace, config, env, platform), id) : "";
+  const file = join(dir, "RUN.json");
+  if (dir === "" || !existsSync(file)) throw refuseRun(`there is no run ${JSON.stringify(id)} of this repository`);
+  const run = parseJson(readFileSync(file));
+  if (!isJsonObject(run) || run["run_id"] !== id) throw refuseRun(`RUN.json of ${id} is not readable`);
+  if (run["stop_reason"] !== null || run["status"] === "pass") throw refuseRun(`the run ${id} has ended`);
+  const { value: plan } = validatePlan(readFileSync(join(dir, ...PLAN_FILE.split("/"))), {
+    kind: "signed",
+    knownGates: null,
+  });
+  const policy = run["policy"];
+  if (plan === null || !isJsonObject(policy)) throw refuseRun(`the run ${id} has no signed plan`);
+  return {
+    id,
+    dir,
+    allow: plan.scope_allow,
+    deny: plan.scope_deny,
+    allow_roots: requireTexts(policy["allow_roots"], id),
+    deny_prefixes: requireTexts(policy["deny_prefixes"], id),
+    deny_suffixes: requireTexts(policy["deny_suffixes"], id),
+  };
+}
+
+/** Where the workflow runs of a repository lie: the same order of places as the workflow room has. */
+function findRunsRoot(
+  workspace: Workspace,
+  config: JsonObject,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): string {
+  const part = config["workflow"];
+  const configured = isJsonObject(part) ? part["runs_root"] : undefined;
+  const given = env["VERBATIM_RUNS_ROOT"] ?? (typeof configured === "string" ? configured : undefined);
+  const root = given !== undefined && given !== "" ? given : join(userFolders(env, platform).state, "runs");
+  return join(
+    root,
+    toRepoSlug(basename(workspace.root), (name) => nodeCrypto.sha256(name)),
+  );
+}
+
+function requireTexts(value: JsonValue | undefined, id: string): string[] {
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
+  throw refuseRun(`the policy of the run ${id} is not readable`);
+}
+
+function refuseRun(message: string): VerbatimError {
+  return new VerbatimError("HOOK_RUN_INVALID", { message, where: "VERBATIM_RUN" });
+}

@@ -1,0 +1,100 @@
+import type { JsonObject } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { listPatchedPaths } from "./patch-text.ts";
+
+/** What a tool call would touch, as the client named it. */
+export interface ToolTargets {
+  readonly writes: readonly string[];
+  readonly reads: readonly string[];
+  /** Shell commands; their paths are found by reading the command. */
+  readonly commands: readonly string[];
+}
+
+/** Tools of the four clients that change the file they name. */
+const WRITERS = new Set([
+  "Write",
+  "Edit",
+  "MultiEdit",
+  "NotebookEdit",
+  "StrReplace",
+  "Delete",
+  "EditNotebook",
+  "TabWrite",
+  "write_file",
+  "replace",
+]);
+
+const READERS = new Set([
+  "Read",
+  "NotebookRead",
+  "Glob",
+  "Grep",
+  "LS",
+  "TabRead",
+  "SemanticSearch",
+  "read_file",
+  "read_many_files",
+  "list_directory",
+  "glob",
+  "grep_search",
+  "search_file_content",
+]);
+
+const SHELLS = new Set(["Bash", "PowerShell", "Shell", "run_shell_command", "shell", "exec_command"]);
+
+const PATH_KEYS = [
+  "file_path",
+  "notebook_path",
+  "path",
+  "target_file",
+  "target_notebook",
+  "filePath",
+  "absolute_path",
+  "dir_path",
+  "destination",
+  "paths",
+  "file_paths",
+  "files",
+];
+
+/**
+ * The targets of one tool call. A tool nobody knows counts as a writer of every path it names: what cannot be told
+ * apart is treated as the stricter of the two.
+ */
+export function listToolTargets(tool: string, input: JsonObject, isMcp: boolean): ToolTargets {
+  if (!isMcp && tool === "apply_patch") {
+    const text = ["command", "patch", "input"].map((key) => input[key]).find((value) => typeof value === "string");
+    if (typeof text !== "string") throw missing(tool, "a patch");
+    return { writes: listPatchedPaths(text), reads: [], commands: [] };
+  }
+  if (!isMcp && SHELLS.has(tool)) return { writes: [], reads: [], commands: [readCommand(tool, input)] };
+  const paths = listPaths(input);
+  if (!isMcp && READERS.has(tool)) return { writes: [], reads: paths, commands: [] };
+  if (!isMcp && WRITERS.has(tool) && paths.length === 0) throw missing(tool, "a path");
+  const command = input["command"];
+  return { writes: paths, reads: [], commands: typeof command === "string" ? [command] : [] };
+}
+
+function readCommand(tool: string, input: JsonObject): string {
+  const command = input["command"] ?? input["cmd"];
+  if (typeof command === "string") return command;
+  if (Array.isArray(command) && command.every((word) => typeof word === "string")) return command.join(" ");
+  throw missing(tool, "a command");
+}
+
+function listPaths(input: JsonObject): string[] {
+  const found: string[] = [];
+  for (const key of PATH_KEYS) {
+    const value = input[key];
+    const values = Array.isArray(value) ? value : [value];
+    for (const one of values) if (typeof one === "string" && one !== "") found.push(one);
+  }
+  return found;
+}
+
+function missing(tool: string, what: string): VerbatimError {
+  return new VerbatimError("HOOK_INPUT_INVALID", {
+    message: `the call of ${JSON.stringify(tool)} names no target: ${what} is missing from tool_input`,
+    where: "/tool_input",
+  });
+}

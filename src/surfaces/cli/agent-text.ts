@@ -1,0 +1,250 @@
+import type { Io } from "./io.ts";
+import { formatTable } from "./table.ts";
+
+/** The part of an agent run's summary that people read. */
+export interface AgentView {
+  readonly run_id: string;
+  readonly run_dir: string;
+  readonly goal: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly created_at: string;
+  readonly duration_ms: number;
+  readonly base: { readonly commit: string; readonly dirty_count: number };
+  readonly agent: {
+    readonly argv: readonly string[];
+    readonly exit_code: number | null;
+    readonly duration_ms: number;
+    readonly commits: number;
+  };
+  readonly proof: {
+    readonly catalytic_run: string;
+    readonly directory: string;
+    readonly accepted: boolean;
+    readonly proof_hash: string | null;
+    readonly guard: string;
+    readonly launcher: string | null;
+    readonly tree_root_before: string | null;
+    readonly tree_root_after: string | null;
+    readonly hashed: string;
+    readonly violations: readonly string[];
+    readonly concurrent_changes: readonly string[];
+  } | null;
+  readonly changes: {
+    readonly files: readonly {
+      readonly path: string;
+      readonly operation: string;
+      readonly added: number;
+      readonly deleted: number;
+    }[];
+    readonly added_lines: number;
+    readonly deleted_lines: number;
+    readonly ignored: number;
+    readonly binaries: readonly string[];
+    readonly links: readonly string[];
+    readonly not_carried: readonly { readonly path: string; readonly why: string }[];
+  };
+  readonly gate: {
+    readonly verdict: string;
+    readonly findings: readonly { readonly code: string; readonly rule: string; readonly path: string | null }[];
+  } | null;
+  readonly verify: {
+    readonly result: string;
+    readonly isolation: string;
+    readonly commands: readonly { readonly cmd: string; readonly exit_code: number; readonly duration_ms: number }[];
+    readonly failures: readonly { readonly message: string }[];
+  } | null;
+  readonly shown: { readonly files: readonly string[]; readonly bytes: number };
+  readonly kept: readonly string[];
+  readonly hooks: { readonly receipts: number; readonly blocked: number };
+}
+
+const MOST_FILES = 15;
+const MOST_LINES = 8;
+
+const SIGNS: Readonly<Record<string, string>> = { create: "A", modify: "M", delete: "D", mode: "x" };
+
+const WHY: Readonly<Record<string, string>> = {
+  special_file: "a special file",
+  empty_folder: "an empty folder",
+  mode: "only permissions that git does not keep",
+  left_out: "left out as you asked",
+};
+
+/** Prints what became of an agent run: change, gates, proof, what next. Fits 80 columns. */
+export function renderAgent(view: AgentView, io: Io): void {
+  const { paint } = io;
+  io.line(`${paint.bold("agent run")} ${view.run_id}`);
+  field(io, "goal", view.goal.replace(/\s+/g, " "));
+  field(io, "agent", formatAgent(view));
+  if (view.base.dirty_count > 0) {
+    field(io, "base", `${view.base.commit.slice(0, 12)} and ${count(view.base.dirty_count, "local change")}`);
+  }
+  renderChanges(view, io);
+  renderGates(view, io);
+  renderProof(view, io);
+  if (view.shown.files.length > 0) {
+    field(io, "shown", `${count(view.shown.files.length, "file")} in the context pack, ${view.shown.bytes} bytes`);
+  }
+  if (view.kept.length > 0) field(io, "kept", `${view.kept.join(", ")} (really writable, outside every promise)`);
+  if (view.hooks.receipts > 0) {
+    field(io, "hooks", `${count(view.hooks.receipts, "receipt")}, ${view.hooks.blocked} blocked`);
+  }
+  io.line();
+  for (const line of formatEnd(view, io)) io.line(line);
+}
+
+function field(io: Io, name: string, text: string, mark = " "): void {
+  const [first = "", ...rest] = wrap(text, io.width - 13);
+  io.line(`${mark} ${io.paint.dim(name.padEnd(9))} ${first}`);
+  for (const line of rest) io.line(`${" ".repeat(12)}${line}`);
+}
+
+function formatAgent({ agent }: AgentView): string {
+  const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
+  const commits = agent.commits > 0 ? `, ${count(agent.commits, "commit")} of its own` : "";
+  return `${short}  (exit ${agent.exit_code ?? "none"}, ${seconds(agent.duration_ms)}${commits})`;
+}
+
+function renderChanges({ changes }: AgentView, io: Io): void {
+  const { files, added_lines, deleted_lines } = changes;
+  field(
+    io,
+    "change",
+    files.length === 0 ? "none" : `${count(files.length, "file")}, +${added_lines} -${deleted_lines}`,
+  );
+  for (const file of files.slice(0, MOST_FILES)) {
+    const lines = `+${file.added} -${file.deleted}`;
+    io.line(`            ${SIGNS[file.operation] ?? "M"} ${plain(file.path)}  ${io.paint.dim(lines)}`);
+  }
+  if (files.length > MOST_FILES) io.line(`            and ${files.length - MOST_FILES} more`);
+  const notes = [
+    ...(changes.ignored > 0 ? [`${count(changes.ignored, "git-ignored path")} changed and left out`] : []),
+    ...changes.binaries.map((path) => `${plain(path)} is binary and cannot travel in a patch`),
+    ...changes.links.map((path) => `${plain(path)} is a link and cannot travel in a patch`),
+    ...changes.not_carried.map(({ path, why }) => `${plain(path)} is not carried: ${WHY[why] ?? why}`),
+  ];
+  for (const note of notes.slice(0, MOST_LINES)) io.line(`            ${io.paint.warn("!")} ${note}`);
+  if (notes.length > MOST_LINES) io.line(`            and ${notes.length - MOST_LINES} more notes (--json has all)`);
+}
+
+function renderGates({ gate, verify }: AgentView, io: Io): void {
+  const { paint } = io;
+  if (gate !== null) {
+    const isGood = gate.verdict === "accept";
+    field(io, "gate", isGood ? "scope, policy and git accept the patch" : "rejected", sign(isGood, io));
+    for (const { code, rule, path } of gate.findings.slice(0, MOST_LINES)) {
+      io.line(`            ${paint.bad(code)} ${rule}${path === null ? "" : ` at ${plain(path)}`}`);
+    }
+  }
+  if (verify === null) return;
+  const where = verify.isolation === "catalytic" ? "in an isolated view" : "in a separate checkout";
+  const isGood = verify.result === "PASS";
+  field(io, "verify", `${isGood ? "passed" : "failed"} ${where}`, sign(isGood, io));
+  for (const { cmd, exit_code, duration_ms } of verify.commands) {
+    if (cmd.startsWith("verbatim:") && exit_code === 0) continue;
+    io.line(
+      `            ${sign(exit_code === 0, io)} ${plain(cmd)}  ${paint.dim(`${exit_code}, ${seconds(duration_ms)}`)}`,
+    );
+  }
+  const lines = verify.failures
+    .flatMap(({ message }) => message.split("\n").slice(1))
+    .filter((line) => line.trim() !== "");
+  for (const line of lines.slice(-MOST_LINES))
+    io.line(`              ${paint.dim(plain(line).slice(0, io.width - 14))}`);
+}
+
+function renderProof({ proof }: AgentView, io: Io): void {
+  if (proof === null) return;
+  const same = proof.tree_root_before !== null && proof.tree_root_before === proof.tree_root_after;
+  const isGood = same && proof.violations.length === 0;
+  const root = proof.tree_root_before?.slice(0, 16) ?? "unknown";
+  field(
+    io,
+    "proof",
+    isGood ? `the real tree is untouched, root ${root}` : "the real tree is not proved",
+    sign(isGood, io),
+  );
+  const view = proof.launcher === "copy-view" ? "a copy, no overlay here" : "an overlay of the tree";
+  io.line(`            guard ${proof.guard} (${view}), hashed ${proof.hashed}`);
+  for (const violation of proof.violations.slice(0, MOST_LINES))
+    io.line(`            ${io.paint.bad(plain(violation))}`);
+  if (proof.concurrent_changes.length > 0) {
+    const paths = proof.concurrent_changes.slice(0, 5).map(plain).join(", ");
+    io.line(`            ${io.paint.warn("!")} somebody else changed ${paths} meanwhile`);
+  }
+}
+
+function formatEnd(view: AgentView, io: Io): string[] {
+  const { paint } = io;
+  const took = `in ${seconds(view.duration_ms)}`;
+  switch (view.outcome) {
+    case "verified":
+      return [
+        `${paint.good("verified")} ${took}; nothing is applied yet`,
+        `  apply it:   ${paint.bold(`verbatim agent apply ${view.run_id}`)}`,
+        `  read it:    verbatim agent show ${view.run_id}`,
+        `  drop it:    verbatim agent discard ${view.run_id}`,
+      ];
+    case "applied":
+      return [`${paint.good("applied")}; undo it: verbatim workflow rollback ${view.run_id}`];
+    case "unchanged":
+      return [`${paint.good("unchanged")} ${took}: the agent left nothing to apply`];
+    case "discarded":
+      return [`discarded: ${view.reason ?? ""}`];
+    default:
+      return [
+        `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${view.reason ?? "no reason was given"}`,
+        `  nothing landed; the record is in ${view.run_dir}`,
+      ];
+  }
+}
+
+/** Lines of `agent list`. */
+export function formatAgentList(runs: readonly AgentView[], width: number): string[] {
+  const rows = runs.map((run) => [
+    run.run_id,
+    run.outcome,
+    String(run.changes.files.length),
+    `+${run.changes.added_lines} -${run.changes.deleted_lines}`,
+    run.goal.replace(/\s+/g, " "),
+  ]);
+  const columns = [
+    { title: "run" },
+    { title: "outcome" },
+    { title: "files", align: "right" },
+    { title: "lines", align: "right" },
+    { title: "goal", shrink: true },
+  ] as const;
+  return formatTable(columns, rows, width);
+}
+
+function sign(isGood: boolean, io: Io): string {
+  return isGood ? io.paint.good("✓") : io.paint.bad("✗");
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+// A name with control characters would draw on the terminal.
+function plain(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of plain(text).split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

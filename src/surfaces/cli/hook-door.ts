@@ -1,0 +1,52 @@
+import { readSync } from "node:fs";
+import { answerHook } from "../../app/hooks/answer-hook.ts";
+
+export interface HookWorld {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+const CHUNK = 64 * 1024;
+
+/** The short way in for hooks: no command line parser, no operation table. Agents wait for this at every tool call. */
+export async function runHook(argv: readonly string[], world: HookWorld): Promise<number> {
+  const [, event = "", , client = "claude"] = argv;
+  const { cwd, env, platform } = world;
+  const bytes = await readInput(world.stdin);
+  const reply = await answerHook({ event, client, bytes, start: cwd, env, platform });
+  if (reply.stdout !== "") await write(world.stdout, reply.stdout);
+  if (reply.stderr !== "") await write(world.stderr, reply.stderr);
+  return reply.exit;
+}
+
+function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((done) => stream.write(text, () => done()));
+}
+
+/** Standard input whole. Reading it at once saves a few milliseconds; a pipe that is not ready is read as it comes. */
+async function readInput(stdin: NodeJS.ReadStream): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  if (readAtOnce(chunks)) return Buffer.concat(chunks);
+  for await (const chunk of stdin) chunks.push(chunk as Uint8Array);
+  return Buffer.concat(chunks);
+}
+
+function readAtOnce(chunks: Uint8Array[]): boolean {
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    try {
+      const size = readSync(0, chunk, 0, CHUNK, null);
+      if (size === 0) return true;
+      chunks.push(chunk.subarray(0, size));
+    } catch (thrown) {
+      const code = (thrown as NodeJS.ErrnoException).code;
+      if (code === "EOF") return true;
+      if (code === "EAGAIN") return false;
+      throw thrown;
+    }
+  }
+}

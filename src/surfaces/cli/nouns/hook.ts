@@ -1,0 +1,74 @@
+import type { Io } from "../io.ts";
+import { defineVerb, type Noun } from "../verb.ts";
+
+interface Reply {
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Installed {
+  readonly file: string;
+  readonly block: unknown;
+  readonly state: "created" | "merged" | "unchanged" | "proposed";
+  readonly notes: readonly string[];
+}
+
+function defineHookVerb(event: string) {
+  return defineVerb<Reply>({
+    path: [event],
+    operation: `hook.${event}`,
+    args: [{ field: "file", label: "FILE", optional: true }],
+    examples: [
+      `verbatim hook ${event} < call.json`,
+      `verbatim hook ${event} --client codex < call.json`,
+      `verbatim hook ${event} --client cursor call.json --json`,
+    ],
+    async render(reply, io) {
+      await io.out(reply.stdout);
+      if (reply.stderr !== "") io.note(reply.stderr.trimEnd());
+    },
+    exit: ({ exit }) => exit,
+  });
+}
+
+export const noun: Noun = {
+  verbs: [
+    defineHookVerb("pre-tool"),
+    defineHookVerb("post-tool"),
+    defineHookVerb("stop"),
+    defineVerb<Installed>({
+      path: ["install"],
+      operation: "hook.install",
+      flags: { write: { name: "yes" } },
+      examples: [
+        "verbatim hook install --client claude",
+        "verbatim hook install --client cursor --yes",
+        "verbatim hook install --client gemini --user",
+      ],
+      async prepare(input, io, app) {
+        if (input["write"] === true || io.flags.json || !io.interactive) return input;
+        const proposal = (await app.call("hook.install", { ...input, write: false })) as Installed;
+        if (proposal.state === "unchanged") return input;
+        showBlock(proposal, io);
+        await io.flush();
+        return { ...input, write: await io.confirm(`Merge this into ${proposal.file}?`) };
+      },
+      render(outcome, io) {
+        if (!io.interactive && outcome.state !== "unchanged") showBlock(outcome, io);
+        const words = {
+          created: `${io.paint.good("created")} ${outcome.file}`,
+          merged: `${io.paint.good("merged")} into ${outcome.file}; everything else in it is as it was`,
+          unchanged: `${outcome.file} has these hooks already`,
+          proposed: `nothing written; to merge it into ${outcome.file}: add ${io.paint.bold("--yes")}`,
+        };
+        io.line(words[outcome.state]);
+        for (const note of outcome.notes) io.line(`- ${note}`);
+      },
+    }),
+  ],
+};
+
+function showBlock({ block }: Installed, io: Io): void {
+  io.line(JSON.stringify(block, null, 2));
+}

@@ -1,0 +1,280 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answerHook } from "../../src/app/hooks/answer-hook.ts";
+import { makeFolder, runCli } from "../support/cli.ts";
+
+/** Hooks as coding agents call them. The calls of each client are in hook-calls/, written after its own documents. */
+
+interface Case {
+  readonly name: string;
+  readonly event: string;
+  readonly input: unknown;
+  readonly expected: "allow" | "deny" | "told" | "fail";
+  readonly says?: string;
+}
+
+const CLIENTS = ["claude", "codex", "gemini", "cursor"] as const;
+
+function makeRepository(): string {
+  const root = join(makeFolder(), "gull-rock");
+  mkdirSync(join(root, "src"), { recursive: true });
+  execFileSync("git", ["init", "-q", root]);
+  writeFileSync(join(root, "src", "lamp.ts"), "off\n");
+  return root;
+}
+
+function readCases(client: string, root: string): Case[] {
+  const text = readFileSync(new URL(`./hook-calls/${client}.json`, import.meta.url), "utf8");
+  return JSON.parse(text.replaceAll("$ROOT", root)) as Case[];
+}
+
+function answer(client: string, event: string, input: unknown, root: string, env: NodeJS.ProcessEnv = {}) {
+  const bytes = typeof input === "string" ? Buffer.from(input) : Buffer.from(JSON.stringify(input));
+  return answerHook({ client, event, bytes, start: root, env, platform: process.platform });
+}
+
+/** What each client must be sent, told apart by the client's own words. */
+function isRefusal(client: string, event: string, stdout: string): boolean {
+  if (stdout === "") return false;
+  const said = JSON.parse(stdout) as Record<string, unknown>;
+  if (client === "cursor") return said["permission"] === "deny";
+  if (client === "gemini") return said["decision"] === "deny";
+  if (event !== "pre-tool") return said["decision"] === "block";
+  const { permissionDecision } = (said["hookSpecificOutput"] ?? {}) as Record<string, unknown>;
+  return permissionDecision === "deny";
+}
+
+describe.each(CLIENTS)("hooks of %s", (client) => {
+  it("answers every example in the client's own format", async () => {
+    const root = makeRepository();
+    for (const example of readCases(client, root)) {
+      const reply = await answer(client, example.event, example.input, root);
+      const label = `${client}: ${example.name}`;
+      if (example.expected === "fail") {
+        expect([label, reply.exit, reply.stdout]).toEqual([label, 2, ""]);
+        expect(reply.stderr).toContain(example.says);
+        continue;
+      }
+      expect([label, reply.exit, reply.stderr]).toEqual([label, 0, ""]);
+      expect([label, isRefusal(client, example.event, reply.stdout)]).toEqual([label, example.expected === "deny"]);
+      if (example.says !== undefined) expect(reply.stdout).toContain(example.says);
+    }
+  });
+
+  it("blocks with exit 2 and a reason on anything that is not its JSON", async () => {
+    const root = makeRepository();
+    const bad = ["", "{", "[]", "null", '"x"', "{}", '{"hook_event_name":7}', '{"a":1,"a":2}', "\ud800", "\u0000"];
+    for (const event of ["pre-tool", "post-tool", "stop"]) {
+      for (const text of bad) {
+        const reply = await answer(client, event, text, root);
+        expect([event, text, reply.exit, reply.stdout]).toEqual([event, text, 2, ""]);
+        expect(reply.stderr.trim().length).toBeGreaterThan(20);
+      }
+    }
+  });
+});
+
+describe("the answer to a pass", () => {
+  it("never skips a client's own questions, and says allow only where silence would block", async () => {
+    const root = makeRepository();
+    const sent = (client: string) => readCases(client, root)[0]!;
+    for (const [client, stdout] of [
+      ["claude", ""],
+      ["codex", ""],
+      ["gemini", "{}\n"],
+      ["cursor", '{"permission":"allow"}\n'],
+    ] as const) {
+      const reply = await answer(client, "pre-tool", sent(client).input, root);
+      expect([client, reply.stdout]).toEqual([client, stdout]);
+    }
+  });
+});
+
+describe("paths that lead somewhere else", () => {
+  const write = (root: string, path: string) => ({
+    session_id: "s",
+    cwd: root,
+    hook_event_name: "PreToolUse",
+    tool_name: "Write",
+    tool_input: { file_path: path, content: "" },
+  });
+
+  it("follows links before it judges, also links to nothing", async () => {
+    const root = makeRepository();
+    symlinkSync("..", join(root, "up"));
+    symlinkSync(join(root, ".git"), join(root, "src", "tools"));
+    symlinkSync(join(root, "..", "not-there-yet"), join(root, "later"));
+    for (const path of ["up/other.txt", "src/tools/config", "later", "src/tools/new/file"]) {
+      const reply = await answer("claude", "pre-tool", write(root, join(root, path)), root);
+      expect([path, isRefusal("claude", "pre-tool", reply.stdout)]).toEqual([path, true]);
+    }
+  });
+
+  it("lets places outside be written that the configuration keeps, and refuses roots it forbids", async () => {
+    const root = makeRepository();
+    const kept = join(root, "..", "notes");
+    mkdirSync(kept);
+    writeFileSync(
+      join(root, "verbatim.config.json"),
+      JSON.stringify({ agent: { keep: [kept] }, catalytic: { forbidden_roots: ["migrations"] } }),
+    );
+    const judge = async (path: string) =>
+      isRefusal("claude", "pre-tool", (await answer("claude", "pre-tool", write(root, path), root)).stdout);
+    expect(await judge(join(kept, "a.md"))).toBe(false);
+    expect(await judge(join(root, "..", "notes-2"))).toBe(true);
+    expect(await judge(join(root, "Migrations", "1.sql"))).toBe(true);
+    expect(await judge(join(root, "src", "migrations.ts"))).toBe(false);
+  });
+
+  it("blocks while the configuration is wrong anywhere", async () => {
+    const root = makeRepository();
+    writeFileSync(join(root, "verbatim.config.json"), '{"catalytic":{"forbiden_roots":["a"]}}');
+    const reply = await answer("claude", "pre-tool", write(root, join(root, "src/a.ts")), root);
+    expect([reply.exit, reply.stderr]).toEqual([2, expect.stringContaining("CONFIG_INVALID")]);
+  });
+});
+
+describe("receipts", () => {
+  it("are appended for every verdict, without contents or commands", async () => {
+    const root = makeRepository();
+    for (const example of readCases("claude", root)) await answer("claude", example.event, example.input, root);
+    const { stdout, exit } = await runCli(["ledger", "export"], { cwd: root });
+    expect(exit).toBe(0);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { stream: string; kind: string; body: { targets: unknown[] } });
+    const kinds = new Set(lines.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(["HOOK_ALLOWED", "HOOK_BLOCKED", "HOOK_SEEN", "HOOK_SEEN_REFUSED", "HOOK_STOPPED"]));
+    expect(new Set(lines.map(({ stream }) => stream))).toEqual(new Set(["hook"]));
+    expect(stdout).not.toContain("old_string");
+    expect(stdout).not.toContain("[core]");
+    expect(lines.find(({ kind }) => kind === "HOOK_BLOCKED")?.body.targets).toEqual([
+      { path: ".git/hooks/pre-commit", access: "write", code: "HOOK_FORBIDDEN" },
+    ]);
+  });
+});
+
+describe("failing closed", () => {
+  const call = (root: string) => JSON.stringify(readCases("claude", root)[0]!.input);
+
+  it("blocks when the store cannot be written", async () => {
+    const root = makeRepository();
+    mkdirSync(join(root, ".verbatim", "state", "store.db"), { recursive: true });
+    const { exit, stdout, stderr } = await runCli(["hook", "pre-tool"], { cwd: root, stdin: call(root) });
+    expect([exit, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("blocked");
+  });
+
+  it("blocks when the program itself breaks, wherever it does", async () => {
+    const root = makeRepository();
+    const breakers = [
+      "process.nextTick(()=>{throw new Error('lamp out')})",
+      "setTimeout(()=>{throw new Error('lamp out')},1)",
+      "setImmediate(()=>Promise.reject(new Error('lamp out')))",
+      "JSON.stringify=()=>{throw new Error('lamp out')}",
+      "Map.prototype.get=()=>{throw new Error('lamp out')}",
+      "process.stdin.__proto__;process.emitWarning=0;globalThis.TextDecoder=undefined",
+    ];
+    for (const code of breakers) {
+      const node = ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
+      const { exit, stderr } = await runCli(["hook", "pre-tool"], { cwd: root, stdin: call(root), node });
+      expect([code, exit]).toEqual([code, 2]);
+      expect(stderr.trim()).not.toBe("");
+    }
+  });
+
+  it("blocks in a folder that is gone, with a run that is not there, and with a client nobody knows", async () => {
+    const root = makeRepository();
+    const stdin = call(root);
+    const run = await runCli(["hook", "pre-tool"], {
+      cwd: root,
+      stdin,
+      env: { VERBATIM_RUN: "20250102-030405-abcdef" },
+    });
+    expect([run.exit, run.stderr]).toEqual([2, expect.stringContaining("HOOK_RUN_INVALID")]);
+    const client = await runCli(["hook", "pre-tool", "--client", "vim"], { cwd: root, stdin });
+    expect([client.exit, client.stderr]).toEqual([2, expect.stringContaining("vim")]);
+    const flag = await runCli(["hook", "pre-tool", "--no-such-flag"], { cwd: root, stdin });
+    expect([flag.exit, flag.stderr]).toEqual([2, expect.stringContaining("USAGE")]);
+  });
+
+  it("lets an agent stop that was held back once already", async () => {
+    const root = makeRepository();
+    const sent = { session_id: "s", cwd: root, hook_event_name: "Stop", stop_hook_active: true };
+    const broken = { VERBATIM_RUN: "no-such-run" };
+    expect((await answer("claude", "stop", sent, root, broken)).exit).toBe(0);
+    expect((await answer("claude", "stop", { ...sent, stop_hook_active: false }, root, broken)).exit).toBe(2);
+  });
+});
+
+describe("hook install", () => {
+  const FILES = {
+    claude: ".claude/settings.json",
+    codex: ".codex/hooks.json",
+    gemini: ".gemini/settings.json",
+    cursor: ".cursor/hooks.json",
+  } as const;
+
+  it.each(CLIENTS)("shows the block of %s first and writes it only when told", async (client) => {
+    const root = makeRepository();
+    const file = join(root, FILES[client]);
+    const shown = await runCli(["hook", "install", "--client", client], { cwd: root });
+    expect([shown.exit, existsSync(file)]).toEqual([0, false]);
+    expect(shown.stdout).toContain(`verbatim hook pre-tool --client ${client} || exit 2`);
+    const written = await runCli(["hook", "install", "--client", client, "--yes"], { cwd: root });
+    expect(written.stdout).toContain("created");
+    const text = readFileSync(file, "utf8");
+    if (client === "claude") expect(text).toContain('"onFailure": "block"');
+    if (client === "cursor") expect(text).toContain('"failClosed": true');
+    const again = await runCli(["hook", "install", "--client", client, "--yes"], { cwd: root });
+    expect(again.stdout).toContain("already");
+    expect(readFileSync(file, "utf8")).toBe(text);
+  });
+
+  it("keeps everything that is in the file, in its order and with its indentation", async () => {
+    const root = makeRepository();
+    const file = join(root, FILES.claude);
+    mkdirSync(join(root, ".claude"));
+    const own = { matcher: "Bash", hooks: [{ type: "command", command: "./lint.sh" }] };
+    writeFileSync(
+      file,
+      JSON.stringify({ zebra: 1.5, hooks: { PreToolUse: [own], Notification: [] }, apple: true }, null, 4),
+    );
+    await runCli(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
+    const text = readFileSync(file, "utf8");
+    const value = JSON.parse(text) as { hooks: Record<string, unknown[]> };
+    expect(Object.keys(value)).toEqual(["zebra", "hooks", "apple"]);
+    expect(Object.keys(value.hooks)).toEqual(["PreToolUse", "Notification", "PostToolUse", "Stop"]);
+    expect(value.hooks["PreToolUse"]).toHaveLength(2);
+    expect(value.hooks["PreToolUse"]?.[0]).toEqual(own);
+    expect(text).toContain('\n    "zebra": 1.5');
+  });
+
+  it.each([
+    ["not JSON", "{ // a comment\n}"],
+    ["a list", "[]"],
+    ["hooks that are a list", '{"hooks":[]}'],
+    ["a moment that is no list", '{"hooks":{"PreToolUse":{}}}'],
+    ["a number that would change", '{"limit":12345678901234567890}'],
+  ])("refuses a file with %s and leaves it as it is", async (_, text) => {
+    const root = makeRepository();
+    const file = join(root, FILES.claude);
+    mkdirSync(join(root, ".claude"));
+    writeFileSync(file, text);
+    const { exit, stderr } = await runCli(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
+    expect([exit, readFileSync(file, "utf8")]).toEqual([2, text]);
+    expect(stderr).toContain("error[HOOK_SETTINGS_INVALID]");
+  });
+
+  it("refuses a settings file that is a link", async () => {
+    const root = makeRepository();
+    mkdirSync(join(root, ".claude"));
+    symlinkSync("../elsewhere.json", join(root, FILES.claude));
+    const { exit } = await runCli(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
+    expect([exit, existsSync(join(root, "elsewhere.json"))]).toEqual([2, false]);
+    rmSync(join(root, ".claude"), { recursive: true });
+  });
+});
