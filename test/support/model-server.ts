@@ -1,102 +1,49 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { text } from "node:stream/consumers";
 
-export interface Seen {
+/** What the stand-in answers: the content of a message, a status, or nothing at all. */
+export type ModelReply = string | { readonly status: number } | { readonly hang: true } | { readonly body: string };
+
+/** A provider that speaks Ollama's and OpenAI's chat protocols and follows a script. */
+export interface ModelServer extends AsyncDisposable {
   readonly url: string;
-  readonly authorization: string | undefined;
-  readonly body: { readonly model: string; readonly messages: readonly { readonly content: string }[] };
+  readonly replies: ModelReply[];
+  readonly requests: {
+    readonly path: string;
+    readonly headers: IncomingMessage["headers"];
+    readonly body: Record<string, unknown>;
+  }[];
 }
 
-type Answer = (response: ServerResponse, seen: Seen) => void;
-
-/** A local HTTP server that speaks the protocols of Ollama and OpenAI and follows a script. */
-export class ModelServer {
-  readonly seen: Seen[] = [];
-  readonly #server: Server;
-  readonly #answers: Answer[] = [];
-
-  private constructor() {
-    this.#server = createServer((request, response) => void this.#handle(request, response));
-  }
-
-  static async start(): Promise<ModelServer> {
-    const server = new ModelServer();
-    await new Promise<void>((done) => server.#server.listen(0, "127.0.0.1", done));
-    return server;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** The next request gets this answer. */
-  next(answer: Answer): this {
-    this.#answers.push(answer);
-    return this;
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Seen["body"];
-    const seen = { url: request.url ?? "", authorization: request.headers.authorization, body };
-    this.seen.push(seen);
-    const answer = this.#answers.shift();
-    if (answer === undefined) response.writeHead(500).end("no answer scripted");
-    else answer(response, seen);
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise<void>((done) => this.#server.close(() => done()));
-  }
+/** Starts the stand-in; without a reply left it answers `no_write`. */
+export async function startModelServer(...replies: ModelReply[]): Promise<ModelServer> {
+  const requests: ModelServer["requests"] = [];
+  const server: Server = createServer(async (request, response) => {
+    const body = JSON.parse(await text(request)) as Record<string, unknown>;
+    requests.push({ path: request.url ?? "", headers: request.headers, body });
+    const reply = replies.shift() ?? '{"no_write":{}}';
+    if (typeof reply === "object" && "hang" in reply) return;
+    if (typeof reply === "object" && "status" in reply) {
+      response.writeHead(reply.status, { "retry-after": "0" }).end();
+      return;
+    }
+    const content = typeof reply === "string" ? reply : reply.body;
+    const isOllama = request.url === "/api/chat";
+    const answer = isOllama
+      ? { message: { role: "assistant", content }, prompt_eval_count: 10, eval_count: 5 }
+      : { choices: [{ message: { role: "assistant", content } }], usage: { prompt_tokens: 10, completion_tokens: 5 } };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(typeof reply === "object" ? reply.body : JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address() as { readonly port: number };
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    replies,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
 }
-
-const json = (response: ServerResponse, value: unknown, status = 200) =>
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-
-export const ollamaSays =
-  (text: string): Answer =>
-  (response) =>
-    json(response, { model: "m", message: { role: "assistant", content: text }, done: true });
-
-export const ollamaStreams =
-  (parts: readonly string[], done = true): Answer =>
-  (response) => {
-    response.writeHead(200, { "content-type": "application/x-ndjson" });
-    for (const part of parts) response.write(`${JSON.stringify({ message: { content: part }, done: false })}\n`);
-    response.end(done ? `${JSON.stringify({ message: { content: "" }, done: true })}\n` : "");
-  };
-
-export const openAiSays =
-  (text: string): Answer =>
-  (response) =>
-    json(response, { choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }] });
-
-export const openAiStreams =
-  (parts: readonly string[], done = true): Answer =>
-  (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const part of parts)
-      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: part } }] })}\n\n`);
-    response.end(done ? "data: [DONE]\n\n" : "");
-  };
-
-export const refuses =
-  (status: number, text: string): Answer =>
-  (response) =>
-    response.writeHead(status).end(text);
-export const says =
-  (text: string, type = "application/json"): Answer =>
-  (response) =>
-    response.writeHead(200, { "content-type": type }).end(text);
-export const redirectsTo =
-  (url: string): Answer =>
-  (response) =>
-    response.writeHead(302, { location: url }).end();
-export const breaksOff: Answer = (response) => {
-  response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
-  response.write('{"choices"');
-  setImmediate(() => response.destroy());
-};
-export const staysSilent: Answer = () => undefined;
