@@ -15,6 +15,7 @@ export interface Wiring {
 
 /** The table: the first word of an operation's name decides which module is loaded. */
 const WIRINGS: Readonly<Record<string, () => Promise<{ readonly wiring: Wiring }>>> = {
+  agent: () => import("./wiring/agent.ts"),
   catalytic: () => import("./wiring/catalytic.ts"),
   context: () => import("./wiring/context.ts"),
   contract: () => import("./wiring/contract.ts"),

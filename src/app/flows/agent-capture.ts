@@ -89,7 +89,7 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
     binaries,
     links,
     not_carried,
-    ignored: countFiles(ignored, changes),
+    ignored: countFiles(ignored),
   };
 }
 

@@ -24,6 +24,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/doctor.ts"),
   },
   {
+    noun: "agent",
+    room: "agents",
+    summary: "run any agent under contract; list, show, apply, discard",
+    load: () => import("./nouns/agent.ts"),
+  },
+  {
     noun: "hook",
     room: "agents",
     summary: "judge the tool calls of coding agents",

@@ -25,7 +25,9 @@ export async function buildProgram(
   configure(top);
   for (const verb of verbs) {
     const operation = await app.describe(verb.operation);
-    addVerb(toParent(top, verb.path), verb, operation, onRequest);
+    // commander asks for the mandatory flags of a noun also where only a verb below it was meant.
+    const isShared = verb.path.length === 0 && verbs.length > 1;
+    addVerb(toParent(top, verb.path), verb, operation, isShared, onRequest);
   }
   addGlobalFlags(program);
   return program;
@@ -52,7 +54,8 @@ function configure(command: Command): void {
   command.helpCommand(false);
 }
 
-const GLOBAL_FLAGS = ["--json", "--quiet", "--debug", "--full", "--no-progress"];
+/** Flags of every verb. */
+export const GLOBAL_FLAGS = ["--json", "--quiet", "--debug", "--full", "--no-progress"];
 
 /** Flags of every verb are understood everywhere; a verb may give one a meaning of its own besides. */
 function addGlobalFlags(command: Command): void {
@@ -66,6 +69,7 @@ function addVerb(
   command: Command,
   verb: Verb<never>,
   operation: Operation,
+  isShared: boolean,
   onRequest: (request: Request) => void,
 ): void {
   command.description(operation.summary);
@@ -74,7 +78,7 @@ function addVerb(
     command.argument(arg.optional === true ? `[${arg.label}${dots}]` : `<${arg.label}${dots}>`);
   }
   const flags = toFlags(operation, verb);
-  for (const flag of flags) command.addOption(toOption(flag));
+  for (const flag of flags) command.addOption(toOption(isShared ? { ...flag, required: false } : flag));
   command.addHelpText("after", `\nExamples:\n${verb.examples.map((example) => `  ${example}`).join("\n")}\n`);
   command.action(() => onRequest({ verb, operation, input: toInput(command, verb, flags) }));
 }
