@@ -46,16 +46,22 @@ let seed = 0;
 
 /** The world room on a real store: SQLite in a temporary folder, or the PostgreSQL database of the address. */
 export async function openWorlds(
-  options: { readonly url?: string; readonly models?: Models; readonly times?: Partial<WorldTimes> } = {},
+  options: {
+    readonly url?: string;
+    readonly models?: Models;
+    readonly times?: Partial<WorldTimes>;
+    /** An existing folder, which is kept. */
+    readonly folder?: string;
+  } = {},
 ): Promise<TestWorlds> {
-  const folder = mkdtempSync(join(tmpdir(), "verbatim-world-"));
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "verbatim-world-"));
   const path = join(folder, "store.db");
   let uuid = 0;
-  const mine = ++seed;
+  const mine = ++seed + process.pid * 1000;
   const base = {
     crypto: nodeCrypto,
     clock: { now: () => Date.now() },
-    ids: { uuid: () => `00000000-0000-4000-8000-${String(mine * 1_000_000 + ++uuid).padStart(12, "0")}` },
+    ids: { uuid: () => `00000000-0000-4000-8000-${String((mine * 10_000 + ++uuid) % 1e12).padStart(12, "0")}` },
   };
   const store = await openStore({ path, url: options.url, ...base });
   const content = store.content ?? createContentStore({ folder: join(folder, "blobs"), ...base });
@@ -81,7 +87,7 @@ export async function openWorlds(
     another: () => new Beats(ports),
     async [Symbol.asyncDispose]() {
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

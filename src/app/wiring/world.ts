@@ -4,7 +4,7 @@ import { makeModels } from "../../adapters/models/chat.ts";
 import { processPace } from "../../adapters/process/pace.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../rooms/world/operations/index.ts";
 import { Beats } from "../../rooms/world/service/beats.ts";
-import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../rooms/world/service/world-ports.ts";
+import { DEFAULT_TIMES, type WorldPorts } from "../../rooms/world/service/world-ports.ts";
 import { BYTES_BY_THREE } from "../../rooms/world/tokens.ts";
 import type { Composition } from "../compose.ts";
 import { tellWorldStory, type WorldStory } from "../flows/world-demo.ts";
@@ -33,7 +33,7 @@ export const wiring: Wiring = {
       tokenizer: BYTES_BY_THREE,
       models: makeModels(env),
       system_zone: new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone,
-      times: toTimes(env["VERBATIM_WORLD_LEASE_MS"]),
+      times: DEFAULT_TIMES,
     };
     const world = env["VERBATIM_WORLD"];
     return {
@@ -45,12 +45,6 @@ export const wiring: Wiring = {
     };
   },
 };
-
-/** Tests of crashes shorten the lease; nobody else does. */
-function toTimes(lease: string | undefined): WorldTimes {
-  const ms = Number(lease);
-  return Number.isInteger(ms) && ms > 0 ? { ...DEFAULT_TIMES, lease_ms: ms, lock_ms: ms } : DEFAULT_TIMES;
-}
 
 function keepBeats(composition: Composition, ports: WorldPorts): Beats {
   const known = kept.get(composition);
