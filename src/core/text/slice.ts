@@ -117,7 +117,7 @@ function toCount(digits: string): number {
 }
 
 function emptySlice(text: string): VerbatimError {
-  return new VerbatimError("SLICE_EMPTY", { message: `${show(text)} selects nothing` });
+  return new VerbatimError("SLICE_EMPTY", { message: `${show(text)} selects nothing. ${FORMS}` });
 }
 
 function show(text: string): string {
