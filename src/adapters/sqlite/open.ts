@@ -33,6 +33,7 @@ export async function openWriter(
   try {
     const missing = await whileBusy(() => findMissing(database, migrations), busyMs);
     await whileBusy(() => configure(database), busyMs);
+    database.exec(WRITER_SETTINGS);
     if (missing.length > 0) {
       await beginImmediate(cache, busyMs);
       applyMigrations(database, migrations, ports);
@@ -106,6 +107,10 @@ const SETTINGS = [
   ["trusted_schema", 0],
   ["journal_size_limit", 64 * 1024 * 1024],
 ] as const;
+
+// Hashes land anywhere in their index, so its pages should stay in memory; and folding the WAL less often writes
+// pages that many commits touched only once. Neither changes what is durable.
+const WRITER_SETTINGS = "pragma cache_size = -16384; pragma wal_autocheckpoint = 4000;";
 
 /** Sets what every connection needs and checks that it holds: a file system may not be able to keep a WAL. */
 function configure(database: SqliteDatabase): void {

@@ -90,16 +90,20 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     this.#requireUsable();
     const turn = this.#writing.take();
     if (turn !== undefined) await turn;
+    const lease = new Lease();
     try {
       const begun = beginImmediate(this.#writer, this.#busyMs);
       if (begun !== undefined) await begun;
-      const lease = new Lease();
       const connection = new TransactionConnection(this.#writer, lease);
       const ledger = new SqliteLedgerWriter(connection, this.#ports, this.#heads);
       const door = this.#toWriteDoor(connection, ledger) as WriteDoorOf<D>;
-      const result = await this.#finish(this.#writer, lease, () => fn(door));
+      const result = await this.#keeper.enter(lease, () => fn(door));
+      commit(this.#writer, lease);
       ledger.committed();
       return result;
+    } catch (thrown) {
+      rollback(this.#writer, lease);
+      throw thrown;
     } finally {
       this.#writing.give();
     }
@@ -109,35 +113,24 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     this.#requireUsable();
     const turn = this.#reading.take();
     if (turn !== undefined) await turn;
+    const lease = new Lease();
     try {
       const reader = this.#readers.pop() ?? (await openReader(this.#path, this.#busyMs));
       try {
         reader.statement("begin deferred").run([]);
-        const lease = new Lease();
         const connection = new TransactionConnection(reader, lease);
         const door = this.#toReadDoor(connection, new SqliteLedgerReader(connection)) as ReadDoorOf<D>;
-        return await this.#finish(reader, lease, () => fn(door));
+        const result = await this.#keeper.enter(lease, () => fn(door));
+        commit(reader, lease);
+        return result;
+      } catch (thrown) {
+        rollback(reader, lease);
+        throw thrown;
       } finally {
         this.#readers.push(reader);
       }
     } finally {
       this.#reading.give();
-    }
-  }
-
-  /** Runs the caller's part and ends the transaction: all of it, or nothing when anything failed. */
-  async #finish<T>(cache: StatementCache, lease: Lease, fn: () => Promise<T>): Promise<T> {
-    try {
-      const result = await this.#keeper.enter(lease, fn);
-      lease.require();
-      lease.end();
-      cache.statement("commit").run([]);
-      return result;
-    } catch (thrown) {
-      lease.end();
-      // A full disk makes SQLite roll back by itself.
-      if (cache.database.inTransaction) cache.database.exec("rollback");
-      throw thrown;
     }
   }
 
@@ -173,4 +166,17 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
       throw new VerbatimError("INTERNAL", { message: "the store was used after it had been closed" });
     }
   }
+}
+
+/** Ends a transaction for good, unless one of its statements failed. */
+function commit(cache: StatementCache, lease: Lease): void {
+  lease.require();
+  lease.end();
+  cache.statement("commit").run([]);
+}
+
+/** Ends a transaction without a trace. A full disk makes SQLite do so by itself. */
+function rollback({ database }: StatementCache, lease: Lease): void {
+  lease.end();
+  if (database.inTransaction) database.exec("rollback");
 }

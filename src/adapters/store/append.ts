@@ -22,11 +22,22 @@ export function sealNext(
       details: { stream, expected, next: position },
     });
   }
-  const now = formatTime(ports.clock.now());
+  const now = timeAt(ports.clock.now());
   return entries.map(({ kind, actor, body, time = now }) => {
     const entry = sealEntry(ports.crypto, { stream, position, previous, kind, time, actor, body });
     position++;
     previous = entry.hash;
     return entry;
   });
+}
+
+const last = { ms: Number.NaN, text: "" };
+
+/** Many appends fall into one millisecond; its text is made once. */
+function timeAt(ms: number): string {
+  if (ms !== last.ms) {
+    last.text = formatTime(ms);
+    last.ms = ms;
+  }
+  return last.text;
 }
