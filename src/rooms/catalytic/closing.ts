@@ -156,7 +156,7 @@ function toObject(states: ReadonlyMap<string, DomainState>): Record<string, Doma
 }
 
 /** Every file of the domains and of the declared inputs. */
-function formatInputHashes(pre: Trees, inputs: ReadonlyMap<string, string>): string {
+export function formatInputHashes(pre: Trees, inputs: ReadonlyMap<string, string>): string {
   const all: [string, string][] = [];
   for (const [domain, tree] of pre) {
     for (const [path, entry] of tree) if (entry.type === "file") all.push([`${domain}/${path}`, entry.sha256]);

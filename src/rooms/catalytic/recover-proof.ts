@@ -15,7 +15,7 @@ import { readWholeEntries } from "./run-ledger.ts";
 import { RunRecord } from "./run-record.ts";
 import { repairDomains } from "./snapshots.ts";
 import { type Entry, type OtherEntry, readTrees, type Tree, type Trees } from "./tree.ts";
-import { type CommandResult, decideVerdict } from "./verdict.ts";
+import { type CommandResult, decideVerdict, type Violation } from "./verdict.ts";
 
 const UNKNOWN_END: CommandResult = {
   executed: true,
@@ -65,10 +65,13 @@ export async function proveRecovered(
   const kept = await quarantine(disk, places, staged);
   if (kept !== null) record.write("QUARANTINE.json", kept.text);
   const command = journal.some(({ op }) => op === "EXEC_STARTED") ? UNKNOWN_END : { ...UNKNOWN_END, executed: false };
+  const violations = entries
+    .filter(({ kind }) => kind === "VIOLATION")
+    .map(({ body }) => JSON.parse(body) as Violation);
   const facts = {
     mismatches: seen.mismatches,
     unreachable: seen.unreachable.size > 0,
-    violations: [],
+    violations,
     command_result: command,
   };
   const verdict = decideVerdict({ ...facts, expected_exit_codes: jobspec.expected_exit_codes, recovered: true });
@@ -83,7 +86,7 @@ export async function proveRecovered(
     inputs: new Map(),
     guard: toGuardRecord(begin, jobspec),
     command_result: command,
-    violations: [],
+    violations,
     outputs: [],
     memo: null,
     recovered: true,
@@ -92,6 +95,7 @@ export async function proveRecovered(
     logs: { stdout: new Uint8Array(), stderr: new Uint8Array() },
     status: {
       status,
+      violations,
       condition: verdict.condition,
       message: "the tool died; the domains were put back afterwards",
       next_step:

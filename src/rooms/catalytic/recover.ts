@@ -10,6 +10,7 @@ import type { CatalyticPorts } from "./ports.ts";
 import { rollBackOutput } from "./publish.ts";
 import { proveRecovered } from "./recover-proof.ts";
 import { type JournalRecord, planRecovery, type RecoveryFacts, type RecoveryPlan } from "./recovery.ts";
+import { readWholeEntries } from "./run-ledger.ts";
 import { RunRecord } from "./run-record.ts";
 import { diffAnchors, restoreAnchor } from "./staging.ts";
 import { verifyRun } from "./verify.ts";
@@ -38,6 +39,7 @@ const OWNERS: Readonly<Record<LockState, Unfinished["owner"]>> = { held: "alive"
 
 /** Puts back every run whose owner is certainly dead; says what it did, a line each. */
 export async function recoverDead(ports: CatalyticPorts, state: string): Promise<string[]> {
+  await sweepOrphans(ports, state);
   const lines: string[] = [];
   for (const run of listUnfinished(ports, state)) {
     if (run.owner !== "dead" || isKept(run.journal)) continue;
@@ -55,6 +57,7 @@ export async function recoverRuns(
   state: string,
   options: { readonly run_id: string | null; readonly dry_run: boolean; readonly force: boolean },
 ): Promise<RecoveredRun[]> {
+  if (!options.dry_run) await sweepOrphans(ports, state);
   const runs = listUnfinished(ports, state).filter((run) => options.run_id === null || run.run_id === options.run_id);
   const done: RecoveredRun[] = [];
   for (const run of runs) {
@@ -72,6 +75,27 @@ export async function recoverRuns(
 export async function recoverOwn(ports: CatalyticPorts, places: Places, runId: string): Promise<void> {
   const run = listUnfinished(ports, places.state, places).find((one) => one.run_id === runId);
   if (run !== undefined) await recoverRun(ports, { ...run, owner: "dead" }, true);
+}
+
+/**
+ * Forgets runs that died before their journal began: they had changed nothing, so there is nothing to put back. Locks
+ * come before the work directory, so a work directory without a living lock belongs to nobody.
+ */
+async function sweepOrphans(ports: CatalyticPorts, state: string): Promise<void> {
+  const { disk, host } = ports;
+  const begun = new Set(listUnfinished(ports, state).map(({ run_id }) => run_id));
+  const locks = listLocks(disk, host, state);
+  const owned = new Set(
+    locks.filter((seen) => seen.state !== "stale" || seen.lock.halted === true).map(({ lock }) => lock.run_id),
+  );
+  for (const { lock } of locks) {
+    if (owned.has(lock.run_id) || begun.has(lock.run_id)) continue;
+    await disk.discard(`${ports.user_work}/${lock.run_id}`);
+    releaseLocks(ports, state, lock.run_id);
+  }
+  for (const name of disk.list(worksOf(state)) ?? []) {
+    if (!name.startsWith("_") && !begun.has(name) && !owned.has(name)) await disk.discard(`${worksOf(state)}/${name}`);
+  }
 }
 
 /** A finished run whose work directory somebody asked to keep. */
@@ -159,6 +183,7 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
   for (const name of disk.list(places.record) ?? [])
     if (name.startsWith(".tmp-")) disk.removeFile(`${places.record}/${name}`);
   if (first.action === "finish") {
+    await ports.records.appendRun(readEntries(ports, places, run_id));
     await clean(ports, places, run_id, false);
     return { run_id, ...first };
   }
@@ -177,6 +202,12 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
   const final = planRecovery({ ...facts, identical: proved.identical });
   await clean(ports, places, run_id, final.action === "halt");
   return { run_id, ...final, condition: proved.condition };
+}
+
+/** The entries of the run's own ledger, as far as they are whole. */
+function readEntries({ disk, crypto }: CatalyticPorts, places: Places, runId: string) {
+  const bytes = disk.read(`${places.record}/LEDGER.jsonl`);
+  return readWholeEntries(crypto, runId, bytes === null ? "" : (decodeUtf8(bytes) ?? ""));
 }
 
 const text = (value: JsonValue | undefined): string | null => (typeof value === "string" ? value : null);

@@ -61,29 +61,52 @@ export interface RunLedgerCheck {
   readonly head: string | null;
   /** The entries up to the first bad one. */
   readonly entries: readonly EntryRecord[];
-  /** The bodies of those entries. */
+  /** The bodies of those entries; null for one that was compared as text. */
   readonly bodies: readonly JsonValue[];
+  /** Whether the body of the last entry is the one the caller expected. */
+  readonly closed_as_known: boolean;
 }
 
-/** Checks LEDGER.jsonl: canonical lines, final line feed, positions, chain, stream, `RUN` last and once. */
-export function checkRunLedger(crypto: SyncCrypto, runId: string, text: string): RunLedgerCheck {
+/**
+ * Checks LEDGER.jsonl: canonical lines, final line feed, positions, chain, stream, `RUN` last and once. A caller who
+ * knows what the closing body must be gives its canonical text, and a closing entry with that body is not parsed.
+ */
+export function checkRunLedger(crypto: SyncCrypto, runId: string, text: string, closing?: string): RunLedgerCheck {
   const lines = text.split("\n");
   const closed = lines.at(-1) === "";
   if (closed) lines.pop();
   const entries: EntryRecord[] = [];
   const bodies: JsonValue[] = [];
-  const bad = (line: number): RunLedgerCheck => ({ ok: false, first_bad: line, head: null, entries, bodies });
+  let known = false;
+  const bad = (line: number): RunLedgerCheck => ({
+    ok: false,
+    first_bad: line,
+    head: null,
+    entries,
+    bodies,
+    closed_as_known: false,
+  });
   if (lines.length === 0) return bad(0);
   for (const [i, line] of lines.entries()) {
     const last = i === lines.length - 1;
-    const value = readLine(line);
+    const short = last && closing !== undefined ? withoutBody(line, closing) : null;
+    const value = readLine(short ?? line);
     if (value === null) return bad(i);
-    const entry = toEntry(crypto, toStream(runId), value, entries.at(-1)?.hash ?? NO_PREVIOUS, i);
+    const previous = entries.at(-1)?.hash ?? NO_PREVIOUS;
+    const entry = toEntry(crypto, toStream(runId), value, previous, i, short === null ? null : closing!);
     if (entry === null || (last && !closed) || (entry.kind === "RUN") !== last) return bad(i);
     entries.push(entry);
     bodies.push(value["body"]!);
+    known = short !== null || (last && entry.body === closing);
   }
-  return { ok: true, first_bad: null, head: entries.at(-1)!.hash, entries, bodies };
+  return { ok: true, first_bad: null, head: entries.at(-1)!.hash, entries, bodies, closed_as_known: known };
+}
+
+/** The line with null for its body, when its body is the given text; the actor before it is a short string. */
+function withoutBody(line: string, body: string): string | null {
+  const at = line.indexOf(',"body":') + 8;
+  if (at < 8 || !line.startsWith(body, at) || !line.startsWith(',"body_hash":', at + body.length)) return null;
+  return `${line.slice(0, at)}null${line.slice(at + body.length)}`;
 }
 
 function readLine(line: string): JsonObject | null {
@@ -102,6 +125,7 @@ function toEntry(
   value: JsonObject,
   previous: string,
   position: number,
+  body: string | null = null,
 ): EntryRecord | null {
   let entry: EntryRecord;
   try {
@@ -111,9 +135,9 @@ function toEntry(
     throw thrown;
   }
   if (entry.stream !== stream || entry.position !== position || entry.previous !== previous) return null;
-  const { kind, time, actor, body: body_text } = entry;
-  const sealed = sealEntry(crypto, { stream, position, previous, kind, time, actor, body_text });
-  return sealed.hash === entry.hash && sealed.body_hash === entry.body_hash ? entry : null;
+  const { kind, time, actor } = entry;
+  const sealed = sealEntry(crypto, { stream, position, previous, kind, time, actor, body_text: body ?? entry.body });
+  return sealed.hash === entry.hash && sealed.body_hash === entry.body_hash ? sealed : null;
 }
 
 /** The whole entries of a ledger that a crash may have cut short: what follows the first bad line is left out. */

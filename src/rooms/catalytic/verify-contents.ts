@@ -6,8 +6,9 @@ import {
   sortedUnique,
 } from "../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
+import type { ArtifactFiles } from "./artifact-files.ts";
 import { OUTPUTS, POLICY, STATUS } from "./contracts.ts";
-import { diffTrees, formatRestoreDiff } from "./diff.ts";
+import { diffTrees, formatRestoreDiff, type TreesDiff } from "./diff.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { hashOutputs, type OutputItem, toDeclared } from "./outputs.ts";
 import { findLexicalCode, isInside } from "./path-rules.ts";
@@ -15,46 +16,41 @@ import { ALWAYS_FORBIDDEN, CMP01, type Policy } from "./policy.ts";
 import { checkPaths } from "./preflight.ts";
 import { LISTED_MISMATCHES, type Proof } from "./proof.ts";
 import { checkRunLedger, type RunLedgerCheck } from "./run-ledger.ts";
-import { contentManifest, type DomainState, formatManifests, readTrees, stateOf, type Trees } from "./tree.ts";
+import { contentManifest, type DomainState, stateOf, type Trees } from "./tree.ts";
 import { decideVerdict, type Verdict } from "./verdict.ts";
-import { type Artifacts, type Findings, type RunFolder, readText } from "./verify.ts";
+import type { Findings, TreesRead } from "./verify.ts";
 
 /** Everything layer B needs, gathered once. */
-interface Record {
+interface Gathered {
   readonly crypto: SyncCrypto;
   readonly proof: Proof;
-  readonly artifacts: Artifacts;
+  readonly artifacts: ArtifactFiles;
   readonly errors: Findings;
   readonly jobspec: JobSpec;
   readonly pre: Trees;
   readonly post: Trees;
   readonly ledger: RunLedgerCheck;
+  readonly diff: TreesDiff;
 }
 
 /** Layer B: every artifact follows from the others, and the verdict from all of them. */
 export function checkContents(
   crypto: SyncCrypto,
-  folder: RunFolder,
   proof: Proof,
-  artifacts: Artifacts,
+  artifacts: ArtifactFiles,
+  { pre, post }: TreesRead,
   policySha256: string | null,
   errors: Findings,
 ): void {
   for (const file of ["JOBSPEC.json", "STATUS.json", "RUN_INFO.json"]) {
-    const value = artifacts.get(file);
-    if (!isJsonObject(value) || value["run_id"] !== proof.run_id) {
+    if (artifacts.object(file)?.["run_id"] !== proof.run_id) {
       errors.file("RUN_ID_MISMATCH", file, `it does not belong to run ${proof.run_id}`);
     }
   }
-  const ledger = checkRunLedger(crypto, proof.run_id, readText(folder.files.get("LEDGER.jsonl")) ?? "");
+  const ledger = checkRunLedger(crypto, proof.run_id, artifacts.text("LEDGER.jsonl") ?? "", closingBody(artifacts));
   if (!ledger.ok) errors.file("LEDGER_CHAIN_BROKEN", "LEDGER.jsonl", `the first bad line is ${ledger.first_bad}`);
   const policy = checkPolicy(proof, artifacts, policySha256, errors);
   const jobspec = checkJobSpec(artifacts, policy, errors);
-  const pre = readTrees(artifacts.get("PRE_TREE.json"));
-  const post =
-    artifacts.get("POST_TREE.json") === artifacts.get("PRE_TREE.json")
-      ? pre
-      : readTrees(artifacts.get("POST_TREE.json"));
   if (pre === null) errors.file("ARTIFACT_MALFORMED", "PRE_TREE.json", "it holds something that is not an entry");
   if (post === null) errors.file("ARTIFACT_MALFORMED", "POST_TREE.json", "it holds something that is not an entry");
   if (jobspec === null || pre === null || post === null) return;
@@ -62,21 +58,29 @@ export function checkContents(
     errors.file("CROSS_CHECK_MISMATCH", "PRE_TREE.json", "JobSpec, proof and trees name different domains");
     return;
   }
-  const record = { crypto, proof, artifacts, errors, jobspec, pre, post, ledger };
-  checkTrees(record);
-  const verdict = recompute(record);
-  checkOutputs(record, verdict.verdict);
-  checkStatements(record, verdict.verdict);
-  const stated = formatCanonical(proof.restoration_result);
-  const mismatches = verdict.mismatches.slice(0, LISTED_MISMATCHES);
-  const expected = { ...verdict.verdict, mismatch_count: verdict.mismatches.length, mismatches };
-  if (stated !== formatCanonical(expected)) {
-    errors.file("VERDICT_MISMATCH", "PROOF.json", `the artifacts say ${verdict.verdict.condition}`);
+  const diff = diffTrees(crypto, pre, post);
+  const gathered = { crypto, proof, artifacts, errors, jobspec, pre, post, ledger, diff };
+  checkTrees(gathered);
+  const verdict = recompute(gathered);
+  checkOutputs(gathered, verdict);
+  checkStatements(gathered, verdict);
+  const { mismatches } = diff;
+  const listed = mismatches.slice(0, LISTED_MISMATCHES);
+  if (!same(proof.restoration_result, { ...verdict, mismatch_count: mismatches.length, mismatches: listed })) {
+    errors.file("VERDICT_MISMATCH", "PROOF.json", `the artifacts say ${verdict.condition}`);
   }
 }
 
-function checkPolicy(proof: Proof, artifacts: Artifacts, wanted: string | null, errors: Findings): Policy | null {
-  const value = artifacts.get("POLICY.json")!;
+const CLOSING = ["OUTPUTS", "POST_MANIFEST", "PRE_MANIFEST", "RESTORE_DIFF", "RUN_INFO", "STATUS"];
+
+/** The body the closing entry of the ledger must have: the files, which are canonical by now. */
+function closingBody(artifacts: ArtifactFiles): string {
+  const members = CLOSING.map((name) => `"${name}":${(artifacts.text(`${name}.json`) ?? "null\n").slice(0, -1)}`);
+  return `{${members.join(",")}}`;
+}
+
+function checkPolicy(proof: Proof, artifacts: ArtifactFiles, wanted: string | null, errors: Findings): Policy | null {
+  const value = artifacts.value("POLICY.json")!;
   if (POLICY.check(value).length > 0) {
     errors.file("ARTIFACT_MALFORMED", "POLICY.json", "it is not a policy");
     return null;
@@ -97,8 +101,8 @@ function checkPolicy(proof: Proof, artifacts: Artifacts, wanted: string | null, 
   return policy;
 }
 
-function checkJobSpec(artifacts: Artifacts, policy: Policy | null, errors: Findings): JobSpec | null {
-  const value = artifacts.get("JOBSPEC.json")!;
+function checkJobSpec(artifacts: ArtifactFiles, policy: Policy | null, errors: Findings): JobSpec | null {
+  const value = artifacts.value("JOBSPEC.json")!;
   const { jobspec } = parseJobSpec(value);
   if (jobspec === null || !same(normalizeJobSpec(jobspec), value)) {
     errors.file("ARTIFACT_MALFORMED", "JOBSPEC.json", "it is not a normalised JobSpec");
@@ -120,19 +124,18 @@ function haveSameDomains(jobspec: JobSpec, proof: Proof, pre: Trees, post: Trees
   return [...lists, ...states].every((list) => same(list, domains));
 }
 
-function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post }: Record): void {
-  const texts = (file: string) => formatCanonical(artifacts.get(file));
-  if (texts("PRE_MANIFEST.json") !== formatManifests(pre)) {
-    errors.file("MANIFEST_MISMATCH", "PRE_MANIFEST.json", "it does not follow from PRE_TREE.json");
-  }
-  if (texts("POST_MANIFEST.json") !== formatManifests(post)) {
-    errors.file("MANIFEST_MISMATCH", "POST_MANIFEST.json", "it does not follow from POST_TREE.json");
+function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post, diff }: Gathered): void {
+  for (const [file, tree] of [
+    ["PRE_MANIFEST.json", "PRE_TREE.json"],
+    ["POST_MANIFEST.json", "POST_TREE.json"],
+  ] as const) {
+    if (!artifacts.isExpected(file)) errors.file("MANIFEST_MISMATCH", file, `it does not follow from ${tree}`);
   }
   const before = statesOf(crypto, pre);
   const after = pre === post ? before : statesOf(crypto, post);
   const roots = Object.create(null) as JsonObject;
   for (const [domain, state] of before) roots[domain] = { pre: toRoots(state), post: toRoots(after.get(domain)!) };
-  if (!same(artifacts.get("DOMAIN_ROOTS.json"), roots)) {
+  if (!same(artifacts.value("DOMAIN_ROOTS.json"), roots)) {
     errors.file("ROOT_MISMATCH", "DOMAIN_ROOTS.json", "the roots do not follow from the trees");
   }
   const isStated = (stated: Proof["pre_state"], computed: ReadonlyMap<string, DomainState>) =>
@@ -144,11 +147,13 @@ function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post }: Re
   if (preHasError || !isStated(proof.pre_state, before) || !isStated(proof.post_state, after)) {
     errors.file("ROOT_MISMATCH", "PROOF.json", "pre_state or post_state does not follow from the trees");
   }
-  const { restore_diff: diff } = diffTrees(crypto, pre, post);
-  if (texts("RESTORE_DIFF.json") !== formatRestoreDiff(diff)) {
+  if (artifacts.text("RESTORE_DIFF.json") !== `${formatRestoreDiff(diff.restore_diff)}\n`) {
     errors.file("DIFF_MISMATCH", "RESTORE_DIFF.json", "it does not follow from the trees");
   }
-  if (!isInputHashes(artifacts.get("INPUT_HASHES.json"), jobspec, pre)) {
+  if (
+    !artifacts.isExpected("INPUT_HASHES.json") &&
+    !isInputHashes(artifacts.value("INPUT_HASHES.json"), jobspec, pre)
+  ) {
     errors.file("CROSS_CHECK_MISMATCH", "INPUT_HASHES.json", "it does not follow from PRE_TREE.json");
   }
 }
@@ -177,17 +182,22 @@ function isInputHashes(value: JsonValue | undefined, jobspec: JobSpec, pre: Tree
   });
 }
 
-function recompute({ crypto, proof, jobspec, pre, post }: Record) {
-  const { mismatches } = diffTrees(crypto, pre, post);
+function recompute({ proof, jobspec, diff }: Gathered): Verdict {
   const unreachable = Object.values(proof.post_state).some((state) => state.error !== undefined);
   const { violations, command_result, recovered } = proof;
   const { expected_exit_codes } = jobspec;
-  const facts = { mismatches, unreachable, violations, command_result, expected_exit_codes, recovered };
-  return { mismatches, verdict: decideVerdict(facts) };
+  return decideVerdict({
+    mismatches: diff.mismatches,
+    unreachable,
+    violations,
+    command_result,
+    expected_exit_codes,
+    recovered,
+  });
 }
 
-function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Record, verdict: Verdict): void {
-  const value = artifacts.get("OUTPUTS.json")!;
+function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Gathered, verdict: Verdict): void {
+  const value = artifacts.value("OUTPUTS.json")!;
   const fail = (why: string) => errors.file("OUTPUTS_INCONSISTENT", "OUTPUTS.json", why);
   if (OUTPUTS.check(value).length > 0) {
     fail("it is not a list of outputs");
@@ -197,7 +207,7 @@ function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Record, ver
   const { output_hashes, outputs_root } = hashOutputs(crypto, outputs);
   const hashes = Object.create(null) as JsonObject;
   for (const [path, hash] of output_hashes) hashes[path] = hash;
-  if (!same(artifacts.get("OUTPUT_HASHES.json"), hashes)) fail("OUTPUT_HASHES.json does not follow from it");
+  if (!same(artifacts.value("OUTPUT_HASHES.json"), hashes)) fail("OUTPUT_HASHES.json does not follow from it");
   if (proof.outputs_root !== outputs_root) fail("outputs_root does not follow from it");
   const declared = jobspec.outputs.durable_paths.map(toDeclared);
   const isDeclared = ({ path }: OutputItem) =>
@@ -220,9 +230,9 @@ function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Record, ver
   }
 }
 
-function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Record, verdict: Verdict): void {
+function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Gathered, verdict: Verdict): void {
   const differ = (file: string, why: string) => errors.file("CROSS_CHECK_MISMATCH", file, why);
-  const status = artifacts.get("STATUS.json");
+  const status = artifacts.value("STATUS.json");
   const exitCode = proof.command_result.exit_code;
   const final = verdict.verified ? "succeeded" : verdict.domains_identical ? "failed" : "halted";
   const expectedStatus = {
@@ -233,7 +243,7 @@ function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Record, 
   };
   if (STATUS.check(status!).length > 0 || !holds(status, expectedStatus))
     differ("STATUS.json", "it says something else than the verdict");
-  const info = artifacts.get("RUN_INFO.json");
+  const info = artifacts.value("RUN_INFO.json");
   const expectedInfo = {
     exit_code: exitCode,
     restoration_verified: verdict.verified,
@@ -241,17 +251,12 @@ function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Record, 
     intent: jobspec.intent,
   };
   if (!holds(info, expectedInfo)) differ("RUN_INFO.json", "it says something else than the verdict");
-  const bodies = (kind: string) => ledger.bodies.filter((_, i) => ledger.entries[i]!.kind === kind);
-  const files = ["RUN_INFO", "PRE_MANIFEST", "POST_MANIFEST", "RESTORE_DIFF", "OUTPUTS", "STATUS"];
-  const run = ledger.ok ? bodies("RUN")[0] : undefined;
-  if (run !== undefined) {
-    const closing = Object.create(null) as JsonObject;
-    for (const name of files) closing[name] = artifacts.get(`${name}.json`)!;
-    if (!same(run, closing)) differ("LEDGER.jsonl", "its RUN entry does not equal the files");
-    if (!same(bodies("VIOLATION"), proof.violations))
-      differ("LEDGER.jsonl", "its violations are not those of the proof");
+  if (ledger.ok) {
+    const bodies = ledger.bodies.filter((_, i) => ledger.entries[i]!.kind === "VIOLATION");
+    if (!ledger.closed_as_known) differ("LEDGER.jsonl", "its RUN entry does not equal the files");
+    if (!same(bodies, proof.violations)) differ("LEDGER.jsonl", "its violations are not those of the proof");
   }
-  if (!holds(artifacts.get("VALIDATOR_ID.json"), proof.validator))
+  if (!holds(artifacts.value("VALIDATOR_ID.json"), proof.validator))
     differ("VALIDATOR_ID.json", "it is not the validator of the proof");
 }
 

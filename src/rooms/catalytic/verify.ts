@@ -1,9 +1,11 @@
-import { decodeUtf8, encodeUtf8, formatCanonical, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { decodeUtf8, formatCanonical, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import type { SyncCrypto } from "../../core/ports.ts";
+import type { Awaitable, SyncCrypto } from "../../core/ports.ts";
+import { ArtifactFiles } from "./artifact-files.ts";
+import { formatInputHashes } from "./closing.ts";
 import { PROOF } from "./contracts.ts";
 import { type Proof, proofHash } from "./proof.ts";
-import type { Tree } from "./tree.ts";
+import { formatManifests, type Tree, type Trees } from "./tree.ts";
 import { VERIFY_FIXES } from "./verify-advice.ts";
 import { checkContents } from "./verify-contents.ts";
 import { checkSignature, type SignatureState } from "./verify-signature.ts";
@@ -14,6 +16,12 @@ import { PROOF_FILE, QUARANTINE_FOLDER, REQUIRED_ARTIFACTS, SIGNATURE_FILE } fro
 export interface RunFolder {
   readonly name: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** The trees of a record, null where they cannot be read. */
+export interface TreesRead {
+  readonly pre: Trees | null;
+  readonly post: Trees | null;
 }
 
 /** The tree as it is now: hash of each output (null: gone) and the domains (null: gone or unreadable). */
@@ -27,7 +35,7 @@ export interface VerifyOptions {
   readonly pins: readonly string[];
   readonly policy_sha256: string | null;
   /** Called once the record was found genuine; null when there is no tree to look at. */
-  readonly tree: ((proof: Proof, outputs: JsonValue) => TreeNow | null) | "skip";
+  readonly tree: (() => Awaitable<TreeNow | null>) | "skip";
   readonly strict_tree: boolean;
 }
 
@@ -76,9 +84,6 @@ export class Findings {
   }
 }
 
-/** The JSON artifacts that could be read, by file name. */
-export type Artifacts = ReadonlyMap<string, JsonValue>;
-
 /**
  * Recomputes everything a run directory states (CMP-01, enforcement layer 3). Nothing is believed: the verdict follows
  * from the trees, the violations and the result of the command, and every file is bound by the proof.
@@ -106,25 +111,44 @@ export async function verifyRun(crypto: SyncCrypto, folder: RunFolder, options: 
     errors.file("ARTIFACT_MALFORMED", PROOF_FILE, "PROOF.json is not a proof of this version");
     return { ...rejected, errors: errors.list, warnings: warnings.list };
   }
-  const artifacts = checkBinding(crypto, folder, proof, proofBytes, errors, warnings);
-  if (errors.list.length === 0) checkContents(crypto, folder, proof, artifacts, options.policy_sha256, errors);
+  const artifacts = new ArtifactFiles(folder.files);
+  const reading = readTreesOnce(artifacts, proof);
+  checkBinding(crypto, folder, proof, proofBytes, artifacts, errors, warnings);
+  if (errors.list.length === 0) checkContents(crypto, proof, artifacts, reading, options.policy_sha256, errors);
   const signature = await checkSignature(crypto, folder, proofBytes, options.pins, errors);
   const genuine = errors.list.length === 0;
   const { verified, condition } = proof.restoration_result;
   if (genuine && !verified) errors.whole("NOT_VERIFIED", `the run was not accepted: ${condition}`);
-  const tree = genuine ? checkTree(proof, artifacts, options, errors, warnings) : "skipped";
+  const tree = genuine ? await checkTree(proof, artifacts, reading.post, options, errors, warnings) : "skipped";
   const accepted = errors.list.length === 0;
   const facts = { run_id: folder.name, accepted, genuine, verified, condition, signature, tree };
   return { ...facts, errors: errors.list, warnings: warnings.list };
 }
 
+/** Reads the trees, and computes from them what the large artifacts must be. */
+function readTreesOnce(artifacts: ArtifactFiles, proof: Proof): TreesRead {
+  const pre = artifacts.trees("PRE_TREE.json");
+  const same =
+    proof.artifacts["PRE_TREE.json"] === proof.artifacts["POST_TREE.json"] &&
+    artifacts.text("PRE_TREE.json") === artifacts.text("POST_TREE.json");
+  const post = same ? pre : artifacts.trees("POST_TREE.json");
+  if (pre === null || post === null) return { pre, post };
+  if (same) artifacts.expect("POST_TREE.json", (artifacts.text("PRE_TREE.json") ?? "").slice(0, -1));
+  const preManifest = formatManifests(pre);
+  artifacts.expect("PRE_MANIFEST.json", preManifest);
+  artifacts.expect("POST_MANIFEST.json", pre === post ? preManifest : formatManifests(post));
+  artifacts.expect("INPUT_HASHES.json", formatInputHashes(pre, new Map()));
+  return { pre, post };
+}
+
 function readProof(bytes: Uint8Array): Proof | null {
-  const value = readJson(bytes);
+  const text = decodeUtf8(bytes);
+  const value = text === null ? undefined : readJson(bytes);
   return value !== undefined && PROOF.check(value).length === 0 ? (value as unknown as Proof) : null;
 }
 
 /** A JSON value, or undefined when the bytes are not strict JSON. */
-export function readJson(bytes: Uint8Array): JsonValue | undefined {
+function readJson(bytes: Uint8Array): JsonValue | undefined {
   try {
     return parseJson(bytes);
   } catch (thrown) {
@@ -139,36 +163,36 @@ function checkBinding(
   { name, files }: RunFolder,
   proof: Proof,
   proofBytes: Uint8Array,
+  artifacts: ArtifactFiles,
   errors: Findings,
   warnings: Findings,
-): Artifacts {
-  if (!isCanonicalFile(proofBytes, proof)) errors.file("ARTIFACT_MALFORMED", PROOF_FILE, "its bytes are not canonical");
+): void {
+  if (decodeUtf8(proofBytes) !== `${formatCanonical(proof)}\n`) {
+    errors.file("ARTIFACT_MALFORMED", PROOF_FILE, "its bytes are not canonical");
+  }
   if (proofHash(crypto, proof) !== proof.proof_hash) {
     errors.file("PROOF_HASH_MISMATCH", PROOF_FILE, "proof_hash is not the hash of the proof");
   }
   if (proof.run_id !== name) {
     errors.file("RUN_ID_MISMATCH", PROOF_FILE, `the proof is of run ${proof.run_id}, the directory is ${name}`);
   }
-  const artifacts = new Map<string, JsonValue>();
-  const hashes = new Map<string, string>();
-  for (const [file, bytes] of files) {
-    hashes.set(file, crypto.sha256(bytes));
+  for (const file of files.keys()) {
     if (!file.endsWith(".json") || file === PROOF_FILE || file === SIGNATURE_FILE) continue;
-    const twin = file === "POST_TREE.json" && hashes.get(file) === hashes.get("PRE_TREE.json");
-    const value = twin ? artifacts.get("PRE_TREE.json") : readCanonical(bytes);
-    if (value !== undefined) artifacts.set(file, value);
-    else if (Object.hasOwn(proof.artifacts, file) || isRequired(file)) {
-      errors.file("ARTIFACT_MALFORMED", file, "it is not canonical JSON");
-    }
+    if (!Object.hasOwn(proof.artifacts, file) && !isRequired(file)) continue;
+    if (!artifacts.isCanonical(file)) errors.file("ARTIFACT_MALFORMED", file, "it is not canonical JSON");
   }
   for (const file of REQUIRED_ARTIFACTS) {
     if (!files.has(file)) errors.file("ARTIFACT_MISSING", file, "a required artifact is not there");
     if (!Object.hasOwn(proof.artifacts, file)) errors.file("ARTIFACT_UNBOUND", file, "the proof does not bind it");
   }
   for (const file of Object.keys(proof.artifacts)) {
-    const hash = hashes.get(file);
-    if (hash === undefined) errors.file("ARTIFACT_MISSING", file, "the proof binds it and it is not there");
-    else if (hash !== proof.artifacts[file]) {
+    const bytes = files.get(file);
+    if (bytes === undefined) {
+      errors.file("ARTIFACT_MISSING", file, "the proof binds it and it is not there");
+      continue;
+    }
+    const hash = crypto.sha256(bytes);
+    if (hash !== proof.artifacts[file]) {
       errors.file("ARTIFACT_HASH_MISMATCH", file, `stated ${proof.artifacts[file]}, computed ${hash}`);
     }
   }
@@ -178,24 +202,8 @@ function checkBinding(
     if (file === ".DS_Store") warnings.file("STRAY_FILE", file, "a file of the desktop");
     else errors.file("ARTIFACT_UNBOUND", file, "the proof does not bind it");
   }
-  return artifacts;
 }
 
 function isRequired(file: string): boolean {
   return (REQUIRED_ARTIFACTS as readonly string[]).includes(file);
-}
-
-function readCanonical(bytes: Uint8Array): JsonValue | undefined {
-  const value = readJson(bytes);
-  return value !== undefined && isCanonicalFile(bytes, value) ? value : undefined;
-}
-
-function isCanonicalFile(bytes: Uint8Array, value: unknown): boolean {
-  const expected = encodeUtf8(`${formatCanonical(value)}\n`);
-  return expected.length === bytes.length && expected.every((byte, i) => byte === bytes[i]);
-}
-
-/** The text of a file that must be UTF-8, or null. */
-export function readText(bytes: Uint8Array | undefined): string | null {
-  return bytes === undefined ? null : decodeUtf8(bytes);
 }
