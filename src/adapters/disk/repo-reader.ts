@@ -1,56 +1,50 @@
-import { isUtf8 } from "node:buffer";
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readFileSync, readSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
-import type { FoundFile, RepoReader } from "../../rooms/workflow/ports.ts";
+import type { FileText, FoundFile, RepoReader } from "../../rooms/workflow/ports.ts";
 import { errnoCode } from "./errors.ts";
 
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/**
- * Reads files below a root. A parent folder is resolved once; the last component is opened without following links,
- * so only a link costs its own resolution. Cost per file: open, stat, read, close.
- */
-export function createRepoReader(root: string): RepoReader {
-  const realRoot = realpathSync.native(root);
-  const parents = new Map<string, Place | null>();
-  const locate = (path: string) => findPlace(realRoot, path, parents);
-  return {
-    open: (path) => withPlace(locate(path), (place) => openAt(realRoot, place)),
-    probe: (path) => withPlace(locate(path), (place) => probeAt(realRoot, place)),
-  };
-}
-
-/** A folder with all links resolved: absolute, and relative to the root (null: outside). */
+/** A place with all links of its folder resolved: absolute, and relative to the root (null: outside). */
 interface Place {
   readonly absolute: string;
   readonly relative: string | null;
 }
 
-type Located = Place | "missing" | "unreadable";
-
-function withPlace(place: Located, look: (place: Place) => FoundFile): FoundFile {
-  return typeof place === "string" ? { state: place } : look(place);
+/**
+ * Looks at files below a root. A parent folder is resolved once and the last component without following links, so
+ * only a link costs its own resolution. Cost per file: one lstat, and one read when its text is wanted.
+ */
+export function createRepoReader(root: string): RepoReader {
+  const realRoot = realpathSync.native(root);
+  const parents = new Map<string, Place | "missing" | "unreadable">();
+  return {
+    look(path) {
+      const slash = path.lastIndexOf("/");
+      const parent = slash === -1 ? "" : path.slice(0, slash);
+      let folder = parents.get(parent);
+      if (folder === undefined) {
+        folder = resolvePlace(realRoot, parent === "" ? realRoot : `${realRoot}/${parent}`);
+        parents.set(parent, folder);
+      }
+      if (typeof folder === "string") return { state: folder };
+      const name = path.slice(slash + 1);
+      const relative = folder.relative === null || folder.relative === "" ? folder.relative : `${folder.relative}/`;
+      return lookAt(realRoot, {
+        absolute: `${folder.absolute}${sep}${name}`,
+        relative: relative === null ? null : relative + name,
+      });
+    },
+  };
 }
 
-function findPlace(realRoot: string, path: string, parents: Map<string, Place | null>): Located {
-  const slash = path.lastIndexOf("/");
-  const parent = slash === -1 ? "" : path.slice(0, slash);
-  const name = path.slice(slash + 1);
-  let place = parents.get(parent);
-  if (place === undefined) {
-    const real = toReal(parent === "" ? realRoot : `${realRoot}/${parent}`);
-    if (real === "unreadable") return real;
-    place = real === "missing" ? null : toPlace(realRoot, real.absolute);
-    parents.set(parent, place);
-  }
-  if (place === null) return "missing";
-  const relative = place.relative === null ? null : place.relative === "" ? name : `${place.relative}/${name}`;
-  return { absolute: `${place.absolute}${sep}${name}`, relative };
-}
-
-function toReal(place: string): { readonly absolute: string } | "missing" | "unreadable" {
+function resolvePlace(realRoot: string, place: string): Place | "missing" | "unreadable" {
   try {
-    return { absolute: realpathSync.native(place) };
+    const absolute = realpathSync.native(place);
+    if (absolute === realRoot) return { absolute, relative: "" };
+    const inside = absolute.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+    return { absolute, relative: inside ? absolute.slice(realRoot.length + 1).replaceAll(sep, "/") : null };
   } catch (thrown) {
     return toFailure(thrown);
   }
@@ -63,88 +57,54 @@ function toFailure(thrown: unknown): "missing" | "unreadable" {
   return code === "EACCES" || code === "EPERM" ? "unreadable" : "missing";
 }
 
-function toPlace(realRoot: string, absolute: string): Place {
-  if (absolute === realRoot) return { absolute, relative: "" };
-  const inside = absolute.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
-  return { absolute, relative: inside ? absolute.slice(realRoot.length + 1).replaceAll(sep, "/") : null };
-}
-
-function openAt(realRoot: string, place: Place, followed = false): FoundFile {
-  if (place.relative === null) return probeAt(realRoot, place, followed, openAt);
-  let descriptor: number;
-  try {
-    descriptor = openSync(place.absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch (thrown) {
-    const code = errnoCode(thrown);
-    if ((code === "ELOOP" || code === "EMLINK") && !followed) return followLink(realRoot, place, openAt);
-    // A socket or a device without a driver exists but is no file to read.
-    if (code === "ENXIO" || code === "ENODEV" || code === "EOPNOTSUPP") return toNotRegular(place);
-    return { state: toFailure(thrown) };
-  }
-  const facts = fstatSync(descriptor);
-  const regular = facts.isFile();
-  let open = true;
-  const close = () => {
-    if (open) closeSync(descriptor);
-    open = false;
-  };
-  return {
-    state: "found",
-    real: place.relative ?? "",
-    regular,
-    size: facts.size,
-    read: (most) => {
-      try {
-        return readText(descriptor, facts.size, most);
-      } finally {
-        close();
-      }
-    },
-    close,
-  };
-}
-
-type Look = (realRoot: string, place: Place, followed: boolean) => FoundFile;
-
-function probeAt(realRoot: string, place: Place, followed = false, look: Look = probeAt): FoundFile {
+function lookAt(realRoot: string, place: Place): FoundFile {
   try {
     const facts = lstatSync(place.absolute, { throwIfNoEntry: false });
     if (facts === undefined) return { state: "missing" };
-    if (facts.isSymbolicLink()) return followed ? { state: "missing" } : followLink(realRoot, place, look);
+    if (facts.isSymbolicLink()) {
+      const target = resolvePlace(realRoot, place.absolute);
+      return typeof target === "string" ? { state: target } : lookAt(realRoot, target);
+    }
     if (place.relative === null) return { state: "outside" };
-    return { ...toNotRegular(place), regular: facts.isFile(), size: facts.size };
+    const { absolute } = place;
+    const { size } = facts;
+    return {
+      state: "found",
+      real: place.relative,
+      regular: facts.isFile(),
+      size,
+      read: (most) => readText(absolute, size, most),
+    };
   } catch (thrown) {
     return { state: toFailure(thrown) };
   }
 }
 
-function followLink(realRoot: string, place: Place, look: Look): FoundFile {
-  const real = toReal(place.absolute);
-  if (typeof real === "string") return { state: real };
-  const target = toPlace(realRoot, real.absolute);
-  return target.relative === null ? { state: "outside" } : look(realRoot, target, true);
-}
-
-function toNotRegular(place: Place): Extract<FoundFile, { readonly state: "found" }> {
-  const unread = () => ({ text: "", bytes: 0, complete: true });
-  return { state: "found", real: place.relative ?? "", regular: false, size: 0, read: unread, close: () => undefined };
-}
-
 /** One read; what was read is what counts, even when the file changed size meanwhile. */
-function readText(descriptor: number, size: number, most: number | null) {
-  const wanted = most === null ? size : Math.min(size, most);
-  const buffer = Buffer.allocUnsafe(wanted);
-  let length = 0;
-  while (length < wanted) {
-    const count = readSync(descriptor, buffer, length, wanted - length, null);
-    if (count === 0) break;
-    length += count;
+function readText(place: string, size: number, most: number | null): FileText | "missing" | "unreadable" {
+  try {
+    if (most !== null && size > most) return readStart(place, most);
+    // Reading a whole file as text is one call into Node; its price is that of the text.
+    const text = readFileSync(place, { encoding: "utf8", flag: FLAGS as unknown as string });
+    return { text, bytes: Buffer.byteLength(text), complete: true };
+  } catch (thrown) {
+    return toFailure(thrown);
   }
-  const bytes = length === wanted ? buffer : buffer.subarray(0, length);
-  const text = bytes.toString("utf8");
-  return {
-    text,
-    bytes: isUtf8(bytes) ? length : Buffer.byteLength(text),
-    complete: length === size || length < wanted,
-  };
+}
+
+function readStart(place: string, most: number): FileText {
+  const file = openSync(place, FLAGS);
+  try {
+    const buffer = Buffer.allocUnsafe(most);
+    let length = 0;
+    while (length < most) {
+      const count = readSync(file, buffer, length, most - length, null);
+      if (count === 0) break;
+      length += count;
+    }
+    const text = buffer.toString("utf8", 0, length);
+    return { text, bytes: Buffer.byteLength(text), complete: length < most };
+  } finally {
+    closeSync(file);
+  }
 }

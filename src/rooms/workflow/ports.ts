@@ -1,3 +1,11 @@
+/** What was read of a file: ill-formed UTF-8 becomes U+FFFD, nothing else changes; `bytes` is what the text costs. */
+export interface FileText {
+  readonly text: string;
+  readonly bytes: number;
+  /** Whether the text is the whole file. */
+  readonly complete: boolean;
+}
+
 /** What is at a path of the repository. Links are followed; what they lead to is named by its real path. */
 export type FoundFile =
   | { readonly state: "missing" | "unreadable" | "outside" }
@@ -7,17 +15,13 @@ export type FoundFile =
       readonly real: string;
       readonly regular: boolean;
       readonly size: number;
-      /** At most `most` bytes (null: all) as text; ill-formed UTF-8 becomes U+FFFD, nothing else changes. */
-      read(most: number | null): { readonly text: string; readonly bytes: number; readonly complete: boolean };
-      close(): void;
+      /** At most `most` bytes (null: all), opened without following links and without blocking. */
+      read(most: number | null): FileText | "missing" | "unreadable";
     };
 
-/** Reads single files of a repository's working tree, never a folder. Synchronous: the librarian reads thousands. */
+/** Looks at single files of a repository's working tree, never at a folder. Synchronous: the librarian reads thousands. */
 export interface RepoReader {
-  /** Looks and keeps the file open for one read. */
-  open(path: string): FoundFile;
-  /** Looks only; `read` must not be called on the answer. */
-  probe(path: string): FoundFile;
+  look(path: string): FoundFile;
 }
 
 /** A tree of a repository; `objects` is a folder with objects the repository itself does not have. */
@@ -176,6 +180,8 @@ export interface GateCommandResult {
 /** Commands that see what the earlier ones made, and nothing of which reaches the real tree. */
 export interface GateSession {
   run(command: GateCommand): Promise<GateCommandResult>;
+  /** Whether a path of the copy is there as the commands see it. */
+  exists(path: string): Promise<boolean>;
   /** Ends the session; a catalytic one has an id. */
   close(): Promise<{ readonly catalytic_run_id?: string }>;
 }

@@ -8,7 +8,7 @@ import {
   type PackFile,
 } from "../artifacts/context-pack.ts";
 import type { FileRequest } from "../artifacts/file-request.ts";
-import type { RepoReader } from "../ports.ts";
+import type { FileText, RepoReader } from "../ports.ts";
 import { cutSnippets, cutToBytes, priceOf } from "./content.ts";
 import { findDenial, normalizePath, type ReadRules, readLineRanges, readNeedPath } from "./need.ts";
 
@@ -71,12 +71,12 @@ class PackBuilder {
     const missing: { readonly path: string; readonly detail: string }[] = [];
     for (const { path, required } of new Map(this.#rules.mandatory_docs.map((doc) => [doc.path, doc])).values()) {
       if ("reason" in normalizePath(path)) throw configInvalid(path);
-      const found = this.#open(path, true);
-      if (!("reason" in found)) {
-        const content = found.read(null);
+      const found = this.#look(path);
+      const content = "reason" in found ? found : readOrLeave(found, null);
+      if (!("reason" in content)) {
         this.#add({ path, why: "mandatory_contract", content: content.text }, content.bytes, true);
-      } else if (required && this.#rules.tolerate_missing_docs !== true) missing.push({ path, detail: found.detail });
-      else if (found.detail !== "missing") this.#omit(path, found.reason, found.detail);
+      } else if (required && this.#rules.tolerate_missing_docs !== true) missing.push({ path, detail: content.detail });
+      else if (content.detail !== "missing") this.#omit(path, content.reason, content.detail);
     }
     if (missing.length > 0) throw docsMissing(missing);
     const { max_files, max_total_bytes } = this.#request.budget;
@@ -96,17 +96,11 @@ class PackBuilder {
     const complete = this.#included.get(path);
     if (complete === true) return null;
     if (complete === false) return { reason: "invalid_request", detail: "duplicate_path" };
-    const full = this.files.length >= this.#request.budget.max_files;
-    const found = this.#open(path, !full);
-    if ("reason" in found) return found;
-    try {
-      return this.#addContent(path, need, found, full);
-    } finally {
-      found.close();
-    }
+    const found = this.#look(path);
+    return "reason" in found ? found : this.#addContent(path, need, found);
   }
 
-  #addContent(path: string, need: Need, found: Found, full: boolean): LeftOut | null {
+  #addContent(path: string, need: Need, found: Found): LeftOut | null {
     const mode = Object.hasOwn(need, "mode") ? need["mode"] : undefined;
     if (mode !== "full" && mode !== "snippets") return { reason: "invalid_request", detail: "mode" };
     const given = Object.hasOwn(need, "line_ranges") ? need["line_ranges"] : undefined;
@@ -116,14 +110,15 @@ class PackBuilder {
       if (found.size === 0) return { reason: "invalid_request", detail: "empty_file" };
       if (found.size > this.#rules.max_snippet_file_bytes) return { reason: "too_large", detail: "max_file_bytes" };
     }
-    if (full) return { reason: "budget_exceeded", detail: "max_files" };
+    if (this.files.length >= this.#request.budget.max_files) return { reason: "budget_exceeded", detail: "max_files" };
     const left = this.#request.budget.max_total_bytes - this.#bytes;
     return ranges === null ? this.#addFull(path, found, left) : this.#addSnippets(path, found, ranges, left);
   }
 
   #addFull(path: string, found: Found, left: number): LeftOut | null {
     // Four bytes more than fit are enough to see every character that could still fit.
-    const content = found.read(left + 4);
+    const content = readOrLeave(found, left + 4);
+    if ("reason" in content) return content;
     if (content.complete && content.bytes <= left) {
       this.#add({ path, why: this.#why, content: content.text }, content.bytes, true);
       return null;
@@ -135,7 +130,9 @@ class PackBuilder {
   }
 
   #addSnippets(path: string, found: Found, ranges: LineRanges, left: number): LeftOut | null {
-    const whole = found.read(null).text;
+    const read = readOrLeave(found, null);
+    if ("reason" in read) return read;
+    const whole = read.text;
     // The file may have been emptied since it was looked at.
     if (whole === "") return { reason: "invalid_request", detail: "empty_file" };
     const content = cutSnippets(whole, ranges);
@@ -146,24 +143,14 @@ class PackBuilder {
   }
 
   /** Rules e to j: what may be read at a path, or why not. */
-  #open(path: string, toRead: boolean): Found | LeftOut {
+  #look(path: string): Found | LeftOut {
     const denied = findDenial(path, this.#rules);
     if (denied !== null) return { reason: "denied", detail: denied };
-    const found = toRead ? this.#repo.open(path) : this.#repo.probe(path);
-    switch (found.state) {
-      case "missing":
-        return { reason: "not_found", detail: "missing" };
-      case "unreadable":
-        return { reason: "denied", detail: "unreadable" };
-      case "outside":
-        return { reason: "denied", detail: "outside_repo" };
-      case "found": {
-        const real = found.real === path ? null : findDenial(found.real, this.#rules);
-        if (real === null && found.regular) return found;
-        found.close();
-        return real === null ? { reason: "not_found", detail: "not_regular_file" } : { reason: "denied", detail: real };
-      }
-    }
+    const found = this.#repo.look(path);
+    if (found.state !== "found") return LEFT_OUT[found.state];
+    const real = found.real === path ? null : findDenial(found.real, this.#rules);
+    if (real !== null) return { reason: "denied", detail: real };
+    return found.regular ? found : { reason: "not_found", detail: "not_regular_file" };
   }
 
   #add(file: PackFile, bytes: number, complete: boolean): void {
@@ -201,7 +188,19 @@ type LineRanges = readonly (readonly [number, number])[];
 
 const TOO_MANY_BYTES: LeftOut = { reason: "budget_exceeded", detail: "max_total_bytes" };
 
-type Found = Extract<ReturnType<RepoReader["open"]>, { readonly state: "found" }>;
+const LEFT_OUT: Readonly<Record<"missing" | "unreadable" | "outside", LeftOut>> = {
+  missing: { reason: "not_found", detail: "missing" },
+  unreadable: { reason: "denied", detail: "unreadable" },
+  outside: { reason: "denied", detail: "outside_repo" },
+};
+
+/** Reads a file that was looked at; it may be gone by now. */
+function readOrLeave(found: Found, most: number | null): FileText | LeftOut {
+  const read = found.read(most);
+  return typeof read === "string" ? LEFT_OUT[read] : read;
+}
+
+type Found = Extract<ReturnType<RepoReader["look"]>, { readonly state: "found" }>;
 
 /** The reason of a request as provenance text: one line, at most 200 characters. */
 function toReason(reason: string): string {

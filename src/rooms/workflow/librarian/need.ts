@@ -27,8 +27,12 @@ export function readNeedPath(need: JsonValue, index: number): { readonly path: s
   return normalizePath(path);
 }
 
+/** Control characters, backslashes, drive letters, and empty, `.` or `..` segments. */
+const NOT_PLAIN = /[\x00-\x1f\x7f\\]|^[A-Za-z]:|(?:^|\/)\.{0,2}(?:\/|$)/;
+
 /** A path without empty and `.` segments, or why its form is refused. */
 export function normalizePath(path: string): { readonly path: string } | Omission {
+  if (!NOT_PLAIN.test(path) && path.isWellFormed()) return { path };
   const hostile =
     /[\x00-\x1f\x7f]/.test(path) ||
     !path.isWellFormed() ||
@@ -41,11 +45,13 @@ export function normalizePath(path: string): { readonly path: string } | Omissio
   return { path: segments.join("/") };
 }
 
+const DENIED: ReadonlySet<string> = new Set(LIBRARIAN_DENIED);
+const GIT_SEGMENT = /(?:^|\/)\.git(?:\/|$)/i;
+
 /** Why a normalised path may not be read (rules e and f), or null. */
 export function findDenial(path: string, rules: ReadRules): "denied_prefix" | "secret_pattern" | null {
-  const segments = path.split("/");
-  if ((LIBRARIAN_DENIED as readonly string[]).includes(segments[0]!)) return "denied_prefix";
-  if (segments.some((segment) => segment.length === 4 && segment.toLowerCase() === ".git")) return "denied_prefix";
+  const slash = path.indexOf("/");
+  if (DENIED.has(slash === -1 ? path : path.slice(0, slash)) || GIT_SEGMENT.test(path)) return "denied_prefix";
   if (rules.deny_prefixes.some((prefix) => isUnder(path, prefix.replace(/\/+$/, "")))) return "denied_prefix";
   return looksSecret(path, rules.secrets) ? "secret_pattern" : null;
 }

@@ -5,7 +5,7 @@ const NAMES = new Set(
   ).split(" "),
 );
 const HARMLESS = new Set([".env.example", ".env.sample", ".env.template", ".env.dist"]);
-const ENDINGS = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"];
+const ENDINGS = new Set([".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"]);
 const PATH_ENDINGS = [".aws/credentials", ".docker/config.json", ".kube/config"];
 
 /** What the configuration says about files that look secret. */
@@ -21,11 +21,14 @@ export function looksSecret(path: string, rules: SecretRules): boolean {
   if (rules.allow.includes(path)) return false;
   const lower = path.toLowerCase();
   const name = lower.slice(lower.lastIndexOf("/") + 1);
+  const dot = name.lastIndexOf(".");
   return (
     NAMES.has(name) ||
+    (dot !== -1 && ENDINGS.has(name.slice(dot))) ||
     (name.startsWith(".env.") && !HARMLESS.has(name)) ||
-    ENDINGS.some((ending) => name.endsWith(ending)) ||
-    PATH_ENDINGS.some((ending) => lower === ending || lower.endsWith(`/${ending}`)) ||
+    PATH_ENDINGS.some(
+      (ending) => lower.endsWith(ending) && (lower.length === ending.length || lower.at(-ending.length - 1) === "/"),
+    ) ||
     rules.deny_extra.some((pattern) => matches(name, pattern.toLowerCase()))
   );
 }

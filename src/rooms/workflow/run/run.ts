@@ -129,13 +129,10 @@ export class Run {
 
 /** A text file of the working tree, or null; larger files than 16 MiB are not read. */
 export function readRepoText(ports: WorkflowPorts, path: string): string | null {
-  const found = ports.reader.open(path);
-  if (found.state !== "found") return null;
-  try {
-    return found.regular && found.size <= 16 * 1024 * 1024 ? found.read(null).text : null;
-  } finally {
-    found.close();
-  }
+  const found = ports.reader.look(path);
+  if (found.state !== "found" || !found.regular || found.size > 16 * 1024 * 1024) return null;
+  const read = found.read(null);
+  return typeof read === "string" ? null : read.text;
 }
 
 function readRunState(folder: RunFolder): RunState {

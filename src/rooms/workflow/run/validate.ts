@@ -136,7 +136,7 @@ function judgeEvidence(run: Run): Judged {
   const errors = Object.entries(results).flatMap(([id, { evidence }]) =>
     evidence
       .filter((path) => path !== "artifacts/verify_report.json" && run.folder.size(path) === null)
-      .filter((path) => run.ports.reader.probe(path).state !== "found")
+      .filter((path) => run.ports.reader.look(path).state !== "found")
       .map((path) => ({
         code: "EVIDENCE_MISSING",
         file: EXPECTED_RESULTS_FILE,

@@ -5,7 +5,7 @@ import { checkPlan } from "../artifacts/plan-check.ts";
 import { REASONS_FILE } from "../artifacts/reasons.ts";
 import { VERIFY_REPORT_FILE, type VerifyFailure } from "../artifacts/verify-report.ts";
 import { PATCH_FILE } from "../next-step.ts";
-import type { IsolatedCopy } from "../ports.ts";
+import type { GateSession, IsolatedCopy } from "../ports.ts";
 import { judgeRunPatch } from "./gate-step.ts";
 import type { Run } from "./run.ts";
 
@@ -19,10 +19,11 @@ export async function runBuiltInGate(
   run: Run,
   plan: Plan,
   copy: IsolatedCopy,
+  gates: GateSession,
 ): Promise<VerifyFailure[]> {
   switch (gate) {
     case "plan_check":
-      return [...checkReferences(run), ...checkEvidence(run, copy)];
+      return [...checkReferences(run), ...(await checkEvidence(run, gates))];
     case "patch_check": {
       const result = await judgeRunPatch(run, run.read(PATCH_FILE)!, plan);
       return result.verdict === "accept"
@@ -51,20 +52,23 @@ function checkReferences(run: Run): VerifyFailure[] {
   return errors.map(({ code, message }) => ({ kind: "plan_check", id: code, message }));
 }
 
-/** Every evidence path exists: run files under the run, everything else in the copy. */
-function checkEvidence(run: Run, copy: IsolatedCopy): VerifyFailure[] {
+/** Every evidence path exists: run files under the run, everything else where the gate commands ran. */
+async function checkEvidence(run: Run, gates: GateSession): Promise<VerifyFailure[]> {
   const results = validateExpectedResults(run.read(EXPECTED_RESULTS_FILE) ?? "").value ?? {};
-  return Object.entries(results).flatMap(([id, { evidence }]) =>
-    evidence
-      .filter((path) => !hasEvidence(run, copy, path))
-      .map((path) => ({ kind: "evidence_missing", id: "EVIDENCE_MISSING", message: `${id}: ${path} does not exist` })),
-  );
+  const failures: VerifyFailure[] = [];
+  for (const [id, { evidence }] of Object.entries(results)) {
+    for (const path of evidence) {
+      if (await hasEvidence(run, gates, path)) continue;
+      failures.push({ kind: "evidence_missing", id: "EVIDENCE_MISSING", message: `${id}: ${path} does not exist` });
+    }
+  }
+  return failures;
 }
 
-function hasEvidence(run: Run, copy: IsolatedCopy, path: string): boolean {
+async function hasEvidence(run: Run, gates: GateSession, path: string): Promise<boolean> {
   if (path === VERIFY_REPORT_FILE) return true;
   const own = RUN_FOLDERS.includes(path.split("/")[0]!) || RUN_FILES.includes(path);
-  return own ? run.folder.size(path) !== null : copy.exists(path);
+  return own ? run.folder.size(path) !== null : gates.exists(path);
 }
 
 async function checkCatalog(run: Run, copy: IsolatedCopy): Promise<VerifyFailure[]> {

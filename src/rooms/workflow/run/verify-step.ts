@@ -173,7 +173,7 @@ async function runGates(
     session.throwIfInterrupted();
     const failed = found.failures.length;
     if ((BUILT_IN_GATES as readonly string[]).includes(gate)) {
-      const failures = await runBuiltInGate(gate as BuiltIn, run, plan, copy);
+      const failures = await runBuiltInGate(gate as BuiltIn, run, plan, copy, gates);
       found.failures.push(...failures);
       found.commands.push({ cmd: `verbatim:${gate}`, exit_code: failures.length === 0 ? 0 : 1, gate, duration_ms: 0 });
     } else await runConfigured(session, gates, gate, found);
