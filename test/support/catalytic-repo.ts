@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -20,9 +21,12 @@ import type { RunRequest } from "../../src/rooms/catalytic/declare.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { type RunResult, runCatalytic } from "../../src/rooms/catalytic/run.ts";
 
+// Memory where there is some: hundreds of runs would wait for the disk to make every journal line durable.
+const TEMP = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 /** A small repository with every kind of thing a domain may hold, and a file beside it that nobody may touch. */
 export function makeCatalyticRepo(): { readonly base: string; readonly root: string } {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-catalytic-")));
+  const base = realpathSync(mkdtempSync(join(TEMP, "verbatim-catalytic-")));
   const root = join(base, "repo");
   const domain = join(root, ".verbatim/scratch/d");
   for (const folder of ["sub/deep", "empty"]) mkdirSync(join(domain, folder), { recursive: true });

@@ -21,6 +21,8 @@ export class Layers {
   readonly #method: RestoreMethod;
   readonly domains: readonly JournalDomain[];
   readonly anchors: readonly string[];
+  /** Every folder that must be there for the command, those inside anchors too. */
+  readonly #folders: readonly string[];
   readonly #made: MadeFolder[] = [];
 
   constructor(
@@ -31,6 +33,7 @@ export class Layers {
       readonly method: RestoreMethod;
       readonly domains: readonly JournalDomain[];
       readonly anchors: readonly string[];
+      readonly folders: readonly string[];
     },
   ) {
     this.#disk = disk;
@@ -39,6 +42,7 @@ export class Layers {
     this.#method = parts.method;
     this.domains = parts.domains;
     this.anchors = parts.anchors;
+    this.#folders = parts.folders;
   }
 
   get made(): ReadonlySet<string> {
@@ -64,7 +68,7 @@ export class Layers {
   /** Makes what is missing, copies, and swaps, each announced before it is done. */
   async prepare(skip: (path: string) => boolean): Promise<void> {
     for (const { path } of this.domains) this.makeFolders(path);
-    for (const path of this.anchors) this.makeFolders(path);
+    for (const path of this.#folders) this.makeFolders(path);
     if (this.#method === "discard-upper") return;
     const paths = [...this.domains.map(({ path }) => path), ...this.anchors];
     for (const [i, path] of paths.entries()) await this.#copy(path, this.copyOf(i), skip);

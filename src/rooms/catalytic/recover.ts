@@ -119,7 +119,15 @@ export function listUnfinished(ports: CatalyticPorts, state: string, known?: Pla
     if (begin?.op !== "BEGIN") return [];
     const record_path = begin.record.startsWith(`${begin.root}/`) ? begin.record.slice(begin.root.length + 1) : null;
     const places = { root: begin.root, record: begin.record, record_path, work, state };
-    return [{ run_id: begin.run_id, places, begin, journal, owner: OWNERS[lockState(begin, host)] }];
+    return [
+      {
+        run_id: begin.run_id,
+        places,
+        begin,
+        journal,
+        owner: journal.some(({ op }) => op === "LEFT") ? "dead" : OWNERS[lockState(begin, host)],
+      },
+    ];
   });
 }
 

@@ -1,4 +1,4 @@
-import { formatCanonical, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { formatCanonical, sortedByCodePoint, sortedUnique } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { formatTime } from "../../core/time.ts";
 import { closeRun } from "./closing.ts";
@@ -11,7 +11,7 @@ import { haltLocks, ownerOf, releaseLocks } from "./locks.ts";
 import { findMemo, type MemoFound, rememberRun } from "./memo-store.ts";
 import { type OutputItem, type SealedOutputs, sealOutputs } from "./outputs.ts";
 import { isInside } from "./path-rules.ts";
-import { anchorsOf, journalOf, type Places, placeOf } from "./places.ts";
+import { anchorOf, anchorsOf, journalOf, type Places, placeOf } from "./places.ts";
 import type { CatalyticPorts, Layer, RunningCommand } from "./ports.ts";
 import type { GuardRecord, MemoRecord, Proof } from "./proof.ts";
 import { publishOutputs, quarantine, rollBackOutput } from "./publish.ts";
@@ -117,7 +117,12 @@ export class RunExecution {
       return { path, dev: facts?.dev ?? null, ino: facts?.ino ?? null, aside, copy: `${work}/cp${i}` };
     });
     const method = GUARD_FACTS[this.#guard].restore_method;
-    this.#layers = new Layers(disk, this.#journal, this.#places, { method, domains, anchors });
+    this.#layers = new Layers(disk, this.#journal, this.#places, {
+      method,
+      domains,
+      anchors,
+      folders: sortedUnique(jobspec.outputs.durable_paths.map(anchorOf)),
+    });
     this.#journal.record("BEGIN", {
       run_id: jobspec.run_id,
       root,

@@ -1,8 +1,9 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Declared, declareRun, type RunRequest } from "./declare.ts";
 import { chooseGuard, describeGuard } from "./guard-choice.ts";
+import { Journal } from "./journal.ts";
 import { acquireLocks, releaseLocks } from "./locks.ts";
-import { claimedPaths, type Places, placeOf, worksOf } from "./places.ts";
+import { claimedPaths, journalOf, type Places, placeOf, worksOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { recoverDead, recoverOwn } from "./recover.ts";
 import { RunExecution } from "./run-execution.ts";
@@ -64,11 +65,21 @@ export async function startCatalytic(
     const run = await execution.run(begun);
     return { run, view };
   } catch (thrown) {
-    if (execution.begun) await recoverOwn(ports, places, jobspec.run_id);
+    if (execution.begun) await putBack(ports, places, jobspec.run_id);
     else releaseLocks(ports, request.state, jobspec.run_id);
     throw thrown;
   } finally {
     stop();
+  }
+}
+
+/** After a failure inside the tool: the run is put back at once, or left for `recover` when even that fails. */
+async function putBack(ports: CatalyticPorts, places: Places, runId: string): Promise<void> {
+  try {
+    await recoverOwn(ports, places, runId);
+  } catch (thrown) {
+    ports.notify(`run ${runId} could not be put back: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    new Journal(ports.disk, journalOf(places)).record("LEFT");
   }
 }
 

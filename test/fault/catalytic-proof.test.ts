@@ -1,0 +1,304 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { runDisk } from "../../src/adapters/disk/run-disk.ts";
+import { formatCanonical, parseJson } from "../../src/core/canonical/index.ts";
+import { toSigningKey } from "../../src/core/trust/key.ts";
+import { proofHash } from "../../src/rooms/catalytic/proof.ts";
+import { readRecord } from "../../src/rooms/catalytic/recover.ts";
+import { type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
+import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
+
+/** Two real runs, one accepted and one failed; every forgery is made on a copy of their records. */
+let base: string;
+let runs: string;
+let room: TestRun;
+const seed = new Uint8Array(32).fill(7);
+const OPTIONS: VerifyOptions = { pins: [], policy_sha256: null, tree: "skip", strict_tree: false };
+
+beforeAll(async () => {
+  const repo = makeCatalyticRepo();
+  base = repo.base;
+  runs = join(repo.root, ".verbatim/runs");
+  const key = await toSigningKey(nodeCrypto, seed);
+  room = openCatalytic(base, repo.root, (ports) => ({ ...ports, signingKey: async () => key }));
+  const outputs = { durable_paths: [".verbatim/out/new.txt", ".verbatim/out/pack/"] };
+  const script =
+    "echo x > .verbatim/scratch/d/a.txt; echo 1 > .verbatim/out/new.txt; echo 2 > .verbatim/out/pack/f; ln -s f .verbatim/out/pack/l";
+  const good = await room.run(toJobSpec(["sh", "-c", script], { run_id: "good", outputs, inputs: ["src"] }), {
+    sign: "key",
+  });
+  expect(good).toMatchObject({ accepted: true, status: "succeeded" });
+  const bad = await room.run(toJobSpec(["sh", "-c", "exit 3"], { run_id: "bad" }));
+  expect(bad).toMatchObject({ accepted: false, condition: "COMMAND_FAILED", exit_code: 3 });
+});
+
+afterAll(async () => {
+  await room.close();
+  await runDisk.discard(base);
+});
+
+async function judge(name: string, forge: (folder: string) => void, options = OPTIONS) {
+  const folder = join(base, "forged", name);
+  rmSync(join(base, "forged"), { recursive: true, force: true });
+  mkdirSync(join(base, "forged"));
+  cpSync(join(runs, name), folder, { recursive: true });
+  forge(folder);
+  const shown = readdirSync(join(base, "forged"))[0]!;
+  return verifyRun(nodeCrypto, { name: shown, files: readRecord(runDisk, join(base, "forged", shown)) }, options);
+}
+
+/** Edits a canonical artifact and, like a careful forger, gives the proof the new hash of the file and of itself. */
+function edit(folder: string, file: string, change: (value: never) => void, bind: boolean): void {
+  const value = parseJson(readFileSync(join(folder, file))) as never;
+  change(value);
+  const text = `${formatCanonical(value)}\n`;
+  writeFileSync(join(folder, file), text);
+  if (bind && file !== "PROOF.json") rebind(folder, file, text);
+}
+
+function rebind(folder: string, file: string, text: string): void {
+  const proof = parseJson(readFileSync(join(folder, "PROOF.json"))) as {
+    artifacts: Record<string, string>;
+    proof_hash: string;
+  };
+  proof.artifacts[file] = nodeCrypto.sha256(text);
+  proof.proof_hash = proofHash(nodeCrypto, proof);
+  writeFileSync(join(folder, "PROOF.json"), `${formatCanonical(proof)}\n`);
+}
+
+const codes = (result: { errors: readonly { code: string }[] }) =>
+  [...new Set(result.errors.map(({ code }) => code))].sort();
+
+describe("a genuine record", () => {
+  it("of a good run is accepted, and its signature by a pinned key too", async () => {
+    expect(await judge("good", () => undefined)).toMatchObject({
+      accepted: true,
+      genuine: true,
+      signature: { state: "unpinned" },
+      errors: [],
+    });
+    const { public_key } = await toSigningKey(nodeCrypto, seed);
+    expect(await judge("good", () => undefined, { ...OPTIONS, pins: [public_key] })).toMatchObject({
+      accepted: true,
+      signature: { state: "pinned" },
+    });
+  });
+
+  it("of a failed run is genuine and not accepted", async () => {
+    const result = await judge("bad", () => undefined);
+    expect(result).toMatchObject({ accepted: false, genuine: true, verified: false });
+    expect(codes(result)).toEqual(["NOT_VERIFIED"]);
+  });
+});
+
+describe("a forged record is refused:", () => {
+  it.each<[string, string, (folder: string) => void, string[]]>([
+    [
+      "the boolean edited",
+      "bad",
+      (at) =>
+        edit(
+          at,
+          "PROOF.json",
+          (proof: { restoration_result: { verified: boolean } }) => void (proof.restoration_result.verified = true),
+          false,
+        ),
+      ["PROOF_HASH_MISMATCH"],
+    ],
+    [
+      "the boolean edited and the proof hashed anew",
+      "bad",
+      (at) => {
+        edit(
+          at,
+          "PROOF.json",
+          (proof: { restoration_result: { verified: boolean; condition: string } }) => {
+            proof.restoration_result.verified = true;
+            proof.restoration_result.condition = "RESTORED_IDENTICAL";
+          },
+          false,
+        );
+        rebind(at, "STATUS.json", readFileSync(join(at, "STATUS.json"), "utf8"));
+      },
+      ["VERDICT_MISMATCH"],
+    ],
+    [
+      "the exit code edited everywhere in the proof",
+      "bad",
+      (at) => {
+        edit(
+          at,
+          "PROOF.json",
+          (proof: {
+            command_result: { exit_code: number };
+            restoration_result: { verified: boolean; condition: string };
+          }) => {
+            proof.command_result.exit_code = 0;
+            proof.restoration_result = { ...proof.restoration_result, verified: true, condition: "RESTORED_IDENTICAL" };
+          },
+          false,
+        );
+        rebind(at, "STATUS.json", readFileSync(join(at, "STATUS.json"), "utf8"));
+      },
+      ["CROSS_CHECK_MISMATCH"],
+    ],
+    [
+      "a manifest edited",
+      "good",
+      (at) =>
+        edit(
+          at,
+          "PRE_MANIFEST.json",
+          (m: Record<string, Record<string, string>>) => void (m[".verbatim/scratch/d"]!["a.txt"] = "0".repeat(64)),
+          false,
+        ),
+      ["ARTIFACT_HASH_MISMATCH"],
+    ],
+    [
+      "a manifest edited and bound anew",
+      "good",
+      (at) =>
+        edit(
+          at,
+          "PRE_MANIFEST.json",
+          (m: Record<string, Record<string, string>>) => void (m[".verbatim/scratch/d"]!["a.txt"] = "0".repeat(64)),
+          true,
+        ),
+      ["CROSS_CHECK_MISMATCH", "MANIFEST_MISMATCH"],
+    ],
+    [
+      "both trees edited and bound anew",
+      "good",
+      (at) => {
+        for (const file of ["PRE_TREE.json", "POST_TREE.json"])
+          edit(
+            at,
+            file,
+            (t: Record<string, Record<string, { mode: string }>>) =>
+              void (t[".verbatim/scratch/d"]!["run.sh"]!.mode = "0777"),
+            true,
+          );
+      },
+      ["ROOT_MISMATCH"],
+    ],
+    [
+      "the proof of another run",
+      "bad",
+      (at) => cpSync(join(runs, "good/PROOF.json"), join(at, "PROOF.json")),
+      ["ARTIFACT_HASH_MISMATCH", "RUN_ID_MISMATCH"],
+    ],
+    ["the directory renamed", "good", (at) => renameSync(at, join(at, "../better")), ["RUN_ID_MISMATCH"]],
+    [
+      "a ledger line edited",
+      "good",
+      (at) => {
+        const text = readFileSync(join(at, "LEDGER.jsonl"), "utf8").replace('"actor":"library"', '"actor":"cli"');
+        writeFileSync(join(at, "LEDGER.jsonl"), text);
+        rebind(at, "LEDGER.jsonl", text);
+      },
+      ["LEDGER_CHAIN_BROKEN"],
+    ],
+    [
+      "a ledger line removed",
+      "good",
+      (at) => {
+        const lines = readFileSync(join(at, "LEDGER.jsonl"), "utf8").split("\n");
+        const text = [...lines.slice(0, 3), ...lines.slice(4)].join("\n");
+        writeFileSync(join(at, "LEDGER.jsonl"), text);
+        rebind(at, "LEDGER.jsonl", text);
+      },
+      ["LEDGER_CHAIN_BROKEN"],
+    ],
+    ["an artifact removed", "good", (at) => rmSync(join(at, "OUTPUTS.json")), ["ARTIFACT_MISSING"]],
+    [
+      "an output added to the list",
+      "good",
+      (at) =>
+        edit(
+          at,
+          "OUTPUTS.json",
+          (list: object[]) => void list.push({ path: "README.md", type: "dir", mode: "0755" }),
+          true,
+        ),
+      ["CROSS_CHECK_MISMATCH", "OUTPUTS_INCONSISTENT"],
+    ],
+    [
+      "a forbidden root taken out of the policy",
+      "good",
+      (at) =>
+        edit(
+          at,
+          "POLICY.json",
+          (policy: { forbidden_roots: string[] }) => void policy.forbidden_roots.splice(0, 1),
+          true,
+        ),
+      ["POLICY_WEAKENED"],
+    ],
+    [
+      "a domain added to the JobSpec",
+      "good",
+      (at) =>
+        edit(
+          at,
+          "JOBSPEC.json",
+          (spec: { catalytic_domains: string[] }) => void spec.catalytic_domains.push("src"),
+          true,
+        ),
+      ["CROSS_CHECK_MISMATCH", "PREFLIGHT_VIOLATION"],
+    ],
+    [
+      "a space after the JSON",
+      "good",
+      (at) => appendFileSync(join(at, "PROOF.json"), " "),
+      ["ARTIFACT_MALFORMED", "SIGNATURE_INVALID"],
+    ],
+    ["a file planted", "good", (at) => writeFileSync(join(at, "NOTES.md"), "hello\n"), ["ARTIFACT_UNBOUND"]],
+    [
+      "a proof that only says yes",
+      "bad",
+      (at) => writeFileSync(join(at, "PROOF.json"), '{"restoration_result":{"verified":true}}\n'),
+      ["ARTIFACT_MALFORMED"],
+    ],
+  ])("%s", async (_, run, forge, expected) => {
+    const result = await judge(run, forge);
+    expect(result.accepted).toBe(false);
+    expect(result.genuine).toBe(false);
+    const found = codes(result).filter((code) => !code.startsWith("SIGNATURE") || expected.includes(code));
+    expect(found).toEqual(expected);
+  });
+
+  it("every file, at every byte that is flipped, breaks the record", async () => {
+    for (const file of readdirSync(join(runs, "good"))) {
+      const size = readFileSync(join(runs, "good", file)).length;
+      for (const at of [0, Math.floor(size / 2), size - 1]) {
+        if (size === 0) continue;
+        const result = await judge("good", (folder) => {
+          const bytes = readFileSync(join(folder, file));
+          bytes[at]! ^= 1;
+          writeFileSync(join(folder, file), bytes);
+        });
+        expect(`${file}@${at} ${result.accepted}`).toBe(`${file}@${at} false`);
+      }
+    }
+  });
+});
+
+describe("a signature", () => {
+  const other = "0".repeat(64);
+
+  it("by a key that is not pinned is untrusted, and none at all is missing", async () => {
+    expect(codes(await judge("good", () => undefined, { ...OPTIONS, pins: [other] }))).toEqual(["SIGNATURE_UNTRUSTED"]);
+    expect(codes(await judge("bad", () => undefined, { ...OPTIONS, pins: [other] }))).toEqual(["SIGNATURE_MISSING"]);
+  });
+});
