@@ -43,12 +43,19 @@ export interface BuildResult {
   readonly skipped_links: readonly string[];
 }
 
+export interface BuildOptions {
+  /** Read every file, whatever its facts say, and rely on nothing that is stored. */
+  readonly full: boolean;
+  /** Characters of rows that are held before they are written; a test makes it small. */
+  readonly stageSize?: number;
+}
+
 const PAGE = 512;
 
 /** Brings the index up to date. Readers see the old index or the new one; problems leave the old one untouched. */
-export async function buildIndex(ports: BuildPorts, options: { readonly full: boolean }): Promise<BuildResult> {
+export async function buildIndex(ports: BuildPorts, options: BuildOptions): Promise<BuildResult> {
   const current = options.full ? null : await findCurrent(ports);
-  return current ?? ports.lock.hold(() => build(ports, options.full));
+  return current ?? ports.lock.hold(() => build(ports, options));
 }
 
 /**
@@ -84,13 +91,13 @@ function isAllUnchanged(tree: SourceTree, known: FolderImage, kind: "file" | "fo
   return true;
 }
 
-async function build(ports: BuildPorts, full: boolean): Promise<BuildResult> {
+async function build(ports: BuildPorts, { full, stageSize }: BuildOptions): Promise<BuildResult> {
   const started = ports.tree.clock();
   const stored = await loadUsable(ports.store, full);
   const survey = surveySources(ports.tree, ports.config);
   const old = stored.image ?? EMPTY_IMAGE;
   const known = matchFiles(survey, old);
-  const made = await new Builder(ports, { survey, old, known, started, full }).run();
+  const made = await new Builder(ports, { survey, old, known, started, full, stageSize }).run();
   const facts = {
     index_hash: made.index_hash,
     files: made.image.paths.length,

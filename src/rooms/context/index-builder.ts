@@ -36,6 +36,7 @@ interface Task {
   readonly started: number;
   /** Take nothing from the store. */
   readonly full: boolean;
+  readonly stageSize?: number | undefined;
 }
 
 export interface Made {
@@ -51,7 +52,7 @@ export interface Made {
 }
 
 // Rows leave memory in portions of this size; a corpus below it is written in one transaction.
-const STAGE_BYTES = 16 * 1024 * 1024;
+const STAGE_SIZE = 16 * 1024 * 1024;
 const HASH_BYTES = 64 * 1024;
 const PAUSE_FILES = 256;
 
@@ -67,7 +68,7 @@ export class Builder {
   readonly #hashes: string[] = [];
   readonly #staged: FileVersion[] = [];
   #rows: FileRow[] = [];
-  #rowBytes = 0;
+  #rowSize = 0;
   #lines = "";
   #sections = 0;
   #added = 0;
@@ -89,6 +90,7 @@ export class Builder {
       for (let i = 0; i < paths.length; i++) {
         const file = this.#mustRead(i) ? await this.#read(i) : await this.#reuse(i);
         if (file !== null) this.#record(file);
+        if (this.#rowSize > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage();
         if (i % PAUSE_FILES === PAUSE_FILES - 1) await this.#rest(i + 1);
       }
       if (this.#problems.length > 0) throw sourcesInvalid(sortProblems(this.#problems));
@@ -115,7 +117,6 @@ export class Builder {
 
   async #rest(done: number): Promise<void> {
     this.#ports.progress.report({ label: "indexing", done, total: this.#task.survey.paths.length });
-    if (this.#rowBytes > STAGE_BYTES) await this.#stage();
     await this.#ports.tree.pause();
   }
 
@@ -137,7 +138,7 @@ export class Builder {
     const file = cutSections(crypto, path, content, hash);
     const sections = formatSectionRows(file);
     this.#rows.push({ ...toVersion(path, hash, SECTION_RULES), sections });
-    this.#rowBytes += sections.length;
+    this.#rowSize += sections.length;
     return file;
   }
 
@@ -187,7 +188,7 @@ export class Builder {
       for (const { path, version } of rows) this.#staged.push({ path, version });
     }
     this.#rows = [];
-    this.#rowBytes = 0;
+    this.#rowSize = 0;
   }
 
   /** Takes staged rows back when the build fails; rows that the old index names stay. */
