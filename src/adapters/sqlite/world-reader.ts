@@ -55,7 +55,7 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
 
   async visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<EntryRow[]> {
     const { sql, values } = visibleQuery(world, audience, range);
-    const rows = (await this.sql.all<EntryRow>(sql, ...values)).map(copy);
+    const rows = await this.sql.all<EntryRow>(sql, ...values);
     return range.newest ? rows.reverse() : rows;
   }
 

@@ -32,6 +32,19 @@ export async function openRow(tables: WorldReader, row: WorldRow): Promise<OpenW
   return { number: row.number, row, state, cast, numbers: toNumbers(cast, people) };
 }
 
+// A world has few distinct audiences, and every line that is read has one.
+const audiences = new Map<string, readonly string[]>();
+const KEEP_AUDIENCES = 4096;
+
+function parseAudience(text: string): readonly string[] {
+  const known = audiences.get(text);
+  if (known !== undefined) return known;
+  const parsed = JSON.parse(text) as readonly string[];
+  if (audiences.size >= KEEP_AUDIENCES) audiences.clear();
+  audiences.set(text, parsed);
+  return parsed;
+}
+
 /** A row as the ledger entry it is. */
 export function toLedgerEntry(row: EntryRow): LedgerEntry {
   return {
@@ -40,7 +53,7 @@ export function toLedgerEntry(row: EntryRow): LedgerEntry {
     request_id: row.request_id,
     created_at_world: row.created_at,
     author: { author_id: row.author_id, author_class: row.author_class as Author["author_class"] },
-    visibility: { scope: row.scope as Scope, visible_to: JSON.parse(row.audience) as readonly string[] },
+    visibility: { scope: row.scope as Scope, visible_to: parseAudience(row.audience) },
     channel: row.channel as Channel,
     text: row.text,
     wseq: row.wseq,

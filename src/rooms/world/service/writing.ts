@@ -46,6 +46,7 @@ export class Writing implements BeatPorts {
   #started: number | null = null;
   #toolsUsed = 0;
   #messages: readonly ChatMessage[] = [];
+  #pieces: readonly (readonly [string, string])[] = [];
   #duration = 0;
   #usage: { readonly input: number | null; readonly output: number | null } = { input: null, output: null };
   #why = "";
@@ -75,8 +76,9 @@ export class Writing implements BeatPorts {
     this.#started ??= this.#ports.pace.elapsed();
     this.#status("THINKING");
     const frame = this.#frame(call.plan);
-    const { text } = toUserMessage(this.#world.cast, frame.parts, call.evidence, call.tools);
+    const { text, pieces } = toUserMessage(this.#world.cast, frame.parts, call.evidence, call.tools);
     this.#messages = toMessages(this.#rules.text, text);
+    this.#pieces = pieces;
     const before = this.#ports.pace.elapsed();
     const answer = await this.#ask(call);
     this.#duration = this.#ports.pace.elapsed() - before;
@@ -178,7 +180,6 @@ export class Writing implements BeatPorts {
 
   judged(call: ModelCall, answer: ModelAnswer, output: Parameters<NonNullable<BeatPorts["judged"]>>[2]): void {
     const frame = this.#frame(call.plan);
-    const { pieces } = toUserMessage(this.#world.cast, frame.parts, call.evidence, call.tools);
     const { writer } = this.#world.state.settings;
     const fault = output !== null && "error" in output ? output.error : null;
     this.calls.push({
@@ -192,7 +193,7 @@ export class Writing implements BeatPorts {
       model: writer.kind === "scripted" ? null : writer.model,
       rules_version: this.#rules.version,
       messages: this.#messages,
-      parts: describeParts(this.#ports, this.#rules.text, frame.parts, pieces, findIds(call.evidence)),
+      parts: describeParts(this.#ports, this.#rules.text, frame.parts, this.#pieces, findIds(call.evidence)),
       raw: "raw" in answer ? answer.raw : null,
       verdict: output === null ? (this.#why === "" ? "CANCELLED" : this.#why) : toVerdict(output),
       verdict_where: fault?.where ?? null,

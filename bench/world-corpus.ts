@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeCrypto } from "../src/adapters/crypto/node-crypto.ts";
+import { createContentStore } from "../src/adapters/disk/content-store.ts";
+import { createLocalFiles } from "../src/adapters/disk/local-files.ts";
+import { intlGraphemes } from "../src/adapters/intl/graphemes.ts";
+import { makeZones } from "../src/adapters/intl/zones.ts";
+import { processPace } from "../src/adapters/process/pace.ts";
+import { openStore } from "../src/app/store.ts";
+import { type EntryRow, EVERYBODY, THE_OPERATOR } from "../src/rooms/world/ports.ts";
+import { toPostings, toVisibleRows } from "../src/rooms/world/service/audience.ts";
+import { loadWorld } from "../src/rooms/world/service/reading.ts";
+import { formatState } from "../src/rooms/world/service/state.ts";
+import { DEFAULT_TIMES, type WorldPorts } from "../src/rooms/world/service/world-ports.ts";
+import { createWorld } from "../src/rooms/world/service/worlds.ts";
+import { BYTES_BY_THREE } from "../src/rooms/world/tokens.ts";
+import { seededIntegers } from "./seed.ts";
+
+const VOCABULARY = 4000;
+const WORDS_A_LINE = 14;
+const BLOCK = 2048;
+const START = Date.UTC(2026, 0, 1);
+
+/** The room's ports on a fresh SQLite store in a temporary folder. */
+export async function openBenchRoom(): Promise<{
+  readonly ports: WorldPorts;
+  readonly path: string;
+  close(): Promise<void>;
+}> {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-world-"));
+  const path = join(folder, "store.db");
+  let uuid = 0;
+  const base = {
+    crypto: nodeCrypto,
+    clock: { now: () => Date.now() },
+    ids: { uuid: () => `00000000-0000-4000-8000-${String(++uuid).padStart(12, "0")}` },
+  };
+  const store = await openStore({ path, url: undefined, ...base });
+  const ports: WorldPorts = {
+    ...base,
+    store,
+    content: createContentStore({ folder: join(folder, "blobs"), ...base }),
+    random: { bytes: (count) => Uint8Array.from({ length: count }, (_, i) => (i * 7 + ++uuid) % 256) },
+    pace: processPace,
+    zones: makeZones(),
+    graphemes: intlGraphemes,
+    tokenizer: BYTES_BY_THREE,
+    models: { chat: async () => ({ down: "no model here" }) },
+    files: createLocalFiles(folder, nothing()),
+    actor: "library",
+    system_zone: "UTC",
+    times: DEFAULT_TIMES,
+  };
+  return {
+    ports,
+    path,
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function* nothing(): AsyncIterable<Uint8Array> {
+  yield new Uint8Array();
+}
+
+/** A word; low numbers are frequent, as in speech. */
+export function wordOf(next: (bound: number) => number): string {
+  const rank = Math.min(next(VOCABULARY), next(VOCABULARY), next(VOCABULARY));
+  return `w${rank.toString(36)}`;
+}
+
+export function lineOf(next: (bound: number) => number): string {
+  return Array.from({ length: WORDS_A_LINE }, () => wordOf(next)).join(" ");
+}
+
+/** Fills twenty worlds: the first has 25,000 entries (or its share of a smaller corpus), 30 % are PRIVATE. */
+export async function fillWorlds(ports: WorldPorts, entries: number): Promise<{ readonly first: string }> {
+  const firstSize = Math.min(25_000, Math.floor(entries / 4));
+  const rest = Math.ceil((entries - firstSize) / 19);
+  const next = seededIntegers(21);
+  for (let w = 0; w < 20; w++) {
+    const world_id = `w_bench-${w}`;
+    const people = [
+      { person_id: "ANA", display_name: "Ana" },
+      { person_id: "BEN", display_name: "Ben" },
+    ];
+    const settings = { title: `Bench ${w}`, timezone: "UTC" };
+    await createWorld(ports, { world_id, start: "2026-01-01T00:00Z", people, settings });
+    await fillWorld(ports, world_id, w === 0 ? firstSize : rest, next);
+  }
+  return { first: "w_bench-0" };
+}
+
+async function fillWorld(
+  ports: WorldPorts,
+  worldId: string,
+  count: number,
+  next: (bound: number) => number,
+): Promise<void> {
+  for (let from = 1; from <= count; from += BLOCK) {
+    await ports.store.transact(async (door) => {
+      const world = await loadWorld(door.world, worldId);
+      const rows: EntryRow[] = [];
+      for (let wseq = from; wseq < from + BLOCK && wseq <= count; wseq++) rows.push(toRow(wseq, next));
+      await door.world.addEntries(
+        world.number,
+        rows,
+        rows.flatMap((row) => toVisibleRows(world.numbers, row)),
+      );
+      await door.world.addPostings(world.number, toPostings(ports.crypto, world.numbers, rows));
+      await door.world.saveState(world.number, formatState({ ...world.state, next_wseq: from + rows.length }));
+    });
+  }
+}
+
+function toRow(wseq: number, next: (bound: number) => number): EntryRow {
+  const isPrivate = next(10) < 3;
+  const ms = START + wseq * 1000;
+  return {
+    wseq,
+    entry_id: `e_${wseq.toString(36).padStart(16, "a")}`,
+    bundle_id: `b_${Math.floor(wseq / 3)
+      .toString(36)
+      .padStart(16, "a")}`,
+    position: 1,
+    request_id: "bench",
+    created_ms: ms,
+    created_at: `${new Date(ms).toISOString().slice(0, 19)}+00:00`,
+    author_id: "ANA",
+    author_class: "PERSON",
+    channel: "PEOPLE",
+    scope: isPrivate ? "PRIVATE" : "PUBLIC",
+    audience: isPrivate ? (next(2) === 0 ? '["ANA","GEORGE"]' : '["ANA"]') : "[]",
+    text: lineOf(next),
+  };
+}
+
+export const OPERATOR_AUDIENCE = [EVERYBODY, THE_OPERATOR] as const;

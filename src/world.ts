@@ -1,0 +1,60 @@
+import { openApp } from "./app/app.ts";
+
+export { checkEntry, type WriteEntry } from "./rooms/world/check/entry.ts";
+export { checkEnvelope, type Envelope } from "./rooms/world/check/envelope.ts";
+export {
+  type CapsulePack,
+  checkCapsule,
+  checkRehydration,
+  checkRetrievalPack,
+  checkSceneAnchor,
+  type RehydrationPack,
+  type RetrievalResultPack,
+  type SceneAnchorPack,
+} from "./rooms/world/check/packs.ts";
+export { checkProjectionOutput, type ProjectionOutput } from "./rooms/world/check/projection-output.ts";
+export { checkToolRequest, type ToolRequest } from "./rooms/world/check/tool-request.ts";
+export { checkWriteBundle, type WriteBundle } from "./rooms/world/check/write-bundle.ts";
+export { WORLD_CONTRACTS } from "./rooms/world/contracts.ts";
+export { gate, isAllowed, type View } from "./rooms/world/gate.ts";
+
+/** A world of the workspace around a folder. */
+export interface World extends AsyncDisposable {
+  /** Runs an invocation envelope and gives the projection output. */
+  beat(envelope: unknown): Promise<unknown>;
+  /** A page of what a viewer may see. */
+  projection(query?: { viewer?: string; after?: string; before?: string; limit?: number }): Promise<unknown>;
+  search(query: string, options?: { viewer?: string; person?: string; limit?: number }): Promise<unknown>;
+  capsule(person: string, options?: { viewer?: string }): Promise<unknown>;
+  /** Events of a viewer as they are written; leave the loop to stop. */
+  subscribe(options?: { viewer?: string; after?: string }): AsyncIterable<unknown>;
+  fork(cursor: string, options?: { id?: string; title?: string }): Promise<unknown>;
+  verify(): Promise<unknown>;
+}
+
+/** Opens a world by its id, or by the beginning of its title, in the workspace around a folder. */
+export function openWorld(
+  world: string,
+  options: { readonly start?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): World {
+  const { start = process.cwd(), env = process.env } = options;
+  const app = openApp({ door: "library", start, env, platform: process.platform });
+  return {
+    async beat(envelope) {
+      const { body } = (await app.call("world.invoke", { world, envelope })) as { readonly body: string };
+      return JSON.parse(body) as unknown;
+    },
+    projection: (query = {}) => app.call("world.projection", { world, ...query }),
+    search: (query, more = {}) => app.call("world.search", { world, query, ...more }),
+    capsule: (person, more = {}) => app.call("world.capsule", { world, person, ...more }),
+    async *subscribe(more = {}) {
+      for await (const line of app.lines("world.follow", { world, ticks: true, ...more })) {
+        const event = JSON.parse(line) as { readonly event: string };
+        if (event.event !== "tick") yield event;
+      }
+    },
+    fork: (cursor, more = {}) => app.call("world.fork", { world, cursor, ...more }),
+    verify: () => app.call("world.verify", { world }),
+    [Symbol.asyncDispose]: () => app.close(),
+  };
+}
