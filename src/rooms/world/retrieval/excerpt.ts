@@ -27,36 +27,48 @@ export function toExcerpt(
 ): string {
   if (text.length * 3 <= size.max_bytes || utf8Length(text) <= size.max_bytes) return text;
   const match = Math.max(findFirstTerm(text, terms), 0);
-  let start = 0;
-  let end = 0;
-  let taken = 0;
-  // Clusters before the match that may still lead it in: offsets and sizes, oldest first.
-  const lead: { readonly at: number; readonly bytes: number }[] = [];
+  // Clusters before the match that may still lead it in, oldest first.
+  const lead: { readonly at: number; readonly cluster: string; readonly bytes: number }[] = [];
   let leadBytes = 0;
-  let found = false;
+  let taken: Taken | null = null;
+  let at = 0;
   for (const cluster of graphemes.split(text)) {
     const bytes = utf8Length(cluster);
-    if (!found && end + cluster.length <= match) {
-      lead.push({ at: end, bytes });
+    if (taken === null && at + cluster.length <= match) {
+      lead.push({ at, cluster, bytes });
       leadBytes += bytes;
       while (leadBytes > size.lead_bytes) leadBytes -= lead.shift()!.bytes;
-      end += cluster.length;
-      start = end;
-      continue;
+    } else {
+      if (taken === null) {
+        taken = { from: lead[0]?.at ?? at, length: 0, bytes: 0, full: false };
+        for (const one of lead) take(taken, one.cluster, one.bytes, size.max_bytes);
+      }
+      take(taken, cluster, bytes, size.max_bytes);
+      if (taken.full) break;
     }
-    if (!found) {
-      found = true;
-      start = lead[0]?.at ?? end;
-      taken = leadBytes;
-    }
-    if (taken + bytes > size.max_bytes) {
-      if (bytes > size.max_bytes) end += cutCodePoints(cluster, size.max_bytes - taken);
-      break;
-    }
-    taken += bytes;
-    end += cluster.length;
+    at += cluster.length;
   }
-  return text.slice(start, end);
+  return taken === null ? "" : text.slice(taken.from, taken.from + taken.length);
+}
+
+interface Taken {
+  readonly from: number;
+  /** UTF-16 units and UTF-8 bytes taken so far. */
+  length: number;
+  bytes: number;
+  full: boolean;
+}
+
+/** Takes a whole cluster while it fits; one that could never fit is cut between code points. */
+function take(taken: Taken, cluster: string, bytes: number, maxBytes: number): void {
+  if (taken.full) return;
+  if (taken.bytes + bytes <= maxBytes) {
+    taken.length += cluster.length;
+    taken.bytes += bytes;
+    return;
+  }
+  if (bytes > maxBytes) taken.length += cutCodePoints(cluster, maxBytes - taken.bytes);
+  taken.full = true;
 }
 
 /** UTF-16 length of the code points at the start that fit. */

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { makeZones } from "../../../adapters/intl/zones.ts";
+import { formatInstant, parseInstant, parseWritten, toInstant } from "./instant.ts";
+
+const zones = makeZones();
+const local = (text: string, zone: string) => toInstant(zones, parseWritten(text, "/t", "optional"), zone, "/t");
+
+describe("a time string", () => {
+  it.each([
+    "2026-02-29T00:00Z",
+    "2026-13-01T00:00Z",
+    "2026-01-01T24:00Z",
+    "2026-01-01T00:60Z",
+    "2026-01-01T00:00:60Z",
+    "2026-01-01t00:00Z",
+    "2026-01-01T00:00z",
+    "2026-01-01T00:00-00:00",
+    "2026-01-01T00:00+14:01",
+    "2026-01-01T00:00+01",
+    "2026-01-01T00:00:00.1234Z",
+    "0000-01-01T00:00Z",
+    "2026-01-01 00:00Z",
+    "２026-01-01T00:00Z",
+    "2026-01-01T00:00Z ",
+    "2026-01-01T00:00",
+  ])("is not %s", (text) => {
+    expect(() => parseInstant(text, "/t")).toThrow(
+      expect.objectContaining({ code: "TIME_FORMAT_INVALID", where: "/t" }),
+    );
+  });
+
+  it("counts fractions by place, not by digits", () => {
+    expect(parseInstant("2026-01-01T00:00:00.5Z", "/t")).toBe(Date.UTC(2026, 0, 1, 0, 0, 0, 500));
+    expect(parseInstant("2026-01-01T00:00:00.05Z", "/t")).toBe(Date.UTC(2026, 0, 1, 0, 0, 0, 50));
+  });
+
+  it("has an instant inside the range, whatever its offset", () => {
+    expect(parseInstant("0001-01-01T00:00Z", "/t")).toBe(-62_135_596_800_000);
+    expect(() => parseInstant("0001-01-01T00:00+00:01", "/t")).toThrow(
+      expect.objectContaining({ code: "TIME_OUT_OF_RANGE" }),
+    );
+    expect(() => parseInstant("9999-12-31T23:59:59.999-00:01", "/t")).toThrow(
+      expect.objectContaining({ code: "TIME_OUT_OF_RANGE" }),
+    );
+  });
+});
+
+describe("a local time", () => {
+  it("that a whole day was skipped for does not exist", () => {
+    expect(() => local("2011-12-30T12:00", "Pacific/Apia")).toThrow(
+      expect.objectContaining({ code: "TIME_LOCAL_NONEXISTENT" }),
+    );
+  });
+
+  it("of a zone with half an hour of summer time is found", () => {
+    expect(formatInstant(zones, local("2026-01-15T12:00", "Australia/Lord_Howe"), "Australia/Lord_Howe")).toBe(
+      "2026-01-15T12:00:00+11:00",
+    );
+    expect(() => local("2026-04-05T01:45", "Australia/Lord_Howe")).toThrow(
+      expect.objectContaining({ code: "TIME_LOCAL_AMBIGUOUS" }),
+    );
+  });
+});
+
+describe("printing", () => {
+  it("gives back the same instant for old zones whose offset has seconds", () => {
+    for (const zone of ["Europe/Amsterdam", "America/New_York", "Africa/Monrovia", "Asia/Kolkata"]) {
+      for (const ms of [-2_500_000_000_000, -1_800_000_000_123, -900_000_000_000, 0, 1_767_252_600_001]) {
+        const printed = formatInstant(zones, ms, zone);
+        expect(parseInstant(printed, "/t"), `${zone} ${printed}`).toBe(ms);
+        expect(printed).not.toContain("Z");
+      }
+    }
+  });
+});

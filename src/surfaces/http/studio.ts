@@ -1,0 +1,104 @@
+import { parseArgs } from "node:util";
+import { openApp } from "../../app/app.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { startHttp } from "./server.ts";
+
+/** The surroundings of one `verbatim studio`. */
+export interface StudioWorld {
+  /** Words after `studio`. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly version: string;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+}
+
+const DEFAULT_PORT = 4680;
+
+const HELP = `verbatim studio [--port N] [--host H] [--token T] [--no-web] [-C DIR]
+
+Serves the HTTP API, server-sent events and a page of this workspace.
+
+  --port N    port to listen on (${DEFAULT_PORT}; 0 takes a free one)
+  --host H    address to listen on (127.0.0.1); anywhere else needs a token, which is made when none is given
+  --token T   token of the owner
+  --no-web    the small built-in page instead of the Studio
+
+Examples:
+  verbatim studio --no-web
+  verbatim studio --host 0.0.0.0 --token "$TOKEN"
+`;
+
+/** Serves until the signal; gives the exit code. */
+export async function runStudio(world: StudioWorld): Promise<number> {
+  try {
+    return await serve(world);
+  } catch (thrown) {
+    const error = isVerbatimError(thrown) ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
+    world.stderr.write(`error[${error.code}] ${error.message}\n  fix: ${error.fix}\n`);
+    return error.exit;
+  }
+}
+
+async function serve(world: StudioWorld): Promise<number> {
+  const options = readOptions(world.argv);
+  if (options.help) {
+    world.stdout.write(HELP);
+    return 0;
+  }
+  await using app = openApp({
+    door: "http",
+    start: options.folder ?? world.cwd,
+    env: world.env,
+    platform: world.platform,
+    notify: (text) => void world.stderr.write(`${text}\n`),
+  });
+  await using http = await startHttp({
+    app,
+    version: world.version,
+    host: options.host,
+    port: options.port,
+    token: options.token,
+    log: (thrown) =>
+      void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
+  });
+  world.stdout.write(`${http.url}\n`);
+  if (http.token !== null && options.token === undefined) world.stderr.write(`token of the owner: ${http.token}\n`);
+  await new Promise<void>((resolve) => {
+    if (world.signal.aborted) resolve();
+    else world.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  return 0;
+}
+
+function readOptions(argv: readonly string[]): {
+  readonly port: number;
+  readonly host: string;
+  readonly token: string | undefined;
+  readonly folder: string | undefined;
+  readonly help: boolean;
+} {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        port: { type: "string", default: String(DEFAULT_PORT) },
+        host: { type: "string", default: "127.0.0.1" },
+        token: { type: "string" },
+        "no-web": { type: "boolean", default: false },
+        C: { type: "string", short: "C" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const port = Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new TypeError(`${values.port} is no port`);
+    return { port, host: values.host, token: values.token, folder: values.C, help: values.help };
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
+    throw new VerbatimError("USAGE", { message: thrown.message, fix: "See verbatim studio --help", cause: thrown });
+  }
+}
