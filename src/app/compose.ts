@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../adapters/disk/content-store.ts";
 import { DiskKeys } from "../adapters/disk/keys.ts";
 import { createLocalFiles } from "../adapters/disk/local-files.ts";
+import { VerbatimError } from "../core/errors/index.ts";
 import type { Door, Effect } from "../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../core/ports.ts";
 import type { KeyFolder } from "../core/trust/operations.ts";
@@ -13,7 +14,14 @@ import type { App } from "./app-type.ts";
 import { loadConfig } from "./config.ts";
 import type { ResolvedConfig } from "./config-schema.ts";
 import { type AppStore, openStore } from "./store.ts";
-import { createStateFolder, findWorkspace, userFolders, type Workspace } from "./workspace.ts";
+import {
+  createStateFolder,
+  findWorkspace,
+  isStoreAbsent,
+  refuseLinks,
+  userFolders,
+  type Workspace,
+} from "./workspace.ts";
 
 export interface CompositionOptions {
   readonly door: Door;
@@ -89,14 +97,22 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
   let real: Promise<Opened> | undefined;
   let empty: Promise<Opened> | undefined;
 
+  // An empty variable is how people unset one.
+  const url = options.env["VERBATIM_DATABASE_URL"] === "" ? undefined : options.env["VERBATIM_DATABASE_URL"];
   const openReal = async (): Promise<Opened> => {
-    if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
-    const store = await openStore({ path: workspace.database, url: options.env["VERBATIM_DATABASE_URL"], ...ports });
+    if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
+      throw new VerbatimError("USAGE", {
+        message: "VERBATIM_DATABASE_URL is not the address of a PostgreSQL database",
+        where: "VERBATIM_DATABASE_URL",
+        fix: "Write postgres://USER@HOST/DATABASE, or unset it to use SQLite.",
+      });
+    }
+    const store = await openStore({ path: workspace.database, url, ...ports });
     const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
     return { store, content, close: () => store.close() };
   };
   const openEmpty = async (): Promise<Opened> => {
-    const folder = mkdtempSync(join(tmpdir(), "verbatim-empty-"));
+    const folder = makeTemporaryFolder();
     const store = await openStore({ path: join(folder, "store.db"), url: undefined, ...ports });
     const close = async () => {
       await store.close();
@@ -105,11 +121,12 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     return { store, content: createContentStore({ folder: join(folder, "blobs"), ...ports }), close };
   };
   const open = (effect: Effect): Promise<Opened> => {
-    const isThere = options.env["VERBATIM_DATABASE_URL"] !== undefined || existsSync(workspace.database);
-    if (effect === "read" && !isThere && real === undefined) {
+    if (effect === "read" && url === undefined && real === undefined && isStoreAbsent(workspace)) {
       empty ??= openEmpty();
       return empty;
     }
+    if (effect === "read") refuseLinks(workspace);
+    else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
     real ??= openReal();
     return real;
   };
@@ -144,6 +161,19 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
       for (const one of opened) await (await one?.catch(() => undefined))?.close();
     },
   };
+}
+
+function makeTemporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "verbatim-empty-"));
+  } catch (thrown) {
+    throw new VerbatimError("FOLDER_READ_ONLY", {
+      message: "no temporary folder can be made",
+      where: tmpdir(),
+      fix: "Set TMPDIR to a folder that you may write.",
+      cause: thrown,
+    });
+  }
 }
 
 async function* noInput(): AsyncIterable<Uint8Array> {

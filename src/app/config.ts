@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { decodeUtf8, locatePointer, parseJson } from "../core/canonical/index.ts";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { decodeUtf8, locatePointers, parseJson } from "../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../core/errors/index.ts";
 import { CONFIG, type Config, type ResolvedConfig, withDefaults } from "./config-schema.ts";
 import { CONFIG_FILE, type Workspace } from "./workspace.ts";
@@ -16,8 +16,10 @@ export function parseConfig(bytes: Uint8Array): Config {
   const problems = CONFIG.check(value);
   if (problems.length === 0) return value as Config;
   const text = decodeUtf8(bytes) ?? "";
-  const placed = problems.map((problem) => {
-    const { line, column } = locatePointer(text, problem.pointer);
+  const pointers = problems.map(({ pointer }) => pointer);
+  const places = locatePointers(text, pointers);
+  const placed = problems.map((problem, i) => {
+    const { line, column } = places[i]!;
     return { ...problem, where: `${CONFIG_FILE}:${line}:${column} ${problem.pointer}` };
   });
   throw new VerbatimError("CONFIG_INVALID", {
@@ -27,18 +29,34 @@ export function parseConfig(bytes: Uint8Array): Config {
   });
 }
 
-function readConfigFile(workspace: Workspace): Uint8Array | null {
+// A configuration of more is no configuration; a link to an endless device must not be read to the end.
+const MAX_BYTES = 1024 * 1024;
+
+function readConfigFile({ config }: Workspace): Uint8Array | null {
+  let file: number;
   try {
-    return readFileSync(workspace.config);
+    file = openSync(config, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new VerbatimError("CONFIG_INVALID", {
-      message: `${CONFIG_FILE} cannot be read`,
-      where: workspace.config,
-      fix: "It must be a regular file that you may read.",
-      cause: thrown,
-    });
+    throw unreadable(config, "cannot be read", thrown);
   }
+  try {
+    const facts = fstatSync(file);
+    if (!facts.isFile()) throw unreadable(config, "is not a regular file");
+    if (facts.size > MAX_BYTES) throw unreadable(config, `has more than ${MAX_BYTES} bytes`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function unreadable(where: string, what: string, cause?: unknown): VerbatimError {
+  return new VerbatimError("CONFIG_INVALID", {
+    message: `${CONFIG_FILE} ${what}`,
+    where,
+    fix: `It must be a regular file of at most ${MAX_BYTES} bytes that you may read.`,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 function parseOrRefuse(bytes: Uint8Array) {

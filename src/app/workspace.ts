@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { errnoCode, toDiskError } from "../adapters/disk/errors.ts";
@@ -42,11 +42,30 @@ function toWorkspace(root: string, known: boolean): Workspace {
 }
 
 function toFolder(start: string): string {
+  let folder: string;
   try {
-    return realpathSync(start);
+    folder = realpathSync(start);
+    if (statSync(folder).isDirectory()) return folder;
   } catch (thrown) {
+    if (!isAbsence(thrown)) {
+      throw new VerbatimError("FILE_UNREADABLE", { message: "the folder cannot be read", where: start, cause: thrown });
+    }
     throw new VerbatimError("FILE_NOT_FOUND", { message: "the folder does not exist", where: start, cause: thrown });
   }
+  throw new VerbatimError("FILE_NOT_FOUND", { message: "this is not a folder", where: start });
+}
+
+/** Whether nothing was ever stored here. What cannot be looked at counts as there, so that opening it says why. */
+export function isStoreAbsent({ database }: Workspace): boolean {
+  try {
+    return lstatSync(database, { throwIfNoEntry: false }) === undefined;
+  } catch (thrown) {
+    return isAbsence(thrown);
+  }
+}
+
+function isAbsence(thrown: unknown): boolean {
+  return errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ENOTDIR";
 }
 
 function findUp(start: string, isThere: (folder: string) => boolean): string | null {
@@ -58,8 +77,7 @@ function findUp(start: string, isThere: (folder: string) => boolean): string | n
 
 /** Makes the state folder when it is missing; says whether it did. The folder keeps itself out of the repository. */
 export function createStateFolder(workspace: Workspace): boolean {
-  refuseLink(workspace.folder);
-  refuseLink(workspace.state);
+  refuseLinks(workspace);
   if (existsSync(workspace.state)) return false;
   try {
     mkdirSync(workspace.state, { recursive: true });
@@ -70,15 +88,39 @@ export function createStateFolder(workspace: Workspace): boolean {
   return true;
 }
 
-// A state folder that is a link would let a repository place our store anywhere.
-function refuseLink(place: string): void {
-  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-    throw new VerbatimError("PATH_REFUSED", {
-      message: "the state folder is a link",
+/** Refuses places of the store that are links: they would let a repository place or overwrite files anywhere. */
+export function refuseLinks({ folder, state, database, blobs }: Workspace): void {
+  for (const place of [folder, state, blobs]) {
+    const facts = look(place);
+    if (facts !== undefined && !facts.isDirectory())
+      refusePlace(place, facts.isSymbolicLink() ? "a link" : "no folder");
+  }
+  for (const place of [database, `${database}-wal`, `${database}-shm`, `${database}-journal`]) {
+    const facts = look(place);
+    if (facts !== undefined && !facts.isFile()) refusePlace(place, facts.isSymbolicLink() ? "a link" : "no file");
+  }
+}
+
+function look(place: string) {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false });
+  } catch (thrown) {
+    if (isAbsence(thrown)) return undefined;
+    throw new VerbatimError("FILE_UNREADABLE", {
+      message: "the state folder cannot be read",
       where: place,
-      fix: "Remove the link; the folder is made when it is needed.",
+      fix: "Check the permissions of the folder .verbatim.",
+      cause: thrown,
     });
   }
+}
+
+function refusePlace(place: string, what: string): never {
+  throw new VerbatimError("PATH_REFUSED", {
+    message: `a part of the state folder is ${what}`,
+    where: place,
+    fix: "Remove it; it is made again when it is needed.",
+  });
 }
 
 /** The user's own folders (configuration: keys; state: workflow runs), as each system has them. */

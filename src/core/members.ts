@@ -69,3 +69,8 @@ export function describeProblems(what: string, problems: readonly FieldProblem[]
   const more = problems.length > 1 ? `, and ${problems.length - 1} more` : "";
   return `${what}: ${first.pointer === "" ? "it" : first.pointer} ${first.message}${more}`;
 }
+
+/** Where a problem is: a pointer, in a file when there is one. */
+export function toPlace(file: string, pointer: string): string {
+  return file === "" ? pointer : pointer === "" ? file : `${file}#${pointer}`;
+}

@@ -16,6 +16,20 @@ export function toDiskError(thrown: unknown, path: string): unknown {
     case "ENOSPC":
     case "EDQUOT":
       return new VerbatimError("DISK_FULL", { where: path, cause: thrown });
+    case "ENOTDIR":
+      return new VerbatimError("FILE_NOT_FOUND", {
+        message: "a part of the path is not a folder",
+        where: path,
+        cause: thrown,
+      });
+    case "ENAMETOOLONG":
+    case "ELOOP":
+      return new VerbatimError("PATH_REFUSED", {
+        message: "the system cannot follow this path: it is too long, or its links go in a circle",
+        where: path,
+        fix: "Choose another path.",
+        cause: thrown,
+      });
     default:
       return thrown;
   }

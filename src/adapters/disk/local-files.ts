@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
 import { link, open, unlink } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LocalFiles } from "../../core/ports.ts";
 import { writeFileAtomic } from "./atomic-write.ts";
@@ -11,7 +12,15 @@ export function createLocalFiles(folder: string, stdin: AsyncIterable<Uint8Array
   return {
     read: (path, maxBytes) =>
       path === "-" ? readStream(stdin, maxBytes) : readRegularFile(resolve(folder, path), path, maxBytes),
-    create: (path, bytes) => createFile(resolve(folder, path), path, bytes),
+    create: async (path, bytes) => {
+      if (path === "-") {
+        throw new VerbatimError("USAGE", {
+          message: "- is standard input; a file must have a name",
+          fix: "Name a file, or take the result from --json.",
+        });
+      }
+      await createFile(resolve(folder, path), path, bytes);
+    },
     replace: (path, bytes) =>
       writeFileAtomic(resolve(folder, path), bytes).catch((thrown: unknown) => {
         throw toCodedError(thrown, path);
@@ -31,7 +40,8 @@ async function readStream(stream: AsyncIterable<Uint8Array>, maxBytes: number): 
 }
 
 async function readRegularFile(place: string, path: string, maxBytes: number): Promise<Uint8Array> {
-  const file = await open(place, "r").catch((thrown: NodeJS.ErrnoException) => {
+  // Not blocking: a pipe that nobody writes to must be refused, not waited for.
+  const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK).catch((thrown: NodeJS.ErrnoException) => {
     throw new VerbatimError(thrown.code === "ENOENT" ? "FILE_NOT_FOUND" : "FILE_UNREADABLE", {
       message: thrown.code === "ENOENT" ? "the file does not exist" : "the file cannot be read",
       where: path,
@@ -56,9 +66,11 @@ function tooLarge(where: string, limit: number): VerbatimError {
 
 /** Writes beside the target, makes it durable, then links it into place: there whole or not at all. */
 async function createFile(place: string, path: string, bytes: Uint8Array): Promise<void> {
-  const temporary = join(dirname(place), `.${basename(place)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(dirname(place), `.verbatim-${randomBytes(8).toString("hex")}.tmp`);
+  const file = await open(temporary, "wx", 0o644).catch((thrown: unknown) => {
+    throw toCodedError(thrown, path);
+  });
   try {
-    const file = await open(temporary, "wx", 0o644);
     try {
       await file.writeFile(bytes);
       await file.sync();
@@ -69,9 +81,7 @@ async function createFile(place: string, path: string, bytes: Uint8Array): Promi
   } catch (thrown) {
     throw toCodedError(thrown, path);
   } finally {
-    await unlink(temporary).catch((thrown: NodeJS.ErrnoException) => {
-      if (thrown.code !== "ENOENT") throw thrown;
-    });
+    await unlink(temporary);
   }
 }
 

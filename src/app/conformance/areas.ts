@@ -1,6 +1,8 @@
 import { encodeUtf8, formatCanonical, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 import { LEDGER_AREAS } from "../../core/ledger/conformance.ts";
 import { TEXT_AREAS } from "../../core/text/conformance.ts";
+import { decodeBase64 } from "../../core/trust/base64.ts";
 import { TRUST_AREAS } from "../../core/trust/conformance.ts";
 import { CONTEXT_AREAS } from "../../rooms/context/conformance.ts";
 import { JOBS_AREAS } from "../../rooms/jobs/conformance.ts";
@@ -29,11 +31,17 @@ export function listAreas(): ReadonlyMap<string, AreaFunction> {
 }
 
 function canonicalJson(input: JsonObject, { crypto }: AreaPorts): JsonValue {
-  const { text, b64 } = input;
-  const canonical = formatCanonical(parseJson(typeof text === "string" ? text : Buffer.from(String(b64), "base64")));
+  const canonical = formatCanonical(parseJson(textOf(input)));
   return {
     canonical,
     sha256: crypto.sha256(canonical),
     file_sha256: crypto.sha256(encodeUtf8(`${canonical}\n`)),
   };
+}
+
+function textOf({ text, b64 }: JsonObject): string | Uint8Array {
+  if (typeof text === "string") return text;
+  const bytes = typeof b64 === "string" ? decodeBase64(b64) : null;
+  if (bytes === null) throw new VerbatimError("INPUT_INVALID", { message: "the input has no usable text or b64" });
+  return bytes;
 }

@@ -36,7 +36,8 @@ function invalid(file: string, pointer: string, message: string): VerbatimError 
   return new VerbatimError("VECTOR_FILE_INVALID", { message, where: `${file}#${pointer}` });
 }
 
-const LONGEST_REPEAT = 64 * 1024 * 1024;
+const LONGEST_TEXT = 64 * 1024 * 1024;
+const UNITS_AT_ONCE = 8192;
 
 /** `{"$units":[...]}` is a string of UTF-16 code units, `{"$repeat":{"text","times"}}` a long one. */
 function unfold(value: JsonValue): JsonValue {
@@ -44,19 +45,32 @@ function unfold(value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
   const keys = Object.keys(value);
   const units = value["$units"];
-  if (keys.length === 1 && Array.isArray(units)) return String.fromCharCode(...(units as number[]));
+  if (keys.length === 1 && Array.isArray(units)) return joinUnits(units);
   const repeat = value["$repeat"];
-  if (keys.length === 1 && isJsonObject(repeat)) {
-    const text = unfold(repeat["text"] ?? "");
-    const times = repeat["times"];
-    if (typeof text === "string" && typeof times === "number" && text.length * times <= LONGEST_REPEAT) {
-      return text.repeat(times);
-    }
-    throw new VerbatimError("VECTOR_FILE_INVALID", {
-      message: "a $repeat needs text and a reasonable number of times",
-    });
-  }
+  if (keys.length === 1 && isJsonObject(repeat)) return repeatText(unfold(repeat["text"] ?? null), repeat["times"]);
   const copy = Object.create(null) as JsonObject;
   for (const key of keys) copy[key] = unfold(value[key]!);
   return copy;
+}
+
+function joinUnits(units: readonly unknown[]): string {
+  const isUnit = (unit: unknown) => Number.isInteger(unit) && (unit as number) >= 0 && (unit as number) <= 0xffff;
+  if (!units.every(isUnit)) throw refuse("$units must be integers from 0 to 65535");
+  let text = "";
+  for (let at = 0; at < units.length; at += UNITS_AT_ONCE) {
+    text += String.fromCharCode(...(units.slice(at, at + UNITS_AT_ONCE) as number[]));
+  }
+  return text;
+}
+
+function repeatText(text: JsonValue, times: unknown): string {
+  const isCount = typeof times === "number" && Number.isInteger(times) && times >= 0;
+  if (typeof text !== "string" || !isCount || text.length * times > LONGEST_TEXT) {
+    throw refuse(`$repeat must have a text and a number of times that make at most ${LONGEST_TEXT} characters`);
+  }
+  return text.repeat(times);
+}
+
+function refuse(message: string): VerbatimError {
+  return new VerbatimError("VECTOR_FILE_INVALID", { message });
 }

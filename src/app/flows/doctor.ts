@@ -1,9 +1,14 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { createGuards } from "../../adapters/guards/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
+import { guardOrder } from "../../rooms/catalytic/guard-choice.ts";
 import type { Composition } from "../compose.ts";
+import { isStoreAbsent } from "../workspace.ts";
 
 export interface Check {
   readonly name: string;
@@ -22,6 +27,7 @@ export async function diagnose(composition: Composition): Promise<Check[]> {
     checkFolder(composition),
     checkConfig(composition),
     ...(await checkStore(composition)),
+    await checkGuards(composition),
   ];
 }
 
@@ -73,6 +79,30 @@ function checkFolder({ workspace }: Composition): Check {
   }
 }
 
+/** Every guard is really tried, in the folder where runs would work or, before the first run, in a temporary one. */
+async function checkGuards({ workspace, platform }: Composition): Promise<Check> {
+  const isThere = existsSync(workspace.state);
+  const fix = "verbatim catalytic doctor says what each guard needs.";
+  let folder: string | null = null;
+  try {
+    if (!isThere) folder = mkdtempSync(join(tmpdir(), "verbatim-doctor-"));
+    const answers = await createGuards(null, folder ?? workspace.state).probe(true);
+    const tried = guardOrder(platform).filter((name) => name !== "audit");
+    const works = tried.filter((name) => answers[name] === "ok");
+    const rest = tried
+      .filter((name) => answers[name] !== "ok")
+      .map((name) => `${name} ${answers[name] ?? "not tried"}`);
+    if (works.length > 0) return ok("guards", [`${works.join(", ")} tried and working`, ...rest].join("; "));
+    const message = ["no guard works: runs are watched but not confined", ...rest].join("; ");
+    return { name: "guards", status: "warn", message, fix };
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    return { name: "guards", status: "warn", message: `the guards cannot be tried here (${why})`, fix };
+  } finally {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 function checkConfig(composition: Composition): Check {
   try {
     composition.config();
@@ -84,8 +114,8 @@ function checkConfig(composition: Composition): Check {
 }
 
 async function checkStore(composition: Composition): Promise<Check[]> {
-  const remote = composition.env["VERBATIM_DATABASE_URL"] !== undefined;
-  if (!remote && !existsSync(composition.workspace.database))
+  const remote = (composition.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
+  if (!remote && isStoreAbsent(composition.workspace))
     return [ok("database", "no store yet: it is made when it is first needed")];
   try {
     const store = await composition.store("read");

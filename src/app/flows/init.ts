@@ -1,6 +1,13 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject, type JsonObject, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  sortedByCodePoint,
+} from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
 
 /** A glob that would be indexed, and how much it selects. */
 export interface ProposedSource {
@@ -34,6 +41,7 @@ const MANDATORY_DOCS = [
   "PATCH_README.md",
 ] as const;
 
+const MAX_PACKAGE = 16 * 1024 * 1024;
 const NEVER: ReadonlySet<string> = new Set([".git", ".verbatim", "node_modules"]);
 
 /** Looks at a repository and proposes a configuration. Reads names and sizes only, and the files that name test commands. */
@@ -47,7 +55,7 @@ export function proposeConfig(root: string): Proposal {
     workflow["mandatory_docs"] = docs.map((path) => ({ path, required: true }));
     reasons.push(`contract documents that every context pack begins with: ${docs.join(", ")}`);
   }
-  const verify = findVerifyCommand(root);
+  const verify = findVerifyCommand(root, reasons);
   if (verify !== null) {
     workflow["verify"] = { gates: { lite: [{ argv: [...verify.argv] }] } };
     reasons.push(`verify command ${verify.argv.join(" ")}, because of ${verify.because}`);
@@ -119,8 +127,11 @@ function isFile(place: string): boolean {
 }
 
 /** The test command a repository already has, by the file that names it. */
-function findVerifyCommand(root: string): { readonly argv: readonly string[]; readonly because: string } | null {
-  if (hasNpmTest(join(root, "package.json"))) return { argv: ["npm", "test"], because: "package.json" };
+function findVerifyCommand(
+  root: string,
+  reasons: string[],
+): { readonly argv: readonly string[]; readonly because: string } | null {
+  if (hasNpmTest(join(root, "package.json"), reasons)) return { argv: ["npm", "test"], because: "package.json" };
   const byFile = [
     ["Cargo.toml", ["cargo", "test"]],
     ["go.mod", ["go", "test", "./..."]],
@@ -137,10 +148,21 @@ function findVerifyCommand(root: string): { readonly argv: readonly string[]; re
   return null;
 }
 
-function hasNpmTest(file: string): boolean {
+function hasNpmTest(file: string, reasons: string[]): boolean {
   if (!isFile(file)) return false;
-  const value = parseJson(readFileSync(file), { file: "package.json" });
+  const value = parsePackage(readFileSync(file), reasons);
   const scripts = isJsonObject(value) ? value["scripts"] : null;
   const test = isJsonObject(scripts) ? scripts["test"] : null;
   return typeof test === "string" && !test.includes("no test specified");
+}
+
+/** A package.json that is not strict JSON is no reason to propose nothing at all. */
+function parsePackage(bytes: Uint8Array, reasons: string[]): JsonValue {
+  try {
+    return parseJson(bytes, { file: "package.json", maxBytes: MAX_PACKAGE });
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    reasons.push(`package.json was left out: ${thrown.code} ${thrown.message}`);
+    return null;
+  }
 }

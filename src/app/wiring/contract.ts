@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeUtf8, findIllFormed, locatePointer, parseJson } from "../../core/canonical/index.ts";
+import { decodeUtf8, findIllFormed, locatePointers, parseJson } from "../../core/canonical/index.ts";
 import type { ContractObject } from "../../core/contracts/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
@@ -94,7 +94,7 @@ function checkJson(contract: Exclude<ContractObject, { media: "text" }>, bytes: 
   for (let start = 0; start < bytes.length; line++) {
     const end = bytes.indexOf(0x0a, start);
     const stop = end === -1 ? bytes.length : end;
-    problems.push(...judge(contract, bytes.subarray(start, stop), file, line));
+    for (const problem of judge(contract, bytes.subarray(start, stop), file, line)) problems.push(problem);
     start = stop + 1;
   }
   return problems;
@@ -109,8 +109,10 @@ function judge(
   const problems = contract.check(parseJson(bytes, { file: line === 1 ? file : `${file}:${line}` }));
   if (problems.length === 0) return [];
   const text = decodeUtf8(bytes) ?? "";
-  return problems.map(({ code, pointer, message }) => {
-    const place = locatePointer(text, pointer);
+  const pointers = problems.map(({ pointer }) => pointer);
+  const places = locatePointers(text, pointers);
+  return problems.map(({ code, pointer, message }, i) => {
+    const place = places[i]!;
     return { code, where: `${file}:${place.line + line - 1}:${place.column}`, pointer, message };
   });
 }

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
+import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import type { Composition } from "../compose.ts";
 import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
-import { parseVectors } from "../conformance/vector.ts";
+import { parseVectors, type Vector } from "../conformance/vector.ts";
 import { formatCompletion, SHELLS } from "../flows/completion.ts";
 import { demonstrate } from "../flows/demo.ts";
 import { diagnose } from "../flows/doctor.ts";
@@ -33,10 +34,21 @@ const conformance = defineOperation({
     skips: z.array(z.strictObject({ id: z.string(), reason: z.string() })),
   }),
   async run({ files, crypto }: Composition, input) {
-    const vectors = [];
-    for (const file of input.files) vectors.push(...parseVectors(await files.read(file, MAX_VECTORS), file));
-    const chosen = vectors.filter(({ area }) => area.startsWith(input.area ?? ""));
-    return runVectors(chosen, listAreas(), { crypto, vectors });
+    const areas = listAreas();
+    const prefix = input.area ?? "";
+    if (![...areas.keys()].some((area) => area.startsWith(prefix))) {
+      throw new VerbatimError("VECTOR_AREA_UNKNOWN", {
+        message: `no area begins with ${JSON.stringify(prefix)}`,
+        details: { areas: [prefix] },
+        fix: `Areas: ${sortedByCodePoint(areas.keys()).join(" ")}`,
+      });
+    }
+    const vectors: Vector[] = [];
+    for (const file of input.files) {
+      for (const vector of parseVectors(await files.read(file, MAX_VECTORS), file)) vectors.push(vector);
+    }
+    const chosen = vectors.filter(({ area }) => area.startsWith(prefix));
+    return runVectors(chosen, areas, { crypto, vectors });
   },
 });
 

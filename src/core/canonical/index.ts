@@ -1,6 +1,6 @@
 export { formatFloat } from "./float.ts";
 export { hashCanonical, isHash } from "./hash.ts";
-export { locatePointer, type TextPlace, toPointerToken } from "./locate.ts";
+export { locatePointer, locatePointers, type TextPlace, toPointerToken } from "./locate.ts";
 export { foldLineEnds } from "./newline.ts";
 export { compareCodePoints, sortedByCodePoint, sortedUnique } from "./order.ts";
 export { type ParseOptions, parseJson } from "./parse.ts";

@@ -185,15 +185,17 @@ class Parser {
     if (match === null) return this.#notANumber();
     const lexeme = match[0];
     this.#at += lexeme.length;
+    const isFloat = match[1] !== undefined || match[2] !== undefined;
+    const value = isFloat ? Number(lexeme) : this.#integer(lexeme, start);
+    if (value === Infinity || value === -Infinity) {
+      this.#fail("JSON_NUMBER_RANGE", "the number is too large for a double", start);
+    }
     const next = this.#text.charCodeAt(this.#at);
     // The grammar is greedy, so a digit, point or exponent left over means a leading zero or a bare point.
     if ((next >= 0x30 && next <= 0x39) || next === 0x2e || next === 0x65 || next === 0x45) {
       this.#fail("JSON_SYNTAX", "the number is not written as JSON wants it");
     }
-    if (match[1] === undefined && match[2] === undefined) return this.#integer(lexeme, start);
-    const value = Number(lexeme);
-    if (!Number.isFinite(value)) this.#fail("JSON_NUMBER_RANGE", "the number is too large for a double", start);
-    return Number.isInteger(value) ? new Float(value) : value;
+    return isFloat && Number.isInteger(value) ? new Float(value as number) : value;
   }
 
   #integer(lexeme: string, start: number): number | bigint {

@@ -162,7 +162,10 @@ export const ledgerCheckProof = defineOperation({
     tree_size: count,
   }),
   async run({ files, crypto }: Pick<LedgerPorts, "files" | "crypto">, input) {
-    const { kind, proof } = parseProof(parseJson(await files.read(input.file, MAX_FILE), { file: input.file }));
+    const { kind, proof } = parseProof(
+      parseJson(await files.read(input.file, MAX_FILE), { file: input.file }),
+      input.file,
+    );
     const valid = kind === "inclusion" ? await verifyInclusion(crypto, proof) : await verifyConsistency(crypto, proof);
     const root_hash = kind === "inclusion" ? proof.root_hash : proof.second_root;
     const tree_size = kind === "inclusion" ? proof.tree_size : proof.second_size;

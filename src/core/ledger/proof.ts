@@ -8,6 +8,7 @@ import {
   type FieldProblem,
   HASH,
   type MemberRule,
+  toPlace,
 } from "../members.ts";
 
 /** Shows that an entry is part of a ledger with this root. */
@@ -52,23 +53,23 @@ export type LedgerProof =
   | { readonly kind: "consistency"; readonly proof: ConsistencyProof };
 
 /** Reads a proof of either kind; what has no `entry_hash` is read as a consistency proof. */
-export function parseProof(value: JsonValue): LedgerProof {
+export function parseProof(value: JsonValue, file = ""): LedgerProof {
   return isJsonObject(value) && Object.hasOwn(value, "entry_hash")
-    ? { kind: "inclusion", proof: parseInclusionProof(value) }
-    : { kind: "consistency", proof: parseConsistencyProof(value) };
+    ? { kind: "inclusion", proof: parseInclusionProof(value, file) }
+    : { kind: "consistency", proof: parseConsistencyProof(value, file) };
 }
 
 /** Reads an inclusion proof: exactly its five members, else PROOF_MALFORMED with every problem. */
-export function parseInclusionProof(value: JsonValue): InclusionProof {
-  return checkProof(value, INCLUSION_RULES) as unknown as InclusionProof;
+export function parseInclusionProof(value: JsonValue, file = ""): InclusionProof {
+  return checkProof(value, INCLUSION_RULES, file) as unknown as InclusionProof;
 }
 
 /** Reads a consistency proof: exactly its five members, else PROOF_MALFORMED with every problem. */
-export function parseConsistencyProof(value: JsonValue): ConsistencyProof {
-  return checkProof(value, CONSISTENCY_RULES) as unknown as ConsistencyProof;
+export function parseConsistencyProof(value: JsonValue, file = ""): ConsistencyProof {
+  return checkProof(value, CONSISTENCY_RULES, file) as unknown as ConsistencyProof;
 }
 
-function checkProof(value: JsonValue, rules: Readonly<Record<string, MemberRule>>): JsonObject {
+function checkProof(value: JsonValue, rules: Readonly<Record<string, MemberRule>>, file: string): JsonObject {
   const problems: FieldProblem[] = [];
   const isObject = checkMembers(value, "", rules, problems);
   const path: unknown = isObject ? value["path"] : [];
@@ -78,7 +79,7 @@ function checkProof(value: JsonValue, rules: Readonly<Record<string, MemberRule>
   if (!isObject || problems.length > 0) {
     throw new VerbatimError("PROOF_MALFORMED", {
       message: describeProblems("the proof is not well formed", problems),
-      where: problems[0]!.pointer,
+      where: toPlace(file, problems[0]!.pointer),
       details: { problems },
     });
   }

@@ -5,7 +5,7 @@ import { defineOperation, LOCAL_DOORS } from "../operation.ts";
 import { type OpenedEnvelope, openEnvelopeFile } from "../trust/dsse.ts";
 import { parsePolicy } from "../trust/policy.ts";
 import { evaluateTrust } from "../trust/verdict.ts";
-import { compareWithCheckpoint, parseCheckpoint } from "./checkpoint.ts";
+import { CHECKPOINT_PAYLOAD_TYPE, compareWithCheckpoint, parseCheckpoint } from "./checkpoint.ts";
 import { type LedgerPorts, MAX_FILE } from "./operation-ports.ts";
 import { verifyLedger } from "./verify.ts";
 
@@ -78,9 +78,12 @@ async function readEnvelope({ files }: LedgerPorts, file: string): Promise<Opene
 }
 
 async function judge(ports: LedgerPorts, opened: OpenedEnvelope, policyFile: string | undefined) {
+  if (policyFile === undefined && opened.envelope.payloadType !== CHECKPOINT_PAYLOAD_TYPE) {
+    throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope is not one of a checkpoint" });
+  }
   if (policyFile === undefined) return { verdict: "UNCHECKED" as const, code: null, valid_keys: [], threshold: null };
   const bytes = await ports.files.read(policyFile, MAX_FILE);
-  const policy = await parsePolicy(ports.crypto, parseJson(bytes, { file: policyFile }));
+  const policy = await parsePolicy(ports.crypto, parseJson(bytes, { file: policyFile }), policyFile);
   const { verdict, code, valid_keys, threshold } = await evaluateTrust(ports.crypto, policy, "CHECKPOINT", opened);
   return { verdict, code, valid_keys: [...valid_keys], threshold };
 }

@@ -45,7 +45,8 @@ export const TRUST_AREAS = {
 /** A policy that is not valid is an answer here: nothing is trusted under it. */
 async function judgeInput(input: JsonObject, { crypto }: Ports): Promise<TrustResult> {
   try {
-    const policy = Object.hasOwn(input, "policy") ? await parsePolicy(crypto, input["policy"]!) : null;
+    const given = input["policy"] ?? null;
+    const policy = given === null ? null : await parsePolicy(crypto, given);
     const attestation = readAttestation(input["envelope"] ?? null);
     return await evaluateTrust(crypto, policy, textOf(input, "scope") as Scope, attestation);
   } catch (thrown) {

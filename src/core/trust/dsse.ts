@@ -1,6 +1,6 @@
 import { encodeUtf8, type JsonValue, parseJson, toCanonicalFile } from "../canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../errors/index.ts";
-import { checkMembers, describeProblems, type FieldProblem, type MemberRule, TEXT } from "../members.ts";
+import { checkMembers, describeProblems, type FieldProblem, type MemberRule, TEXT, toPlace } from "../members.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { SigningKey } from "./key.ts";
 
@@ -77,7 +77,7 @@ export async function addSignature(
  * Reads an envelope: exactly `payload`, `payloadType` and `signatures` of `{keyid, sig}`, the keyid optional, else
  * ATTESTATION_INVALID with every problem. A signature that cannot be decoded is no problem here: it counts for nothing.
  */
-export function openEnvelope(value: JsonValue): OpenedEnvelope {
+export function openEnvelope(value: JsonValue, file = ""): OpenedEnvelope {
   const problems: FieldProblem[] = [];
   const isObject = checkMembers(value, "", ENVELOPE_RULES, problems);
   const signatures: unknown = isObject ? value["signatures"] : [];
@@ -89,7 +89,7 @@ export function openEnvelope(value: JsonValue): OpenedEnvelope {
   if (!isObject || problems.length > 0) {
     throw new VerbatimError("ATTESTATION_INVALID", {
       message: describeProblems("the attestation is not a DSSE envelope", problems),
-      where: problems[0]!.pointer,
+      where: toPlace(file, problems[0]!.pointer),
       details: { problems },
     });
   }
@@ -111,7 +111,7 @@ export function openEnvelopeFile(bytes: Uint8Array, file?: string): OpenedEnvelo
       cause: thrown,
     });
   }
-  return openEnvelope(value);
+  return openEnvelope(value, file);
 }
 
 /** The file of an envelope: canonical JSON and one line feed. */

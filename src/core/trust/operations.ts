@@ -4,7 +4,7 @@ import { VerbatimError } from "../errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../operation.ts";
 import type { LocalFiles, SyncCrypto } from "../ports.ts";
 import type { SigningKey } from "./key.ts";
-import { parsePolicy, SCOPES, type TrustPolicy } from "./policy.ts";
+import { parsePolicy, SCOPES, type TrustPolicy, toThreshold } from "./policy.ts";
 
 /** A key of the user's key folder. */
 export interface KeyFacts {
@@ -129,9 +129,9 @@ export const keysPolicyCheck = defineOperation({
   input: z.strictObject({ file: z.string().describe("File of the policy; - reads standard input.") }),
   output: policyOutput,
   async run({ files, crypto }: TrustPorts, { file }) {
-    const policy: TrustPolicy = await parsePolicy(crypto, parseJson(await files.read(file, MAX_FILE), { file }));
+    const policy: TrustPolicy = await parsePolicy(crypto, parseJson(await files.read(file, MAX_FILE), { file }), file);
     const keys = policy.keys.map((key) => ({ ...key, scopes: [...key.scopes] }));
-    return { path: file, threshold: Number(policy.threshold), keys };
+    return { path: file, threshold: toThreshold(policy), keys };
   },
 });
 

@@ -1,6 +1,6 @@
 import { isHash, type JsonValue } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT } from "../members.ts";
+import { checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT, toPlace } from "../members.ts";
 import type { Crypto } from "../ports.ts";
 import { parsePublicKey } from "./key.ts";
 
@@ -48,8 +48,11 @@ const KEY_RULES = {
   enabled: { must: "must be true or false", type: (value) => typeof value === "boolean" },
 } as const satisfies Record<keyof PolicyKey, MemberRule>;
 
-/** Reads a trust policy: all members, no others, each in its form, else TRUST_POLICY_INVALID with every problem. */
-export async function parsePolicy(crypto: Crypto, value: JsonValue): Promise<TrustPolicy> {
+/**
+ * Reads a trust policy: all members, no others, each in its form, else TRUST_POLICY_INVALID with every problem.
+ * `file` is named in the error.
+ */
+export async function parsePolicy(crypto: Crypto, value: JsonValue, file = ""): Promise<TrustPolicy> {
   const problems: FieldProblem[] = [];
   const isObject = checkMembers(value, "", POLICY_RULES, problems);
   const keys: unknown = isObject ? value["keys"] : [];
@@ -57,11 +60,16 @@ export async function parsePolicy(crypto: Crypto, value: JsonValue): Promise<Tru
   if (!isObject || problems.length > 0) {
     throw new VerbatimError("TRUST_POLICY_INVALID", {
       message: describeProblems("the trust policy is not valid", problems),
-      where: problems[0]!.pointer,
+      where: toPlace(file, problems[0]!.pointer),
       details: { problems },
     });
   }
   return value as unknown as TrustPolicy;
+}
+
+/** The threshold as a number; what is beyond 2^53-1 is as far out of reach as 2^53-1. */
+export function toThreshold({ threshold }: TrustPolicy): number {
+  return Number(threshold > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : threshold);
 }
 
 /** The keys of a policy that count for a scope, by key id. */

@@ -5,7 +5,7 @@ import type { Crypto } from "../ports.ts";
 import { decodeBase64 } from "./base64.ts";
 import { encodePae, type OpenedEnvelope, openEnvelope, openEnvelopeFile } from "./dsse.ts";
 import { parsePublicKey } from "./key.ts";
-import { eligibleKeys, type PolicyKey, type Scope, type TrustPolicy } from "./policy.ts";
+import { eligibleKeys, type PolicyKey, type Scope, type TrustPolicy, toThreshold } from "./policy.ts";
 import { checkBundleStatement, STATEMENT_PAYLOAD_TYPE } from "./statement.ts";
 
 export type Verdict = "UNSIGNED" | "UNCHECKED" | "UNTRUSTED" | "TRUSTED";
@@ -21,8 +21,6 @@ export interface TrustResult {
   /** What the policy asks for, up to 2^53-1; null without a policy. */
   readonly threshold: number | null;
 }
-
-const MAX_THRESHOLD = Number.MAX_SAFE_INTEGER;
 
 /** DSSE payload type that each scope signs. */
 export const PAYLOAD_TYPES: Readonly<Record<Scope, string>> = {
@@ -59,7 +57,7 @@ export async function evaluateTrust(
     const verdict = attestation === null ? "UNSIGNED" : "UNCHECKED";
     return { verdict, code: null, exit: 0, valid_keys: [], threshold: null };
   }
-  const threshold = Number(policy.threshold > MAX_THRESHOLD ? MAX_THRESHOLD : policy.threshold);
+  const threshold = toThreshold(policy);
   const fail = (code: Code, verdict: Verdict = "UNTRUSTED", valid_keys: readonly string[] = []): TrustResult => ({
     ...toFailure(code),
     verdict,

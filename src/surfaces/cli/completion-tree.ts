@@ -1,6 +1,7 @@
 import type { App } from "../../app/app-type.ts";
 import { toFlags } from "./flags.ts";
 import { NOUNS } from "./nouns.ts";
+import { GLOBAL_FLAGS } from "./program.ts";
 
 /** A word of the command line, what may follow it, and its flags. */
 export interface CompletionNode {
@@ -9,8 +10,6 @@ export interface CompletionNode {
   readonly words: string[];
   readonly flags: string[];
 }
-
-const GLOBAL_FLAGS = ["--json", "--quiet", "--full", "--no-progress", "--debug", "--help"];
 
 /** Every noun and verb with its flags, as the shells need them. */
 export async function describeTree(app: App): Promise<CompletionNode[]> {
@@ -31,7 +30,7 @@ export async function describeTree(app: App): Promise<CompletionNode[]> {
         path = `${path} ${word}`;
       }
       const flags = toFlags(await app.describe(verb.operation), verb).map(({ name }) => `--${name}`);
-      node(path).flags.push(...flags, ...GLOBAL_FLAGS);
+      node(path).flags.push(...flags, ...GLOBAL_FLAGS, "--help");
     }
   }
   return [...nodes.values()];

@@ -1,26 +1,27 @@
+import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, type VerbatimError } from "../../core/errors/index.ts";
-import type { Io } from "./io.ts";
-import { showLine, showText } from "./plain-text.ts";
+import type { Paint } from "./io.ts";
+import { showLine } from "./plain-text.ts";
 
-/** An error as `--json` prints it. */
-export function toErrorJson(error: VerbatimError): unknown {
-  return {
-    error: {
-      code: error.code,
-      message: error.message,
-      where: error.where ?? null,
-      fix: error.fix,
-      details: error.details ?? {},
-    },
-  };
+/** An error as `--json` prints it. Details without a JSON form are left out: an error is never lost over them. */
+export function toErrorLine(error: VerbatimError): string {
+  const { code, details = {} } = error;
+  const where = error.where?.toWellFormed() ?? null;
+  const head = { code, message: error.message.toWellFormed(), where, fix: error.fix.toWellFormed() };
+  try {
+    return formatCanonical({ error: { ...head, details } });
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    return formatCanonical({ error: { ...head, details: {} } });
+  }
 }
 
 /** An error as people read it: what, where, what next; a list of problems below. */
-export function formatError(error: VerbatimError, io: Io): string[] {
-  const lines = [`${io.paint.bad(`error[${error.code}]`)} ${showText(error.message)}`];
+export function formatError(error: VerbatimError, paint: Paint): string[] {
+  const lines = [`${paint.bad(`error[${error.code}]`)} ${error.message}`];
   if (error.where !== undefined && error.where !== "") lines.push(`  where: ${showLine(error.where)}`);
   for (const problem of listProblems(error)) lines.push(`  - ${showLine(problem)}`);
-  lines.push(`  fix: ${showText(error.fix)}`);
+  lines.push(`  fix: ${error.fix}`);
   return lines;
 }
 

@@ -1,8 +1,8 @@
 import type { Paint } from "./io.ts";
 import { NOUNS } from "./nouns.ts";
 
-/** The first help page: fits one screen, verbs grouped by room. */
-export function formatFirstHelp(paint: Paint, version: string): string {
+/** The lines of the first help page: fits one screen, verbs grouped by room. */
+export function formatFirstHelp(paint: Paint, version: string): string[] {
   const lines = [
     `${paint.bold("verbatim")} ${version}  puts AI agents under contract`,
     "",
@@ -26,5 +26,5 @@ export function formatFirstHelp(paint: Paint, version: string): string {
     "more: verbatim <noun> --help   exit codes: 0 done, 1 the contract says no,",
     "      2 bad input, 3 internal error, 4 busy or unavailable",
   );
-  return `${lines.join("\n")}\n`;
+  return lines;
 }

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import type { ReadStream, WriteStream } from "node:tty";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { showLine, showText } from "./plain-text.ts";
 
 /** What a verb was told besides its own input. */
 export interface GlobalFlags {
@@ -20,17 +22,19 @@ export interface Io {
   readonly interactive: boolean;
   /** Asks a yes-or-no question; giving up is INTERRUPTED. */
   confirm(question: string): Promise<boolean>;
-  /** Writes result text, exactly as given. */
+  /** Writes result text: exactly as given into a file or pipe, without control characters to a terminal. */
   out(text: string): Promise<void>;
-  /** Writes a line of a result. */
+  /** Writes a line of a result. Control characters in it are shown, not sent. */
   line(text?: string): void;
   /** Says something about the work on stderr; silent with --quiet. */
   note(text: string): void;
+  /** Says on stderr what went wrong, also with --quiet. */
+  fail(text: string): void;
   /** Waits until everything written has left. */
   flush(): Promise<void>;
 }
 
-/** Colours, or nothing where colours are not wanted. */
+/** Colours. Painted text is for `line`, `note` and `fail`, which know whether their stream wants colours. */
 export interface Paint {
   bold(text: string): string;
   dim(text: string): string;
@@ -47,7 +51,9 @@ export interface Streams {
 
 /** Connects a verb with its streams. */
 export function createIo(streams: Streams, env: NodeJS.ProcessEnv, flags: GlobalFlags): Io {
-  const paint = createPaint(wantsColour(streams.stdout, env));
+  const colours = { stdout: wantsColour(streams.stdout, env), stderr: wantsColour(streams.stderr, env) };
+  const paint = createPaint(colours.stdout || colours.stderr);
+  const say = (text: string) => streams.stderr.write(`${finish(text, colours.stderr)}\n`);
   let buffer = "";
   const write = (text: string) => new Promise<void>((done) => streams.stdout.write(text, () => done()));
   const flush = async () => {
@@ -62,20 +68,21 @@ export function createIo(streams: Streams, env: NodeJS.ProcessEnv, flags: Global
     interactive: streams.stdin.isTTY === true && streams.stdout.isTTY === true,
     async confirm(question) {
       const { confirm, isCancel } = await import("@clack/prompts");
-      const answer = await confirm({ message: question, output: streams.stderr });
+      const answer = await confirm({ message: showLine(question), output: streams.stderr });
       if (isCancel(answer)) throw new VerbatimError("INTERRUPTED", { message: "nothing was changed" });
       return answer;
     },
     async out(text) {
       await flush();
-      await write(text);
+      await write(streams.stdout.isTTY === true ? showText(text) : text);
     },
     line(text = "") {
-      buffer += `${text}\n`;
+      buffer += `${finish(text, colours.stdout)}\n`;
     },
     note(text) {
-      if (!flags.quiet) streams.stderr.write(`${text}\n`);
+      if (!flags.quiet) say(text);
     },
+    fail: say,
     flush,
   };
 }
@@ -87,8 +94,19 @@ function wantsColour(stream: Streams["stdout"], env: NodeJS.ProcessEnv): boolean
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }
 
+// Stands for the escape character until a line is written. Nobody outside can guess it, so nobody else can paint.
+const MARK = `\u0000${randomBytes(8).toString("hex")}`;
+const PAINT = new RegExp(`${MARK}\\[\\d+m`, "g");
+
 function createPaint(colours: boolean): Paint {
   const style = (open: number, close: number) => (text: string) =>
-    colours && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+    colours && text !== "" ? `${MARK}[${open}m${text}${MARK}[${close}m` : text;
   return { bold: style(1, 22), dim: style(2, 22), good: style(32, 39), bad: style(31, 39), warn: style(33, 39) };
+}
+
+/** A line as a stream gets it: our colours or none, and no control characters of foreign origin. */
+function finish(text: string, colours: boolean): string {
+  if (!text.includes(MARK)) return showText(text);
+  if (!colours) return showText(text.replace(PAINT, ""));
+  return text.split(MARK).map(showText).join("\u001b");
 }

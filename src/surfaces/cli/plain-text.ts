@@ -6,7 +6,7 @@ export function showLine(text: string): string {
   return text.replace(DANGEROUS, "\ufffd");
 }
 
-/** The same, keeping its line feeds. */
+/** The same, keeping its line feeds and tabs. */
 export function showText(text: string): string {
-  return text.split("\n").map(showLine).join("\n");
+  return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"));
 }

@@ -125,7 +125,8 @@ function toInput(command: Command, verb: Verb<never>, flags: readonly GeneratedF
       continue;
     }
     const value: unknown = command.getOptionValue(toCamelCase(flag.name));
-    if (value !== undefined) input[flag.field] = value;
+    // A list that stands beside its own `--no-` flag is switched off by it.
+    if (value !== undefined && !(flag.repeat && value === false)) input[flag.field] = value;
   }
   return input;
 }

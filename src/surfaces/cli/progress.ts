@@ -1,5 +1,6 @@
 import type { Progress } from "../../core/ports.ts";
 import type { Streams } from "./io.ts";
+import { showLine } from "./plain-text.ts";
 
 /** A progress line on a terminal; silent in a pipe. */
 export interface ProgressBar extends Progress {
@@ -26,7 +27,7 @@ export function createProgressBar(stream: Streams["stderr"], wanted: boolean): P
       drawn = true;
       const bar = "█".repeat(Math.round(share * WIDTH)).padEnd(WIDTH, "░");
       const count = step.total === undefined ? `${step.done}` : `${step.done}/${step.total}`;
-      stream.write(`\r\u001b[K${step.total === undefined ? "" : `${bar} `}${label} ${count}`);
+      stream.write(`\r\u001b[K${step.total === undefined ? "" : `${bar} `}${showLine(label)} ${count}`);
     },
     end() {
       if (drawn) stream.write("\r\u001b[K");

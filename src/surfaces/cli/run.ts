@@ -4,11 +4,11 @@ import type { App } from "../../app/app-type.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findNearest } from "../../core/text/index.ts";
-import { formatError, formatStack, toErrorJson } from "./error-text.ts";
+import { formatError, formatStack, toErrorLine } from "./error-text.ts";
 import { formatFirstHelp } from "./help.ts";
 import { createIo, type Io, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
-import { buildProgram, type Request } from "./program.ts";
+import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
 import { createProgressBar } from "./progress.ts";
 
 /** The surroundings of one command line. */
@@ -40,7 +40,7 @@ export async function runCli(world: CliWorld): Promise<number> {
   try {
     return await runLine(world, line, io);
   } catch (thrown) {
-    return await reportError(thrown, io, world);
+    return await reportError(thrown, io);
   }
 }
 
@@ -68,9 +68,11 @@ async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
       await io.out(`${world.version}\n`);
       return 0;
     }
-    await io.out(formatFirstHelp(io.paint, world.version));
-    return line.words.length === 0 || line.has("--help") || line.has("-h") ? 0 : 2;
+    const unknown = line.words.find((one) => !FIRST_FLAGS.has(one));
+    if (unknown !== undefined) refuseFlag(unknown);
+    return await showFirstHelp(world, io);
   }
+  if (word === "help") return await showFirstHelp(world, io);
   const entry = NOUNS.find(({ noun }) => noun === word) ?? refuseNoun(word);
   const progress = createProgressBar(world.streams.stderr, io.flags.progress);
   await using app = openApp({
@@ -92,6 +94,22 @@ async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
   } finally {
     progress.end();
   }
+}
+
+/** Flags that may stand without a verb. */
+const FIRST_FLAGS: ReadonlySet<string> = new Set([...GLOBAL_FLAGS, "--help", "-h"]);
+
+async function showFirstHelp(world: CliWorld, io: Io): Promise<number> {
+  for (const line of formatFirstHelp(io.paint, world.version)) io.line(line);
+  await io.flush();
+  return 0;
+}
+
+function refuseFlag(flag: string): never {
+  throw new VerbatimError("USAGE", {
+    message: flag === "-C" ? "-C needs a folder" : `there is no flag ${JSON.stringify(flag)} before a verb`,
+    fix: "List the verbs and flags: verbatim --help",
+  });
 }
 
 function refuseNoun(word: string): never {
@@ -148,8 +166,7 @@ async function answer({ verb, operation, input }: Request, app: App, io: Io): Pr
     const lines = app.lines(operation.name, prepared);
     for (let next = await lines.next(); ; next = await lines.next()) {
       if (next.done === true) return typeof next.value === "number" ? next.value : 0;
-      io.line(next.value);
-      await io.flush();
+      await io.out(`${next.value}\n`);
     }
   }
   const output = (await app.call(operation.name, prepared)) as never;
@@ -159,7 +176,7 @@ async function answer({ verb, operation, input }: Request, app: App, io: Io): Pr
   return verb.exit?.(output) ?? 0;
 }
 
-async function reportError(thrown: unknown, io: Io, world: CliWorld): Promise<number> {
+async function reportError(thrown: unknown, io: Io): Promise<number> {
   const error = isVerbatimError(thrown)
     ? thrown
     : new VerbatimError("INTERNAL", {
@@ -167,8 +184,8 @@ async function reportError(thrown: unknown, io: Io, world: CliWorld): Promise<nu
         cause: thrown,
       });
   await io.flush();
-  if (io.flags.json) await io.out(`${formatCanonical(toErrorJson(error))}\n`);
-  else world.streams.stderr.write(`${formatError(error, io).join("\n")}\n`);
-  if (io.flags.debug || error.exit === 3) world.streams.stderr.write(`${formatStack(thrown)}\n`);
+  if (io.flags.json) await io.out(`${toErrorLine(error)}\n`);
+  else for (const line of formatError(error, io.paint)) io.fail(line);
+  if (io.flags.debug || error.exit === 3) io.fail(formatStack(thrown));
   return error.exit;
 }

@@ -10,7 +10,7 @@ export interface Column {
 /** Lines of a table that fits the width; only columns that may shrink are cut, with an ellipsis. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(showLine))];
-  const widths = columns.map((_, i) => Math.max(...all.map((row) => displayWidth(row[i] ?? ""))));
+  const widths = columns.map((_, i) => all.reduce((most, row) => Math.max(most, displayWidth(row[i] ?? "")), 0));
   const gaps = 2 * (columns.length - 1);
   let excess = widths.reduce((sum, one) => sum + one, gaps) - width;
   for (const [i, column] of columns.entries()) {
