@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ContextWorkspace, Expanded, OpenWorkspace } from "../support/context-workspace.ts";
 
@@ -152,6 +153,44 @@ export function describeSearching(open: OpenWorkspace): void {
       workspace.write("lantern-two.md", "x\n");
       await workspace.build();
       expect(await places(workspace, "lantern")).toEqual(["lantern-two.md"]);
+    });
+
+    it("never lets the text of a query reach the query parser: any text is words or refused", async () => {
+      const workspace = open();
+      workspace.write("a.md", "# A\nalpha NEAR beta\n");
+      await workspace.build();
+      const pieces = [
+        ..."ab1'\"\\&|!<>-:*()^{}+~,;%_\0\t\n\u00e9\u65e5\u0e01\u{1f600}\u0301",
+        ...[
+          "NEAR(",
+          " OR ",
+          " AND ",
+          " NOT ",
+          "col:",
+          "--",
+          "/*",
+          "$$",
+          "''",
+          '""',
+          "<->",
+          "<2>",
+          "::tsquery",
+          "alpha",
+        ],
+      ];
+      const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(""));
+      await fc.assert(
+        fc.asyncProperty(text, async (query) => {
+          try {
+            const { total, results } = await search(workspace, query);
+            expect(results.length).toBe(total);
+          } catch (thrown) {
+            expect(thrown).toMatchObject({ code: expect.stringMatching(/^SEARCH_(?:SYNTAX|EMPTY)$/) });
+          }
+        }),
+        { seed: 17, numRuns: 200 },
+      );
+      expect(await places(workspace, "alpha")).toEqual(["a.md#A"]);
     });
 
     it("refuses a query that has no meaning", async () => {
