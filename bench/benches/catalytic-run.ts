@@ -15,7 +15,7 @@ import { runTool } from "../../src/adapters/process/tool.ts";
 import { openApp } from "../../src/app/app.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/catalytic-ports.ts";
 import { compose } from "../../src/app/compose.ts";
-import { readRecord } from "../../src/rooms/catalytic/recover.ts";
+import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
 import { runCatalytic } from "../../src/rooms/catalytic/run.ts";
 import { lookAtTree } from "../../src/rooms/catalytic/tree-now.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify.ts";

@@ -15,7 +15,7 @@ import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { formatCanonical, parseJson } from "../../src/core/canonical/index.ts";
 import { toSigningKey } from "../../src/core/trust/key.ts";
 import { proofHash } from "../../src/rooms/catalytic/proof.ts";
-import { readRecord } from "../../src/rooms/catalytic/recover.ts";
+import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
 import { type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 

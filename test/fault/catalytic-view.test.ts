@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
-import { readRecord } from "../../src/rooms/catalytic/recover.ts";
+import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import { runInView } from "../../src/rooms/catalytic/view.ts";
 import { openCatalytic, recordTree, type TestRun } from "../support/catalytic-repo.ts";

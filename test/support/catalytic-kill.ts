@@ -6,7 +6,8 @@ import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
-import { readRecord, recoverRuns } from "../../src/rooms/catalytic/recover.ts";
+import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
+import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree } from "./catalytic-repo.ts";
 

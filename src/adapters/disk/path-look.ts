@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { PathLook, PlaceKind } from "../../rooms/catalytic/ports.ts";
-import { RUN_MARKERS } from "../../rooms/catalytic/words.ts";
+import { type PathLook, type PlaceKind, RUN_MARKERS } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
 
 const MAX_LINKS = 40;

@@ -7,8 +7,9 @@ import { parsePolicy } from "../../core/trust/policy.ts";
 import { violation } from "./contracts.ts";
 import { declareRun, readPolicy } from "./declare.ts";
 import { examine } from "./doctor.ts";
+import { readRecord } from "./record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "./records.ts";
-import { acceptCurrent, readRecord, recoverRuns } from "./recover.ts";
+import { acceptCurrent, recoverRuns } from "./recover.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { runCatalytic } from "./run.ts";
 import { runInput, toJobSpec } from "./run-input.ts";
@@ -342,7 +343,12 @@ export const catalyticCheckSkill = defineOperation({
     warnings: z.array(z.string()),
     manifest_sha256: z.string().nullable(),
   }),
-  run: (ports: RoomPorts, { dir }) => judgeSkill(ports, dir, { has_domains: true, has_outputs: false }),
+  async run(ports: RoomPorts, { dir }) {
+    const bare = await judgeSkill(ports, dir, { has_domains: false, has_outputs: false });
+    // Which domains a catalytic skill has is for its JobSpec to say.
+    if (!bare.errors.includes("SKILL_JOBSPEC_REQUIRED")) return bare;
+    return judgeSkill(ports, dir, { has_domains: true, has_outputs: false });
+  },
 });
 
 export const CATALYTIC_OPERATIONS = [

@@ -6,6 +6,10 @@ import type { Entry, OtherEntry } from "./tree.ts";
 import type { Fingerprint } from "./tripwire.ts";
 import type { GuardName, NetworkMode } from "./words.ts";
 
+// Adapters know the room by its ports alone.
+export { guardOrder } from "./guard-choice.ts";
+export { RUN_MARKERS } from "./words.ts";
+
 /** What lies at a place, links not followed. */
 export type PlaceKind = "file" | "dir" | "symlink" | "other";
 

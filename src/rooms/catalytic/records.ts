@@ -4,7 +4,7 @@ import { readPolicy } from "./declare.ts";
 import { isRunId } from "./jobspec.ts";
 import { placeOf } from "./places.ts";
 import { readQuarantine } from "./publish.ts";
-import { readArtifact, readRecord } from "./recover.ts";
+import { readArtifact, readRecord } from "./record-files.ts";
 import type { RoomPorts } from "./room-ports.ts";
 
 /** Where the record of a run lies, and the root it belongs to when that is known. */

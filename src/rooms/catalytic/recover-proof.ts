@@ -9,7 +9,7 @@ import { type Places, placeOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import type { GuardRecord } from "./proof.ts";
 import { quarantine } from "./publish.ts";
-import { readArtifact } from "./recover.ts";
+import { readArtifact } from "./record-files.ts";
 import type { JournalRecord } from "./recovery.ts";
 import { readWholeEntries } from "./run-ledger.ts";
 import { RunRecord } from "./run-record.ts";

@@ -1,5 +1,5 @@
-import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 import type { BeginRecord } from "./journal.ts";
 import { readJournal } from "./journal.ts";
 import { findOriginal, removeMade, swapBack } from "./layers.ts";
@@ -8,6 +8,7 @@ import { haltLocks, listLocks, releaseLocks } from "./locks.ts";
 import { journalOf, type Places, placeOf, worksOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { rollBackOutput } from "./publish.ts";
+import { readRecord } from "./record-files.ts";
 import { proveRecovered } from "./recover-proof.ts";
 import { type JournalRecord, planRecovery, type RecoveryFacts, type RecoveryPlan } from "./recovery.ts";
 import { readWholeEntries } from "./run-ledger.ts";
@@ -170,17 +171,6 @@ async function judgeProof(ports: CatalyticPorts, { places, run_id }: Unfinished)
   return genuine ? "genuine" : "forged";
 }
 
-/** The regular files of a run directory. */
-export function readRecord(disk: CatalyticPorts["disk"], record: string): Map<string, Uint8Array> {
-  const files = new Map<string, Uint8Array>();
-  for (const name of disk.list(record) ?? []) {
-    if (name.startsWith(".tmp-") || disk.stat(`${record}/${name}`)?.kind !== "file") continue;
-    const bytes = disk.read(`${record}/${name}`);
-    if (bytes !== null) files.set(name, bytes);
-  }
-  return files;
-}
-
 /** Takes the steps of the plan. Each can be taken again after a crash in the middle. */
 async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean): Promise<RecoveredRun> {
   const { disk } = ports;
@@ -259,19 +249,6 @@ async function clean(ports: CatalyticPorts, places: Places, runId: string, halte
   else {
     await ports.disk.discard(places.work);
     releaseLocks(ports, places.state, runId);
-  }
-}
-
-/** A JSON artifact of a run directory, or null. */
-export function readArtifact(disk: CatalyticPorts["disk"], record: string, name: string): JsonObject | null {
-  const bytes = disk.read(`${record}/${name}`);
-  if (bytes === null || decodeUtf8(bytes) === null) return null;
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
   }
 }
 

@@ -1,8 +1,8 @@
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { contentHash } from "./outputs.ts";
 import { placeOf } from "./places.ts";
+import { readArtifact } from "./record-files.ts";
 import type { RecordPlace } from "./records.ts";
-import { readArtifact } from "./recover.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import type { Tree } from "./tree.ts";
 import type { TreeNow } from "./verify.ts";
