@@ -95,7 +95,7 @@ async function formatGroup(
       if (change.after !== null) after.push(`${store(change.after)}\t${change.path}\0`);
     }
     const indexed = async (name: string, lines: readonly string[]) => {
-      const own = { ...env, GIT_INDEX_FILE: join(folder, name) };
+      const own = { GIT_OBJECT_DIRECTORY: objects, GIT_INDEX_FILE: join(folder, name) };
       await requireGit({
         cwd: root,
         args: ["update-index", "-z", "--index-info"],
@@ -104,9 +104,11 @@ async function formatGroup(
       });
       return own;
     };
-    const from = await requireGit({ cwd: root, args: ["write-tree"], env: await indexed("before", before) });
+    // Without the repository's objects in sight: git would set the times of those it finds there.
+    const write = ["write-tree", "--missing-ok"];
+    const from = await requireGit({ cwd: root, args: write, env: await indexed("before", before) });
     const args = [...DIFF, ...flags, from.toString("utf8").trim(), "--"];
-    return await requireGit({ cwd: root, args, env: await indexed("after", after) });
+    return await requireGit({ cwd: root, args, env: { ...env, ...(await indexed("after", after)) } });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -107,6 +107,9 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
     ["outer", root],
   ];
   if (!work.startsWith(`${root}/`)) pairs.push(["outer", work]);
+  // A home or a kept place below the private temporary folder would be hidden by it.
+  for (const { path } of request.layers) if (path !== root) pairs.push(["outer", path]);
+  for (const { to } of request.keeps) pairs.push(["outer", to]);
   for (const { index, kind, path } of request.layers) pairs.push(["layer", `${index}:${kind}:${path}`]);
   for (const { from, to } of request.holes) pairs.push(["hole", `${from}:${to}`]);
   for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);

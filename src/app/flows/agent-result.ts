@@ -1,25 +1,28 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/view.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
 import { VERIFY_REPORT_FILE, type VerifyReport } from "../../rooms/workflow/artifacts/verify-report.ts";
 import { parsePatch } from "../../rooms/workflow/patch/patch-parser.ts";
+import type { PatchSection } from "../../rooms/workflow/patch/patch-section.ts";
+import { PatchRefused } from "../../rooms/workflow/patch/rejection.ts";
 import { PATCH_GATE_FILE, type PatchGateRecord } from "../../rooms/workflow/run/gate-step.ts";
 import type { Run } from "../../rooms/workflow/run/run.ts";
 import type { Captured } from "./agent-capture.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 
 /** What the proof of a view says, for people. */
-export function readProof({ run, changes }: ViewOutcome): NonNullable<AgentSummary["proof"]> {
-  const proof = readObject(join(run.run_dir, "PROOF.json"));
+export function readProof({ run, changes }: ViewOutcome, root: string): NonNullable<AgentSummary["proof"]> {
+  const directory = resolve(root, run.run_dir);
+  const proof = readObject(join(directory, "PROOF.json"));
   const guard = proof === null ? undefined : proof["guard"];
   const tripwire = isJsonObject(guard) ? guard["tripwire"] : undefined;
   const trusted = isJsonObject(tripwire) ? tripwire["stat_only_roots"] : undefined;
   const launcher = isJsonObject(guard) ? guard["launcher"] : undefined;
   return {
     catalytic_run: run.run_id,
-    directory: run.run_dir,
+    directory,
     accepted: run.accepted,
     condition: run.condition,
     proof_hash: run.proof_hash,
@@ -47,7 +50,7 @@ function readRoot(proof: JsonObject | null, side: "pre_state" | "post_state"): s
 
 /** Files and lines of a captured change. */
 export function countChanges(captured: Captured, ignored: number): AgentSummary["changes"] {
-  const sections = captured.text.length === 0 ? [] : parsePatch(captured.text, "posix");
+  const sections = parseSections(captured.text);
   const files: AgentSummary["changes"]["files"] = sections.map((section) => ({
     path: section.new_path,
     operation: toOperation(section.operation, section.added + section.deleted),
@@ -69,6 +72,17 @@ export function countChanges(captured: Captured, ignored: number): AgentSummary[
     links: [...captured.links],
     not_carried: captured.not_carried.map((one) => ({ ...one })),
   };
+}
+
+/** A name the gate will refuse anyway cannot be counted by its parser. */
+function parseSections(text: Uint8Array): readonly PatchSection[] {
+  if (text.length === 0) return [];
+  try {
+    return parsePatch(text, "posix");
+  } catch (thrown) {
+    if (thrown instanceof PatchRefused) return [];
+    throw thrown;
+  }
 }
 
 function toOperation(operation: string, lines: number): "create" | "modify" | "delete" | "mode" {

@@ -167,7 +167,8 @@ function renderProof({ proof }: AgentView, io: Io): void {
     sign(isGood, io),
   );
   const view = proof.launcher === "copy-view" ? "a copy, no overlay here" : "an overlay of the tree";
-  io.line(`            guard ${proof.guard} (${view}), hashed ${proof.hashed}`);
+  io.line(`            guard ${proof.guard}, ${view}`);
+  io.line(`            hashed ${proof.hashed}`);
   for (const violation of proof.violations.slice(0, MOST_LINES))
     io.line(`            ${io.paint.bad(plain(violation))}`);
   if (proof.concurrent_changes.length > 0) {

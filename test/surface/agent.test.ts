@@ -1,0 +1,304 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type AgentRepo, makeAgentRepo, recordWithTools } from "../support/agent-repo.ts";
+import { misbehaver, NODE_AGENT, SHELL_AGENT } from "../support/agents.ts";
+
+/** `verbatim agent` with real commands. The real tree is compared by find, sha256sum and stat, never by our code. */
+
+function makeSample(): AgentRepo {
+  const repo = makeAgentRepo();
+  repo.write("src/lamp.txt", "off\n");
+  repo.write("src/oil.txt", "oil\n");
+  repo.write("docs/old.md", "# Old\n");
+  repo.write("tools/ring.sh", "#!/bin/sh\necho ding\n");
+  repo.write(".gitignore", "build/\n*.log\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  repo.write("build/out.bin", new Uint8Array([0, 1, 2, 3]));
+  return repo;
+}
+
+describe("the real tree after an agent and before apply", () => {
+  it("is as it was after a shell script, and its change is verified, applied and rolled back", async () => {
+    const repo = makeSample();
+    const before = recordWithTools(repo.root);
+    const { exit, summary } = await repo.agent(["--verify", "grep -q on src/lamp.txt"], SHELL_AGENT.command(repo.base));
+    expect([exit, summary.outcome, summary.reason]).toEqual([0, "verified", null]);
+    expect(recordWithTools(repo.root)).toBe(before);
+    expect(summary.agent.commits).toBe(1);
+    expect(summary.changes.files.map(({ path, operation }) => [path, operation])).toEqual([
+      ["docs/old.md", "delete"],
+      ["src/fuel.txt", "create"],
+      ["src/lamp.txt", "modify"],
+      ["src/new/deep.txt", "create"],
+      ["src/oil.txt", "delete"],
+      ["tools/ring.sh", "mode"],
+    ]);
+    expect(summary.proof.tree_root_after).toBe(summary.proof.tree_root_before);
+    expect((await repo.verbatim("agent", "apply", summary.run_id)).exit).toBe(0);
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");
+    expect(existsSync(join(repo.root, "src/oil.txt"))).toBe(false);
+    expect((await repo.verbatim("workflow", "rollback", summary.run_id)).exit).toBe(0);
+    expect(repo.git("status", "--short")).toBe("");
+  });
+
+  it("is as it was after a program with children and daemons, and none of them lives on", async () => {
+    const repo = makeSample();
+    const before = recordWithTools(repo.root);
+    const { exit, summary } = await repo.agent(["--no-verify"], NODE_AGENT.command(repo.base));
+    expect([exit, summary.outcome]).toEqual([0, "verified"]);
+    expect(recordWithTools(repo.root)).toBe(before);
+    const marked = execFileSync("sh", ["-c", "ps -eo args | grep -c '[d]aemon.txt' || true"], { encoding: "utf8" });
+    expect(marked.trim()).toBe("0");
+  });
+
+  it("is as it was after one that misbehaves in every way it can think of", async () => {
+    const repo = makeSample();
+    const outside = join(repo.base, "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "victim.txt"), "untouched\n");
+    const before = recordWithTools(repo.root);
+    const { summary } = await repo.agent(["--no-verify"], misbehaver(repo.root, outside).command(repo.base));
+    expect(recordWithTools(repo.root)).toBe(before);
+    expect(readFileSync(join(outside, "victim.txt"), "utf8")).toBe("untouched\n");
+    expect(existsSync(join(repo.root, ".verbatim/planted"))).toBe(false);
+    expect(summary.changes.files.map(({ path }) => path)).toEqual(["src/lamp.txt"]);
+    expect(summary.changes.not_carried).toEqual([{ path: "src/pipe", why: "special_file", sha256: null }]);
+    expect((await repo.verbatim("ledger", "verify")).exit).toBe(0);
+  });
+});
+
+describe("bad ends", () => {
+  it.each([
+    ["exits with an error", ["sh", "-c", "echo x > src/new.txt; exit 3"], [], 3],
+    ["is killed", ["sh", "-c", "echo x > src/new.txt; kill -9 $$"], [], 137],
+    ["takes too long", ["sh", "-c", "echo x > src/new.txt; sleep 60"], ["--timeout", "1s"], 124],
+  ])("an agent that %s leaves a record and nothing else", async (_, command, flags, code) => {
+    const repo = makeSample();
+    const before = recordWithTools(repo.root);
+    const { exit, summary } = await repo.agent(["--no-verify", ...flags], command);
+    expect([exit, summary.outcome, summary.agent.exit_code]).toEqual([1, "agent_failed", code]);
+    expect(summary.reason).not.toBe("");
+    expect(recordWithTools(repo.root)).toBe(before);
+    expect(readFileSync(join(summary.run_dir, "agent/captured.patch"), "utf8")).toContain("src/new.txt");
+    expect((await repo.verbatim("agent", "apply", summary.run_id)).exit).not.toBe(0);
+    expect(recordWithTools(repo.root)).toBe(before);
+  });
+
+  it("a change that does not pass the verify command cannot be applied", async () => {
+    const repo = makeSample();
+    const { exit, summary } = await repo.agent(
+      ["--verify", "grep -q blue src/lamp.txt"],
+      ["sh", "-c", "echo red > src/lamp.txt"],
+    );
+    expect([exit, summary.outcome, summary.verify?.result]).toEqual([1, "verify_failed", "FAIL"]);
+    const applied = await repo.verbatim("agent", "apply", summary.run_id);
+    expect([applied.exit, repo.git("status", "--short")]).toEqual([1, ""]);
+  });
+
+  it("without a verify command nothing starts, and the error says how to give one", async () => {
+    const repo = makeSample();
+    const { exit, stderr, stdout } = await repo.verbatim("agent", "--goal", "x", "--", "touch", "src/ran");
+    expect([exit, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("error[VERIFY_NOT_CONFIGURED]");
+    expect((await repo.verbatim("agent", "list")).stdout).toContain("no agent has worked here yet");
+  });
+
+  it("outside a git repository, without a goal, or with a command that is not there nothing runs", async () => {
+    const repo = makeAgentRepo();
+    expect((await repo.verbatim("agent", "--goal", "x", "--no-verify", "--", "true")).stderr).toContain("REPO_NOT_GIT");
+    repo.write("a.txt", "a\n");
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "first");
+    expect((await repo.verbatim("agent", "--no-verify", "--", "true")).stderr).toContain("goal");
+    const missing = await repo.verbatim("agent", "--goal", "x", "--no-verify", "--", "no-such-agent");
+    expect(missing.stderr).toContain("COMMAND_NOT_FOUND");
+    expect((await repo.verbatim("agent", "list", "--json")).stdout).toContain('"discarded"');
+  });
+});
+
+describe("scope", () => {
+  it("a denied path rejects the change; discard ends the run", async () => {
+    const repo = makeSample();
+    const { exit, summary } = await repo.agent(
+      ["--no-verify", "--deny", "docs"],
+      ["sh", "-c", "echo x >> docs/old.md; echo x >> src/oil.txt"],
+    );
+    expect([exit, summary.outcome]).toEqual([1, "rejected"]);
+    expect(summary.gate?.findings).toEqual([{ code: "PATCH_SCOPE_DENY", rule: "scope_deny", path: "docs/old.md" }]);
+    const other = await repo.agent(["--no-verify", "--allow", "src"], ["sh", "-c", "echo x >> src/oil.txt"]);
+    expect(other.summary.outcome).toBe("verified");
+    const discarded = await repo.verbatim("agent", "discard", other.summary.run_id);
+    expect(discarded.exit).toBe(0);
+    expect((await repo.verbatim("agent", "apply", other.summary.run_id)).exit).toBe(1);
+    expect((await repo.verbatim("agent", "list")).stdout).toMatch(/discarded/);
+  });
+
+  it("a forbidden root is read-only in the view, and the rest of the change goes on", async () => {
+    const repo = makeSample();
+    repo.write("verbatim.config.json", '{"catalytic":{"forbidden_roots":["docs"]}}');
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "forbid");
+    const { exit, summary, result } = await repo.agent(
+      ["--no-verify"],
+      ["sh", "-c", "echo x >> docs/old.md; echo x >> src/oil.txt"],
+    );
+    expect([exit, summary.outcome]).toEqual([0, "verified"]);
+    expect(summary.changes.files.map(({ path }) => path)).toEqual(["src/oil.txt"]);
+    expect(result.stderr).toContain("docs/old.md");
+  });
+});
+
+describe("trees as people have them", () => {
+  it("local changes, untracked files, ignored folders and links are part of the view and stay as they are", async () => {
+    const repo = makeSample();
+    repo.write("src/lamp.txt", "half\n");
+    repo.write("notes.txt", "untracked\n");
+    repo.write("debug.log", "ignored\n");
+    symlinkSync("src/lamp.txt", join(repo.root, "shortcut"));
+    repo.git("add", "src/lamp.txt");
+    repo.write("src/lamp.txt", "half and more\n");
+    const before = recordWithTools(repo.root);
+    const script =
+      "cat src/lamp.txt notes.txt build/out.bin debug.log shortcut > /dev/null && echo mended >> notes.txt && echo on >> shortcut && echo z > build/more && echo z >> debug.log";
+    const { exit, summary } = await repo.agent(["--verify", "grep -q mended notes.txt"], ["sh", "-ec", script]);
+    expect([exit, summary.outcome, summary.reason]).toEqual([0, "verified", null]);
+    expect(summary.changes.files.map(({ path }) => path)).toEqual(["notes.txt", "src/lamp.txt"]);
+    expect(summary.changes.ignored).toBe(2);
+    expect(recordWithTools(repo.root)).toBe(before);
+    expect((await repo.verbatim("agent", "apply", summary.run_id)).exit).toBe(0);
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("half and more\non\n");
+    expect(repo.git("show", ":src/lamp.txt")).toBe("half\n");
+  });
+
+  it("binaries and links cannot travel: they are listed, kept, and the change is rejected unless left out", async () => {
+    const repo = makeSample();
+    const script = "head -c 300000 /dev/zero > src/big.dat; ln -s lamp.txt src/link; echo on > src/lamp.txt";
+    const { exit, summary } = await repo.agent(["--no-verify"], ["sh", "-c", script]);
+    expect([exit, summary.outcome]).toEqual([1, "rejected"]);
+    expect([summary.changes.binaries, summary.changes.links]).toEqual([["src/big.dat"], ["src/link"]]);
+    const without = ["--no-verify", "--leave-out", "src/big.dat", "--leave-out", "src/link"];
+    const again = await repo.agent(without, ["sh", "-c", script]);
+    expect([again.exit, again.summary.outcome]).toEqual([0, "verified"]);
+    const kept = again.summary.changes.not_carried.find(({ path }) => path === "src/big.dat");
+    expect(kept?.why).toBe("left_out");
+    const blob = join(repo.root, ".verbatim/state/blobs/sha256", kept!.sha256!.slice(0, 2), kept!.sha256!.slice(2, 4));
+    expect(existsSync(blob)).toBe(true);
+  });
+
+  it("changes inside a submodule do not travel, and the submodule stays as it is", async () => {
+    const repo = makeSample();
+    const inner = join(repo.base, "inner");
+    execFileSync("git", ["init", "-q", inner]);
+    writeFileSync(join(inner, "gear.txt"), "gear\n");
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-C", inner, "-c", "user.name=M", "-c", "user.email=m@example.org", ...args]);
+    git("add", ".");
+    git("commit", "-qm", "gear");
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "parts");
+    repo.git("commit", "-qm", "parts");
+    const before = recordWithTools(repo.root);
+    const { exit, summary } = await repo.agent(
+      ["--no-verify"],
+      ["sh", "-c", "echo oiled >> parts/gear.txt; echo on > src/lamp.txt"],
+    );
+    expect([exit, summary.outcome]).toEqual([1, "rejected"]);
+    expect(recordWithTools(repo.root)).toBe(before);
+    const again = await repo.agent(
+      ["--no-verify", "--leave-out", "parts"],
+      ["sh", "-c", "echo oiled >> parts/gear.txt; echo on > src/lamp.txt"],
+    );
+    expect([again.exit, again.summary.outcome]).toEqual([0, "verified"]);
+    expect(recordWithTools(repo.root)).toBe(before);
+  });
+});
+
+describe("what the agent is given", () => {
+  it("its environment names the run and the pack; its hooks' receipts come home into the ledger", async () => {
+    const repo = makeSample();
+    repo.write("verbatim.config.json", '{"workflow":{"mandatory_docs":[]}}');
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "config");
+    const bin = new URL("../../bin/verbatim.js", import.meta.url).pathname;
+    const call = JSON.stringify({
+      session_id: "s",
+      cwd: repo.root,
+      hook_event_name: "PreToolUse",
+      tool_name: "Write",
+      tool_input: { file_path: join(repo.root, "docs/x.md"), content: "" },
+    });
+    const script = [
+      'echo "$VERBATIM_RUN" > src/run.txt',
+      'test -r "$VERBATIM_PACK" && grep -q oil.txt "$VERBATIM_PACK"',
+      'test -z "$VERBATIM_MCP_URL"',
+      `printf '%s' '${call}' | ${process.execPath} ${bin} hook pre-tool | grep -q deny`,
+      `printf '%s' '${call.replace("docs/x.md", "src/x.ts")}' | ${process.execPath} ${bin} hook pre-tool`,
+    ].join("\n");
+    const { exit, summary, result } = await repo.agent(
+      ["--no-verify", "--allow", "src", "--file", "src/oil.txt"],
+      ["sh", "-ec", script],
+    );
+    expect([exit, summary.outcome, result.stderr.includes("blocked, the hook failed")]).toEqual([0, "verified", false]);
+    expect(summary.shown.files).toEqual(["src/oil.txt"]);
+    expect(summary.hooks).toEqual({ receipts: 2, blocked: 1 });
+    const ledger = await repo.verbatim("ledger", "show", "--stream", `workflow/${summary.run_id}`, "--json");
+    expect(ledger.stdout).toContain("HOOK_BLOCKED");
+  });
+
+  it("its home can be written and nothing of that stays, except what was kept", async () => {
+    const repo = makeSample();
+    mkdirSync(join(repo.base, "home/.login"));
+    const script = "echo cache > $HOME/.cache-of-agent; echo token > $HOME/.login/token; echo on > src/lamp.txt";
+    const { exit, summary } = await repo.agent(
+      ["--no-verify", "--keep", join(repo.base, "home/.login")],
+      ["sh", "-ec", script],
+    );
+    expect([exit, summary.proof.guard]).toEqual([0, "ns-overlay"]);
+    expect(existsSync(join(repo.base, "home/.cache-of-agent"))).toBe(false);
+    expect(readFileSync(join(repo.base, "home/.login/token"), "utf8")).toBe("token\n");
+  });
+
+  it("--hash-all reads every file again and comes to the same root", async () => {
+    const repo = makeSample();
+    const quick = await repo.agent(["--no-verify"], ["true"]);
+    const slow = await repo.agent(["--no-verify", "--hash-all", "--leave-out", "build"], ["true"]);
+    expect([quick.summary.outcome, slow.summary.outcome]).toEqual(["unchanged", "unchanged"]);
+    expect([quick.summary.proof.hashed, slow.summary.proof.hashed]).toEqual(["what could have changed", "everything"]);
+  });
+});
+
+describe("the summary", () => {
+  it("fits 80 columns and says what to do next", async () => {
+    const repo = makeSample();
+    const { exit, stdout } = await repo.verbatim(
+      "agent",
+      "--goal",
+      "mend the lamp on Gull Rock before the ships come",
+      "--verify",
+      "grep -q on src/lamp.txt",
+      "--",
+      "sh",
+      "-c",
+      "echo on > src/lamp.txt",
+    );
+    expect(exit).toBe(0);
+    for (const line of stdout.split("\n").filter((one) => !one.includes("/")))
+      expect(line.length).toBeLessThanOrEqual(80);
+    expect(stdout).toMatch(/the real tree is untouched/);
+    expect(stdout).toMatch(/verbatim agent apply \d{8}-\d{6}-[0-9a-f]{6}/);
+  });
+
+  it("--apply auto applies at once, and a tree that moved on is refused", async () => {
+    const repo = makeSample();
+    const auto = await repo.agent(["--no-verify", "--apply", "auto"], ["sh", "-c", "echo on > src/lamp.txt"]);
+    expect([auto.exit, auto.summary.outcome]).toEqual([0, "applied"]);
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");
+    const later = await repo.agent(["--no-verify"], ["sh", "-c", "echo brighter > src/lamp.txt"]);
+    repo.write("src/lamp.txt", "edited by a person\n");
+    const refused = await repo.verbatim("agent", "apply", later.summary.run_id);
+    expect([refused.exit, readFileSync(join(repo.root, "src/lamp.txt"), "utf8")]).toEqual([1, "edited by a person\n"]);
+    expect(refused.stderr).toContain("REPO_DIRTY");
+  });
+});
