@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentRunner, Isolation, Isolations } from "../../rooms/workflow/ports.ts";
 import { runCommand } from "./command.ts";
@@ -20,6 +21,7 @@ export const worktreeIsolation: Isolation = {
         const ending = answer.ending === "timeout" || answer.ending === "not_found" ? answer.ending : "exited";
         return { ...answer, ending };
       },
+      exists: async (path) => existsSync(join(copy, path)),
       close: async () => ({}),
     };
   },
