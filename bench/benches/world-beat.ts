@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
+import type { EntryRow } from "../../src/rooms/world/ports.ts";
 import { toNumbers, toPostings, toVisibleRows } from "../../src/rooms/world/service/audience.ts";
 import { Beats } from "../../src/rooms/world/service/beats.ts";
 import { toWriteBundle } from "../../src/rooms/world/service/bundle.ts";
@@ -8,12 +9,13 @@ import { appendRecord } from "../../src/rooms/world/service/commit.ts";
 import { loadWorld } from "../../src/rooms/world/service/reading.ts";
 import { reduceRecord } from "../../src/rooms/world/service/reduce.ts";
 import { formatState } from "../../src/rooms/world/service/state.ts";
-import { createWorld } from "../../src/rooms/world/service/worlds.ts";
+import { createWorld, startScene } from "../../src/rooms/world/service/worlds.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";
 import { lineOf, openBenchRoom } from "../world-corpus.ts";
 
 const BEAT_MS = 5;
+const SCENE_BEATS = 20;
 const PEOPLE = [{ person_id: "ANA", display_name: "Ana" }];
 const SETTINGS = { title: "Bench", timezone: "UTC", writer: { kind: "scripted", script: [] } };
 
@@ -22,7 +24,7 @@ export const worldBeat: Bench = {
   name: "world-beat",
   what: "N beats of a scripted writer that says nothing, each with a line of the operator",
   baseline: `${BEAT_MS} ms a beat`,
-  corpus: "seeded 14-word lines, one scene",
+  corpus: `seeded 14-word lines, a new scene every ${SCENE_BEATS} beats`,
   sizes: [20, 100],
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
@@ -34,6 +36,7 @@ export const worldBeat: Bench = {
     return {
       async ours() {
         for (let i = 0; i < size; i++) {
+          if (n % SCENE_BEATS === 0) await startScene(ports, "w_bench", { text: "", present: null });
           await beats.invoke("w_bench", {
             request_id: `r${n++}`,
             invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
@@ -131,7 +134,7 @@ export const worldAppend: Bench = {
 
 type Ready = {
   readonly body: string;
-  readonly entries: readonly import("../../src/rooms/world/ports.ts").EntryRow[];
+  readonly entries: readonly EntryRow[];
   readonly visible: readonly { readonly wseq: number; readonly person: number }[];
   readonly postings: readonly { readonly key: string; readonly block: number; readonly lows: Uint8Array }[];
   readonly state: string;

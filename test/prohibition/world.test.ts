@@ -3,9 +3,10 @@ import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { loadSqlite, SqliteDatabase } from "../../src/adapters/sqlite/driver.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
+import { Beats } from "../../src/rooms/world/service/beats.ts";
 import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
 import { readCapsule, readPage } from "../../src/rooms/world/service/views.ts";
-import { setPresence, startScene } from "../../src/rooms/world/service/worlds.ts";
+import { addCalendarItem, addMessage, setPresence, startScene } from "../../src/rooms/world/service/worlds.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
@@ -52,7 +53,7 @@ describe("a write bundle", () => {
           return fn(door);
         }),
     };
-    const beats = new (worlds.beats.constructor as typeof import("../../src/rooms/world/service/beats.ts").Beats)({
+    const beats = new Beats({
       ...worlds.ports,
       store: failing,
     });
@@ -198,7 +199,6 @@ const EDITS = [
 async function liveWorld(worlds: TestWorlds): Promise<string> {
   const id = await makeHarbour(worlds, OLLAMA);
   await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
-  const { addCalendarItem, addMessage } = await import("../../src/rooms/world/service/worlds.ts");
   await addCalendarItem(worlds.ports, id, { title: "x", time: null, location: null, notes: null, visible_to: null });
   await addMessage(worlds.ports, id, { from: "ANA", text: "x", visible_to: ["GEORGE"] });
   await worlds.beats.invoke(id, envelope("r1", "Hello."));

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
 /** What the stand-in answers: the content of a message, a status, or nothing at all. */
@@ -18,23 +18,24 @@ export interface ModelServer extends AsyncDisposable {
 /** Starts the stand-in; without a reply left it answers `no_write`. */
 export async function startModelServer(...replies: ModelReply[]): Promise<ModelServer> {
   const requests: ModelServer["requests"] = [];
-  const server: Server = createServer(async (request, response) => {
+  const server: Server = createServer((request, response) => void reply(request, response));
+  const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = JSON.parse(await text(request)) as Record<string, unknown>;
     requests.push({ path: request.url ?? "", headers: request.headers, body });
-    const reply = replies.shift() ?? '{"no_write":{}}';
-    if (typeof reply === "object" && "hang" in reply) return;
-    if (typeof reply === "object" && "status" in reply) {
-      response.writeHead(reply.status, { "retry-after": "0" }).end();
+    const next = replies.shift() ?? '{"no_write":{}}';
+    if (typeof next === "object" && "hang" in next) return;
+    if (typeof next === "object" && "status" in next) {
+      response.writeHead(next.status, { "retry-after": "0" }).end();
       return;
     }
-    const content = typeof reply === "string" ? reply : reply.body;
+    const content = typeof next === "string" ? next : next.body;
     const isOllama = request.url === "/api/chat";
     const answer = isOllama
       ? { message: { role: "assistant", content }, prompt_eval_count: 10, eval_count: 5 }
       : { choices: [{ message: { role: "assistant", content } }], usage: { prompt_tokens: 10, completion_tokens: 5 } };
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(typeof reply === "object" ? reply.body : JSON.stringify(answer));
-  });
+    response.end(typeof next === "object" ? next.body : JSON.stringify(answer));
+  };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address() as { readonly port: number };
   return {

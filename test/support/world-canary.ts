@@ -261,11 +261,15 @@ function checkPrompts(
 ): void {
   for (const { user } of model.prompts.splice(0)) {
     totals.prompts++;
-    const { you_write, present } = JSON.parse(user) as { you_write: { as: string }; present: { id: string }[] };
+    const { you_write, present, operator } = JSON.parse(user) as {
+      you_write: { as: string };
+      present: { id: string }[];
+      operator: { text: string };
+    };
     const view = you_write.as === "WORLD" ? present.map(({ id }) => id) : [you_write.as];
     for (const { word, known_to } of story.secrets) {
       // The operator's own words of this very beat are in the prompt: whoever is present hears them.
-      const isNow = JSON.parse(user).operator.text.includes(word) as boolean;
+      const isNow = operator.text.includes(word);
       const may = view.length > 0 && view.every((id) => known_to.has(id));
       if (!isNow && !may && user.includes(word))
         totals.leaks.push(`seed ${seed} step ${step}: prompt of ${you_write.as} has ${word}`);

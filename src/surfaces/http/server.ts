@@ -47,7 +47,11 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const token = options.token ?? (isLoopback ? null : `vo_${randomBytes(24).toString("hex")}`);
   const streams = new WorldStreams(options.app);
   const hono = await makeApp(options, isLoopback, token, streams);
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, getRequestListener(hono.fetch));
+  const answer = getRequestListener(hono.fetch);
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES },
+    (incoming, outgoing) => void answer(incoming, outgoing),
+  );
   await listen(server, options.port, options.host);
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : options.port;
