@@ -51,7 +51,7 @@ export async function startCatalytic(
   const begun = ports.clock.now();
   const declared = await declareRun(ports, request);
   for (const line of await recoverDead(ports, request.state)) ports.notify(line);
-  const guard = await selectGuard(ports, declared);
+  const guard = await avoidForeignOwners(ports, declared, request.root, await selectGuard(ports, declared));
   ports.notify(describeGuard(guard, declared.jobspec.network));
   const { jobspec } = declared;
   const places = toPlaces(declared, request);
@@ -94,6 +94,32 @@ function toPlaces({ policy, jobspec }: Declared, request: RunRequest): Places {
     // The upper side of an overlay must not lie inside its own lower side.
     work: jobspec.view ? `${request.user_state}/work/${jobspec.run_id}` : `${worksOf(state)}/${jobspec.run_id}`,
   };
+}
+
+/**
+ * An overlay without root cannot copy up what belongs to somebody else. A choice that was left to the tool moves on to
+ * the next guard and says so; a guard that was named refuses later, in the snapshot.
+ */
+async function avoidForeignOwners(
+  ports: CatalyticPorts,
+  declared: Declared,
+  root: string,
+  guard: GuardName,
+): Promise<GuardName> {
+  const { guard: requested, catalytic_domains: domains, view } = declared.jobspec;
+  const isFree = requested === "auto" || requested === "require";
+  if (guard !== "ns-overlay" || ports.host.uid === 0 || !isFree || view) return guard;
+  for (const domain of domains) {
+    const options = { from: [""], skip: () => false, max_entries: declared.settings.limits.max_entries };
+    const { packed } = await ports.disk.scan(placeOf(root, domain), options);
+    for (const [path, text] of packed) {
+      const { uid, gid } = ports.disk.unpack(text);
+      if (uid === ports.host.uid && gid === ports.host.gid) continue;
+      ports.notify(`FOREIGN_OWNER: ${domain}/${path} belongs to somebody else, so ns-overlay cannot be used`);
+      return selectGuard(ports, declared, ["ns-overlay"]);
+    }
+  }
+  return guard;
 }
 
 /** The guard of a run out of what really works here; GUARD_UNAVAILABLE or NETWORK_NOT_ENFORCEABLE otherwise. */
