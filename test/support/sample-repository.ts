@@ -83,7 +83,9 @@ export class SampleRepository {
   ) {
     this.env = { PATH: process.env["PATH"], HOME: this.folder, VERBATIM_RUNS_ROOT: this.runs };
     for (const [path, text] of Object.entries({ ...FILES, ...files })) this.write(path, text);
-    this.write("verbatim.config.json", JSON.stringify({ workflow }, null, 2));
+    // Unguarded copies are quick; the tests that are about isolation ask for it.
+    const verify = { isolation: "worktree", ...(workflow["verify"] as object | undefined) };
+    this.write("verbatim.config.json", JSON.stringify({ workflow: { ...workflow, verify } }, null, 2));
     this.git("init", "-q");
     this.git("add", "-A");
     this.commit("base");

@@ -29,58 +29,64 @@ const events = (dir: string) =>
     .map((line) => JSON.parse(line) as { event: string; path: string; seq: number });
 
 describe("a complete run", () => {
-  it("fails verification once, is fixed, passes, and changes nothing but what the patch declares", async () => {
-    const repository = make();
-    const before = repository.manifest();
-    const dir = await repository.plan("story");
-    await repository.submit("diff.patch", BAD_PATCH, "story");
-    const failed = await repository.call("advance", { run: "story" });
-    expect(failed).toMatchObject({ status: "fail", code: "VERIFY_FAILED", owner: "fixer", action: "fix_patch" });
-    expect(repository.manifest()).toEqual(before);
+  it.each([
+    ["worktree", /^worktree$/],
+    ["auto", /^(?:catalytic|worktree)$/],
+  ])(
+    "fails verification once, is fixed, passes, and changes nothing but what the patch declares (%s)",
+    async (isolation, kind) => {
+      const repository = make({ verify: { isolation, gates: { lite: [{ argv: COMMAND }] } } });
+      const before = repository.manifest();
+      const dir = await repository.plan("story");
+      await repository.submit("diff.patch", BAD_PATCH, "story");
+      const failed = await repository.call("advance", { run: "story" });
+      expect(failed).toMatchObject({ status: "fail", code: "VERIFY_FAILED", owner: "fixer", action: "fix_patch" });
+      expect(repository.manifest()).toEqual(before);
 
-    const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8"));
-    expect(report).toMatchObject({
-      result: "FAIL",
-      gate: "lite",
-      iteration: 1,
-      max_iterations: 3,
-      isolation: "worktree",
-      executed_gates: ["lite", "plan_check", "patch_check", "behavior_catalog_check"],
-    });
-    expect(report.failures).toHaveLength(1);
-    expect(report.failures[0]).toMatchObject({ kind: "command_failed", id: "lite[0]" });
-    expect(report.failures[0].message).toContain("got Hello, Ada");
-    const bundle = unzipSync(readFileSync(join(dir, "failure_bundle.zip")));
-    expect(Object.keys(bundle)).toEqual(
-      expect.arrayContaining(["TRACE.md", "events.jsonl", "reviews/", "outbox/", "artifacts/diff.patch"]),
-    );
-    expect(Buffer.from(bundle["artifacts/diff.patch"]!).toString()).toBe(BAD_PATCH);
-    expect(readFileSync(join(dir, "outbox/FIX_BRIEF.md"), "utf8")).toContain("Label: VERIFY_FAILED");
+      const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8"));
+      expect(report).toMatchObject({
+        result: "FAIL",
+        gate: "lite",
+        iteration: 1,
+        max_iterations: 3,
+        isolation: expect.stringMatching(kind),
+        executed_gates: ["lite", "plan_check", "patch_check", "behavior_catalog_check"],
+      });
+      expect(report.failures).toHaveLength(1);
+      expect(report.failures[0]).toMatchObject({ kind: "command_failed", id: "lite[0]" });
+      expect(report.failures[0].message).toContain("got Hello, Ada");
+      const bundle = unzipSync(readFileSync(join(dir, "failure_bundle.zip")));
+      expect(Object.keys(bundle)).toEqual(
+        expect.arrayContaining(["TRACE.md", "events.jsonl", "reviews/", "outbox/", "artifacts/diff.patch"]),
+      );
+      expect(Buffer.from(bundle["artifacts/diff.patch"]!).toString()).toBe(BAD_PATCH);
+      expect(readFileSync(join(dir, "outbox/FIX_BRIEF.md"), "utf8")).toContain("Label: VERIFY_FAILED");
 
-    await repository.submit("diff.patch", GOOD_PATCH, "story");
-    const passed = await repository.call("advance", { run: "story" });
-    expect(passed).toMatchObject({ status: "pass", state: "pass", code: "RUN_PASS" });
-    const after = repository.manifest();
-    const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
-    expect(changed).toEqual(["src/greet.js"]);
-    expect(existsSync(join(dir, "worktree"))).toBe(false);
+      await repository.submit("diff.patch", GOOD_PATCH, "story");
+      const passed = await repository.call("advance", { run: "story" });
+      expect(passed).toMatchObject({ status: "pass", state: "pass", code: "RUN_PASS" });
+      const after = repository.manifest();
+      const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
+      expect(changed).toEqual(["src/greet.js"]);
+      expect(existsSync(join(dir, "worktree"))).toBe(false);
 
-    const names = events(dir).map(({ event }) => event);
-    const verify = names.filter((name) => /^(?:VERIFY|BUNDLE|APPLY|RUN)_/.test(name) && name !== "RUN_BLOCKED");
-    expect(verify).toEqual([
-      "RUN_CREATED",
-      "VERIFY_STARTED",
-      "VERIFY_FAILED",
-      "BUNDLE_CREATED",
-      "VERIFY_STARTED",
-      "VERIFY_PASSED",
-      "APPLY_STARTED",
-      "APPLY_COMPLETED",
-      "RUN_PASSED",
-    ]);
-    expect(events(dir).map(({ seq }) => seq)).toEqual(names.map((_, i) => i + 1));
-    expect(await repository.call("validate", { target: "story", check_evidence: true })).toMatchObject({ ok: true });
-  });
+      const names = events(dir).map(({ event }) => event);
+      const verify = names.filter((name) => /^(?:VERIFY|BUNDLE|APPLY|RUN)_/.test(name) && name !== "RUN_BLOCKED");
+      expect(verify).toEqual([
+        "RUN_CREATED",
+        "VERIFY_STARTED",
+        "VERIFY_FAILED",
+        "BUNDLE_CREATED",
+        "VERIFY_STARTED",
+        "VERIFY_PASSED",
+        "APPLY_STARTED",
+        "APPLY_COMPLETED",
+        "RUN_PASSED",
+      ]);
+      expect(events(dir).map(({ seq }) => seq)).toEqual(names.map((_, i) => i + 1));
+      expect(await repository.call("validate", { target: "story", check_evidence: true })).toMatchObject({ ok: true });
+    },
+  );
 
   it("is rolled back byte for byte, unless somebody edited a patched file", async () => {
     const repository = make();

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, PatchChecker, TargetType } from "../../rooms/workflow/ports.ts";
@@ -26,9 +26,8 @@ async function check(root: string, patch: Uint8Array, more: readonly string[], e
 
 // In a sub-folder of a work tree git apply skips paths in silence, so only the top level is judged.
 async function requireUsable(root: string): Promise<void> {
-  const { code, stdout } = await runGit({ cwd: root, args: ["rev-parse", "--show-toplevel"] });
-  const top = code === 0 ? stdout.toString("utf8").replace(/\r?\n$/, "") : null;
-  if (top === null || realpathSync.native(top) !== realpathSync.native(root)) {
+  const top = isPlainTop(root) ? root : await askTop(root);
+  if (top === null || (top !== root && realpathSync.native(top) !== realpathSync.native(root))) {
     throw new VerbatimError("PATCH_ENV_INVALID", {
       message: top === null ? "the folder is not a git work tree" : `the top of the work tree is ${top}`,
       where: root,
@@ -39,6 +38,24 @@ async function requireUsable(root: string): Promise<void> {
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
     throw new VerbatimError("PATCH_ENV_INVALID", { message: `git ${major}.${minor} is older than 2.30`, where: root });
   }
+}
+
+/** Whether a folder has its own .git and nothing in its configuration moves the work tree: then it is the top. */
+function isPlainTop(root: string): boolean {
+  try {
+    return (
+      /^ref: |^[0-9a-f]{40}/.test(readFileSync(join(root, ".git", "HEAD"), "utf8")) &&
+      !/worktree/i.test(readFileSync(join(root, ".git", "config"), "utf8"))
+    );
+  } catch (thrown) {
+    if (["ENOENT", "ENOTDIR", "EACCES", "EISDIR"].includes((thrown as NodeJS.ErrnoException).code ?? "")) return false;
+    throw thrown;
+  }
+}
+
+async function askTop(root: string): Promise<string | null> {
+  const { code, stdout } = await runGit({ cwd: root, args: ["rev-parse", "--show-toplevel"] });
+  return code === 0 ? stdout.toString("utf8").replace(/\r?\n$/, "") : null;
 }
 
 let gitVersion: Promise<readonly [number, number]> | undefined;
