@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
-import { acceptCurrent, recoverRuns } from "../../src/rooms/catalytic/recover.ts";
+import { acceptCurrent, recoverRuns, retryHalted } from "../../src/rooms/catalytic/recover.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";
@@ -73,7 +73,25 @@ describe("a domain that somebody else changes during the run", () => {
       code: "DOMAIN_HALTED",
       exit: 4,
     });
+    const record = join(root, ".verbatim/runs/run-1");
+    const again = await retryHalted(room.ports, room.places.state, record, "run-1");
+    expect(again).toMatchObject({ action: "halt", code: "RESTORE_FAILED" });
     await acceptCurrent(room.ports, room.places.state, { run_id: "run-1", by: "Ada", reason: "the edit is mine" });
+    expect(await room.run(toJobSpec(["true"], { run_id: "run-2" }))).toMatchObject({ accepted: true });
+  });
+});
+
+describe("a halted run whose domain a person put back", () => {
+  it("is resolved by trying again", async () => {
+    const before = readFileSync(join(root, D, "run.sh"));
+    const edit = () => writeFileSync(join(root, D, "run.sh"), "edited\n");
+    const busy = openCatalytic(base, root, (ports) => ({ ...ports, onOutput: edit }));
+    expect(await busy.run(toJobSpec(["sh", "-c", "echo started; sleep 0.2"]))).toMatchObject({ status: "halted" });
+    await busy.close();
+    writeFileSync(join(root, D, "run.sh"), before);
+    const record = join(root, ".verbatim/runs/run-1");
+    const again = await retryHalted(room.ports, room.places.state, record, "run-1");
+    expect(again).toMatchObject({ action: "recover", final_status: "unchanged" });
     expect(await room.run(toJobSpec(["true"], { run_id: "run-2" }))).toMatchObject({ accepted: true });
   });
 });

@@ -9,7 +9,7 @@ import { declareRun, readPolicy } from "./declare.ts";
 import { examine } from "./doctor.ts";
 import { readRecord } from "./record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "./records.ts";
-import { acceptCurrent, recoverRuns } from "./recover.ts";
+import { acceptCurrent, recoverRuns, retryHalted } from "./recover.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { runCatalytic } from "./run.ts";
 import { runInput, toJobSpec } from "./run-input.ts";
@@ -289,10 +289,15 @@ export const catalyticRecover = defineOperation({
         ],
       };
     }
+    if (input.retry) {
+      if (input.run === undefined) throw new VerbatimError("USAGE", { message: "--retry needs a run" });
+      const again = await retryHalted(ports, state, toRecordPlace(ports, input.run).record, input.run);
+      return { runs: [{ ...again, steps: [...again.steps] }] };
+    }
     const runs = await recoverRuns(ports, state, {
       run_id: input.run ?? null,
       dry_run: input.dry_run,
-      force: input.force || input.retry,
+      force: input.force,
     });
     return { runs: runs.map((one) => ({ ...one, steps: [...one.steps] })) };
   },

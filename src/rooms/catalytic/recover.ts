@@ -1,5 +1,6 @@
 import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { diffTrees } from "./diff.ts";
 import type { BeginRecord } from "./journal.ts";
 import { readJournal } from "./journal.ts";
 import { findOriginal, removeMade, swapBack } from "./layers.ts";
@@ -8,12 +9,14 @@ import { haltLocks, listLocks, releaseLocks } from "./locks.ts";
 import { journalOf, type Places, placeOf, worksOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { rollBackOutput } from "./publish.ts";
-import { readRecord } from "./record-files.ts";
+import { readArtifact, readRecord } from "./record-files.ts";
 import { proveRecovered } from "./recover-proof.ts";
 import { type JournalRecord, planRecovery, type RecoveryFacts, type RecoveryPlan } from "./recovery.ts";
 import { readWholeEntries } from "./run-ledger.ts";
 import { RunRecord } from "./run-record.ts";
+import { repairDomains } from "./snapshots.ts";
 import { diffAnchors, restoreAnchor } from "./staging.ts";
+import { readTrees, type Tree } from "./tree.ts";
 import { verifyRun } from "./verify.ts";
 import { PROOF_FILE } from "./words.ts";
 
@@ -270,4 +273,49 @@ export async function acceptCurrent(
   });
   await ports.disk.discard(`${worksOf(state)}/${decision.run_id}`);
   releaseLocks(ports, state, decision.run_id);
+}
+
+/**
+ * Looks again at the domains of a halted run: modes, links and empty folders are put back once more, and when everything
+ * equals PRE_TREE the domains are free again. Content is never overwritten.
+ */
+export async function retryHalted(
+  ports: CatalyticPorts,
+  state: string,
+  record: string,
+  runId: string,
+): Promise<RecoveredRun> {
+  const { disk, host, crypto } = ports;
+  const lock = listLocks(disk, host, state).find(
+    (seen) => seen.lock.run_id === runId && seen.lock.halted === true,
+  )?.lock;
+  const pre = readTrees(readArtifact(disk, record, "PRE_TREE.json") ?? undefined);
+  if (lock === undefined || pre === null) {
+    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${runId}`, where: runId });
+  }
+  const strict = readArtifact(disk, record, "JOBSPEC.json")?.["strict_mtime"] === true;
+  const read = async () => {
+    const post = new Map<string, Tree>();
+    for (const domain of pre.keys()) {
+      const options = { strict_mtime: strict, max_entries: Number.MAX_SAFE_INTEGER };
+      post.set(domain, (await disk.snapshot(placeOf(lock.root, domain), options)).entries as Tree);
+    }
+    return post;
+  };
+  repairDomains(disk, lock.root, pre, await read());
+  const { condition } = diffTrees(crypto, pre, await read());
+  if (condition !== null) {
+    return {
+      run_id: runId,
+      action: "halt",
+      code: "RESTORE_FAILED",
+      steps: ["COMPARE"],
+      final_status: "halted",
+      condition,
+    };
+  }
+  await ports.records.append(`catalytic/${runId}`, "HALT_RESOLVED", { domains: [...pre.keys()] });
+  releaseLocks(ports, state, runId);
+  const steps = ["COMPARE", "RELEASE_LOCKS"];
+  return { run_id: runId, action: "recover", code: null, steps, final_status: "unchanged", condition: null };
 }
