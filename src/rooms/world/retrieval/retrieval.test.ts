@@ -29,6 +29,16 @@ describe("terms", () => {
     );
   });
 
+  it("of a plain line are the same with and without a foreign character in it", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary-ascii" }), (text) => {
+        expect(termsOf(`${text} é`).filter((term) => term !== "e")).toEqual(
+          termsOf(text).filter((term) => term !== "e"),
+        );
+      }),
+    );
+  });
+
   it("of a query are the first sixteen different ones", () => {
     const words = Array.from({ length: 30 }, (_, i) => `w${i}`);
     expect(queryTerms([...words, ...words].join(" "))).toEqual(words.slice(0, 16));

@@ -6,7 +6,9 @@ import { formatInstant, parseWritten, requireRange, toInstant } from "./instant.
 export type TimePolicy =
   | { readonly kind: "explicit" }
   | { readonly kind: "step"; readonly step_ms: number }
-  | { readonly kind: "rate"; readonly rate_milli: number; readonly max_elapsed_ms: number };
+  | { readonly kind: "rate"; readonly rate_milli: number; readonly max_elapsed_ms?: number };
+
+const MAX_ELAPSED_MS = 3_600_000;
 
 export interface ClockState {
   readonly clock_ms: number;
@@ -79,7 +81,9 @@ function advance(policy: TimePolicy, elapsedMs: number): number {
       return policy.step_ms;
     case "rate":
       // Host clocks jump and people go away: neither may carry the world further than the setting says.
-      return Math.floor((Math.min(Math.max(elapsedMs, 0), policy.max_elapsed_ms) * policy.rate_milli) / 1000);
+      return Math.floor(
+        (Math.min(Math.max(elapsedMs, 0), policy.max_elapsed_ms ?? MAX_ELAPSED_MS) * policy.rate_milli) / 1000,
+      );
     default:
       return assertNever(policy);
   }
