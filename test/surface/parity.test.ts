@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openApp } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app-type.ts";
+import { formatCanonical } from "../../src/core/canonical/index.ts";
+import { isVerbatimError } from "../../src/core/errors/index.ts";
+import { openWorkspace } from "../../src/index.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { runCli } from "../support/cli.ts";
+
+// Guards: one table of operations behind every door. The same input gives the same value, or the same code.
+
+interface Case {
+  readonly operation: string;
+  readonly input: Record<string, unknown>;
+  readonly argv: readonly string[];
+  /** Operations that take local paths are not offered over HTTP. */
+  readonly local?: boolean;
+}
+
+const UNKNOWN = "0".repeat(64);
+
+const CASES: readonly Case[] = [
+  { operation: "contract.list", input: {}, argv: ["contract", "list"] },
+  { operation: "contract.show", input: { object: "budgets" }, argv: ["contract", "show", "budgets"] },
+  { operation: "contract.show", input: { object: "nothing" }, argv: ["contract", "show", "nothing"] },
+  {
+    operation: "contract.check",
+    input: { object: "budgets", file: "bad.json" },
+    argv: ["contract", "check", "budgets", "bad.json"],
+    local: true,
+  },
+  {
+    operation: "contract.check",
+    input: { object: "budgets", file: "missing.json" },
+    argv: ["contract", "check", "budgets", "missing.json"],
+    local: true,
+  },
+  { operation: "ledger.show", input: { limit: 3 }, argv: ["ledger", "show", "--limit", "3"] },
+  { operation: "ledger.show", input: { limit: 0 }, argv: ["ledger", "show", "--limit", "0"] },
+  { operation: "ledger.verify", input: {}, argv: ["ledger", "verify"], local: true },
+  { operation: "ledger.verify", input: { trust: "t" }, argv: ["ledger", "verify", "--trust", "t"], local: true },
+  { operation: "ledger.prove", input: { entry: UNKNOWN }, argv: ["ledger", "prove", "--entry", UNKNOWN] },
+  {
+    operation: "ledger.prove-consistency",
+    input: { from: 1, to: 2 },
+    argv: ["ledger", "prove-consistency", "--from", "1", "--to", "2"],
+  },
+  {
+    operation: "ledger.prove-consistency",
+    input: { from: 9 },
+    argv: ["ledger", "prove-consistency", "--from", "9"],
+  },
+  {
+    operation: "ledger.check-proof",
+    input: { file: "bad.json" },
+    argv: ["ledger", "check-proof", "bad.json"],
+    local: true,
+  },
+  { operation: "keys.show", input: { key: "nobody" }, argv: ["keys", "show", "nobody"], local: true },
+  {
+    operation: "keys.policy-check",
+    input: { file: "bad.json" },
+    argv: ["keys", "policy", "check", "bad.json"],
+    local: true,
+  },
+];
+
+let base: string;
+let cwd: string;
+let env: { readonly XDG_CONFIG_HOME: string };
+let library: App;
+let served: App;
+let http: RunningHttp;
+
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), "verbatim-parity-"));
+  cwd = join(base, "work");
+  env = { XDG_CONFIG_HOME: join(base, "config") };
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "bad.json"), '{\n "max_symbols": -1,\n "threshold": 0\n}');
+  library = openWorkspace(cwd, { env });
+  await library.call("keys.new", { name: "mira" });
+  for (let i = 0; i < 3; i++) await library.call("ledger.checkpoint", { key: "mira" });
+  served = openApp({ door: "http", start: cwd, env, platform: process.platform });
+  http = await startHttp({ app: served, version: "0.0.0", host: "127.0.0.1", port: 0 });
+});
+
+afterAll(async () => {
+  await http.close();
+  await served.close();
+  await library.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+/** The canonical text of the value, or the code it was refused with. */
+async function throughLibrary({ operation, input }: Case): Promise<string> {
+  try {
+    return formatCanonical(await library.call(operation, input));
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return thrown.code;
+    throw thrown;
+  }
+}
+
+function toAnswer(text: string): string {
+  const value = JSON.parse(text) as { readonly error?: { readonly code: string } };
+  return value.error === undefined ? text.trimEnd() : value.error.code;
+}
+
+describe.each(CASES)("$operation $input", (one) => {
+  it("answers the command line as it answers the library", async () => {
+    const { stdout } = await runCli([...one.argv, "--json"], { cwd, env });
+    expect(toAnswer(stdout)).toBe(await throughLibrary(one));
+  });
+
+  const offered =
+    one.local === true ? "does not answer HTTP, because it takes paths of this machine" : "answers HTTP alike";
+  it(offered, async () => {
+    const response = await fetch(`${http.url}/api/operations/${one.operation}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(one.input),
+    });
+    const expected = one.local === true ? "OPERATION_UNKNOWN" : await throughLibrary(one);
+    expect(formatOrCode(toAnswer(await response.text()))).toBe(expected);
+  });
+});
+
+/** HTTP may order the members of an object as it likes. */
+function formatOrCode(answer: string): string {
+  return answer.startsWith("{") ? formatCanonical(JSON.parse(answer)) : answer;
+}
