@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
+import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import type { GuardName } from "../../src/rooms/catalytic/words.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
 
@@ -122,6 +123,12 @@ beforeAll(async () => {
 
 afterAll(() => runDisk.discard(home.base));
 
+/** Guards were tried once for all, and the product's ledger has tests of its own. */
+function withProbes(ports: CatalyticPorts): CatalyticPorts {
+  const records = { appendRun: async () => undefined, append: async () => undefined };
+  return { ...ports, records, guards: { ...ports.guards, probe: async () => probes as never } };
+}
+
 describe.each(GUARDS)("under %s a command that", (guard) => {
   it.for(ATTACKS)("$name", async ({ script, setup, unguarded }, context) => {
     if (probes[guard] !== "ok") context.skip(`${guard}: ${probes[guard]}`);
@@ -129,10 +136,7 @@ describe.each(GUARDS)("under %s a command that", (guard) => {
     const { base, root } = makeCatalyticRepo();
     try {
       setup?.(root);
-      const room = openCatalytic(base, root, (ports) => ({
-        ...ports,
-        guards: { ...ports.guards, probe: async () => probes as never },
-      }));
+      const room = openCatalytic(base, root, withProbes);
       const isOutside = (path: string) => !isToolState(path) && !path.startsWith(`repo/${D}`);
       const skip = (path: string) => isToolState(path);
       const before = recordTree(base, skip);
@@ -161,10 +165,7 @@ describe.each(GUARDS)("under %s a command that", (guard) => {
 describe("extended attributes", () => {
   it.each(["ns-overlay", "ns-bind"] as const)("cannot be set outside under %s", async (guard) => {
     const { base, root } = makeCatalyticRepo();
-    const room = openCatalytic(base, root, (ports) => ({
-      ...ports,
-      guards: { ...ports.guards, probe: async () => probes as never },
-    }));
+    const room = openCatalytic(base, root, withProbes);
     const script =
       "import os,sys\ntry:\n os.setxattr('src/app.txt', b'user.x', b'1')\nexcept OSError as e:\n print('blocked', e.errno)\n";
     const python = findPython();
@@ -217,10 +218,7 @@ describe("an interruption", () => {
 describe("a namespace without network", () => {
   it("cannot reach the host's loopback", async () => {
     const { base, root } = makeCatalyticRepo();
-    const room = openCatalytic(base, root, (ports) => ({
-      ...ports,
-      guards: { ...ports.guards, probe: async () => probes as never },
-    }));
+    const room = openCatalytic(base, root, withProbes);
     const run = await room.run(toJobSpec(["sh", "-c", "cat /proc/net/dev | grep -c :"], { network: "none" }));
     await room.close();
     expect(run.accepted).toBe(true);
