@@ -11,7 +11,7 @@ import { openStore } from "../src/app/store.ts";
 import { type EntryRow, EVERYBODY, THE_OPERATOR } from "../src/rooms/world/ports.ts";
 import { toPostings, toVisibleRows } from "../src/rooms/world/service/audience.ts";
 import { loadWorld } from "../src/rooms/world/service/reading.ts";
-import { formatState } from "../src/rooms/world/service/state.ts";
+import { formatState, keyOf } from "../src/rooms/world/service/state.ts";
 import { DEFAULT_TIMES, type WorldPorts } from "../src/rooms/world/service/world-ports.ts";
 import { createWorld } from "../src/rooms/world/service/worlds.ts";
 import { BYTES_BY_THREE } from "../src/rooms/world/tokens.ts";
@@ -103,8 +103,10 @@ async function fillWorld(
   for (let from = 1; from <= count; from += BLOCK) {
     await ports.store.transact(async (door) => {
       const world = await loadWorld(door.world, worldId);
+      const key = keyOf(world.state);
       const rows: EntryRow[] = [];
-      for (let wseq = from; wseq < from + BLOCK && wseq <= count; wseq++) rows.push(toRow(wseq, next));
+      for (let wseq = from; wseq < from + BLOCK && wseq <= count; wseq++)
+        rows.push(toRow(wseq, toEntryId(ports.crypto, key, wseq), next));
       await door.world.addEntries(
         world.number,
         rows,
@@ -116,15 +118,13 @@ async function fillWorld(
   }
 }
 
-function toRow(wseq: number, next: (bound: number) => number): EntryRow {
+function toRow(wseq: number, entry_id: string, next: (bound: number) => number): EntryRow {
   const isPrivate = next(10) < 3;
   const ms = START + wseq * 1000;
   return {
     wseq,
-    entry_id: `e_${wseq.toString(36).padStart(16, "a")}`,
-    bundle_id: `b_${Math.floor(wseq / 3)
-      .toString(36)
-      .padStart(16, "a")}`,
+    entry_id,
+    bundle_id: `b_${Math.floor(wseq / 3)}`,
     position: 1,
     request_id: "bench",
     created_ms: ms,
@@ -137,5 +137,3 @@ function toRow(wseq: number, next: (bound: number) => number): EntryRow {
     text: lineOf(next),
   };
 }
-
-export const OPERATOR_AUDIENCE = [EVERYBODY, THE_OPERATOR] as const;

@@ -148,3 +148,83 @@ describe.each([
     });
   });
 });
+
+describe("the cast of a beat", () => {
+  it("gives each person a pass with what that person knows, and the narration one with what all know", async () => {
+    const model = new ListedModel(says("ANA", "I know a heron.", ["ANA"]));
+    await using worlds = await openWorlds({ models: model });
+    const id = await makeHarbour(worlds, { ...OLLAMA, cast: "each" });
+    await setPresence(worlds.ports, id, ["GEORGE", "ANA", "BEN"]);
+    await beat(worlds, id, "r1", "Well?");
+    model.prompts.length = 0;
+    model.answers.push(says("ANA", "A heron."), says("ANA", "Ben says nothing."), '{"no_write":{}}');
+    const { headers } = await worlds.beats.invoke(id, envelope("r2", "And?"));
+    expect(headers["Verbatim-Beat-Result"]).toBe("WROTE");
+    const sent = model.prompts.map(({ user }) => ({
+      as: /"as":"(\w+)"/.exec(user)?.[1],
+      knows: user.includes("know a heron"),
+    }));
+    expect(sent).toEqual([
+      { as: "ANA", knows: true },
+      { as: "BEN", knows: false },
+      { as: "WORLD", knows: false },
+    ]);
+    // Ben's pass proposed a line of Ana's: only that pass lost its proposal.
+    const page = await readPage(worlds.ports, id, { ...whole, viewer: "BEN" });
+    expect(page.entries.map(({ text }) => text)).toEqual(["Well?", "And?", "A heron."]);
+  });
+});
+
+describe("a refusal between claim and writer", () => {
+  it("leaves a receipt without any text, and the same request can be sent again", async () => {
+    const model = new ListedModel();
+    await using worlds = await openWorlds({ models: model });
+    const context = { window_tokens: 10_800, output_reserve: 1024, threshold_percent: 95, pack_percent: 5 };
+    const id = await makeHarbour(worlds, { ...OLLAMA, context });
+    const long = "The tide is out. ".repeat(300);
+    await expect(worlds.beats.invoke(id, envelope("r1", long))).rejects.toMatchObject({
+      code: "INPUT_EXCEEDS_CONTEXT",
+    });
+    expect(model.prompts).toEqual([]);
+    const records = await worlds.ports.store.read((door) => door.ledger.readStream(`world/${id}`, 0, 10));
+    expect(records.map(({ kind }) => kind)).toEqual(["WORLD_CREATED", "WORLD_REFUSED"]);
+    expect(JSON.parse(records[1]!.body)).toMatchObject({
+      request_id: "r1",
+      code: "INPUT_EXCEEDS_CONTEXT",
+      where: "/operator/input_text",
+    });
+    expect(records[1]!.body).not.toContain("tide");
+    await expect(worlds.beats.invoke(id, envelope("r1", "Short."))).rejects.toMatchObject({
+      code: "IDEMPOTENCY_BODY_MISMATCH",
+    });
+    expect((await beat(worlds, id, "r2", "Short.")).stream.entries).toHaveLength(1);
+  });
+
+  it("shows a refresh without writing anything to the ledger", async () => {
+    await using worlds = await openWorlds({ models: new ListedModel() });
+    const id = await makeHarbour(worlds, OLLAMA);
+    await beat(worlds, id, "r1", "One.");
+    const before = await worlds.ports.store.read((door) => door.ledger.head(`world/${id}`));
+    const output = await beat(worlds, id, "r2", "", { mode: { kind: "NO_OP" } });
+    expect(output.stream.entries.map(({ text }) => text)).toEqual(["One."]);
+    expect(await worlds.ports.store.read((door) => door.ledger.head(`world/${id}`))).toEqual(before);
+  });
+});
+
+describe("two beats at once", () => {
+  it("take turns, and the second is shown what the first wrote", async () => {
+    const model = new ListedModel(says("ANA", "First answer."), says("ANA", "Second answer."));
+    await using worlds = await openWorlds({ models: model });
+    const id = await makeHarbour(worlds, OLLAMA);
+    await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
+    model.before = () => worlds.ports.pace.sleep(30);
+    await Promise.all([
+      beat(worlds, id, "r1", "First line."),
+      worlds.another().invoke(id, envelope("r2", "Second line.")),
+    ]);
+    expect(model.prompts[0]!.user).not.toContain("answer.");
+    expect(model.prompts[1]!.user).toMatch(/(?:First|Second) line\..*First answer\./);
+    const page = await readPage(worlds.ports, id, whole);
+    expect(page.entries).toHaveLength(4);
+  });
+});
