@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { openApp } from "../../src/app/app.ts";
+import type { Bench } from "../harness.ts";
+
+/** A repository of so many small files in folders of a hundred, committed. */
+function makeRepository(root: string, files: number): void {
+  for (let i = 0; i < files; i++) {
+    const folder = join(root, `d${Math.floor(i / 5000)}`, `s${Math.floor(i / 100)}`);
+    if (i % 100 === 0) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `f${i}.txt`), `file ${i}\nof ${files}\n`);
+  }
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=Bench", "-c", "user.email=bench@example.org", ...args], {
+      cwd: root,
+      stdio: "ignore",
+    });
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "first");
+  git("status");
+}
+
+/** An agent that does nothing, proof included, once the first run has filled the stat cache. */
+export const agentOverhead: Bench = {
+  name: "agent-overhead",
+  what: "an isolated agent that does nothing, proof included, stat cache warm",
+  baseline: "git status on the same tree",
+  corpus: "N small files in folders of a hundred, one commit",
+  sizes: [5_000, 50_000],
+  goal: { kind: "time", atMost: 3 },
+  async prepare(size) {
+    // The state must not lie below the temporary folder, which an agent has for itself.
+    const base = realpathSync(mkdtempSync(join(homedir(), ".verbatim-bench-")));
+    const root = join(base, "repo");
+    mkdirSync(root);
+    makeRepository(root, size);
+    const env = { PATH: process.env["PATH"], HOME: join(base, "home"), XDG_STATE_HOME: join(base, "state") };
+    const app = openApp({ door: "library", start: root, env, platform: process.platform });
+    const ours = () => app.call("agent.run", { goal: "nothing", no_verify: true, command: ["true"] });
+    await ours();
+    return {
+      ours,
+      baseline: () => execFileSync("git", ["status", "--porcelain"], { cwd: root, stdio: "ignore" }),
+      async close() {
+        await app.close();
+        rmSync(base, { recursive: true, force: true });
+      },
+    };
+  },
+};

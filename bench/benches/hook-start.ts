@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Bench } from "../harness.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/verbatim.js", import.meta.url));
+
+const ALLOWED_MS = 60;
+
+/** A pause of so many milliseconds: the floor of a goal that is an absolute time. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+/** How much a hook adds to the start of Node: judging one edit and its durable receipt, a whole process. */
+export const hookStart: Bench = {
+  name: "hook-start",
+  what: "verbatim hook pre-tool, a whole process with its durable receipt",
+  baseline: "node -e 0 and 60 ms",
+  corpus: "one edit of a file",
+  sizes: [1],
+  goal: { kind: "time", atMost: 1 },
+  async prepare() {
+    const base = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
+    const root = join(base, "repo");
+    mkdirSync(root);
+    execFileSync("git", ["init", "-q", root]);
+    const input = JSON.stringify({
+      session_id: "bench",
+      cwd: root,
+      hook_event_name: "PreToolUse",
+      tool_name: "Edit",
+      tool_input: { file_path: join(root, "src/lamp.ts"), old_string: "off", new_string: "on" },
+    });
+    const options = { cwd: root, input, stdio: ["pipe", "ignore", "inherit"] as ["pipe", "ignore", "inherit"] };
+    return {
+      ours: () => execFileSync(process.execPath, [BIN, "hook", "pre-tool"], options),
+      baseline() {
+        execFileSync(process.execPath, ["-e", "0"], options);
+        pause(ALLOWED_MS);
+      },
+      close: () => rmSync(base, { recursive: true, force: true }),
+    };
+  },
+};
