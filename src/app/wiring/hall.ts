@@ -8,6 +8,7 @@ import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
 import { parseVectors, type Vector } from "../conformance/vector.ts";
 import { formatCompletion, SHELLS } from "../flows/completion.ts";
+import { createContractDocs } from "../flows/contract-docs.ts";
 import { demonstrate } from "../flows/demo.ts";
 import { diagnose } from "../flows/doctor.ts";
 import { proposeConfig } from "../flows/init.ts";
@@ -80,15 +81,19 @@ const init = defineOperation({
   summary: "Looks at the repository, proposes a configuration and writes it.",
   effect: "mutate",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ write: z.boolean().default(false).describe("Write the proposal without asking.") }),
+  input: z.strictObject({
+    write: z.boolean().default(false).describe("Write the proposal without asking."),
+    docs: z.boolean().default(false).describe("Also write minimal versions of missing mandatory documents."),
+  }),
   output: z.strictObject({
     path: z.string(),
     written: z.boolean(),
+    docs: z.array(z.string()).describe("documents that were written"),
     config: z.record(z.string(), z.unknown()),
     sources: z.array(z.strictObject({ glob: z.string(), files: z.int(), bytes: z.int() })),
     reasons: z.array(z.string()),
   }),
-  async run({ workspace, files }: Composition, { write }) {
+  async run({ workspace, files }: Composition, { write, docs: withDocs }) {
     if (existsSync(workspace.config)) {
       throw new VerbatimError("FILE_EXISTS", {
         message: "there is a configuration already; it is never overwritten",
@@ -96,11 +101,19 @@ const init = defineOperation({
         fix: "Edit it, or remove it and run verbatim init again.",
       });
     }
+    const docs = write && withDocs ? createContractDocs(workspace.root) : [];
     const { config, sources, reasons } = proposeConfig(workspace.root);
     const text = `${JSON.stringify(config, null, 2)}\n`;
     if (write) await files.create(workspace.config, new TextEncoder().encode(text));
     const plain = JSON.parse(text) as Record<string, unknown>;
-    return { path: workspace.config, written: write, config: plain, sources: [...sources], reasons: [...reasons] };
+    return {
+      path: workspace.config,
+      written: write,
+      docs,
+      config: plain,
+      sources: [...sources],
+      reasons: [...reasons],
+    };
   },
 });
 

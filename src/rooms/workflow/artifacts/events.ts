@@ -77,7 +77,8 @@ export function splitLines(bytes: Uint8Array | string): {
 
 function parseLine(raw: Uint8Array | string): JsonValue | undefined {
   const text = typeof raw === "string" ? raw : decodeUtf8(raw);
-  if (text === null) return undefined;
+  // Most lines that are not JSON can be told by their first character, without the cost of an error.
+  if (text === null || !/^[ \t\r]*(?:[{["tfn]|-?[0-9])/.test(text)) return undefined;
   try {
     return parseJson(text);
   } catch (thrown) {

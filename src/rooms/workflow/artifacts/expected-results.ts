@@ -1,5 +1,5 @@
 import { type ArtifactFinding, sortedByLine, toVerdict, type Verdict } from "./finding.ts";
-import { Fences, isBlank, readLines, splitList, unquote } from "./text.ts";
+import { Fences, isBlank, readLines, splitList, trimBlankEnd, unquote } from "./text.ts";
 
 export const EXPECTED_RESULTS_FILE = "artifacts/EXPECTED_RESULTS.md";
 
@@ -14,9 +14,9 @@ export interface ExpectedResult {
 const FIELDS = ["Acceptance", "Evidence", "Related-Gates"] as const;
 type Field = (typeof FIELDS)[number];
 
-const ENTRY = /^(?:#{1,6}[ \t]+)?(R[0-9]{3})[ \t]*(?::[ \t]*(.*?))?[ \t]*$/s;
-const FIELD = /^[ \t]*(?:[-*+][ \t]+)?(Acceptance|Evidence|Related-Gates)[ \t]*:[ \t]*(.*?)[ \t]*$/is;
-const BULLET = /^[ \t]*[-*+][ \t]+(\S.*?)[ \t]*$/s;
+const ENTRY = /^(?:#{1,6}[ \t]+)?(R[0-9]{3})[ \t]*(?::[ \t]*(.*))?$/s;
+const FIELD = /^[ \t]*(?:[-*+][ \t]+)?(Acceptance|Evidence|Related-Gates)[ \t]*:[ \t]*(.*)$/is;
+const BULLET = /^[ \t]*[-*+][ \t]+(\S.*)$/s;
 const INDENTED = /^(?: {2}|\t)/;
 
 interface FieldValue {
@@ -108,7 +108,7 @@ export function validateExpectedResults(
   if (error !== null) return toVerdict<Record<string, ExpectedResult>>([error], [], null);
   const reader = new Reader(file);
   const fences = new Fences();
-  for (const [i, text] of lines.entries()) if (!fences.covers(text)) reader.read(text, i + 1);
+  for (const [i, text] of lines.entries()) if (!fences.covers(text)) reader.read(trimBlankEnd(text), i + 1);
   if (reader.entries.length === 0) reader.add("EXPECTED_EMPTY", null, undefined, undefined, "there is no R### entry");
   const results: Record<string, ExpectedResult> = {};
   for (const entry of reader.entries) results[entry.id] = toResult(entry, reader);

@@ -1,5 +1,5 @@
 import { type ArtifactFinding, sortedByLine, toVerdict, type Verdict } from "./finding.ts";
-import { MOST_ITERATIONS, parsePosint, readLines } from "./text.ts";
+import { MOST_ITERATIONS, parsePosint, readLines, trimBlankEnd } from "./text.ts";
 
 export const GUARDRAILS_FILE = "artifacts/guardrails.md";
 
@@ -17,14 +17,15 @@ export interface Guardrails {
 const ALWAYS = ["find_mode", "max_files", "max_total_bytes", "max_iterations"] as const;
 const WEB = ["allow_domains", "max_queries", "max_pages"] as const;
 const KEYS: readonly string[] = [...ALWAYS, ...WEB];
-const KEY_LINE = /^[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*:[ \t]*(.*?)[ \t]*$/s;
+const KEY_LINE = /^[ \t]*([A-Za-z][A-Za-z0-9_]*)[ \t]*:[ \t]*(.*)$/s;
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
 interface Entry {
   readonly value: string;
   readonly line: number;
-  readonly again: readonly number[];
+  /** Lines on which the key stands again. */
+  readonly again: number[];
 }
 
 /** Judges guardrails.md: simple key lines, everything else is prose. */
@@ -51,12 +52,12 @@ export function validateGuardrails(bytes: Uint8Array | string, file = GUARDRAILS
 function readEntries(lines: readonly string[]): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   for (const [i, text] of lines.entries()) {
-    const match = KEY_LINE.exec(text);
+    const match = KEY_LINE.exec(trimBlankEnd(text));
     const key = match?.[1]?.toLowerCase();
     if (key === undefined || !KEYS.includes(key)) continue;
     const first = entries.get(key);
     if (first === undefined) entries.set(key, { value: match![2]!, line: i + 1, again: [] });
-    else entries.set(key, { ...first, again: [...first.again, i + 1] });
+    else first.again.push(i + 1);
   }
   return entries;
 }

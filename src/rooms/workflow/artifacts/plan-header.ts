@@ -1,5 +1,5 @@
 import type { ArtifactFinding } from "./finding.ts";
-import { isBlank, unquote } from "./text.ts";
+import { isBlank, trimBlankEnd, unquote } from "./text.ts";
 
 /** The keys of PLAN.md in canonical order (Artifact Contracts F). */
 export const PLAN_KEYS = [
@@ -29,8 +29,8 @@ export interface PlanHeader {
   readonly warnings: readonly ArtifactFinding[];
 }
 
-const KEY_LINE = /^ {0,3}([A-Za-z][A-Za-z0-9_-]*)[ \t]*:[ \t]*(.*?)[ \t]*$/s;
-const BULLET = /^ {0,3}[-*+][ \t]+(\S.*?)[ \t]*$/s;
+const KEY_LINE = /^ {0,3}([A-Za-z][A-Za-z0-9_-]*)[ \t]*:[ \t]*(.*)$/s;
+const BULLET = /^ {0,3}[-*+][ \t]+(\S.*)$/s;
 
 /** The known key of a key line, in canonical spelling, or null. */
 function knownKey(name: string): PlanKey | null {
@@ -46,7 +46,7 @@ export function readPlanHeader(lines: readonly string[], file: string): PlanHead
   let current: PlanEntry | "ignored" | null = null;
   let afterBlank = false;
   for (; at < lines.length; at++) {
-    const text = lines[at]!;
+    const text = trimBlankEnd(lines[at]!);
     if (isBlank(text)) {
       afterBlank = true;
       continue;
@@ -118,7 +118,7 @@ function addBullet(entry: PlanEntry, text: string, line: number, errors: Artifac
 function findKeysInBody(lines: readonly string[], from: number, file: string): ArtifactFinding[] {
   const warnings: ArtifactFinding[] = [];
   for (let at = from; at < lines.length; at++) {
-    const match = KEY_LINE.exec(lines[at]!);
+    const match = KEY_LINE.exec(trimBlankEnd(lines[at]!));
     const key = match === null ? null : knownKey(match[1]!);
     if (key === null) continue;
     warnings.push({

@@ -1,5 +1,5 @@
 import { type ArtifactFinding, sortedByLine } from "./finding.ts";
-import { isBlank, readLines } from "./text.ts";
+import { isBlank, readLines, trimBlankEnd } from "./text.ts";
 
 export const REVIEW_CONTRACT_FILE = "reviews/review_contract.md";
 export const REVIEW_COST_FILE = "reviews/review_cost.md";
@@ -34,7 +34,7 @@ export interface ReviewContext {
 const VERDICT_LIKE = /^[#*_> \t-]*verdict[*_ \t]*:/i;
 const VERDICT = /^verdict:[ \t]*(approve|block)[ \t]*$/i;
 const HASH = /^draft-sha256:[ \t]*([0-9a-f]{64})[ \t]*$/i;
-const SECTION = /^#*[ \t]*(Blocking Reasons|Required Fix\/Artifacts)[ \t]*(?::[ \t]*(.*?))?[ \t]*$/is;
+const SECTION = /^#*[ \t]*(Blocking Reasons|Required Fix\/Artifacts)[ \t]*(?::[ \t]*(.*))?$/is;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 const EMPTY_WORDS = new Set(["", "none", "n/a", "na", "nil", "nothing", "no", "-"]);
 
@@ -83,7 +83,7 @@ function readReview(lines: readonly string[]): Read {
       open = null;
       continue;
     }
-    const section = SECTION.exec(text);
+    const section = SECTION.exec(trimBlankEnd(text));
     if (section !== null) {
       open = read.sections[SECTIONS.find((name) => name.toLowerCase() === section[1]!.toLowerCase())!];
       some = section[2] !== undefined && section[2] !== "";
@@ -131,8 +131,10 @@ function findErrors(read: Read, file: string): ArtifactFinding[] {
 const FIX = "Write Draft-SHA256, Verdict: APPROVE or BLOCK, Blocking Reasons and Required Fix/Artifacts.";
 
 function isRealContent(line: string): boolean {
-  const text = line.replace(/^[ \t\-*+>]+/, "").replace(/[ \t.]+$/, "");
-  return !EMPTY_WORDS.has(text.toLowerCase());
+  const text = line.replace(/^[ \t\-*+>]+/, "");
+  let end = text.length;
+  while (end > 0 && " \t.".includes(text[end - 1]!)) end--;
+  return !EMPTY_WORDS.has(text.slice(0, end).toLowerCase());
 }
 
 function findStale(

@@ -34,6 +34,13 @@ export function isBlank(line: string): boolean {
   return /^[ \t]*$/.test(line);
 }
 
+/** A line without the spaces and TABs at its end. A pattern for this would take quadratic time on long runs of blanks. */
+export function trimBlankEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
+  return end === line.length ? line : line.slice(0, end);
+}
+
 /** Whether a text says nothing at all. */
 export function isBlankText(text: string): boolean {
   return /^\s*$/.test(text);
@@ -72,7 +79,7 @@ export class Fences {
 export function splitList(value: string): string[] {
   return value
     .split(/[,;|]/)
-    .map((item) => item.replace(/^[ \t]+|[ \t]+$/g, ""))
+    .map((item) => trimBlankEnd(item.replace(/^[ \t]+/, "")))
     .filter((item) => item !== "")
     .map(unquote);
 }

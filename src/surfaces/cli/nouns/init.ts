@@ -4,6 +4,7 @@ import { defineVerb, type Noun } from "../verb.ts";
 interface Outcome {
   readonly path: string;
   readonly written: boolean;
+  readonly docs: readonly string[];
   readonly config: unknown;
   readonly sources: readonly { readonly glob: string; readonly files: number; readonly bytes: number }[];
   readonly reasons: readonly string[];
@@ -15,16 +16,17 @@ export const noun: Noun = {
       path: [],
       operation: "hall.init",
       flags: { write: { name: "yes" } },
-      examples: ["verbatim init", "verbatim init --yes", "verbatim init --json"],
+      examples: ["verbatim init", "verbatim init --yes", "verbatim init --yes --docs", "verbatim init --json"],
       async prepare(input, io, app) {
         if (input["write"] === true || io.flags.json || !io.interactive) return input;
         const proposal = (await app.call("hall.init", { write: false })) as Outcome;
         showProposal(proposal, io);
         await io.flush();
-        return { write: await io.confirm(`Write ${proposal.path}?`) };
+        return { ...input, write: await io.confirm(`Write ${proposal.path}?`) };
       },
       render(outcome, io) {
         if (!io.interactive || outcome.written) showProposal(outcome, io);
+        for (const path of outcome.docs) io.line(`${io.paint.good("written")} ${path}`);
         if (outcome.written) io.line(`${io.paint.good("written")} ${outcome.path}`);
         else io.line(`nothing written; to write it: ${io.paint.bold("verbatim init --yes")}`);
         io.line(`next: ${io.paint.bold("verbatim doctor")}`);
