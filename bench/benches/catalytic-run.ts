@@ -17,7 +17,7 @@ import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/catalytic
 import { compose } from "../../src/app/compose.ts";
 import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
 import { runCatalytic } from "../../src/rooms/catalytic/run.ts";
-import { lookAtTree } from "../../src/rooms/catalytic/tree-now.ts";
+import { beginLook } from "../../src/rooms/catalytic/tree-now.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import type { GuardName } from "../../src/rooms/catalytic/words.ts";
 import type { Bench } from "../harness.ts";
@@ -130,9 +130,9 @@ export const catalyticVerify: Bench = {
     const record = join(root, ".verbatim/runs/bench");
     return {
       async ours() {
-        const looked = await lookAtTree(ports as never, { name: "bench", record, root });
+        const look = beginLook(ports, { name: "bench", record, root }) ?? (() => null);
         const files = readRecord(ports.disk, record);
-        const options = { pins: [], policy_sha256: null, tree: () => looked, strict_tree: true };
+        const options = { pins: [], policy_sha256: null, tree: look, strict_tree: true };
         const verdict = await verifyRun(ports.crypto, { name: "bench", files }, options);
         if (!verdict.accepted) throw new Error("the run was not accepted");
       },

@@ -26,6 +26,7 @@ import { runTool } from "../process/tool.ts";
 import { errnoCode } from "./errors.ts";
 import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
+import { beginSnapshot } from "./shared-snapshot.ts";
 import { listMounts, snapshotPlace } from "./tree-snapshot.ts";
 
 const CHUNK = 1024 * 1024;
@@ -96,6 +97,7 @@ export const runDisk: RunDisk = {
   hashFile: (place) => orNull(() => hashFile(place)),
   findExecutable,
   snapshot: snapshotPlace,
+  beginSnapshot,
   scan: scanFingerprints,
   unpack: unpackFingerprint,
   // Node's copyFile fills holes and drops nanoseconds, owners and extended attributes.

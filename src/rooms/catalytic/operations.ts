@@ -14,7 +14,7 @@ import type { RoomPorts } from "./room-ports.ts";
 import { runCatalytic } from "./run.ts";
 import { runInput, toJobSpec } from "./run-input.ts";
 import { judgeSkill, runSkill } from "./skill-run.ts";
-import { lookAtTree } from "./tree-now.ts";
+import { beginLook } from "./tree-now.ts";
 import { verifyRun } from "./verify.ts";
 import { GUARD_NAMES } from "./words.ts";
 
@@ -157,7 +157,7 @@ export const catalyticVerify = defineOperation({
   async run(ports: RoomPorts, input) {
     const place = toRecordPlace(ports, input.run);
     const policy = input.policy === undefined ? null : await ports.files.read(input.policy, MAX_POLICY);
-    const looked = input.tree === "none" ? null : await lookAtTree(ports, place);
+    const look = input.tree === "none" ? null : beginLook(ports, place);
     const result = await verifyRun(
       ports.crypto,
       { name: place.name, files: readRecord(ports.disk, place.record) },
@@ -165,7 +165,7 @@ export const catalyticVerify = defineOperation({
         pins: await gatherPins(ports, input, place.root),
         policy_sha256: policy === null ? null : ports.crypto.sha256(policy),
         strict_tree: input.tree === "strict",
-        tree: input.tree === "none" ? "skip" : () => looked,
+        tree: input.tree === "none" ? "skip" : (look ?? (() => null)),
       },
     );
     return { ...result, errors: [...result.errors], warnings: [...result.warnings] };

@@ -101,6 +101,8 @@ export interface RunDisk {
   /** The executable file a command's first word means, or null. */
   findExecutable(name: string, cwd: string, path: string): string | null;
   snapshot(place: string, options: SnapshotOptions): Promise<SnapshotTaken>;
+  /** Begins a snapshot beside what the caller does; the answer is asked for later. */
+  beginSnapshot(place: string, options: SnapshotOptions): () => Promise<SnapshotTaken>;
   scan(root: string, options: ScanOptions): Promise<FingerprintScan>;
   unpack(packed: string): Fingerprint;
   /** Copies with modes, times, links, holes and hard links. */
