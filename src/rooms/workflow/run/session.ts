@@ -55,6 +55,7 @@ export class Session {
       throw new VerbatimError("INTERRUPTED", {
         message: "interrupted; the run goes on with the next advance",
         details: { signal },
+        ...(signal === "SIGTERM" ? { exit: 143 } : {}),
       });
     }
   }
