@@ -71,6 +71,7 @@ const READS: Readonly<Record<string, ((viewer: string, story: Story) => readonly
     "world.verify": "owner",
     "world.calls": "owner",
     "world.call": "owner",
+    "world.inspect": "owner",
     "world.invocation": "owner",
   };
 

@@ -154,6 +154,8 @@ export const people = defineOperation({
   },
 });
 
+const MAX_CALLS = 500;
+
 const callSummary = z.strictObject({
   call_id: z.string(),
   request_id: z.string(),
@@ -224,5 +226,44 @@ export const call = defineOperation({
   },
 });
 
+export const inspect = defineOperation({
+  name: "world.inspect",
+  summary: "Shows the model calls of a request: what each was sent and what it answered.",
+  effect: "read",
+  input: z.strictObject({
+    request_id: z.string().min(1).describe("Id of the request."),
+    world: worldField,
+    call: z.int().min(1).optional().describe("Show this call in full, counted from 1."),
+    raw: z.boolean().default(false).describe("Show only the exact messages and the raw answer."),
+  }),
+  output: z.strictObject({
+    calls: z.array(z.looseObject({ call_id: z.string(), verdict: z.string() })),
+    raw: z.boolean(),
+  }),
+  async run(room: WorldRoom, { request_id, world, call: number, raw }) {
+    const worldId = await findWorldId(room, world);
+    const rows = await room.store.read(async (door) => {
+      const found = await loadWorld(door.world, worldId);
+      return door.world.calls(found.number, request_id, MAX_CALLS);
+    });
+    const all = rows.reverse().map(parseCall);
+    if (number === undefined) return { calls: all.map((one) => ({ ...one })), raw };
+    const one = all[number - 1];
+    if (one === undefined) throw new VerbatimError("CALL_NOT_FOUND", { where: `call ${number} of ${request_id}` });
+    return { calls: [{ ...one }], raw };
+  },
+});
+
 /** Every operation that reads something of a world; a test drives a secret at each of them. */
-export const VIEW_OPERATIONS = [projection, follow, entry, searchLines, capsule, pocket, people, calls, call] as const;
+export const VIEW_OPERATIONS = [
+  projection,
+  follow,
+  entry,
+  searchLines,
+  capsule,
+  pocket,
+  people,
+  calls,
+  call,
+  inspect,
+] as const;

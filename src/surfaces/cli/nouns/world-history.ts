@@ -1,5 +1,4 @@
 import type { Io } from "../io.ts";
-import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
 
@@ -28,23 +27,21 @@ interface Imported {
   readonly head_hash: string | null;
 }
 
-interface Calls {
-  readonly calls: readonly {
-    call_id: string;
-    purpose: string;
-    actor: string;
-    provider: string;
-    verdict: string;
-    estimated_tokens: number;
-    duration_ms: number;
-  }[];
-}
-
 interface Call {
+  readonly purpose: string;
+  readonly actor: string;
+  readonly provider: string;
+  readonly verdict: string;
+  readonly estimated_tokens: number;
+  readonly duration_ms: number;
   readonly messages: readonly { role: string; content: string }[];
   readonly parts: readonly { part: string; bytes: number; tokens: number; entry_ids: readonly string[] }[];
   readonly raw: string | null;
-  readonly verdict: string;
+}
+
+interface Inspected {
+  readonly calls: readonly Call[];
+  readonly raw: boolean;
 }
 
 function renderReport({ ok, world_id, checked, head, findings }: Report, io: Io): void {
@@ -109,39 +106,37 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
     render: renderReport,
     exit: ({ ok }) => (ok ? 0 : 1),
   }),
-  defineVerb<Calls>({
+  defineVerb<Inspected>({
     path: ["inspect"],
-    operation: "world.calls",
-    args: [{ field: "request_id", label: "REQUEST_ID", optional: true }],
-    examples: ["verbatim world inspect cli-0123456789abcdef"],
-    render({ calls }, io) {
-      const rows = calls.map((one) => [
-        one.call_id,
-        one.purpose,
-        one.actor,
-        one.provider,
-        String(one.estimated_tokens),
-        `${one.duration_ms} ms`,
-        one.verdict,
-      ]);
-      const columns = ["call", "purpose", "actor", "writer", "tokens", "time", "verdict"].map((title) => ({ title }));
-      for (const line of formatTable(columns, rows, io.width)) io.line(line);
-    },
-  }),
-  defineVerb<Call>({
-    path: ["call"],
-    operation: "world.call",
-    args: [{ field: "call_id", label: "CALL" }],
-    examples: ["verbatim world call 5b0c2a52-3d1f-4a52-9c55-7b8f5f7d6a10"],
-    render({ messages, parts, raw, verdict }, io) {
-      for (const { part, bytes, tokens, entry_ids } of parts) {
-        io.line(
-          `${part.padEnd(14)} ${String(bytes).padStart(7)} bytes ${String(tokens).padStart(6)} tokens  ${entry_ids.join(" ")}`,
-        );
+    operation: "world.inspect",
+    args: [{ field: "request_id", label: "REQUEST_ID" }],
+    examples: [
+      "verbatim world inspect cli-0123456789abcdef",
+      "verbatim world inspect cli-0123456789abcdef --call 1 --raw",
+    ],
+    render({ calls, raw }, io) {
+      for (const [i, call] of calls.entries()) {
+        if (raw) printRaw(call, io);
+        else printCall(call, i + 1, io);
       }
-      for (const { role, content } of messages) io.line(`${io.paint.bold(role)}\n${shown(content)}`);
-      io.line(`${io.paint.bold("answer")}\n${shown(raw ?? "")}`);
-      io.line(`${io.paint.bold("verdict")} ${verdict}`);
+      if (calls.length === 0) io.note("no model call of this request is kept");
     },
   }),
 ];
+
+function printCall(call: Call, number: number, io: Io): void {
+  const time = `${call.estimated_tokens} tokens, ${call.duration_ms} ms`;
+  io.line(
+    `${io.paint.bold(`call ${number}`)} ${call.purpose} ${call.actor} (${call.provider}) ${time}: ${call.verdict}`,
+  );
+  for (const { part, bytes, tokens, entry_ids } of call.parts) {
+    const size = `${String(bytes).padStart(7)} bytes ${String(tokens).padStart(6)} tokens`;
+    io.line(`  ${part.padEnd(14)} ${size}  ${entry_ids.join(" ")}`.trimEnd());
+  }
+}
+
+function printRaw({ messages, raw, verdict }: Call, io: Io): void {
+  for (const { role, content } of messages) io.line(`${io.paint.bold(role)}\n${shown(content)}`);
+  io.line(`${io.paint.bold("answer")}\n${shown(raw ?? "")}`);
+  io.line(`${io.paint.bold("verdict")} ${verdict}`);
+}
