@@ -18,6 +18,12 @@ export interface Bench {
   readonly corpus: string;
   readonly sizes: readonly number[];
   readonly goal: Goal;
+  /** Our cost may not grow faster than this power of the size; MAX_GROWTH without it. */
+  readonly maxGrowth?: number;
+  /** At most so many rounds, where one takes very long. */
+  readonly maxRounds?: number;
+  /** Why this bench cannot run here, or null. */
+  unavailable?(): string | null;
   prepare(size: number): Promise<Pair>;
 }
 
@@ -48,11 +54,13 @@ export interface Effort {
   readonly budgetMs: number;
 }
 
-/** Our cost may not grow faster than this power of the size. */
+/** Our cost may not grow faster than this power of the size, unless a bench says otherwise. */
 export const MAX_GROWTH = 1.2;
 
 /** Runs a bench at all its sizes. */
-export async function runBench(bench: Bench, effort: Effort): Promise<Result> {
+export async function runBench(bench: Bench, asked: Effort): Promise<Result> {
+  const maxRounds = Math.min(asked.maxRounds, bench.maxRounds ?? asked.maxRounds);
+  const effort = { ...asked, maxRounds, minRounds: Math.min(asked.minRounds, maxRounds) };
   const samples: Sample[] = [];
   for (const size of bench.sizes) {
     const pair = await bench.prepare(size);
@@ -65,7 +73,8 @@ export async function runBench(bench: Bench, effort: Effort): Promise<Result> {
   }
   const { name, what, baseline, corpus, goal } = bench;
   const growth = growthOf(samples);
-  return { name, what, baseline, corpus, goal: formatGoal(goal), samples, growth, met: isMet(goal, samples, growth) };
+  const met = isMet(goal, samples, growth, bench.maxGrowth);
+  return { name, what, baseline, corpus, goal: formatGoal(goal), samples, growth, met };
 }
 
 /** Minima of interleaved rounds: who goes first changes every round, and one round before them is not counted. */
@@ -106,10 +115,15 @@ export function growthOf(samples: readonly Pick<Sample, "size" | "ours_ms">[]): 
   return Math.log(last.ours_ms / first.ours_ms) / Math.log(last.size / first.size);
 }
 
-export function isMet(goal: Goal, samples: readonly Pick<Sample, "ratio">[], growth: number | null): boolean {
+export function isMet(
+  goal: Goal,
+  samples: readonly Pick<Sample, "ratio">[],
+  growth: number | null,
+  maxGrowth = MAX_GROWTH,
+): boolean {
   const ratio = samples.at(-1)?.ratio ?? Number.NaN;
   const reached = goal.kind === "rate" ? ratio >= goal.atLeast : ratio <= goal.atMost;
-  return reached && (growth === null || growth <= MAX_GROWTH);
+  return reached && (growth === null || growth <= maxGrowth);
 }
 
 export function formatGoal(goal: Goal): string {

@@ -39,6 +39,11 @@ async function main(): Promise<void> {
   const effort = toEffort(values.rounds);
   const results: Result[] = [];
   for (const bench of benches) {
+    const reason = bench.unavailable?.() ?? null;
+    if (reason !== null) {
+      console.log(`skipped ${bench.name}: ${reason}`);
+      continue;
+    }
     console.error(`running ${bench.name}`);
     results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
   }

@@ -9,7 +9,8 @@ const FIRST_BUFFER = 1024 * 1024;
 /** The files below a root. `clockFile` is written to learn the file system's time. */
 export function createSourceTree(root: string, clockFile: string): SourceTree {
   const realRoot = realpathSync(root);
-  let buffer = Buffer.allocUnsafe(FIRST_BUFFER);
+  // Not a Buffer: parts of it are taken by the hundred thousand, which a plain array does faster.
+  let buffer = new Uint8Array(FIRST_BUFFER);
   return {
     clock() {
       try {
@@ -42,7 +43,7 @@ export function createSourceTree(root: string, clockFile: string): SourceTree {
       }
       try {
         for (let size = 0; ; ) {
-          if (size === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+          if (size === buffer.length) buffer = enlarge(buffer);
           const count = readSync(file, buffer, size, buffer.length - size, null);
           size += count;
           if (size > limit) return { code: "SOURCE_TOO_LARGE", file_path: path, bytes: size, limit };
@@ -56,6 +57,12 @@ export function createSourceTree(root: string, clockFile: string): SourceTree {
     },
     pause: () => turn(),
   };
+}
+
+function enlarge(buffer: Uint8Array): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(buffer.length * 2);
+  larger.set(buffer);
+  return larger;
 }
 
 function stat(place: string): FileStat | null {

@@ -1,3 +1,4 @@
+import { formatString } from "../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
 import { type CutFile, sectionId } from "./sections.ts";
@@ -11,15 +12,14 @@ export function formatSectionRows({ sections, sizes }: CutFile): string {
   for (let i = 0; i < sections.length; i++) {
     const { line_start, line_end, heading_path, content_hash } = sections[i]!;
     const depth = heading_path.length;
-    const heading = JSON.stringify(heading_path[depth - 1] ?? "");
+    const heading = formatString(heading_path[depth - 1] ?? "");
     lines.push(`${line_start} ${line_end} ${sizes[i]} ${depth} ${content_hash} ${heading}\n`);
   }
   // Joined, not added up: thousands of these wait in memory, and a text in pieces keeps every piece alive.
   return lines.join("");
 }
 
-// The heading may hold any character but a line feed: `.` would stop at U+2028.
-const ROW = /^([0-9]+) ([0-9]+) ([0-9]+) ([0-9]+) ([0-9a-f]{64}) ("[^\n]*")$/;
+const ROW = /^([0-9]+) ([0-9]+) ([0-9]+) ([0-9]+) ([0-9a-f]{64}) (".*")$/;
 
 /** Reads the rows of a file back; null when they are damaged. */
 export function parseSectionRows(crypto: SyncCrypto, file_path: string, text: string): CutFile | null {

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { openApp } from "../../src/app/app.ts";
+import type { Bench } from "../harness.ts";
+import { writePages } from "../markdown-corpus.ts";
+
+const RATE_PER_MS = 20;
+const FILES = 100;
+const REFS = 1_000;
+const BUDGETS = { max_symbols: 1e6, max_sections: 1e6, max_bytes: 1e9, max_expands: 1e6 };
+
+/** Expansions in process through the public operation: resolve, slice, hash, record. Payloads are stored already. */
+export const contextExpand: Bench = {
+  name: "context-expand",
+  what: `N expansions of symbols and sections, ${REFS} a call, each recorded in the ledger`,
+  baseline: "20,000 a second",
+  corpus: `${FILES} seeded Markdown files of 4.1 kB with ten sections each`,
+  sizes: [2_000, 20_000],
+  goal: { kind: "time", atMost: 1 },
+  async prepare(size) {
+    const root = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
+    writePages(root, FILES);
+    writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["docs/**/*.md"]}}');
+    // Files younger than two seconds are read again for every expansion.
+    await wait(2_500);
+    const app = openApp({ door: "library", start: root, env: {}, platform: process.platform });
+    await app.call("context.index-build", {});
+    const sections = (await app.call("context.section-list", {})) as { section_id: string; file_path: string }[];
+    const files = [...new Set(sections.map(({ file_path }) => file_path))];
+    for (const [i, file] of files.entries()) {
+      await app.call("context.symbol-add", { symbol_id: `@BENCH/P${i}`, file, slice: "head(5)" });
+    }
+    const refs = Array.from({ length: REFS }, (_, i) =>
+      i % 2 === 0 ? `@BENCH/P${i % files.length}` : sections[i % sections.length]!.section_id,
+    );
+    return {
+      async ours() {
+        for (let done = 0; done < size; done += REFS) {
+          await app.call("context.expand", { refs, slice: "head(1)", ...BUDGETS });
+        }
+      },
+      baseline: () => wait(size / RATE_PER_MS),
+      async close() {
+        await app.close();
+        rmSync(root, { recursive: true, force: true });
+      },
+    };
+  },
+};
