@@ -154,12 +154,6 @@ export const WORLD_CODES = {
   },
   WORLD_EXISTS: { exit: 1, http: 409, says: "A world of this id exists.", fix: "Choose another id." },
   WORLD_HAS_FORKS: { exit: 1, http: 409, says: "Other worlds were forked from this one.", fix: "Delete them first." },
-  WORLD_TITLE_MISMATCH: {
-    exit: 1,
-    http: 409,
-    says: "The title that was typed is not the world's.",
-    fix: "Type the title exactly: --confirm TITLE",
-  },
   PERSON_EXISTS: {
     exit: 1,
     http: 409,

@@ -239,7 +239,7 @@ export class Beats {
     const headers: Record<string, string> = { [BEAT_RESULT]: outcome.result };
     if (outcome.error !== null) headers[BEAT_CODE] = outcome.error.code;
     const started = ports.pace.elapsed();
-    const body = await ports.store.transact(async (door) => {
+    const write = async (door: WorldWriteDoor): Promise<string> => {
       const row = await door.world.hold(world_id);
       const stored = await requireGrip(door, row, grip);
       const before = await openRow(door.world, row!);
@@ -296,7 +296,8 @@ export class Beats {
       await door.world.putInvocation(grip.number, toDone(stored, text, headers));
       await door.world.setLock(grip.number, null, 0);
       return text;
-    });
+    };
+    const body = await ports.store.transact(write).catch(refuseEdit);
     this.metrics.observe("commit_seconds", ports.pace.elapsed() - started);
     for (const { rehydration } of frames) {
       if (rehydration !== null) this.metrics.count("rehydrations_total", { name: "result", value: "ok" });
@@ -345,6 +346,12 @@ export class Beats {
   #elapsed(worldId: string): number {
     return this.#ports.pace.elapsed() - (this.#marks.get(worldId) ?? this.#started);
   }
+}
+
+/** The database's guards speak about history here. */
+function refuseEdit(thrown: unknown): never {
+  if (!isVerbatimError(thrown) || thrown.code !== "STORE_REFUSED") throw thrown;
+  throw new VerbatimError("APPEND_ONLY", { message: thrown.message, cause: thrown });
 }
 
 /** Refusals between claim and writer. */
