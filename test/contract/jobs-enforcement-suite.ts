@@ -43,7 +43,7 @@ export function describeEnforcement(
     );
     // Step 1 is committed, step 2 leased, the others are pending; step 5 breaks the budget.
     const row = await claim();
-    await finishStep(ports, toHeld(row, WORKER), toReadOutcome(RUN, row), null);
+    await finishStep(ports, toHeld(row, WORKER), toReadOutcome(RUN, row));
     await claim();
   });
 

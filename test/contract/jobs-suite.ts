@@ -34,8 +34,7 @@ export function describeJobs(create: () => Promise<JobHarness>): void {
   });
 
   const claim = async (worker: typeof A, job_id: string) => (await claimStep(ports, { job_id }, worker)) as StepRow;
-  const commit = (row: StepRow, worker: typeof A) =>
-    finishStep(ports, toHeld(row, worker), toReadOutcome(RUN, row), null);
+  const commit = (row: StepRow, worker: typeof A) => finishStep(ports, toHeld(row, worker), toReadOutcome(RUN, row));
 
   describe("posting", () => {
     it("stores job, plan and steps, and says so in the job's stream", async () => {

@@ -73,7 +73,7 @@ async function compare(harness: JobHarness, ports: JobPortsOfTest, { ops, expand
       } else {
         const status = one.do === "commit" && job.breach_ordinal !== ordinal ? "COMMITTED" : "FAILED";
         const outcome = status === "COMMITTED" ? succeed(row) : toFailureOutcome(RUN, row.step, FAILURE);
-        const answer = await finishStep(ports, held, outcome, null);
+        const answer = await finishStep(ports, held, outcome);
         expect("done" in answer ? answer.done : answer.refused).toBe(model.finish(ordinal, status, held, now));
       }
     }

@@ -14,6 +14,10 @@ const TIDES = "LAW/CANON/TIDES.md";
 
 const op = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom("@CANON/TIDES", "@CANON/LAMPS", "@TOOLS/BELL").map((id) => read(id)) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom("chars[0:70000]", "chars[1:70000]").map((slice) => read("@LOG/LONG", slice)),
+  },
   { weight: 2, arbitrary: fc.constantFrom("chars[0:1]", "lines[1:2]").map((slice) => read("@CANON/LAMPS", slice)) },
   {
     weight: 1,
@@ -39,6 +43,8 @@ async function play(message: Message & JsonObject, lost: string | null, workers:
     const opened = await harness.open();
     opened.corpus.add("@TOOLS/COUNT", "TOOLS/COUNT.json", '{"jobspec":"count"}');
     opened.corpus.add("@TOOLS/BAD", "TOOLS/BAD.json", '{"jobspec":"refuse"}');
+    // Long texts are read under a lease of their own, short ones ahead of it.
+    opened.corpus.add("@LOG/LONG", "LOG/LONG.md", "harbour ".repeat(10_000));
     const patch = new TestPatchPort(join(harness.folder, "tree"));
     patch.put(TIDES, "zero\n");
     let reads = 0;

@@ -86,7 +86,8 @@ const noteOf = (i: number) => `NOTES/${i}.md`;
 const symbolOf = (i: number) => `@NOTES/N${i}`;
 
 function makeCorpus(jobs: number) {
-  const corpus = harbourCorpus();
+  // Short texts are read ahead, long ones under a lease.
+  const corpus = harbourCorpus().add("@LOG/LONG", "LOG/LONG.md", `${"harbour ".repeat(10_000)}\n`);
   for (let i = 0; i < jobs; i++) corpus.add(symbolOf(i), noteOf(i), `note ${i}\n`);
   return corpus;
 }
@@ -94,7 +95,7 @@ function makeCorpus(jobs: number) {
 /** Reads, in half of the jobs a write among them. */
 function makeJob(i: number, dice: (sides: number) => number): Message & JsonObject {
   const ops = Array.from({ length: 2 + dice(4) }, () =>
-    read(["@CANON/TIDES", "@CANON/LAMPS", "@TOOLS/BELL", symbolOf(i)][dice(4)]!),
+    read(["@CANON/TIDES", "@CANON/LAMPS", "@TOOLS/BELL", symbolOf(i), "@LOG/LONG"][dice(5)]!),
   );
   if (dice(2) === 0) {
     ops.splice(dice(ops.length + 1), 0, write(symbolOf(i), makePatch({ [noteOf(i)]: `note ${i}, amended\n` })));

@@ -1,4 +1,3 @@
-import { formatCanonical } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/lease.ts";
@@ -71,6 +70,8 @@ const LEASE = `
 update jobs_step set status = 'LEASED', lease_owner = $1, lease_expires_ms = $2, fencing_token = $3, touched_ms = $4
 where job_id = $5 and ordinal = $6 returning ${STEP}`;
 
+const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
+
 /** The tables of the jobs room inside one read transaction. */
 export class PostgresJobsReader implements JobsReader {
   readonly #connection: PostgresReadConnection;
@@ -114,6 +115,11 @@ export class PostgresJobsReader implements JobsReader {
     return row === undefined ? null : toStepRow(row);
   }
 
+  async pendingSteps(jobId: string, limit: number): Promise<StepRow[]> {
+    const sql = `select ${STEP} from jobs_step where job_id = $1 and status = 'PENDING' order by ordinal limit $2`;
+    return (await this.#connection.all<StoredStep>(sql, jobId, limit)).map(toStepRow);
+  }
+
   async countSteps(jobId: string): Promise<StepCounts> {
     const sql = "select status, count(*) as count from jobs_step where job_id = $1 group by status";
     const rows = await this.#connection.all<{ status: keyof StepCounts; count: number }>(sql, jobId);
@@ -142,6 +148,11 @@ export class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter
     super(connection);
     this.#connection = connection;
     this.#clock = clock;
+  }
+
+  /** The lock that appending to the stream would take. */
+  async hold(stream: string): Promise<void> {
+    await this.#connection.get("select 1 from ledger_hold($1)", stream);
   }
 
   async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
@@ -214,20 +225,19 @@ export class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter
   }
 
   async settle(settlement: Settlement): Promise<void> {
-    const { job_id, ordinal, receipt, receipt_hash } = settlement;
+    const { step_id, job_id, ordinal, status, receipt_hash, receipt } = settlement;
     await this.#connection.run(
       `insert into jobs_receipt (step_id, job_id, ordinal, status, receipt_hash, receipt)
        values ($1, $2, $3, $4, $5, $6)`,
-      receipt.step_id,
+      step_id,
       job_id,
       ordinal,
-      receipt.status,
+      status,
       receipt_hash,
-      formatCanonical(receipt),
+      receipt,
     );
-    const status = receipt.status === "SUCCESS" ? "COMMITTED" : "FAILED";
     const sql = "update jobs_step set status = $1, touched_ms = $2 where job_id = $3 and ordinal = $4";
-    await this.#connection.run(sql, status, settlement.now, job_id, ordinal);
+    await this.#connection.run(sql, END[status], settlement.now, job_id, ordinal);
   }
 
   async wake(jobId: string): Promise<void> {

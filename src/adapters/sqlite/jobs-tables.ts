@@ -1,4 +1,3 @@
-import { formatCanonical } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/lease.ts";
@@ -38,7 +37,7 @@ const lowest = (status: string) => `(select min(ordinal) from jobs_step where jo
 const CLAIM_VIEW = `
 select breach_ordinal, ${lowest("FAILED")} is not null as failed, ${lowest("PENDING")} as pending,
   ${lowest("LEASED")} as leased,
-  (select min(ordinal) from jobs_step where job_id = ?1
+  (select min(ordinal) from jobs_step indexed by jobs_step_barrier where job_id = ?1
     and op in ('WRITE', 'EXECUTE') and status <> 'COMMITTED') as barrier
 from jobs_job where job_id = ?1`;
 
@@ -55,6 +54,8 @@ from jobs_step where job_id = ?1 and ordinal = ?2`;
 const LEASE = `
 update jobs_step set status = 'LEASED', lease_owner = ?, lease_expires_ms = ?, fencing_token = ?, touched_ms = ?
 where job_id = ? and ordinal = ? returning ${STEP}`;
+
+const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
 
 /** The tables of the jobs room inside one read transaction. */
 export class SqliteJobsReader implements JobsReader {
@@ -99,6 +100,11 @@ export class SqliteJobsReader implements JobsReader {
     return row === undefined ? null : toStepRow(row);
   }
 
+  async pendingSteps(jobId: string, limit: number): Promise<StepRow[]> {
+    const sql = `select ${STEP} from jobs_step where job_id = ? and status = 'PENDING' order by ordinal limit ?`;
+    return this.#connection.all<StoredStep>(sql, jobId, limit).map(toStepRow);
+  }
+
   async countSteps(jobId: string): Promise<StepCounts> {
     const sql = "select status, count(*) as count from jobs_step where job_id = ? group by status";
     const rows = this.#connection.all<{ status: keyof StepCounts; count: number }>(sql, jobId);
@@ -128,6 +134,9 @@ export class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
     this.#connection = connection;
     this.#clock = clock;
   }
+
+  /** There is one writer at a time, and it holds everything. */
+  async hold(): Promise<void> {}
 
   async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
     this.#connection.run(
@@ -182,19 +191,19 @@ export class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
     return toStepRow(row);
   }
 
-  async settle({ job_id, ordinal, receipt, receipt_hash, now }: Settlement): Promise<void> {
+  async settle(settlement: Settlement): Promise<void> {
+    const { step_id, job_id, ordinal, status, receipt_hash, receipt, now } = settlement;
     this.#connection.run(
       "insert into jobs_receipt (step_id, job_id, ordinal, status, receipt_hash, receipt) values (?, ?, ?, ?, ?, ?)",
-      receipt.step_id,
+      step_id,
       job_id,
       ordinal,
-      receipt.status,
+      status,
       receipt_hash,
-      formatCanonical(receipt),
+      receipt,
     );
-    const status = receipt.status === "SUCCESS" ? "COMMITTED" : "FAILED";
     const sql = "update jobs_step set status = ?, touched_ms = ? where job_id = ? and ordinal = ?";
-    this.#connection.run(sql, status, now, job_id, ordinal);
+    this.#connection.run(sql, END[status], now, job_id, ordinal);
   }
 
   /** Nobody can listen to a file; workers look from time to time. */

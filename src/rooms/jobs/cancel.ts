@@ -16,7 +16,7 @@ const LEASE_MS = 60_000;
 export function cancelJob(ports: QueuePorts, job_id: string, actor: string): Promise<Cancelled> {
   return ports.store.transact(async (door) => {
     const { run_id } = await requireFacts(door.jobs, job_id);
-    await door.ledger.head(streamOf(job_id));
+    await door.jobs.hold(streamOf(job_id));
     const view = await door.jobs.viewForClaim(job_id);
     if (view.failed || view.lowest === null) return { ordinal: null };
     const place = { job_id, ordinal: view.lowest };
@@ -32,7 +32,7 @@ export function cancelJob(ports: QueuePorts, job_id: string, actor: string): Pro
       now,
     });
     const outcome = toFailureOutcome(run_id, row.step, { code: "JOB_CANCELLED", details: {} });
-    await settle(ports, door, { ...place, worker: actor, token: row.fencing_token }, outcome, now);
+    await settle(door, { ...place, worker: actor, token: row.fencing_token }, outcome, now);
     return { ordinal: view.lowest };
   });
 }

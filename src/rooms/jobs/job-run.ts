@@ -50,10 +50,9 @@ export async function runJob(ports: RunPorts, jobId: string, options: RunOptions
     const runner = new StepRunner(ports, worker, { job_id: jobId }, onStep);
     const patience = new Patience(ports, jobId, own);
     while (!stop.aborted) {
-      let claim = await runner.claim();
-      while (typeof claim === "object" && claim !== null) claim = (await runner.perform(claim, stop)) ?? "NO_STEP";
-      if (claim === "JOB_DONE" || claim === "JOB_FAILED") return;
-      await patience.wait(stop);
+      const answer = await runner.advance();
+      if (answer === "JOB_DONE" || answer === "JOB_FAILED") return;
+      if (answer === "NO_STEP") await patience.wait(stop);
     }
   });
   await ports.store.read(({ jobs }) => requireSuccess(jobs, jobId));
@@ -66,11 +65,11 @@ export async function runWorkers(ports: RunPorts, options: RunOptions & { readon
   await all(options.stop ?? NEVER, nameWorkers(ports, options.workers), async (name, stop) => {
     const runner = new StepRunner(ports, { name, lease_ms: options.lease_ms ?? LEASE_MS }, "any", onStep);
     while (!stop.aborted) {
-      let claim = await runner.claim();
-      const idle = typeof claim === "string";
-      while (typeof claim === "object" && claim !== null) claim = (await runner.perform(claim, stop)) ?? "NO_STEP";
-      if (idle && options.once) return;
-      if (idle) await ports.pauses.pause(IDLE_MS, stop);
+      const answer = await runner.advance();
+      if (answer === "MORE") continue;
+      // A job that is over is not open any more; the next one is looked for at once.
+      if (answer === "NO_STEP" && options.once) return;
+      if (answer === "NO_STEP") await ports.pauses.pause(IDLE_MS, stop);
     }
   });
   return done;

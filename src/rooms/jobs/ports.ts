@@ -68,6 +68,8 @@ export interface JobsReader {
   /** In order of their ordinals. */
   steps(jobId: string): Promise<StepRow[]>;
   step(jobId: string, ordinal: number): Promise<StepRow | null>;
+  /** The lowest steps that nobody has claimed yet. */
+  pendingSteps(jobId: string, limit: number): Promise<StepRow[]>;
   countSteps(jobId: string): Promise<StepCounts>;
   /** In order of their ordinals. */
   receipts(jobId: string): Promise<ReceiptRow[]>;
@@ -89,8 +91,11 @@ export interface NewLease extends StepPlace {
   readonly now: number;
 }
 
+/** How a step ends, and the receipt that says so: canonical text and its hash. */
 export interface Settlement extends StepPlace {
-  readonly receipt: Receipt;
+  readonly step_id: string;
+  readonly status: "SUCCESS" | "FAILURE";
+  readonly receipt: string;
   readonly receipt_hash: string;
   readonly now: number;
 }
@@ -111,6 +116,8 @@ export interface ChangeView {
  * The cost of each call but `insertJob` does not grow with the number of finished steps.
  */
 export interface JobsWriter extends JobsReader {
+  /** Holds a job's stream until the transaction ends: whoever wants to change the job meanwhile waits. */
+  hold(stream: string): Promise<void>;
   insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void>;
   /** What a claim is decided on; its candidates are held until the transaction ends, those held by others left out. */
   viewForClaim(jobId: string): Promise<ClaimView & { readonly now: number }>;

@@ -39,8 +39,8 @@ export async function postMessage(ports: PostPorts, value: JsonValue, run_id: st
   );
   await storePayloads(ports.content, planned);
   return ports.store.transact(async ({ ledger, jobs }) => {
-    // Holds the stream: whoever posts the same message now waits here and then finds the job.
-    await ledger.head(streamOf(job_id));
+    // Whoever posts the same message now waits here and then finds the job.
+    await jobs.hold(streamOf(job_id));
     const twin = await findSame(jobs, { job_id, run_id, value });
     if (twin !== null) return { job: twin, existing: true };
     await requireFreshSteps(jobs, planned);

@@ -1,6 +1,6 @@
-import { hashCanonical, type JsonObject } from "../../core/canonical/index.ts";
+import type { JsonObject } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { NewEntry, SyncCrypto, WriteDoor } from "../../core/ports.ts";
+import type { NewEntry, WriteDoor } from "../../core/ports.ts";
 import { streamOf } from "./job-state.ts";
 import { decideClaim, decideFinish, decideRenewal, type Holder, type LeaseRefusal } from "./lease.ts";
 import type { JobsStore, JobsWriter, StepPlace, StepRow } from "./ports.ts";
@@ -8,7 +8,6 @@ import type { Outcome } from "./receipt.ts";
 
 export interface QueuePorts {
   readonly store: JobsStore;
-  readonly crypto: SyncCrypto;
 }
 
 /** Who works, and how long a lease of theirs lasts. */
@@ -39,11 +38,11 @@ export async function claimStep(ports: QueuePorts, wanted: Wanted, worker: Worke
 }
 
 async function claimNext(door: JobsDoor, wanted: Wanted, worker: Worker): Promise<Claim> {
-  if (wanted !== "any") return claimIn(door, wanted.job_id, worker);
+  if (wanted !== "any") return (await claimIn(door, wanted.job_id, worker)).claim;
   for (let after = 0; ; ) {
     const page = await door.jobs.openJobsAfter(after, OPEN_PAGE);
     for (const { job_id, number } of page) {
-      const claim = await claimIn(door, job_id, worker);
+      const { claim } = await claimIn(door, job_id, worker);
       if (typeof claim === "object") return claim;
       after = number;
     }
@@ -51,18 +50,14 @@ async function claimNext(door: JobsDoor, wanted: Wanted, worker: Worker): Promis
   }
 }
 
-async function claimIn({ jobs }: JobsDoor, job_id: string, worker: Worker): Promise<Claim> {
-  const view = await jobs.viewForClaim(job_id);
-  const answer = decideClaim(view, view.now, worker.lease_ms);
-  if (typeof answer === "string") return answer;
-  return jobs.lease({
-    job_id,
-    ordinal: answer.ordinal,
-    lease_owner: worker.name,
-    lease_expires_ms: answer.expires,
-    fencing_token: answer.token,
-    now: view.now,
-  });
+async function claimIn({ jobs }: JobsDoor, job_id: string, worker: Worker) {
+  const { now, ...view } = await jobs.viewForClaim(job_id);
+  const { lowest } = view;
+  const answer = decideClaim(view, now, worker.lease_ms);
+  if (typeof answer === "string") return { claim: answer, lowest, now };
+  const { ordinal, token: fencing_token, expires: lease_expires_ms } = answer;
+  const lease = { job_id, ordinal, lease_owner: worker.name, lease_expires_ms, fencing_token, now };
+  return { claim: await jobs.lease(lease), lowest, now };
 }
 
 /** What a worker says it holds. */
@@ -88,7 +83,7 @@ export function renewLease(ports: QueuePorts, held: Held, lease_ms: number): Pro
 /** Appends an entry to the stream of a step's job while the step is held; otherwise says why not. */
 export function appendHeld(ports: QueuePorts, held: Held, entry: NewEntry): Promise<LeaseRefusal | null> {
   return ports.store.transact(async ({ ledger, jobs }) => {
-    await ledger.head(streamOf(held.job_id));
+    await jobs.hold(streamOf(held.job_id));
     const view = await requireView(jobs, held);
     const refusal = decideRenewal(view.step, held, view.now);
     if (refusal === null) await ledger.append(streamOf(held.job_id), "next", [entry]);
@@ -96,46 +91,72 @@ export function appendHeld(ports: QueuePorts, held: Held, entry: NewEntry): Prom
   });
 }
 
+export type Ended = "COMMITTED" | "FAILED";
+
 export type Finish =
-  | { readonly done: "COMMITTED" | "FAILED"; readonly next: Claim | null }
+  | { readonly done: Ended }
   | { readonly refused: LeaseRefusal | "STEP_OUT_OF_ORDER"; readonly job_failed: boolean };
 
 /**
- * Ends a step as its outcome says: ledger entries, receipt and state in one transaction, and in the same one the claim
- * of the next step, so that a step costs one durable write. Nothing is written when the lease is not held any more.
+ * Ends a step as its outcome says: ledger entries, receipt and state in one transaction. Nothing is written when the
+ * lease is not held any more or a step before this one is not committed.
  */
-export function finishStep(
-  ports: QueuePorts,
-  held: Held,
-  outcome: Outcome,
-  next: { readonly wanted: Wanted; readonly worker: Worker } | null,
-): Promise<Finish> {
+export function finishStep(ports: QueuePorts, held: Held, outcome: Outcome): Promise<Finish> {
   return ports.store.transact(async (door) => {
-    // Holds the stream: a step before this one that is being ended right now is waited for.
-    await door.ledger.head(streamOf(held.job_id));
+    // A step before this one that is being ended right now is waited for.
+    await door.jobs.hold(streamOf(held.job_id));
     const view = await requireView(door.jobs, held);
     const refused = decideFinish(view.step, view.ready, held, view.now);
     if (refused !== null) return { refused, job_failed: view.failed };
-    await settle(ports, door, held, outcome, view.now);
-    const claim = next === null ? null : await claimNext(door, next.wanted, next.worker);
-    return { done: outcome.receipt.status === "SUCCESS" ? "COMMITTED" : "FAILED", next: claim };
+    return { done: await settle(door, held, outcome, view.now) };
+  });
+}
+
+/** Outcomes of steps that are not claimed yet, by ordinal. */
+export interface Prepared {
+  readonly job_id: string;
+  readonly outcomes: ReadonlyMap<number, Outcome>;
+}
+
+/**
+ * Claims and ends prepared steps one after the other in one transaction, so that many cost one durable write and
+ * nothing is held when the process dies. A step that was not prepared, or is not the next to take effect, is returned
+ * as a claim like any other; null when all prepared steps have ended.
+ */
+export function finishPrepared(
+  ports: QueuePorts,
+  { job_id, outcomes }: Prepared,
+  worker: Worker,
+): Promise<{ readonly ended: readonly Ended[]; readonly claim: Claim | null }> {
+  return ports.store.transact(async (door) => {
+    await door.jobs.hold(streamOf(job_id));
+    const ended: Ended[] = [];
+    while (ended.length < outcomes.size) {
+      const { claim, lowest, now } = await claimIn(door, job_id, worker);
+      const outcome = typeof claim === "object" ? outcomes.get(claim.step.ordinal) : undefined;
+      if (typeof claim === "string" || outcome === undefined || lowest !== claim.step.ordinal) return { ended, claim };
+      ended.push(await settle(door, toHeld(claim, worker), outcome, now));
+    }
+    return { ended, claim: null };
   });
 }
 
 /** Entries, receipt, state. The caller has checked that the holder may. */
 export async function settle(
-  { crypto }: Pick<QueuePorts, "crypto">,
   { ledger, jobs }: JobsDoor,
   { job_id, ordinal, worker }: Held,
   { receipt, expansion }: Outcome,
   now: number,
-): Promise<void> {
-  const body = receipt as unknown as JsonObject;
-  const entries: NewEntry[] = [{ kind: "RECEIPT", actor: worker, body }];
+): Promise<Ended> {
+  const entries: NewEntry[] = [{ kind: "RECEIPT", actor: worker, body: receipt as unknown as JsonObject }];
   if (expansion !== null) entries.unshift({ kind: "EXPANSION", actor: worker, body: expansion });
-  await ledger.append(streamOf(job_id), "next", entries);
-  await jobs.settle({ job_id, ordinal, receipt, receipt_hash: hashCanonical(crypto, body), now });
+  // The entry has the canonical text of the receipt and its hash already.
+  const { body, body_hash } = (await ledger.append(streamOf(job_id), "next", entries)).at(-1)!;
+  const status = receipt.status === "SUCCESS" ? "SUCCESS" : "FAILURE";
+  const { step_id } = receipt;
+  await jobs.settle({ job_id, ordinal, step_id, status, receipt: body, receipt_hash: body_hash, now });
   await jobs.wake(job_id);
+  return status === "SUCCESS" ? "COMMITTED" : "FAILED";
 }
 
 async function requireView(jobs: JobsWriter, { job_id, ordinal }: StepPlace) {

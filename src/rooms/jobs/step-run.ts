@@ -28,32 +28,49 @@ const VERDICT_EXITS: ReadonlySet<number> = new Set([1, 2]);
  * Runs one step and says how it ended; null when its lease was lost on the way and the result must be discarded. What
  * is wrong with the step becomes a FAILURE; what is wrong with this machine or the store is thrown.
  */
-export async function runStep(ports: StepPorts, attempt: Attempt): Promise<Outcome | null> {
+export function runStep(ports: StepPorts, attempt: Attempt): Promise<Outcome | null> {
   const { row, job } = attempt;
+  return judge(job, row, async () => {
+    switch (row.step.op) {
+      case "READ_SYMBOL":
+      case "READ_SECTION":
+        return readPayload(ports, job, row);
+      case "WRITE": {
+        const patch = await loadText(ports.content, row.step.constraints.patch_sha256);
+        return writeFile(ports, requirePort(ports.patch), attempt, patch);
+      }
+      case "EXECUTE":
+        return executeJobSpec(requirePort(ports.execute), ports.content, attempt, row.step.constraints.jobspec_sha256);
+    }
+  });
+}
+
+// Larger payloads are worth a lease of their own: others can do something else meanwhile.
+const SMALL_BYTES = 64 * 1024;
+
+/** How a step will end that takes no time and changes nothing: a short READ, or a breach. Null for all others. */
+export async function foreseeStep(ports: StepPorts, job: JobOfStep, row: StepRow): Promise<Outcome | null> {
+  const isShort = row.resolved.bytes !== undefined && row.resolved.bytes <= SMALL_BYTES;
+  const isBreach = job.breach?.ordinal === row.step.ordinal;
+  return isShort || isBreach ? judge(job, row, async () => readPayload(ports, job, row)) : null;
+}
+
+type JobOfStep = Attempt["job"];
+
+async function judge<O>(job: JobOfStep, row: StepRow, run: () => Promise<O>): Promise<O | Outcome> {
   // A breach does nothing else, whatever the operation.
   if (job.breach?.ordinal === row.step.ordinal) return toBreachOutcome(job.run_id, row.step, job.breach);
   try {
-    return await runOperation(ports, attempt);
+    return await run();
   } catch (thrown) {
     if (!isVerbatimError(thrown) || !VERDICT_EXITS.has(thrown.exit)) throw thrown;
     return toFailureOutcome(job.run_id, row.step, toFailure(thrown));
   }
 }
 
-async function runOperation(ports: StepPorts, attempt: Attempt): Promise<Outcome | null> {
-  const { row, job } = attempt;
-  switch (row.step.op) {
-    case "READ_SYMBOL":
-    case "READ_SECTION":
-      await ports.content.get(row.resolved.content_hash!);
-      return toReadOutcome(job.run_id, row);
-    case "WRITE": {
-      const patch = await loadText(ports.content, row.step.constraints.patch_sha256);
-      return writeFile(ports, requirePort(ports.patch), attempt, patch);
-    }
-    case "EXECUTE":
-      return executeJobSpec(requirePort(ports.execute), ports.content, attempt, row.step.constraints.jobspec_sha256);
-  }
+async function readPayload(ports: StepPorts, job: JobOfStep, row: StepRow): Promise<Outcome> {
+  await ports.content.get(row.resolved.content_hash!);
+  return toReadOutcome(job.run_id, row);
 }
 
 /** Runs the pinned JobSpec under an id of this attempt; attempts that may have crashed are recovered before it. */

@@ -1,8 +1,20 @@
 import { requireFacts } from "./job-state.ts";
-import type { JobFacts, Pauses } from "./ports.ts";
-import { type Claim, claimStep, finishStep, type Held, renewLease, toHeld, type Wanted, type Worker } from "./queue.ts";
+import type { JobFacts, JobsReader, Pauses, StepRow } from "./ports.ts";
+import {
+  type Claim,
+  claimStep,
+  type Ended,
+  finishPrepared,
+  finishStep,
+  type Held,
+  type Prepared,
+  renewLease,
+  toHeld,
+  type Wanted,
+  type Worker,
+} from "./queue.ts";
 import type { Outcome } from "./receipt.ts";
-import { runStep, type StepPorts } from "./step-run.ts";
+import { foreseeStep, runStep, type StepPorts } from "./step-run.ts";
 
 export interface WorkerPorts extends StepPorts {
   readonly pauses: Pauses;
@@ -10,17 +22,19 @@ export interface WorkerPorts extends StepPorts {
 
 // How long a worker sleeps while it waits for the step before its own; whoever ends that one wakes it earlier.
 const ORDER_MS = 20;
+const PREPARED_AT_ONCE = 32;
 
 /** Told after every step that ended. */
-export type OnStep = (status: "COMMITTED" | "FAILED") => void;
+export type OnStep = (status: Ended) => void;
 
-/** Runs steps one after the other: each transaction that ends one also claims the next. */
+/** One worker: ends short steps many at a time, and runs the others one by one under their leases. */
 export class StepRunner {
   readonly #ports: WorkerPorts;
   readonly #worker: Worker;
   readonly #wanted: Wanted;
   readonly #onStep: OnStep;
   #job: JobFacts | null = null;
+  #idle = false;
 
   constructor(ports: WorkerPorts, worker: Worker, wanted: Wanted, onStep: OnStep) {
     this.#ports = ports;
@@ -29,45 +43,83 @@ export class StepRunner {
     this.#onStep = onStep;
   }
 
-  claim(): Promise<Claim> {
-    return claimStep(this.#ports, this.#wanted, this.#worker);
+  /** Does what can be done now. "MORE" when it did something, otherwise why there was nothing to do. */
+  async advance(): Promise<Exclude<Claim, StepRow> | "MORE"> {
+    // While there is nothing to do, only a claim is tried: preparing costs more than asking.
+    const prepared = this.#idle ? null : await this.#prepare();
+    const answer = (prepared === null ? null : await this.#finishAhead(prepared)) ?? (await this.#runNext());
+    this.#idle = answer === "NO_STEP";
+    return answer;
   }
 
-  /** Runs a claimed step and claims the next, unless `stop` was given meanwhile; null when that is all for now. */
-  async perform(row: Exclude<Claim, string>, stop: AbortSignal): Promise<Claim | null> {
+  /** Ends prepared steps; null when that was not possible and another job may have something to do. */
+  async #finishAhead(prepared: Prepared): Promise<Exclude<Claim, StepRow> | "MORE" | null> {
+    const { ended, claim } = await finishPrepared(this.#ports, prepared, this.#worker);
+    if (ended.length > 0) this.#ports.pauses.wake();
+    for (const status of ended) this.#onStep(status);
+    if (typeof claim === "object" && claim !== null) await this.#perform(claim);
+    else if (ended.length === 0) return this.#wanted === "any" ? null : (claim ?? "NO_STEP");
+    return "MORE";
+  }
+
+  async #runNext(): Promise<Exclude<Claim, StepRow> | "MORE"> {
+    const claim = await claimStep(this.#ports, this.#wanted, this.#worker);
+    if (typeof claim === "string") return claim;
+    await this.#perform(claim);
+    return "MORE";
+  }
+
+  /** Looks at the steps that come next and prepares as many as are short; null when the first one is not. */
+  async #prepare(): Promise<Prepared | null> {
+    const found = await this.#ports.store.read(async ({ jobs }) => {
+      const job =
+        this.#wanted === "any" ? (await jobs.openJobsAfter(0, 1))[0] : await this.#facts(jobs, this.#wanted.job_id);
+      return job === undefined ? null : { job, rows: await jobs.pendingSteps(job.job_id, PREPARED_AT_ONCE) };
+    });
+    const outcomes = new Map<number, Outcome>();
+    for (const row of found?.rows ?? []) {
+      const outcome = await foreseeStep(this.#ports, found!.job, row);
+      if (outcome === null) break;
+      outcomes.set(row.step.ordinal, outcome);
+      if (outcome.receipt.status !== "SUCCESS") break;
+    }
+    return found === null || outcomes.size === 0 ? null : { job_id: found.job.job_id, outcomes };
+  }
+
+  async #perform(row: StepRow): Promise<void> {
     const held = toHeld(row, this.#worker);
     const renewal = new Renewal(this.#ports, held, this.#worker.lease_ms);
     try {
-      const job = await this.#facts(row.job_id);
+      const job = await this.#ports.store.read(({ jobs }) => this.#facts(jobs, row.job_id));
       const outcome = await runStep(this.#ports, { row, job, held, signal: renewal.lost });
-      if (outcome === null || renewal.lost.aborted) return renewal.giveUp();
-      return await this.#finish(held, outcome, renewal, stop);
+      if (outcome === null || renewal.lost.aborted) renewal.giveUp();
+      else await this.#finish(held, outcome, renewal);
     } finally {
       renewal.stop();
     }
   }
 
   /** Ends the step when its turn has come. A result whose lease was lost is discarded. */
-  async #finish(held: Held, outcome: Outcome, renewal: Renewal, stop: AbortSignal): Promise<Claim | null> {
+  async #finish(held: Held, outcome: Outcome, renewal: Renewal): Promise<void> {
     for (;;) {
-      const next = stop.aborted ? null : { wanted: this.#wanted, worker: this.#worker };
-      const answer = await finishStep(this.#ports, held, outcome, next);
+      const answer = await finishStep(this.#ports, held, outcome);
       if ("done" in answer) {
         this.#ports.pauses.wake();
         this.#onStep(answer.done);
-        return answer.next;
+        return;
       }
       // Behind a failed step nothing ever takes effect.
-      if (answer.job_failed) return null;
-      if (answer.refused !== "STEP_OUT_OF_ORDER") return renewal.giveUp();
+      if (answer.job_failed) return;
+      if (answer.refused !== "STEP_OUT_OF_ORDER") {
+        renewal.giveUp();
+        return;
+      }
       await this.#ports.pauses.pause(ORDER_MS);
     }
   }
 
-  async #facts(jobId: string): Promise<JobFacts> {
-    if (this.#job?.job_id !== jobId) {
-      this.#job = await this.#ports.store.read(({ jobs }) => requireFacts(jobs, jobId));
-    }
+  async #facts(jobs: JobsReader, jobId: string): Promise<JobFacts> {
+    if (this.#job?.job_id !== jobId) this.#job = await requireFacts(jobs, jobId);
     return this.#job;
   }
 }
@@ -106,8 +158,7 @@ class Renewal {
   }
 
   /** The lease is lost. When that is because it could not be renewed, the reason is thrown. */
-  giveUp(): null {
+  giveUp(): void {
     if (this.#failure !== null) throw this.#failure;
-    return null;
   }
 }

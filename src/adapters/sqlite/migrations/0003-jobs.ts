@@ -80,8 +80,7 @@ create table jobs_receipt (
   status text not null check (status in ('SUCCESS', 'FAILURE')),
   receipt_hash text not null check (length(receipt_hash) = 64),
   receipt text not null,
-  unique (job_id, ordinal),
-  foreign key (job_id, ordinal) references jobs_step (job_id, ordinal)
+  unique (job_id, ordinal)
 ) strict, without rowid;
 ${appendOnlyTriggers({ table: "jobs_receipt", keys: [["step_id"], ["job_id", "ordinal"]] })}
 ${refusing(
