@@ -180,7 +180,19 @@ export function makePatch(dice: Dice): Uint8Array {
   return bytes;
 }
 
+/** A text hunk that would point a link somewhere else, or write through a linked folder. */
+function linkSection(dice: Dice): string {
+  if (dice(3) === 0) {
+    const path = pick(dice, ["src/out/victim.txt", "src/in/guide.md"]);
+    return `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-victim\n+pwned\n`;
+  }
+  const [path, target] = pick(dice, Object.entries(LINKS));
+  const end = "\n\\ No newline at end of file\n";
+  return `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-${target}${end}+../secrets/key.txt${end}`;
+}
+
 function makeSection(dice: Dice): string {
+  if (dice(12) === 0) return linkSection(dice);
   const path = pick(dice, Object.keys(FILES));
   const other = dice(3) === 0 ? pick(dice, NAMES) : `src/n${dice(50)}.txt`;
   const content = FILES[path]!;
