@@ -41,7 +41,7 @@ function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof 
   return { symbol_id, target_type: only[0], target_ref: only[1], default_slice_policy: slice };
 }
 
-const add = defineOperation({
+export const symbolAdd = defineOperation({
   name: "context.symbol-add",
   summary: "Gives a section, a file or a heading a name.",
   effect: "append",
@@ -50,7 +50,7 @@ const add = defineOperation({
   run: (ports: ContextPorts, input) => toOutput(addSymbol(ports, toSymbol(input))),
 });
 
-const replace = defineOperation({
+export const symbolReplace = defineOperation({
   name: "context.symbol-replace",
   summary: "Changes what a symbol means; the old meaning stays in the ledger.",
   effect: "append",
@@ -59,7 +59,7 @@ const replace = defineOperation({
   run: (ports: ContextPorts, input) => toOutput(replaceSymbol(ports, toSymbol(input))),
 });
 
-const remove = defineOperation({
+export const symbolRemove = defineOperation({
   name: "context.symbol-remove",
   summary: "Removes a symbol.",
   effect: "append",
@@ -68,7 +68,7 @@ const remove = defineOperation({
   run: (ports: ContextPorts, { symbol_id }) => removeSymbol(ports, symbol_id),
 });
 
-const show = defineOperation({
+export const symbolShow = defineOperation({
   name: "context.symbol-show",
   summary: "Shows a symbol and the section it means now, or why it means none.",
   effect: "read",
@@ -91,7 +91,7 @@ const show = defineOperation({
     }),
 });
 
-const list = defineOperation({
+export const symbolList = defineOperation({
   name: "context.symbol-list",
   summary: "Lists all symbols.",
   effect: "read",
@@ -101,7 +101,7 @@ const list = defineOperation({
     store.read(async ({ context }) => (await listSymbols(context)).map(({ symbol }) => symbol)),
 });
 
-const check = defineOperation({
+export const symbolCheck = defineOperation({
   name: "context.symbol-check",
   summary: "Lists every symbol that would fail if it were used now.",
   effect: "read",
@@ -116,7 +116,7 @@ const check = defineOperation({
   },
 });
 
-const repin = defineOperation({
+export const symbolRepin = defineOperation({
   name: "context.symbol-repin",
   summary: "Pins the section that now stands where a symbol last pointed.",
   effect: "append",
@@ -125,7 +125,7 @@ const repin = defineOperation({
   run: (ports: ContextPorts, { symbol_id, to }) => toOutput(repinSymbol(ports, symbol_id, to)),
 });
 
-const exported = defineOperation({
+export const symbolExport = defineOperation({
   name: "context.symbol-export",
   summary: "Writes all symbols as canonical JSON Lines.",
   effect: "read",
@@ -138,7 +138,7 @@ const exported = defineOperation({
   },
 });
 
-const imported = defineOperation({
+export const symbolImport = defineOperation({
   name: "context.symbol-import",
   summary: "Adds the symbols of a JSON Lines file: all of them or none.",
   effect: "append",
@@ -150,4 +150,14 @@ const imported = defineOperation({
 });
 
 /** The operations on symbols. */
-export const SYMBOL_OPERATIONS = [add, replace, remove, show, list, check, repin, exported, imported] as const;
+export const SYMBOL_OPERATIONS = [
+  symbolAdd,
+  symbolReplace,
+  symbolRemove,
+  symbolShow,
+  symbolList,
+  symbolCheck,
+  symbolRepin,
+  symbolExport,
+  symbolImport,
+] as const;

@@ -1,3 +1,4 @@
+import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -20,7 +21,7 @@ export const noun: Noun = {
       args: [{ field: "query", label: "QUERY" }],
       examples: ["verbatim search 'restore proof'", "verbatim search '\"byte identical\" catal*' --limit 5"],
       render({ ignored, total, results }, io) {
-        for (const word of ignored) io.line(`${io.paint.warn("ignored")} ${word}`);
+        for (const word of ignored) io.line(`${io.paint.warn("ignored")} ${showLine(word)}`);
         const rows = results.map((one) => [
           one.file_path,
           one.heading_path.join(" / "),
@@ -33,8 +34,10 @@ export const noun: Noun = {
           { title: "slice" },
           { title: "section" },
         ];
-        if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
-        io.line(`${results.length} of ${total} sections`);
+        if (rows.length > 0)
+          for (const line of formatTable(columns, rows, io.flags.full ? Number.POSITIVE_INFINITY : io.width))
+            io.line(line);
+        io.line(`${results.length} of ${total} ${total === 1 ? "section" : "sections"}`);
         const first = results[0];
         if (first !== undefined)
           io.line(`next: ${io.paint.bold(`verbatim expand ${first.section_id} --slice '${first.slice}'`)}`);

@@ -26,10 +26,12 @@ export const noun: Noun = {
         "verbatim section list --heading Limits",
       ],
       render(sections, io) {
+        // Without the files themselves, which a filter leaves out, there is no tree to draw.
+        const isTree = sections[0]?.heading_path.length === 0;
         const rows = sections.map((one) => [
-          one.heading_path.length === 0
-            ? one.file_path
-            : `${"  ".repeat(one.heading_path.length)}${one.heading_path.at(-1)}`,
+          isTree || one.heading_path.length === 0
+            ? `${"  ".repeat(one.heading_path.length)}${one.heading_path.at(-1) ?? one.file_path}`
+            : `${one.file_path} # ${one.heading_path.join(" / ")}`,
           `${one.line_start}..${one.line_end}`,
           String(one.bytes),
           shortId(one.section_id, io.flags.full),
@@ -40,9 +42,12 @@ export const noun: Noun = {
           { title: "bytes", align: "right" },
           { title: "id" },
         ] as const;
-        if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        if (rows.length > 0)
+          for (const line of formatTable(columns, rows, io.flags.full ? Number.POSITIVE_INFINITY : io.width))
+            io.line(line);
         // Two records may share an id (Catalytic Chat Contract, Section); counting sections counts ids.
-        io.line(`${new Set(sections.map(({ section_id }) => section_id)).size} sections`);
+        const count = new Set(sections.map(({ section_id }) => section_id)).size;
+        io.line(`${count} ${count === 1 ? "section" : "sections"}`);
         const last = sections.at(-1);
         if (last !== undefined && !io.flags.full) io.line("next: verbatim section list --full shows ids to expand");
       },

@@ -1,0 +1,100 @@
+/**
+ * The context room: sections, symbols, slices, expansions, budgets, search. `openContext` gives its operations in a
+ * workspace, typed; everything else is pure.
+ */
+import type { z } from "zod";
+import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
+import { openApp } from "./app/app.ts";
+import type { Operation } from "./core/operation.ts";
+import type { Progress } from "./core/ports.ts";
+import type { Section } from "./rooms/context/contracts.ts";
+import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./rooms/context/index-operations.ts";
+import { expand, search } from "./rooms/context/operations.ts";
+import { sectionList, sectionShow } from "./rooms/context/section-operations.ts";
+import { sectionsOf as cut } from "./rooms/context/sections.ts";
+import { decodeSource } from "./rooms/context/source.ts";
+import {
+  symbolAdd,
+  symbolCheck,
+  symbolExport,
+  symbolImport,
+  symbolList,
+  symbolRemove,
+  symbolRepin,
+  symbolReplace,
+  symbolShow,
+} from "./rooms/context/symbol-operations.ts";
+
+export {
+  type Budgets,
+  chargeBudgets,
+  parseSlice,
+  type Slice,
+  sliceText,
+} from "./core/text/index.ts";
+export type { Expansion, Section, SymbolRecord } from "./rooms/context/contracts.ts";
+export { compileGlob, type Glob } from "./rooms/context/glob.ts";
+export { formatHeadingRef, type HeadingRef, parseHeadingRef } from "./rooms/context/heading-ref.ts";
+export { findHeadings, type Heading, type Outline } from "./rooms/context/headings.ts";
+export { resolveSymbol, type SectionLookup } from "./rooms/context/resolution.ts";
+export { parseSearchQuery, type SearchQuery, type SearchTerm } from "./rooms/context/search-query.ts";
+export { compareSections, formatSectionLines } from "./rooms/context/section-index.ts";
+export { parseSymbol, parseSymbolId } from "./rooms/context/symbol.ts";
+
+/** The sections of one file in index order, from its bytes: SOURCE_NOT_UTF8 when they are not text. */
+export function sectionsOf(file_path: string, bytes: Uint8Array): Section[] {
+  return cut(nodeCrypto, file_path, decodeSource(bytes, file_path));
+}
+
+export interface ContextOptions {
+  /** Environment to read settings from; the process's own without it. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly progress?: Progress;
+}
+
+/**
+ * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or use
+ * `await using`.
+ *
+ * @example
+ * await using context = openContext("path/to/repository");
+ * await context.buildIndex({});
+ * const { results } = await context.search({ query: "tides" });
+ */
+export function openContext(folder: string, options: ContextOptions = {}) {
+  const app = openApp({
+    door: "library",
+    start: folder,
+    env: options.env ?? process.env,
+    platform: process.platform,
+    ...(options.progress === undefined ? {} : { progress: options.progress }),
+  });
+  const bind =
+    <I extends z.ZodType, O extends z.ZodType>({ name }: Pick<Operation<never, I, O>, "name" | "input" | "output">) =>
+    (input: z.input<I>) =>
+      app.call(name, input) as Promise<z.output<O>>;
+  const close = () => app.close();
+  return {
+    buildIndex: bind(indexBuild),
+    verifyIndex: bind(indexVerify),
+    indexStatus: bind(indexStatus),
+    explainPath: bind(indexExplain),
+    exportIndex: bind(indexExport),
+    listSections: bind(sectionList),
+    showSection: bind(sectionShow),
+    addSymbol: bind(symbolAdd),
+    replaceSymbol: bind(symbolReplace),
+    removeSymbol: bind(symbolRemove),
+    showSymbol: bind(symbolShow),
+    listSymbols: bind(symbolList),
+    checkSymbols: bind(symbolCheck),
+    repinSymbol: bind(symbolRepin),
+    importSymbols: bind(symbolImport),
+    /** All symbols as canonical JSON Lines, without their line feeds. */
+    exportSymbols: () => app.lines(symbolExport.name, {}),
+    expand: bind(expand),
+    search: bind(search),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
