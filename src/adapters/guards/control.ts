@@ -39,6 +39,8 @@ export class ControlledLauncher {
   /** Resolves when the command was really started; GUARD_START_FAILED when the launcher ended before that. */
   async started(): Promise<Supervisor> {
     const ready = new Promise<boolean>((resolve) => {
+      // A quick command may be under way, or over, before anybody asks.
+      if (this.#supervisor !== null) resolve(true);
       this.#onReady = () => resolve(true);
       void this.exited.then(() => resolve(false));
     });
@@ -71,6 +73,8 @@ export class ControlledLauncher {
         this.#supervisor = new Supervisor(leash, this.#timeout);
         this.#onReady?.();
       } else if (line.startsWith("EXIT ")) {
+        // It ended before it was ready: nothing will be read out of it, so it may go, and its exit is the answer.
+        if (this.#supervisor === null) this.#control.write("DONE\n");
         const [code, signal, left] = line.slice(5).split(" ").map(Number);
         this.#supervisor?.finish({ code: code ?? 0, signal: signal ?? 0, orphans_killed: left ?? 0 });
       }

@@ -31,6 +31,8 @@ for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
   my $x = $C{mode} eq "root" ? "redirect_dir=on" : "userxattr";
   mnt("overlay", $path, "overlay", 0, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
 }
+# Work inside an overlaid home: the real folder, where we stand, comes back over its private copy and is sealed later.
+for my $l (@layers) { mnt(".", $C{work}, 0, $BIND | $REC) if $l->[1] eq "home" && index($C{work}, "$l->[2]/") == 0 }
 for my $h (@holes) { my ($from, $to) = @$h; mnt($from, $to, 0, $BIND | $REC) if -e $to }
 for my $k (@keeps) { my ($from, $to) = @$k; if (-e $to) { mnt($from, $to, 0, $BIND | $REC); $kept{$to} = 1 } }
 if ($C{net} eq "none") { system($C{ip}, "link", "set", "lo", "up") if $C{ip} }
@@ -65,7 +67,10 @@ sub confine {
   for my $line (@mounts) { my @f = split(/ /, $line); my $at = $f[4]; $at =~ s/\\([0-7]{3})/chr(oct($1))/ge;
     next if $kept{$at} || $f[5] =~ /(^|,)ro(,|$)/; next if $C{mode} ne "root" && $at eq "/proc";
     my $fl = $REMOUNT | $BIND | $RDONLY; $fl |= $NOSUID if $f[5] =~ /nosuid/; $fl |= $NODEV if $f[5] =~ /nodev/; $fl |= $NOEXEC if $f[5] =~ /noexec/;
-    next if mnt("none", $at, 0, $fl, 0, 1); next if !-e $at; stop("read-only $at: $!") }
+    next if mnt("none", $at, 0, $fl, 0, 1); my $why = $!; my @s = stat($at); next if !@s;
+    # A mount below a later one (work inside an overlaid home) cannot be reached by anybody, so it needs no remount.
+    next if $f[2] ne ((($s[0] >> 8) & 0xfff) . ":" . (($s[0] & 0xff) | (($s[0] >> 12) & 0xfff00)));
+    stop("read-only $at: $why") }
   for my $dir ($C{work}, $C{probe}) { next unless $dir; if (open(my $f, ">", "$dir/.verbatim-guard-probe")) { unlink("$dir/.verbatim-guard-probe"); stop("$dir can still be written") } }
   mnt("tmpfs", "$C{work}/dv", "tmpfs", $NOSUID, "mode=0755");
   for my $n ("null", "zero", "full", "random", "urandom", "tty") { next unless -e "/dev/$n"; open(my $f, ">", "$C{work}/dv/$n"); close($f); mnt("/dev/$n", "$C{work}/dv/$n", 0, $BIND) }
