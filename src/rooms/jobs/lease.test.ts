@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { LeaseTable } from "./lease-table.ts";
+
+const TTL = 100;
+const mira = (token: number) => ({ worker: "mira", token });
+const tomas = (token: number) => ({ worker: "tomas", token });
+
+describe("claims", () => {
+  it("give a WRITE or EXECUTE only when everything before it is committed", () => {
+    const table = new LeaseTable(["READ", "WRITE", "READ", "EXECUTE"], TTL, null);
+    expect(table.claim("mira", 0)).toEqual({ ordinal: 1, token: 1, expires: 100 });
+    expect(table.claim("tomas", 0)).toBe("NO_STEP");
+    expect(table.finish(1, "COMMITTED", mira(1), 1)).toBe("COMMITTED");
+    expect(table.claim("tomas", 1)).toEqual({ ordinal: 2, token: 1, expires: 101 });
+  });
+
+  it("give nothing behind a WRITE that is not committed", () => {
+    const table = new LeaseTable(["WRITE", "READ"], TTL, null);
+    table.claim("mira", 0);
+    expect(table.claim("tomas", 50)).toBe("NO_STEP");
+    expect(table.finish(1, "COMMITTED", mira(1), 60)).toBe("COMMITTED");
+    expect(table.claim("tomas", 60)).toMatchObject({ ordinal: 2 });
+  });
+
+  it("give an expired step before a later one that was never claimed", () => {
+    const table = new LeaseTable(["READ", "READ", "READ"], TTL, null);
+    table.claim("mira", 0);
+    table.claim("tomas", 50);
+    expect(table.claim("ines", 100)).toEqual({ ordinal: 1, token: 2, expires: 200 });
+    expect(table.claim("ines", 120)).toEqual({ ordinal: 3, token: 1, expires: 220 });
+    expect(table.claim("ines", 149)).toBe("NO_STEP");
+    expect(table.claim("ines", 150)).toEqual({ ordinal: 2, token: 2, expires: 250 });
+  });
+
+  it("go as far as the step that breaks a budget and no further", () => {
+    const table = new LeaseTable(["READ", "READ", "READ"], TTL, 2);
+    expect(table.claim("mira", 0)).toMatchObject({ ordinal: 1 });
+    expect(table.claim("tomas", 0)).toMatchObject({ ordinal: 2 });
+    expect(table.claim("ines", 0)).toBe("NO_STEP");
+    expect(table.finish(1, "COMMITTED", mira(1), 1)).toBe("COMMITTED");
+    expect(table.finish(2, "FAILED", tomas(1), 1)).toBe("FAILED");
+    expect(table.claim("ines", 1)).toBe("JOB_FAILED");
+    expect(table.statuses).toEqual(["COMMITTED", "FAILED", "PENDING"]);
+  });
+});
+
+describe("the end of a step", () => {
+  it("checks final first, then the holder, then the time, then the order", () => {
+    const table = new LeaseTable(["READ", "READ"], TTL, null);
+    table.claim("mira", 0);
+    table.claim("tomas", 0);
+    expect(table.finish(2, "COMMITTED", mira(1), 200)).toBe("LEASE_LOST");
+    expect(table.finish(2, "COMMITTED", tomas(2), 200)).toBe("LEASE_LOST");
+    expect(table.finish(2, "COMMITTED", tomas(1), 100)).toBe("LEASE_EXPIRED");
+    expect(table.finish(2, "FAILED", tomas(1), 99)).toBe("STEP_OUT_OF_ORDER");
+    expect(table.finish(1, "COMMITTED", mira(1), 99)).toBe("COMMITTED");
+    expect(table.finish(1, "FAILED", tomas(9), 500)).toBe("STEP_FINAL");
+    expect(table.renew(1, mira(1), 99)).toBe("STEP_FINAL");
+  });
+
+  it("of a step behind a failed one never comes", () => {
+    const table = new LeaseTable(["READ", "READ"], TTL, null);
+    table.claim("mira", 0);
+    table.claim("tomas", 0);
+    expect(table.finish(1, "FAILED", mira(1), 1)).toBe("FAILED");
+    expect(table.finish(2, "COMMITTED", tomas(1), 2)).toBe("STEP_OUT_OF_ORDER");
+    expect(table.finish(2, "FAILED", tomas(1), 2)).toBe("STEP_OUT_OF_ORDER");
+  });
+
+  it("needs a claim", () => {
+    const table = new LeaseTable(["READ"], TTL, null);
+    expect(table.finish(1, "COMMITTED", mira(0), 0)).toBe("LEASE_LOST");
+    expect(table.renew(1, mira(0), 0)).toBe("LEASE_LOST");
+  });
+});
