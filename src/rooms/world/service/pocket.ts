@@ -30,15 +30,15 @@ export async function readPocket(
   world: OpenWorld,
   view: View,
 ): Promise<Pocket> {
-  const { settings, clock_ms, zone } = world.state;
+  const { settings, clock_ms, zone, next_item, next_message } = world.state;
   const { available, clock_hidden } = settings.pocket;
   const clock = clock_hidden
     ? { world_time: null, timezone: null }
     : { world_time: formatInstant(ports.zones, clock_ms, zone), timezone: zone };
-  const calendar = filterCalendar(world, view, await tables.calendar(world.number))
+  const calendar = filterCalendar(world, view, next_item > 1 ? await tables.calendar(world.number) : [])
     .filter(({ row }) => row.state !== "CLOSED")
     .sort((a, b) => byTime(a.row, b.row));
-  const messages = (await tables.messages(world.number))
+  const messages = (next_message > 1 ? await tables.messages(world.number) : [])
     .map((row) => ({ row, message: JSON.parse(row.body) as MessageBody }))
     .filter(({ message }) => isInPocket(world, view, message.visible_to))
     .sort((a, b) => a.row.time_ms - b.row.time_ms || a.row.number - b.row.number);
