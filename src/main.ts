@@ -1,9 +1,20 @@
 import { readFileSync } from "node:fs";
 
-/** Starts the command line. The only place that knows the process and, later, the other surfaces. */
+/** Starts a door: the command line, a hook, or the studio. The only place that knows the process and all surfaces. */
 export async function main(argv: readonly string[]): Promise<void> {
   if (isHook(argv)) await startHook(argv);
+  else if (argv[0] === "studio") await startStudio(argv.slice(1));
   else await startCli(argv);
+}
+
+/** The HTTP door; an interrupt closes it. */
+async function startStudio(argv: readonly string[]): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
+  const { runStudio } = await import("./surfaces/http/studio.ts");
+  const { stdout, stderr, env, platform } = process;
+  const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr };
+  process.exitCode = await runStudio({ ...world, signal: stop.signal });
 }
 
 const HOOKS = ["pre-tool", "post-tool", "stop"];
@@ -48,9 +59,6 @@ async function startCli(argv: readonly string[]): Promise<void> {
       if (process.listenerCount(signal) === 1) process.exit(exit);
     });
   }
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    version: string;
-  };
   // Loaded here, because hooks must not wait for it.
   const { runCli } = await import("./surfaces/cli/run.ts");
   process.exitCode = await runCli({
@@ -58,7 +66,14 @@ async function startCli(argv: readonly string[]): Promise<void> {
     cwd: process.cwd(),
     env: process.env,
     platform: process.platform,
-    version,
+    version: readVersion(),
     streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
   });
+}
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return version;
 }

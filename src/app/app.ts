@@ -41,11 +41,7 @@ async function call(composition: Composition, name: string, input: unknown): Pro
   });
 }
 
-async function* lines(
-  composition: Composition,
-  name: string,
-  input: unknown,
-): AsyncGenerator<string, unknown> {
+async function* lines(composition: Composition, name: string, input: unknown): AsyncGenerator<string, unknown> {
   const { operation, ports } = await find(name);
   const parsed = parseInput(operation, composition, input);
   if (operation.lines === undefined) {

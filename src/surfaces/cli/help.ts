@@ -16,6 +16,8 @@ export function formatFirstHelp(paint: Paint, version: string): string[] {
     }
     lines.push(`  ${entry.noun.padEnd(13)} ${entry.summary}`);
   }
+  // Not a noun of this surface: src/main.ts starts it.
+  lines.push(`  ${"studio".padEnd(13)} HTTP API and a page on 127.0.0.1 (--no-web)`);
   lines.push(
     "",
     paint.bold("flags of every verb"),
