@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
-import { isVerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { parseJobSpec } from "../../rooms/catalytic/jobspec.ts";
 import { recoverRuns } from "../../rooms/catalytic/recover.ts";
 import { runCatalytic } from "../../rooms/catalytic/run.ts";
@@ -17,6 +17,8 @@ export function createExecutePort(composition: Composition): ExecutePort {
       for (const attempt of earlier) await recoverAttempt(ports, places.state, attempt);
       const result = await runCatalytic(ports, { ...places, jobspec: { ...readJobSpec(jobspec), run_id } });
       if (result.accepted && result.proof_hash !== null) return { proof_hash: result.proof_hash };
+      // Somebody ended this attempt; that says nothing about the step, and the next attempt recovers it.
+      if (result.condition === "INTERRUPTED") throw new VerbatimError("INTERRUPTED");
       const violations = result.violations.map(({ code, path }) => ({ code, path }));
       const details: JsonObject = { catalytic_run_id: run_id, exit_code: result.exit_code, violations };
       return { refused: { code: result.condition, details } };

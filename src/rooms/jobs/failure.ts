@@ -1,5 +1,4 @@
 import { Float, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
-import type { VerbatimError } from "../../core/errors/index.ts";
 import { isTime } from "../../core/time.ts";
 import type { StepFailure } from "./ports.ts";
 
@@ -7,9 +6,12 @@ import type { StepFailure } from "./ports.ts";
 const PROSE: ReadonlySet<string> = new Set(["message", "fix", "where", "why", "cause", "stack"]);
 const ABSOLUTE = /^(?:\/|~|[A-Za-z]:[\\/]|\\\\)/;
 
-/** An error as a receipt or a ledger entry keeps it: its code and its values; no prose, absolute paths or times. */
-export function toFailure({ code, details }: Pick<VerbatimError, "code" | "details">): StepFailure {
-  return { code, details: toValues(details) };
+/** What went wrong, as a receipt keeps it: the code and the values; no prose, absolute paths or times. */
+export function toFailure(error: {
+  readonly code: string;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}): StepFailure {
+  return { code: error.code, details: toValues(error.details) };
 }
 
 /** The same for details alone. */

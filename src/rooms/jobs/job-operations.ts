@@ -43,7 +43,7 @@ async function readMessage(ports: JobPorts, { file, message }: { file?: string |
   if ((file === undefined) === (message === undefined)) {
     throw new VerbatimError("INPUT_INVALID", { message: "give either a file or a message" });
   }
-  if (file === undefined) return parseText(JSON.stringify(message));
+  if (file === undefined) return parseText(JSON.stringify(message) ?? "");
   if (!ports.local) throw new VerbatimError("INPUT_INVALID", { message: "files are read for local callers only" });
   return parseJson(await readBounded(ports.files, file), { file });
 }

@@ -1,5 +1,6 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, Progress } from "../../core/ports.ts";
+import type { Breach } from "../../core/text/index.ts";
 import { busy } from "./cancel.ts";
 import { findMissingOutputs, requireFacts, requireJob } from "./job-state.ts";
 import { LEASE_MS } from "./lease.ts";
@@ -143,8 +144,10 @@ export async function requireSuccess(jobs: JobsReader, jobId: string): Promise<v
 
 function jobFailed({ job_id, step }: StepRow, result: Readonly<Record<string, unknown>>): VerbatimError {
   const { code, ...rest } = result;
+  const breaches = (rest["breaches"] ?? []) as Breach["breaches"];
+  const numbers = breaches.map(({ budget, used, limit }) => `; ${budget}: ${used} used, ${limit} allowed`).join("");
   return new VerbatimError("JOB_FAILED", {
-    message: `step ${step.ordinal} (${step.op}) of ${job_id} failed: ${String(code)}`,
+    message: `step ${step.ordinal} (${step.op}) of ${job_id} failed: ${String(code)}${numbers}`,
     details: { job_id, ordinal: step.ordinal, op: step.op, code, ...rest },
   });
 }

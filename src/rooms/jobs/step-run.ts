@@ -85,7 +85,7 @@ async function executeJobSpec(
   const catalytic_run_id = idOf(held.token);
   const earlier = Array.from({ length: held.token - 1 }, (_, i) => idOf(i + 1));
   const ended = await execute.run({ jobspec, run_id: catalytic_run_id, earlier, signal });
-  if ("refused" in ended) return toFailureOutcome(job.run_id, row.step, ended.refused);
+  if ("refused" in ended) return toFailureOutcome(job.run_id, row.step, toFailure(ended.refused));
   return toExecuteOutcome(job.run_id, row, { catalytic_run_id, proof_hash: ended.proof_hash });
 }
 

@@ -1,5 +1,6 @@
 import { type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { toFailure } from "./failure.ts";
 import { streamOf } from "./job-state.ts";
 import type { PatchEffect, PatchPort } from "./ports.ts";
 import { appendHeld, type QueuePorts, renewLease } from "./queue.ts";
@@ -26,7 +27,7 @@ export async function writeFile(
   const intent = await findIntent(ports, row.job_id, row.step.step_id, held.token);
   if (intent === null) {
     const effect = await port.judge(patch, file_path);
-    if ("refused" in effect) return toFailureOutcome(job.run_id, row.step, effect.refused);
+    if ("refused" in effect) return toFailureOutcome(job.run_id, row.step, toFailure(effect.refused));
     const outside = effect.files.filter((file) => file !== file_path);
     if (outside.length > 0) {
       throw new VerbatimError("WRITE_OUTSIDE_TARGET", { details: { file_path, files: [...outside] } });
