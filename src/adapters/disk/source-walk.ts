@@ -29,7 +29,7 @@ export function lookAt(place: string): Stats | null {
 }
 
 /** Writes the facts of entry `i` of a list. */
-export function putStat(stats: Float64Array | number[], i: number, facts: Stats): void {
+export function putStat(stats: Float64Array, i: number, facts: Stats): void {
   const at = i * STAT_FIELDS;
   stats[at] = facts.size;
   stats[at + 1] = facts.mtimeMs;
@@ -78,7 +78,7 @@ class Walker {
   readonly #root: string;
   readonly #rules: WalkRules;
   readonly #paths: string[] = [];
-  readonly #stats: number[] = [];
+  #stats = new Float64Array(1024 * STAT_FIELDS);
   readonly #links = new Map<string, string>();
   readonly #skipped = new Set<string>();
   readonly #problems: SourceProblem[] = [];
@@ -93,7 +93,7 @@ class Walker {
   result(): Walk {
     return {
       paths: this.#paths,
-      stats: Float64Array.from(this.#stats),
+      stats: this.#stats.slice(0, this.#paths.length * STAT_FIELDS),
       links: this.#links,
       skipped_links: sortedByCodePoint(this.#skipped),
       problems: this.#problems,
@@ -181,10 +181,8 @@ class Walker {
       return;
     }
     const facts = entry.isFile() ? lookAt(toPlace(this.#root, path)) : null;
-    if (facts?.isFile() === true) {
-      putStat(this.#stats, this.#paths.length, facts);
-      this.#paths.push(path);
-    } else {
+    if (facts?.isFile() === true) this.#add(path, facts);
+    else {
       const isOther = !entry.isFile() || facts !== null;
       this.#problems.push({ code: isOther ? "SOURCE_NOT_REGULAR" : "SOURCE_UNREADABLE", file_path: path });
     }
@@ -200,10 +198,19 @@ class Walker {
     else if (isBadName(name)) this.#problems.push({ code: "SOURCE_PATH_INVALID", file_path: path });
     else if (target.kind === "problem") this.#problems.push({ code: target.code, file_path: path });
     else {
-      putStat(this.#stats, this.#paths.length, target.facts);
-      this.#paths.push(path);
+      this.#add(path, target.facts);
       this.#links.set(path, target.path);
     }
+  }
+
+  #add(path: string, facts: Stats): void {
+    const count = this.#paths.push(path);
+    if (count * STAT_FIELDS > this.#stats.length) {
+      const larger = new Float64Array(this.#stats.length * 2);
+      larger.set(this.#stats);
+      this.#stats = larger;
+    }
+    putStat(this.#stats, count - 1, facts);
   }
 }
 

@@ -52,7 +52,9 @@ export interface Made {
 }
 
 // Rows leave memory in portions of this size; a corpus below it is written in one transaction.
-const STAGE_SIZE = 16 * 1024 * 1024;
+const STAGE_SIZE = 6 * 1024 * 1024;
+// Hashes are joined in portions: a quarter of a million short texts would take more memory than what they say.
+const JOIN_FILES = 1024;
 const HASH_BYTES = 64 * 1024;
 const PAUSE_FILES = 256;
 
@@ -65,8 +67,10 @@ export class Builder {
   readonly #hasher: Hasher;
   readonly #table = new IdTableMaker();
   readonly #stats: Float64Array;
-  readonly #hashes: string[] = [];
-  readonly #staged: FileVersion[] = [];
+  readonly #joined: string[] = [];
+  #hashes: string[] = [];
+  /** Files before this one have their rows in the store. */
+  #staged = 0;
   #rows: FileRow[] = [];
   #rowSize = 0;
   #lines = "";
@@ -90,7 +94,7 @@ export class Builder {
       for (let i = 0; i < paths.length; i++) {
         const file = this.#mustRead(i) ? await this.#read(i) : await this.#reuse(i);
         if (file !== null) this.#record(file);
-        if (this.#rowSize > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage();
+        if (this.#rowSize > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage(i + 1);
         if (i % PAUSE_FILES === PAUSE_FILES - 1) await this.#rest(i + 1);
       }
       if (this.#problems.length > 0) throw sourcesInvalid(sortProblems(this.#problems));
@@ -100,7 +104,7 @@ export class Builder {
     }
     this.#hasher.update(this.#lines);
     return {
-      image: { paths, hashes: this.#hashes.join(""), stats: this.#stats },
+      image: { paths, hashes: this.#joinHashes(), stats: this.#stats },
       table: this.#table.finish(),
       index_hash: this.#hasher.digest(),
       sections: this.#sections,
@@ -169,7 +173,10 @@ export class Builder {
   }
 
   #record({ sections }: CutFile): void {
-    this.#hashes.push(sections[0]!.content_hash);
+    if (this.#hashes.push(sections[0]!.content_hash) === JOIN_FILES) {
+      this.#joined.push(this.#hashes.join(""));
+      this.#hashes = [];
+    }
     for (const { section_id } of sections) this.#table.addSection(section_id);
     this.#table.endFile();
     const isShared = sections[1]?.section_id === sections[0]!.section_id;
@@ -180,12 +187,16 @@ export class Builder {
     this.#lines = "";
   }
 
-  async #stage(): Promise<void> {
+  #joinHashes(): string {
+    return [...this.#joined, ...this.#hashes].join("");
+  }
+
+  async #stage(end: number): Promise<void> {
     // A build that will fail writes nothing.
     if (this.#problems.length === 0) {
       const rows = this.#rows;
       await this.#ports.store.transact(({ context }) => context.stageFiles(rows));
-      for (const { path, version } of rows) this.#staged.push({ path, version });
+      this.#staged = end;
     }
     this.#rows = [];
     this.#rowSize = 0;
@@ -193,12 +204,15 @@ export class Builder {
 
   /** Takes staged rows back when the build fails; rows that the old index names stay. */
   async #unstage(): Promise<void> {
-    if (this.#staged.length === 0) return;
-    const { old } = this.#task;
-    const named = new Set(
-      old.paths.map((path, i) => `${path}\n${toVersion(path, hashOf(old, i), SECTION_RULES).version}`),
-    );
-    const mine = this.#staged.filter(({ path, version }) => !named.has(`${path}\n${version}`));
+    if (this.#staged === 0) return;
+    const { survey, old, known } = this.#task;
+    const made: IndexImage = { paths: survey.paths, hashes: this.#joinHashes(), stats: this.#stats };
+    const mine: FileVersion[] = [];
+    for (let i = 0; i < this.#staged; i++) {
+      const hash = hashOf(made, i);
+      const before = known[i]!;
+      if (before === -1 || hashOf(old, before) !== hash) mine.push(toVersion(survey.paths[i]!, hash, SECTION_RULES));
+    }
     await this.#ports.store.transact(({ context }) => context.dropFiles(mine));
   }
 }
