@@ -30,7 +30,10 @@ describe("a killed run", () => {
     await repository.call("advance", { run: "half" });
     await repository.call("rollback", { run: "half" });
     // What a process that died inside git apply leaves: a journal entry, a snapshot, and a torn file.
-    const state = JSON.parse(readFileSync(join(dir, "RUN.json"), "utf8"));
+    const state = JSON.parse(readFileSync(join(dir, "RUN.json"), "utf8")) as {
+      readonly candidates: readonly object[];
+      readonly updated_at: string;
+    };
     const candidates = state.candidates.map((one: object) => ({ ...one, state: "verified" }));
     const in_progress = { step: "apply", iteration: 1, started_at: state.updated_at };
     const torn = { ...state, status: "running", stop_reason: null, candidates, in_progress };

@@ -118,7 +118,7 @@ describe.each(CASES)("$operation $input", (one) => {
 
   const offered =
     one.local === true ? "does not answer HTTP, because it takes paths of this machine" : "answers HTTP alike";
-  it(offered, async () => {
+  it(`${offered}`, async () => {
     const response = await fetch(`${http.url}/api/operations/${one.operation}`, {
       method: "POST",
       headers: { "content-type": "application/json" },

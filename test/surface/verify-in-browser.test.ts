@@ -6,12 +6,13 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type * as VerifyModule from "../../src/verify.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { sampleBundle } from "../support/sample-bundle.ts";
 
 /** `verbatim/verify` in a real browser with WebCrypto: the same verdicts, and nothing is sent anywhere. */
 
-type Verify = typeof import("../../src/verify.ts");
+type Verify = typeof VerifyModule;
 
 let folder: string;
 let server: Server;

@@ -195,7 +195,10 @@ describe("verification", () => {
     );
     await repository.submit("diff.patch", GOOD_PATCH, "slow");
     await repository.call("advance", { run: "slow" });
-    const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8"));
+    const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8")) as {
+      readonly failures: readonly { readonly kind: string }[];
+      readonly commands: readonly { readonly exit_code: number }[];
+    };
     expect(report.failures.map((one: { kind: string }) => one.kind)).toEqual(["command_timeout", "command_not_found"]);
     expect(report.commands.slice(0, 2).map((one: { exit_code: number }) => one.exit_code)).toEqual([124, 127]);
     expect(report).toMatchObject({ gate: "full", result: "FAIL" });

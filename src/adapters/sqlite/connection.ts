@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type * as KyselyModule from "kysely";
 import type { CompiledQuery, Kysely, QueryResult } from "kysely";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
@@ -22,7 +23,7 @@ export interface SqliteWriteConnection extends SqliteReadConnection {
 }
 
 // Loading Kysely takes longer than a whole hook may; `query` needs it at once, so it is required, not imported.
-const loadKysely = () => createRequire(import.meta.url)("kysely") as typeof import("kysely");
+const loadKysely = () => createRequire(import.meta.url)("kysely") as typeof KyselyModule;
 
 // Kysely makes a new text for every length of a list; those must not fill the memory.
 const MAX_STATEMENTS = 512;

@@ -128,7 +128,7 @@ export class StepRunner {
 class Renewal {
   readonly #abort = new AbortController();
   readonly #end: () => void;
-  #failure: unknown = null;
+  #failure: Error | null = null;
   #busy = false;
 
   constructor(ports: WorkerPorts, held: Held, lease_ms: number) {
@@ -139,7 +139,7 @@ class Renewal {
         this.#failure = null;
       } catch (thrown) {
         // The next renewal may work; if the lease ends before, this is why.
-        this.#failure = thrown;
+        this.#failure = thrown instanceof Error ? thrown : new Error(String(thrown));
       } finally {
         this.#busy = false;
       }

@@ -83,7 +83,7 @@ const plan = defineVerb<Planned>({
       step.constraints["slice"] ?? "",
       resolved.file_path,
       resolved.bytes === undefined ? "" : String(resolved.bytes),
-      shortId(resolved.content_hash ?? "", io.flags.full),
+      ...(io.flags.full ? [resolved.content_hash ?? ""] : []),
     ]);
     const columns = [
       { title: "step", align: "right" },
@@ -92,7 +92,7 @@ const plan = defineVerb<Planned>({
       { title: "slice" },
       { title: "file", shrink: true },
       { title: "bytes", align: "right" },
-      { title: "content" },
+      ...(io.flags.full ? [{ title: "content" }] : []),
     ] as const;
     for (const line of formatTable(columns, rows, io.width)) io.line(line);
     const used = planned.steps[(planned.breach?.ordinal ?? planned.steps.length) - 1]?.used ?? {};
