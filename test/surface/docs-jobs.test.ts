@@ -16,6 +16,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("docs/rooms/jobs.md", () => {
   it("is a session that works as it is printed", { timeout: 180_000 }, () => {
-    expect(runGuide(page, folder, "harbour")).toBe(21);
+    expect(runGuide(page, folder, "harbour")).toBe(20);
   });
 });
