@@ -133,6 +133,12 @@ describe("putting a bundle in place", () => {
     expect(readdirSync(base)).toEqual([]);
   });
 
+  it("says which folder is missing", async () => {
+    await expect(createBundleFolder(join(base, "nowhere", "out"), 0, fill)).rejects.toThrowError(
+      expect.objectContaining({ code: "FILE_NOT_FOUND", where: join(base, "nowhere") }),
+    );
+  });
+
   it("removes what a dead build left, and only that", async () => {
     const dead = join(base, ".out.tmp-4194304-00");
     const young = join(base, ".out.tmp-4194304-01");

@@ -21,9 +21,9 @@ export async function createBundleFolder<T>(
 ): Promise<T> {
   requireFree(target);
   const parent = dirname(target);
-  await removeStale(parent, basename(target), now);
   const folder = join(parent, `.${basename(target)}.tmp-${process.pid}-${randomBytes(6).toString("hex")}`);
   try {
+    await removeStale(parent, basename(target), now);
     await mkdir(folder);
     await mkdir(join(folder, "artifacts"));
     const result = await fill(folder, {
