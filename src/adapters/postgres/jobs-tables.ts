@@ -1,20 +1,21 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/lease.ts";
-import type {
-  ChangeView,
-  JobFacts,
-  JobRow,
-  JobsReader,
-  JobsWriter,
-  NewJob,
-  NewLease,
-  NewStep,
-  ReceiptRow,
-  Settlement,
-  StepCounts,
-  StepPlace,
-  StepRow,
+import {
+  type ChangeView,
+  JOBS_CHANNEL,
+  type JobFacts,
+  type JobRow,
+  type JobsReader,
+  type JobsWriter,
+  type NewJob,
+  type NewLease,
+  type NewStep,
+  type ReceiptRow,
+  type Settlement,
+  type StepCounts,
+  type StepPlace,
+  type StepRow,
 } from "../../rooms/jobs/ports.ts";
 import {
   FACTS,
@@ -31,9 +32,6 @@ import {
   toStepRow,
 } from "../store/job-rows.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
-
-/** Where workers elsewhere are woken. */
-export const JOBS_CHANNEL = "jobs";
 
 // All machines count leases by the server's clock; a test gives its own time.
 const now = (parameter: string) =>

@@ -11,15 +11,12 @@ import type { ContextReader } from "../../rooms/context/ports.ts";
 import { parseTarget } from "../../rooms/context/symbol.ts";
 import { requireSymbol, resolvePin } from "../../rooms/context/symbol-lookup.ts";
 import type { JobPorts } from "../../rooms/jobs/job-operations.ts";
-import type { Corpus, CorpusView, Pauses } from "../../rooms/jobs/ports.ts";
+import { type Corpus, type CorpusView, JOBS_CHANNEL, type Pauses } from "../../rooms/jobs/ports.ts";
 import type { Composition } from "../compose.ts";
 import { createExecutePort } from "../job-ports/execute-port.ts";
 import { createPatchPort } from "../job-ports/patch-port.ts";
 import type { AppStore } from "../store.ts";
 import { wiring as context } from "./context.ts";
-
-/** The channel on which a shared database wakes workers. */
-const CHANNEL = "jobs";
 
 // Looking for similar names costs a walk over all symbols; a long list of unknown ones gets it for the first.
 const MOST_SUGGESTIONS = 20;
@@ -56,7 +53,7 @@ async function keepPauses(composition: Composition, store: AppStore): Promise<Pa
   if (known !== undefined) return known;
   const pauses = createPauses();
   kept.set(composition, pauses);
-  await store.subscribe(CHANNEL, () => pauses.wake());
+  await store.subscribe(JOBS_CHANNEL, () => pauses.wake());
   return pauses;
 }
 

@@ -131,6 +131,9 @@ export interface JobsWriter extends JobsReader {
   wake(jobId: string): Promise<void>;
 }
 
+/** Where a shared database wakes workers elsewhere. */
+export const JOBS_CHANNEL = "jobs";
+
 /** The store as this room sees it. */
 export type JobsStore = Store<ReadDoor & { readonly jobs: JobsReader }, WriteDoor & { readonly jobs: JobsWriter }>;
 
