@@ -7,6 +7,7 @@ import type {
   FileRow,
   FileVersion,
   ImageName,
+  ImagePiece,
   IndexFacts,
   LastTarget,
   SearchHit,
@@ -116,7 +117,7 @@ export class PostgresContextWriter extends PostgresContextReader implements Cont
     if (rows.length === 0) return;
     await this.#connection.run(
       `insert into context_file as f (path, version, sections)
-       select * from unnest($1::text[], $2::text[], $3::text[])
+       select * from unnest($1::text[], $2::text[], $3::bytea[])
        on conflict (path, version) do update set sections = excluded.sections where f.sections <> excluded.sections`,
       rows.map(({ path }) => path),
       rows.map(({ version }) => version),
@@ -134,7 +135,7 @@ export class PostgresContextWriter extends PostgresContextReader implements Cont
     );
   }
 
-  async publish(facts: Omit<IndexFacts, "revision">, images: Readonly<Record<ImageName, Uint8Array>>): Promise<void> {
+  async publish(facts: Omit<IndexFacts, "revision">, images: Iterable<ImagePiece>): Promise<void> {
     const { index_hash, files, sections, sources_hash, rules, built_at } = facts;
     await this.#connection.run(
       `insert into context_fact as f (id, index_hash, files, sections, sources_hash, rules, built_at, revision)
@@ -151,7 +152,7 @@ export class PostgresContextWriter extends PostgresContextReader implements Cont
     );
     const sql =
       "insert into context_image (name, bytes) values ($1, $2) on conflict (name) do update set bytes = excluded.bytes";
-    for (const [name, bytes] of Object.entries(images)) await this.#connection.run(sql, name, bytes);
+    for (const [name, bytes] of images) await this.#connection.run(sql, name, bytes);
   }
 
   async putSymbol({ symbol, last }: SymbolRow): Promise<void> {

@@ -7,6 +7,7 @@ import type {
   FileRow,
   FileVersion,
   ImageName,
+  ImagePiece,
   IndexFacts,
   LastTarget,
   SearchHit,
@@ -120,7 +121,7 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
     for (const { path, version } of files) this.#connection.run(sql, path, version);
   }
 
-  async publish(facts: Omit<IndexFacts, "revision">, images: Readonly<Record<ImageName, Uint8Array>>): Promise<void> {
+  async publish(facts: Omit<IndexFacts, "revision">, images: Iterable<ImagePiece>): Promise<void> {
     const { index_hash, files, sections, sources_hash, rules, built_at } = facts;
     this.#connection.run(
       `insert into context_fact (id, index_hash, files, sections, sources_hash, rules, built_at, revision)
@@ -137,7 +138,7 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
     );
     const sql =
       "insert into context_image (name, bytes) values (?, ?) on conflict (name) do update set bytes = excluded.bytes";
-    for (const [name, bytes] of Object.entries(images)) this.#connection.run(sql, name, bytes);
+    for (const [name, bytes] of images) this.#connection.run(sql, name, bytes);
   }
 
   async putSymbol({ symbol, last }: SymbolRow): Promise<void> {

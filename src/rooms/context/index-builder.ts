@@ -13,6 +13,7 @@ import {
   type SourceTree,
   STAT_FIELDS,
 } from "./ports.ts";
+import { RowBuffer } from "./row-buffer.ts";
 import { RowPages } from "./row-pages.ts";
 import { formatSectionLines } from "./section-index.ts";
 import { formatSectionRows } from "./section-rows.ts";
@@ -51,8 +52,8 @@ export interface Made {
   readonly modified: number;
 }
 
-// Rows leave memory in portions of this size; a corpus below it is written in one transaction.
-const STAGE_SIZE = 6 * 1024 * 1024;
+// Rows are written in portions of this size; a corpus below it is written in one transaction.
+const STAGE_SIZE = 12 * 1024 * 1024;
 // Hashes are joined in portions: a quarter of a million short texts would take more memory than what they say.
 const JOIN_FILES = 1024;
 const HASH_BYTES = 64 * 1024;
@@ -71,8 +72,7 @@ export class Builder {
   #hashes: string[] = [];
   /** Files before this one have their rows in the store. */
   #staged = 0;
-  #rows: FileRow[] = [];
-  #rowSize = 0;
+  readonly #rows = new RowBuffer();
   #lines = "";
   #sections = 0;
   #added = 0;
@@ -94,7 +94,7 @@ export class Builder {
       for (let i = 0; i < paths.length; i++) {
         const file = this.#mustRead(i) ? await this.#read(i) : await this.#reuse(i);
         if (file !== null) this.#record(file);
-        if (this.#rowSize > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage(i + 1);
+        if (this.#rows.size > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage(i + 1);
         if (i % PAUSE_FILES === PAUSE_FILES - 1) await this.#rest(i + 1);
       }
       if (this.#problems.length > 0) throw sourcesInvalid(sortProblems(this.#problems));
@@ -108,7 +108,7 @@ export class Builder {
       table: this.#table.finish(),
       index_hash: this.#hasher.digest(),
       sections: this.#sections,
-      rows: this.#rows,
+      rows: this.#rows.list(),
       added: this.#added,
       modified: this.#modified,
     };
@@ -140,9 +140,7 @@ export class Builder {
     if (before === -1) this.#added++;
     else if (!isSame) this.#modified++;
     const file = cutSections(crypto, path, content, hash);
-    const sections = formatSectionRows(file);
-    this.#rows.push({ ...toVersion(path, hash, SECTION_RULES), sections });
-    this.#rowSize += sections.length;
+    this.#rows.add(path, hash, formatSectionRows(file));
     return file;
   }
 
@@ -194,12 +192,10 @@ export class Builder {
   async #stage(end: number): Promise<void> {
     // A build that will fail writes nothing.
     if (this.#problems.length === 0) {
-      const rows = this.#rows;
-      await this.#ports.store.transact(({ context }) => context.stageFiles(rows));
+      await this.#ports.store.transact(({ context }) => context.stageFiles(this.#rows.list()));
       this.#staged = end;
     }
-    this.#rows = [];
-    this.#rowSize = 0;
+    this.#rows.clear();
   }
 
   /** Takes staged rows back when the build fails; rows that the old index names stay. */

@@ -2,10 +2,9 @@ import { encodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import { hashOf } from "./index-image.ts";
-import { requireStored, type Stored, toVersion } from "./index-load.ts";
+import { parseRow, requireStored, type Stored, toVersion } from "./index-load.ts";
 import type { ContextStore } from "./ports.ts";
 import { formatSectionLines } from "./section-index.ts";
-import { parseSectionRows } from "./section-rows.ts";
 
 interface ExportPorts {
   readonly store: ContextStore;
@@ -42,9 +41,8 @@ async function readLines(
     for (let i = from; i < to; i++) {
       const path = image.paths[i]!;
       const row = await context.file(toVersion(path, hashOf(image, i), facts.rules));
-      const file = row === null ? null : parseSectionRows(crypto, path, row.sections);
-      if (file === null) throw explainMissing(facts.revision, (await context.facts())?.revision);
-      text += formatSectionLines(file.sections);
+      if (row === null) throw explainMissing(facts.revision, (await context.facts())?.revision);
+      text += formatSectionLines(parseRow(crypto, path, row).sections);
     }
     return text;
   });
@@ -54,7 +52,7 @@ function explainMissing(started: number, now: number | undefined): VerbatimError
   if (started !== now)
     return new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt while it was written" });
   const fix = "verbatim index build --full";
-  return new VerbatimError("STORE_CORRUPT", { message: "stored sections are missing or damaged", fix });
+  return new VerbatimError("STORE_CORRUPT", { message: "stored sections are missing", fix });
 }
 
 /** The same as bytes, for a file. */

@@ -1,5 +1,5 @@
 import { compareCodePoints, decodeUtf8, encodeUtf8 } from "../../core/canonical/index.ts";
-import { type FileStat, type ImageName, STAT_FIELDS, type StatList } from "./ports.ts";
+import { type FileStat, type ImagePiece, STAT_FIELDS, type StatList } from "./ports.ts";
 
 // The facts of a file, then the clock of the build that saw them.
 const FIELDS = STAT_FIELDS + 1;
@@ -30,21 +30,17 @@ export interface IdTable {
   readonly ids: Float64Array;
 }
 
-export type ImageBytes = Readonly<Record<ImageName, Uint8Array>>;
-
 export const EMPTY_IMAGE: IndexImage = { paths: [], hashes: "", stats: new Float64Array() };
 
-/** The bytes of each piece. */
-export function encodeImages(image: IndexImage, folders: FolderImage, table: IdTable): ImageBytes {
-  return {
-    paths: encodeUtf8(image.paths.join("\n")),
-    hashes: encodeUtf8(image.hashes),
-    stats: toBytes(image.stats),
-    folders: encodeUtf8(folders.paths.join("\n")),
-    folder_stats: toBytes(folders.stats),
-    starts: toBytes(table.starts),
-    ids: toBytes(table.ids),
-  };
+/** The bytes of each piece, made one after the other: together they would take as much memory as the index itself. */
+export function* encodeImages(image: IndexImage, folders: FolderImage, table: IdTable): Iterable<ImagePiece> {
+  yield ["paths", encodeUtf8(image.paths.join("\n"))];
+  yield ["hashes", encodeUtf8(image.hashes)];
+  yield ["stats", toBytes(image.stats)];
+  yield ["folders", encodeUtf8(folders.paths.join("\n"))];
+  yield ["folder_stats", toBytes(folders.stats)];
+  yield ["starts", toBytes(table.starts)];
+  yield ["ids", toBytes(table.ids)];
 }
 
 /** Paths, hashes and stat cache; null when they do not fit together. */

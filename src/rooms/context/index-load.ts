@@ -1,3 +1,4 @@
+import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
@@ -60,7 +61,8 @@ export function toVersion(path: string, contentHash: string, rules: number): Fil
 
 /** The sections of a stored row; a missing or damaged one is STORE_CORRUPT. */
 export function parseRow(crypto: SyncCrypto, path: string, row: FileRow | null): CutFile {
-  const file = row === null ? null : parseSectionRows(crypto, path, row.sections);
+  const text = row === null ? null : decodeUtf8(row.sections);
+  const file = text === null ? null : parseSectionRows(crypto, path, text);
   return file ?? refuse(`the stored sections of ${showPath(path)} are ${row === null ? "missing" : "damaged"}`);
 }
 

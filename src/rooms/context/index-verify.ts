@@ -1,4 +1,4 @@
-import { sortedUnique } from "../../core/canonical/index.ts";
+import { decodeUtf8, sortedUnique } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { BuildPorts } from "./index-build.ts";
 import { findFile, hashOf, hasSameFacts, type IndexImage, isUnchanged } from "./index-image.ts";
@@ -44,7 +44,7 @@ export async function verifyIndex(ports: VerifyPorts): Promise<IndexVerdict> {
       if (before === -1) added.push(path);
       else {
         const row = await rows.find(toVersion(path, hashOf(image, before), facts.rules));
-        if (row?.sections !== formatSectionRows(file)) changed.push(path);
+        if (row === null || decodeUtf8(row.sections) !== formatSectionRows(file)) changed.push(path);
       }
     }
     if (i % PAUSE_FILES === PAUSE_FILES - 1) {

@@ -84,8 +84,8 @@ export interface IndexFacts {
 }
 
 /** Parts of the index that are kept as one piece each (see index-image). */
-export const IMAGES = ["paths", "hashes", "stats", "folders", "folder_stats", "starts", "ids"] as const;
-export type ImageName = (typeof IMAGES)[number];
+export type ImageName = "paths" | "hashes" | "stats" | "folders" | "folder_stats" | "starts" | "ids";
+export type ImagePiece = readonly [name: ImageName, bytes: Uint8Array];
 
 /** One version of a file under one number of the section rules (see `toVersion`). */
 export interface FileVersion {
@@ -93,9 +93,9 @@ export interface FileVersion {
   readonly version: string;
 }
 
-/** The sections of one version of one file, as text (see section-rows). */
+/** The sections of one version of one file, as UTF-8 text (see section-rows). */
 export interface FileRow extends FileVersion {
-  readonly sections: string;
+  readonly sections: Uint8Array;
 }
 
 /** A symbol and where it last pointed. */
@@ -168,7 +168,7 @@ export interface ContextWriter extends ContextReader {
   stageFiles(rows: readonly FileRow[]): Promise<void>;
   dropFiles(files: readonly FileVersion[]): Promise<void>;
   /** Makes a build current. */
-  publish(facts: Omit<IndexFacts, "revision">, images: Readonly<Record<ImageName, Uint8Array>>): Promise<void>;
+  publish(facts: Omit<IndexFacts, "revision">, images: Iterable<ImagePiece>): Promise<void>;
   putSymbol(row: SymbolRow): Promise<void>;
   removeSymbol(id: string): Promise<void>;
   /** The revision of the index, which no build changes before this transaction ends; 0 without an index. */

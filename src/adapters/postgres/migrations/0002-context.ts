@@ -22,7 +22,7 @@ create table ${s}.context_image (
 create table ${s}.context_file (
   path text collate "C" not null,
   version text collate "C" not null,
-  sections text collate "C" not null,
+  sections bytea not null,
   primary key (path, version)
 );
 create table ${s}.context_symbol (

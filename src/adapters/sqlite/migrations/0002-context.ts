@@ -26,7 +26,7 @@ create table context_image (
 create table context_file (
   path text not null,
   version text not null,
-  sections text not null,
+  sections blob not null,
   primary key (path, version)
 ) strict;
 create table context_symbol (
