@@ -257,6 +257,27 @@ export function describeJobs(create: () => Promise<JobHarness>): void {
     });
   });
 
+  it("each READ leaves its Expansion and then its Receipt in the job's stream, under the worker's name", async () => {
+    const id = await post(ports, makeMessage([read("@TOOLS/BELL"), read("@CANON/LAMPS", "head(1)", "lamps")]));
+    await runJob(ports, id, { workers: 1 });
+    const { entries, receipts, hashes } = await readJob(ports, id);
+    expect(kindsOf(entries)).toEqual(["MESSAGE_ACCEPTED", "PLAN", "EXPANSION", "RECEIPT", "EXPANSION", "RECEIPT"]);
+    const content_hash = ports.crypto.sha256("# Lamps");
+    expect(JSON.parse(entries[4]!.body)).toEqual({
+      run_id: RUN,
+      symbol_or_section_id: "@CANON/LAMPS",
+      slice: "head(1)",
+      content_hash,
+      payload_ref: `sha256:${content_hash}`,
+    });
+    const bodies = [entries[3]!, entries[5]!];
+    expect(bodies.map(({ body }) => body)).toEqual(receipts.map((receipt) => formatCanonical(receipt)));
+    expect(bodies.map(({ body_hash }) => body_hash)).toEqual(hashes);
+    expect(receipts[1]!.outputs).toEqual({ lamps: `sha256:${content_hash}` });
+    expect(entries[5]!.actor).toMatch(/^test\//);
+    expectUnbrokenChain(entries);
+  });
+
   it("a budget breach fails its step with the numbers, and the steps before it stay committed", async () => {
     const budgets = { ...MESSAGE.budgets, max_expands_per_step: 1 };
     const id = await post(ports, makeMessage(MESSAGE.ops, { budgets }));

@@ -149,7 +149,7 @@ export async function settle(
   now: number,
 ): Promise<Ended> {
   const entries: NewEntry[] = [{ kind: "RECEIPT", actor: worker, body: receipt as unknown as JsonObject }];
-  
+  if (expansion !== null) entries.unshift({ kind: "EXPANSION", actor: worker, body: expansion });
   // The entry has the canonical text of the receipt and its hash already.
   const { body, body_hash } = (await ledger.append(streamOf(job_id), "next", entries)).at(-1)!;
   const status = receipt.status === "SUCCESS" ? "SUCCESS" : "FAILURE";
