@@ -26,7 +26,7 @@ async function makeSignedBundle(): Promise<string> {
 }
 
 function run(folder: string): { readonly status: number | null; readonly output: string } {
-  const { status, stdout, stderr } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
+  const { status, stdout, stderr } = spawnSync("bash", ["--norc", "--noprofile", "-euo", "pipefail", "-c", script], {
     cwd: folder,
     encoding: "utf8",
   });

@@ -14,9 +14,8 @@ import type {
   SearchRow,
   SymbolRow,
 } from "../../rooms/context/ports.ts";
+import { joinBytes } from "../store/bytes.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
-
-const NO_BYTES = new Uint8Array();
 
 interface StoredSymbol {
   readonly symbol: string;
@@ -38,8 +37,8 @@ export class PostgresContextReader implements ContextReader {
   }
 
   async image(name: ImageName): Promise<Uint8Array> {
-    const sql = "select bytes from context_image where name = $1";
-    return (await this.#connection.get<{ bytes: Uint8Array }>(sql, name))?.bytes ?? NO_BYTES;
+    const sql = "select bytes from context_image where name = $1 order by part";
+    return joinBytes((await this.#connection.all<{ bytes: Uint8Array }>(sql, name)).map(({ bytes }) => bytes));
   }
 
   async file({ path, version }: FileVersion): Promise<FileRow | null> {
@@ -150,9 +149,10 @@ export class PostgresContextWriter extends PostgresContextReader implements Cont
       rules,
       built_at,
     );
-    const sql =
-      "insert into context_image (name, bytes) values ($1, $2) on conflict (name) do update set bytes = excluded.bytes";
-    for (const [name, bytes] of images) await this.#connection.run(sql, name, bytes);
+    await this.#connection.run("delete from context_image");
+    const sql = "insert into context_image (name, part, bytes) values ($1, $2, $3)";
+    let part = 0;
+    for (const [name, bytes] of images) await this.#connection.run(sql, name, part++, bytes);
   }
 
   async putSymbol({ symbol, last }: SymbolRow): Promise<void> {

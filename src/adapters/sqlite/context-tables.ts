@@ -14,10 +14,10 @@ import type {
   SearchRow,
   SymbolRow,
 } from "../../rooms/context/ports.ts";
+import { joinBytes } from "../store/bytes.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 
 const ORDINALS = 33_554_432;
-const NO_BYTES = new Uint8Array();
 
 interface StoredSymbol {
   readonly symbol: string;
@@ -39,8 +39,8 @@ export class SqliteContextReader implements ContextReader {
   }
 
   async image(name: ImageName): Promise<Uint8Array> {
-    const row = this.#connection.get<{ bytes: Uint8Array }>("select bytes from context_image where name = ?", name);
-    return row?.bytes ?? NO_BYTES;
+    const sql = "select bytes from context_image where name = ? order by part";
+    return joinBytes(this.#connection.all<{ bytes: Uint8Array }>(sql, name).map(({ bytes }) => bytes));
   }
 
   async file({ path, version }: FileVersion): Promise<FileRow | null> {
@@ -136,9 +136,10 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
       rules,
       built_at,
     );
-    const sql =
-      "insert into context_image (name, bytes) values (?, ?) on conflict (name) do update set bytes = excluded.bytes";
-    for (const [name, bytes] of images) this.#connection.run(sql, name, bytes);
+    this.#connection.run("delete from context_image");
+    const sql = "insert into context_image (name, part, bytes) values (?, ?, ?)";
+    let part = 0;
+    for (const [name, bytes] of images) this.#connection.run(sql, name, part++, bytes);
   }
 
   async putSymbol({ symbol, last }: SymbolRow): Promise<void> {

@@ -177,7 +177,9 @@ describe("a damaged index", () => {
   it("is found by verify and by reading, and mended by a full build", async () => {
     const room = await open({ later: HOUR });
     const { index_hash } = await buildIndex(room, { full: false });
-    raw("update context_file set sections = cast(replace(cast(sections as text), 'b.md', 'x.md') as blob) where path = 'b.md'");
+    raw(
+      "update context_file set sections = cast(replace(cast(sections as text), 'b.md', 'x.md') as blob) where path = 'b.md'",
+    );
     expect(await verifyIndex(room)).toMatchObject({ ok: false, changed: ["b.md"] });
     await expect(room.exported()).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     raw("update context_file set sections = x'6e6f' where path = 'b.md'");

@@ -1,5 +1,5 @@
 import { compareCodePoints, decodeUtf8, encodeUtf8 } from "../../core/canonical/index.ts";
-import { type FileStat, type ImagePiece, STAT_FIELDS, type StatList } from "./ports.ts";
+import { type FileStat, type ImageName, type ImagePiece, STAT_FIELDS, type StatList } from "./ports.ts";
 
 // The facts of a file, then the clock of the build that saw them.
 const FIELDS = STAT_FIELDS + 1;
@@ -32,15 +32,32 @@ export interface IdTable {
 
 export const EMPTY_IMAGE: IndexImage = { paths: [], hashes: "", stats: new Float64Array() };
 
-/** The bytes of each piece, made one after the other: together they would take as much memory as the index itself. */
+// What is written at once; whole, the images would need as much memory again as the index itself.
+const PIECE = 1024 * 1024;
+const PIECE_PATHS = 8192;
+
+/** The images in pieces, each made when it is asked for. */
 export function* encodeImages(image: IndexImage, folders: FolderImage, table: IdTable): Iterable<ImagePiece> {
-  yield ["paths", encodeUtf8(image.paths.join("\n"))];
-  yield ["hashes", encodeUtf8(image.hashes)];
-  yield ["stats", toBytes(image.stats)];
-  yield ["folders", encodeUtf8(folders.paths.join("\n"))];
-  yield ["folder_stats", toBytes(folders.stats)];
-  yield ["starts", toBytes(table.starts)];
-  yield ["ids", toBytes(table.ids)];
+  yield* encodePaths("paths", image.paths);
+  for (let at = 0; at < image.hashes.length; at += PIECE)
+    yield ["hashes", encodeUtf8(image.hashes.slice(at, at + PIECE))];
+  yield* encodeNumbers("stats", image.stats);
+  yield* encodePaths("folders", folders.paths);
+  yield* encodeNumbers("folder_stats", folders.stats);
+  yield* encodeNumbers("starts", table.starts);
+  yield* encodeNumbers("ids", table.ids);
+}
+
+function* encodePaths(name: ImageName, paths: readonly string[]): Iterable<ImagePiece> {
+  for (let at = 0; at < paths.length; at += PIECE_PATHS) {
+    const text = paths.slice(at, at + PIECE_PATHS).join("\n");
+    yield [name, encodeUtf8(at + PIECE_PATHS < paths.length ? `${text}\n` : text)];
+  }
+}
+
+function* encodeNumbers(name: ImageName, numbers: Float64Array): Iterable<ImagePiece> {
+  const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+  for (let at = 0; at < bytes.length; at += PIECE) yield [name, bytes.subarray(at, at + PIECE)];
 }
 
 /** Paths, hashes and stat cache; null when they do not fit together. */
@@ -67,10 +84,6 @@ export function decodeTable(starts: Uint8Array, ids: Uint8Array, files: number):
   const second = toNumbers(ids);
   const fits = first !== null && second !== null && first.length === files + 1 && first[files] === second.length;
   return fits ? { starts: first, ids: second } : null;
-}
-
-function toBytes(array: Float64Array): Uint8Array {
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
 function toNumbers(bytes: Uint8Array): Float64Array | null {

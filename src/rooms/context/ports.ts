@@ -83,7 +83,7 @@ export interface IndexFacts {
   readonly revision: number;
 }
 
-/** Parts of the index that are kept as one piece each (see index-image). */
+/** Parts of the index that are read as one piece each (see index-image), and written in smaller ones. */
 export type ImageName = "paths" | "hashes" | "stats" | "folders" | "folder_stats" | "starts" | "ids";
 export type ImagePiece = readonly [name: ImageName, bytes: Uint8Array];
 
@@ -145,6 +145,7 @@ export type SearchEngine =
 
 export interface ContextReader {
   facts(): Promise<IndexFacts | null>;
+  /** All pieces of an image, one after the other. */
   image(name: ImageName): Promise<Uint8Array>;
   file(version: FileVersion): Promise<FileRow | null>;
   /** Rows from a path on, in path order; several versions of a path may be there. */

@@ -16,8 +16,10 @@ create table ${s}.context_fact (
   revision bigint not null
 );
 create table ${s}.context_image (
-  name text collate "C" primary key,
-  bytes bytea not null
+  name text collate "C" not null,
+  part bigint not null,
+  bytes bytea not null,
+  primary key (name, part)
 );
 create table ${s}.context_file (
   path text collate "C" not null,

@@ -20,8 +20,10 @@ create table context_fact (
   revision integer not null
 ) strict;
 create table context_image (
-  name text not null primary key,
-  bytes blob not null
+  name text not null,
+  part integer not null,
+  bytes blob not null,
+  primary key (name, part)
 ) strict;
 create table context_file (
   path text not null,
