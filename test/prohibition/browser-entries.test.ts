@@ -2,22 +2,23 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 
 // Guards: verbatim/contracts and verbatim/verify run in a browser. The built files are read, because a bundler may
 // put code for Node into a chunk that they share.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)"([^"\n]+)"/g;
 
 /** Every module that loading a built file loads: files of ours by path, packages and built-in modules by name. */
 function reach(entry: string): Set<string> {
   const seen = new Set<string>([entry]);
   for (const file of seen) {
     if (!file.startsWith("dist/")) continue;
-    for (const [, specifier] of readFileSync(join(ROOT, file), "utf8").matchAll(IMPORT)) {
-      const isOurs = specifier!.startsWith("./") || specifier!.startsWith("../");
-      seen.add(isOurs ? normalize(join(dirname(file), specifier!)) : specifier!);
+    // Tokens, not text: strings of ours hold programs with imports of their own.
+    for (const { fileName } of ts.preProcessFile(readFileSync(join(ROOT, file), "utf8"), true, true).importedFiles) {
+      const isOurs = fileName.startsWith("./") || fileName.startsWith("../");
+      seen.add(isOurs ? normalize(join(dirname(file), fileName)) : fileName);
     }
   }
   return seen;
