@@ -8,5 +8,5 @@ const room = await openRoom({ root, state, config: { sources: ["docs/**/*.md"] }
 room.watched.reads.push = () => 0;
 const { files, sections } = await buildIndex(room, { full: false });
 await room.close();
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1024);
+const megabytes = Math.round((process.resourceUsage().maxRSS * 1024) / 1_000_000);
 console.log(JSON.stringify({ files, sections, megabytes }));

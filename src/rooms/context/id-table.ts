@@ -1,18 +1,19 @@
 import type { IdTable } from "./index-image.ts";
 
-const CHUNK = 65_536;
-
 /** Collects the ids of sections in index order and becomes the table that finds them. */
 export class IdTableMaker {
   readonly #starts: number[] = [0];
-  // In chunks, because an array that doubles wastes half of itself.
-  readonly #chunks: Float64Array[] = [];
+  #prefixes = new Float64Array(1024);
   #count = 0;
 
   addSection(sectionId: string): void {
-    const at = this.#count++ % CHUNK;
-    if (at === 0) this.#chunks.push(new Float64Array(CHUNK));
-    this.#chunks[this.#chunks.length - 1]![at] = idPrefix(sectionId);
+    if (this.#count === this.#prefixes.length) {
+      // By a quarter, not by double: of millions of sections half a table would be waste.
+      const larger = new Float64Array(this.#prefixes.length * 1.25);
+      larger.set(this.#prefixes);
+      this.#prefixes = larger;
+    }
+    this.#prefixes[this.#count++] = idPrefix(sectionId);
   }
 
   endFile(): void {
@@ -21,13 +22,10 @@ export class IdTableMaker {
 
   /** The table; the maker is spent afterwards. Cost: n log n over plain numbers. */
   finish(): IdTable {
-    const ids = new Float64Array(this.#count);
+    const ids = this.#prefixes.subarray(0, this.#count);
     const span = tableSpan(this.#count);
     const scale = prefixScale(span);
-    for (let i = 0; i < ids.length; i++) {
-      ids[i] = Math.floor(this.#chunks[Math.floor(i / CHUNK)]![i % CHUNK]! / scale) * span + i;
-    }
-    this.#chunks.length = 0;
+    for (let i = 0; i < ids.length; i++) ids[i] = Math.floor(ids[i]! / scale) * span + i;
     return { starts: Float64Array.from(this.#starts), ids: ids.sort() };
   }
 }

@@ -36,11 +36,10 @@ export const EMPTY_IMAGE: IndexImage = { paths: [], hashes: "", stats: new Float
 const PIECE = 1024 * 1024;
 const PIECE_PATHS = 8192;
 
-/** The images in pieces, each made when it is asked for. */
+/** The images in pieces, each made when it is asked for and valid until the next. */
 export function* encodeImages(image: IndexImage, folders: FolderImage, table: IdTable): Iterable<ImagePiece> {
   yield* encodePaths("paths", image.paths);
-  for (let at = 0; at < image.hashes.length; at += PIECE)
-    yield ["hashes", encodeUtf8(image.hashes.slice(at, at + PIECE))];
+  yield* encodeHashes(image.hashes);
   yield* encodeNumbers("stats", image.stats);
   yield* encodePaths("folders", folders.paths);
   yield* encodeNumbers("folder_stats", folders.stats);
@@ -52,6 +51,15 @@ function* encodePaths(name: ImageName, paths: readonly string[]): Iterable<Image
   for (let at = 0; at < paths.length; at += PIECE_PATHS) {
     const text = paths.slice(at, at + PIECE_PATHS).join("\n");
     yield [name, encodeUtf8(at + PIECE_PATHS < paths.length ? `${text}\n` : text)];
+  }
+}
+
+function* encodeHashes(hashes: string): Iterable<ImagePiece> {
+  const encoder = new TextEncoder();
+  const piece = new Uint8Array(PIECE);
+  for (let at = 0; at < hashes.length; at += PIECE) {
+    const { written } = encoder.encodeInto(hashes.slice(at, at + PIECE), piece);
+    yield ["hashes", piece.subarray(0, written)];
   }
 }
 

@@ -48,7 +48,7 @@ export class RowBuffer {
 
   #reserve(more: number): void {
     if (this.#size + more <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#size + more));
+    const larger = new Uint8Array(Math.max(this.#bytes.length * 1.25, this.#size + more));
     larger.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = larger;
   }
