@@ -7,10 +7,10 @@ describe("finding a contract object", () => {
   });
 
   it("answers a mistyped name with the nearest ones", () => {
-    const problem = { code: "CONTRACT_UNKNOWN", details: { nearest: ["receipt"] } };
-    expect(() => findContract("reciept")).toThrowError(expect.objectContaining(problem));
-    expect(() => findContract("jobs/reciept")).toThrowError(
-      expect.objectContaining({ details: { nearest: ["jobs/receipt"] } }),
+    const problem = { code: "CONTRACT_UNKNOWN", details: { nearest: ["bundle-manifest"] } };
+    expect(() => findContract("bundle-manifset")).toThrowError(expect.objectContaining(problem));
+    expect(() => findContract("jobs/bundle-manifset")).toThrowError(
+      expect.objectContaining({ details: { nearest: ["jobs/bundle-manifest"] } }),
     );
   });
 

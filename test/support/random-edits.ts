@@ -101,8 +101,8 @@ export async function playRandomCase(seed: number): Promise<void> {
   const before = recordWithTools(repo.root);
   const kept = join(repo.base, "kept");
   mkdirSync(kept);
-  writeFileSync(join(repo.base, "player.mjs"), PLAYER);
-  writeFileSync(join(repo.base, "steps.json"), JSON.stringify(makeSteps(dice, known)));
+  writeFileSync(join(kept, "player.mjs"), PLAYER);
+  writeFileSync(join(kept, "steps.json"), JSON.stringify(makeSteps(dice, known)));
   const env = { PATH: process.env["PATH"], HOME: join(repo.base, "home"), XDG_STATE_HOME: join(repo.base, "state") };
   await using app = openApp({ door: "library", start: repo.root, env, platform: process.platform });
   const summary = (await app.call("agent.run", {
@@ -112,7 +112,7 @@ export async function playRandomCase(seed: number): Promise<void> {
     max_added_lines: 100_000,
     keep: [kept],
     leave_out: ["bin0.dat", "bin1.dat", "bin2.dat", "link0", "link1", "link2"],
-    command: [process.execPath, join(repo.base, "player.mjs"), join(repo.base, "steps.json"), kept],
+    command: [process.execPath, join(kept, "player.mjs"), join(kept, "steps.json"), kept],
   })) as Summary;
   expect([seed, summary.reason, ["verified", "unchanged"].includes(summary.outcome)]).toEqual([seed, null, true]);
   expect([seed, recordWithTools(repo.root) === before]).toEqual([seed, true]);
