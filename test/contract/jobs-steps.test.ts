@@ -287,6 +287,26 @@ describe("workers", () => {
     expect(receipts).toMatchObject(rows.map(({ step }) => ({ step_id: step.step_id })));
   });
 
+  it("do a step themselves whose worker died, while their own waits for it", async () => {
+    const id = await post(ports, makeMessage([read("@LOG/ONE"), read("@LOG/TWO"), read("@LOG/THREE")]));
+    await claimStep(ports, { job_id: id }, { name: "tomas", lease_ms: 1000 });
+    await runJob({ ...ports, pauses: quickPauses() }, id, { workers: 1 });
+    const rows = await ports.store.read(({ jobs }) => jobs.steps(id));
+    expect(rows.map(({ status, fencing_token }) => [status, fencing_token])).toEqual([
+      ["COMMITTED", 2],
+      ["COMMITTED", 1],
+      ["COMMITTED", 1],
+    ]);
+  });
+
+  it("give up a step that waits for somebody else's, and say JOB_BUSY", async () => {
+    const id = await post(ports, makeMessage([read("@LOG/ONE"), read("@LOG/TWO")]));
+    await claimStep(ports, { job_id: id }, { name: "tomas", lease_ms: LEASE_MS });
+    const error = await runJob({ ...ports, pauses: quickPauses() }, id, { workers: 2 }).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code: "JOB_BUSY", details: { leases: [{ ordinal: 1, lease_owner: "tomas" }] } });
+    expect(await readJob(ports, id)).toMatchObject({ statuses: ["LEASED", "LEASED"], receipts: [] });
+  });
+
   it("say JOB_BUSY when only somebody else could go on", async () => {
     const id = await post(ports, makeMessage([read("@TOOLS/BELL")]));
     await claimStep(ports, { job_id: id }, { name: "tomas", lease_ms: LEASE_MS });
@@ -309,6 +329,25 @@ describe("workers", () => {
     runs.at = async () => stop.abort();
     await runWorkers(ports, { workers: 1, once: false, stop: stop.signal });
     expect((await readJob(ports, id)).statuses).toEqual(["COMMITTED", "PENDING"]);
+  });
+
+  it("stop only after what they finished has taken effect, when a colleague is still busy before it", async () => {
+    const id = await post(ports, makeMessage([read("@LOG/ONE"), read("@LOG/TWO"), read("@TOOLS/BELL")]));
+    const rows = await ports.store.read(({ jobs }) => jobs.steps(id));
+    const stop = new AbortController();
+    const slow = {
+      ...ports.content,
+      async get(hash: string) {
+        const bytes = await ports.content.get(hash);
+        if (hash === rows[1]!.resolved.content_hash) setImmediate(() => stop.abort());
+        if (hash === rows[0]!.resolved.content_hash) {
+          await new Promise<void>((done) => stop.signal.addEventListener("abort", () => setTimeout(done, 60)));
+        }
+        return bytes;
+      },
+    };
+    await runJob({ ...ports, content: slow }, id, { workers: 2, stop: stop.signal });
+    expect((await readJob(ports, id)).statuses).toEqual(["COMMITTED", "COMMITTED", "PENDING"]);
   });
 
   it("say which required output is missing when a receipt lacks it", async () => {

@@ -1,4 +1,5 @@
 import { VerbatimError } from "../../core/errors/index.ts";
+import { formatTime } from "../../core/time.ts";
 import { requireFacts, streamOf } from "./job-state.ts";
 import type { StepRow } from "./ports.ts";
 import { type QueuePorts, settle } from "./queue.ts";
@@ -44,9 +45,12 @@ export function busy(job_id: string, rows: readonly StepRow[]): VerbatimError {
     lease_owner,
     lease_expires_ms,
   }));
-  const list = leases.map(({ ordinal, lease_owner }) => `step ${ordinal} by ${lease_owner}`).join(", ");
+  const list = leases.map(
+    ({ ordinal, lease_owner, lease_expires_ms }) =>
+      `step ${ordinal} to ${lease_owner} until ${formatTime(lease_expires_ms ?? 0)}`,
+  );
   return new VerbatimError("JOB_BUSY", {
-    message: `steps of ${job_id} are leased to other workers: ${list}`,
+    message: `steps of ${job_id} are leased: ${list.join(", ")}`,
     details: { job_id, leases },
   });
 }

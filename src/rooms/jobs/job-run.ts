@@ -5,7 +5,8 @@ import { busy } from "./cancel.ts";
 import { findMissingOutputs, requireFacts, requireJob } from "./job-state.ts";
 import { LEASE_MS } from "./lease.ts";
 import type { JobsReader, StepRow } from "./ports.ts";
-import { StepRunner, type WorkerPorts } from "./worker.ts";
+import type { Wanted } from "./queue.ts";
+import { type OnStep, StepRunner, type WorkerPorts } from "./worker.ts";
 
 export interface RunPorts extends WorkerPorts {
   readonly ids: Ids;
@@ -45,16 +46,13 @@ export async function runJob(ports: RunPorts, jobId: string, options: RunOptions
   let done = before.COMMITTED;
   const onStep = () => ports.progress.report({ label: "steps", done: ++done, total: step_count });
   const names = nameWorkers(ports, Math.min(options.workers, step_count));
-  const own = new Set(names);
-  await all(options.stop ?? NEVER, names, async (name, stop) => {
-    const worker = { name, lease_ms: options.lease_ms ?? LEASE_MS };
-    const runner = new StepRunner(ports, worker, { job_id: jobId }, onStep);
-    const patience = new Patience(ports, jobId, own);
-    while (!stop.aborted) {
-      const answer = await runner.advance();
-      if (answer === "JOB_DONE" || answer === "JOB_FAILED") return;
-      if (answer === "NO_STEP") await patience.wait(stop);
-    }
+  await runTeam(ports, { job_id: jobId }, { ...options, names, onStep }, (team) => {
+    const patience = new Patience(ports, jobId, new Set(names));
+    return async (runner, stop) => {
+      const answer = await runner.advance(!stop.aborted);
+      if (answer === "NO_STEP") await patience.wait(stop, team);
+      return answer === "MORE" || answer === "NO_STEP";
+    };
   });
   await ports.store.read(({ jobs }) => requireSuccess(jobs, jobId));
 }
@@ -63,41 +61,57 @@ export async function runJob(ports: RunPorts, jobId: string, options: RunOptions
 export async function runWorkers(ports: RunPorts, options: RunOptions & { readonly once: boolean }): Promise<number> {
   let done = 0;
   const onStep = () => ports.progress.report({ label: "steps", done: ++done });
-  await all(options.stop ?? NEVER, nameWorkers(ports, options.workers), async (name, stop) => {
-    const runner = new StepRunner(ports, { name, lease_ms: options.lease_ms ?? LEASE_MS }, "any", onStep);
-    while (!stop.aborted) {
-      const answer = await runner.advance();
-      if (answer === "MORE") continue;
-      // A job that is over is not open any more; the next one is looked for at once.
-      if (answer === "NO_STEP" && options.once) return;
-      if (answer === "NO_STEP") await ports.pauses.pause(IDLE_MS, stop);
-    }
+  const names = nameWorkers(ports, options.workers);
+  await runTeam(ports, "any", { ...options, names, onStep }, () => async (runner, stop) => {
+    const answer = await runner.advance(!stop.aborted);
+    // A job that is over is not open any more; the next one is looked for at once.
+    if (answer !== "NO_STEP") return true;
+    if (options.once && runner.waiting === 0) return false;
+    await ports.pauses.pause(runner.waiting > 0 ? PAUSE_MS : IDLE_MS, stop.aborted ? undefined : stop);
+    return true;
   });
   return done;
 }
 
-/** Runs one function per name and waits for all; when one throws, the others end what they began and stop. */
-async function all(
-  outer: AbortSignal,
-  names: readonly string[],
-  run: (name: string, stop: AbortSignal) => Promise<void>,
+/** The workers of one call. */
+type Team = readonly StepRunner[];
+
+/** One turn of a worker; false when it has nothing more to do. */
+type Turn = (runner: StepRunner, stop: AbortSignal) => Promise<boolean>;
+
+/** Runs workers side by side and waits for all. When one throws, or on a stop, the others end what they began. */
+async function runTeam(
+  ports: RunPorts,
+  wanted: Wanted,
+  options: RunOptions & { readonly names: readonly string[]; readonly onStep: OnStep },
+  begin: (team: Team) => Turn,
 ): Promise<void> {
+  const lease_ms = options.lease_ms ?? LEASE_MS;
+  const team = options.names.map((name) => new StepRunner(ports, { name, lease_ms }, wanted, options.onStep));
   const broken = new AbortController();
-  const stop = AbortSignal.any([outer, broken.signal]);
+  const stop = AbortSignal.any([options.stop ?? NEVER, broken.signal]);
   const failures: unknown[] = [];
-  const one = async (name: string) => {
+  const work = async (runner: StepRunner) => {
+    const turn = begin(team);
     try {
-      await run(name, stop);
+      while (!stop.aborted || runner.waiting > 0) {
+        // What is done and waits for a step that another worker here still runs takes effect before a stop.
+        const last = stop.aborted && !team.some(({ performing }) => performing);
+        const before = runner.waiting;
+        if (!(await turn(runner, stop)) || (last && runner.waiting === before)) break;
+      }
     } catch (thrown) {
       failures.push(thrown);
       broken.abort();
+    } finally {
+      runner.abandon();
     }
   };
-  await Promise.all(names.map(one));
+  await Promise.all(team.map(work));
   if (failures.length > 0) throw failures[0];
 }
 
-/** Waits while others move, and gives up when only others could. */
+/** Waits while somebody moves, and gives up when only others could. */
 class Patience {
   readonly #ports: RunPorts;
   readonly #jobId: string;
@@ -111,16 +125,16 @@ class Patience {
     this.#own = own;
   }
 
-  async wait(stop: AbortSignal): Promise<void> {
+  async wait(stop: AbortSignal, team: Team): Promise<void> {
     const rows = await this.#ports.store.read(({ jobs }) => jobs.steps(this.#jobId));
-    const leased = rows.filter(({ status }) => status === "LEASED");
-    const foreign = leased.filter(({ lease_owner }) => !this.#own.has(lease_owner!));
+    const foreign = rows.filter(({ status, lease_owner }) => status === "LEASED" && !this.#own.has(lease_owner!));
     const seen = rows.map(({ status, fencing_token }) => `${status}${fencing_token}`).join();
     const now = this.#ports.clock.now();
-    if (seen !== this.#seen || foreign.length < leased.length) this.#since = now;
+    if (seen !== this.#seen || team.some(({ performing }) => performing)) this.#since = now;
     this.#seen = seen;
     if (now - this.#since >= PATIENCE_MS && foreign.length > 0) throw busy(this.#jobId, foreign);
-    await this.#ports.pauses.pause(PAUSE_MS, stop);
+    // A stop ends a pause at once; whoever waits for a colleague must not spin meanwhile.
+    await this.#ports.pauses.pause(PAUSE_MS, stop.aborted ? undefined : stop);
   }
 }
 

@@ -19,8 +19,8 @@ export interface Worker {
 /** A step to run, or why there is none. */
 export type Claim = StepRow | "NO_STEP" | "JOB_DONE" | "JOB_FAILED";
 
-/** Where the next step is looked for: in one job, or in all open ones, oldest first. */
-export type Wanted = { readonly job_id: string } | "any";
+/** Where the next step is looked for: in one job, perhaps only before a step, or in all open ones, oldest first. */
+export type Wanted = { readonly job_id: string; readonly below?: number } | "any";
 
 type JobsDoor = WriteDoor & { readonly jobs: JobsWriter };
 
@@ -38,7 +38,7 @@ export async function claimStep(ports: QueuePorts, wanted: Wanted, worker: Worke
 }
 
 async function claimNext(door: JobsDoor, wanted: Wanted, worker: Worker): Promise<Claim> {
-  if (wanted !== "any") return (await claimIn(door, wanted.job_id, worker)).claim;
+  if (wanted !== "any") return (await claimIn(door, wanted.job_id, worker, wanted.below)).claim;
   for (let after = 0; ; ) {
     const page = await door.jobs.openJobsAfter(after, OPEN_PAGE);
     for (const { job_id, number } of page) {
@@ -50,11 +50,12 @@ async function claimNext(door: JobsDoor, wanted: Wanted, worker: Worker): Promis
   }
 }
 
-async function claimIn({ jobs }: JobsDoor, job_id: string, worker: Worker) {
+async function claimIn({ jobs }: JobsDoor, job_id: string, worker: Worker, below = Number.POSITIVE_INFINITY) {
   const { now, ...view } = await jobs.viewForClaim(job_id);
   const { lowest } = view;
   const answer = decideClaim(view, now, worker.lease_ms);
   if (typeof answer === "string") return { claim: answer, lowest, now };
+  if (answer.ordinal >= below) return { claim: "NO_STEP" as const, lowest, now };
   const { ordinal, token: fencing_token, expires: lease_expires_ms } = answer;
   const lease = { job_id, ordinal, lease_owner: worker.name, lease_expires_ms, fencing_token, now };
   return { claim: await jobs.lease(lease), lowest, now };
