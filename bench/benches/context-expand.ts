@@ -8,7 +8,7 @@ import { writePages } from "../markdown-corpus.ts";
 
 const RATE_PER_MS = 20;
 const FILES = 100;
-const REFS = 1_000;
+const REFS = 5_000;
 const BUDGETS = { max_symbols: 1e6, max_sections: 1e6, max_bytes: 1e9, max_expands: 1e6 };
 
 /** Expansions in process through the public operation: resolve, slice, hash, record. Payloads are stored already. */
@@ -17,7 +17,7 @@ export const contextExpand: Bench = {
   what: `N expansions of symbols and sections, ${REFS} a call, each recorded in the ledger`,
   baseline: "20,000 a second",
   corpus: `${FILES} seeded Markdown files of 4.1 kB with ten sections each`,
-  sizes: [2_000, 20_000],
+  sizes: [5_000, 20_000],
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
     const root = mkdtempSync(join(tmpdir(), "verbatim-bench-"));

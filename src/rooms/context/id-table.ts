@@ -60,7 +60,12 @@ export function placeOf({ starts }: IdTable, n: number): { readonly file: number
 
 /** First 48 bits of a hash as a number. */
 function idPrefix(sectionId: string): number {
-  return Number.parseInt(sectionId.slice(0, 12), 16);
+  let prefix = 0;
+  for (let i = 0; i < 12; i++) {
+    const code = sectionId.charCodeAt(i);
+    prefix = prefix * 16 + (code < 0x3a ? code - 0x30 : code - 0x57);
+  }
+  return prefix;
 }
 
 function tableSpan(sections: number): number {

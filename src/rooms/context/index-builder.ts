@@ -72,7 +72,7 @@ export class Builder {
   #hashes: string[] = [];
   /** Files before this one have their rows in the store. */
   #staged = 0;
-  readonly #rows = new RowBuffer();
+  readonly #rows = new RowBuffer(STAGE_SIZE + 1024 * 1024);
   #lines = "";
   #sections = 0;
   #added = 0;

@@ -2,7 +2,6 @@ import { toVersion } from "./index-load.ts";
 import type { FileRow } from "./ports.ts";
 import { SECTION_RULES } from "./sections.ts";
 
-const FIRST_SIZE = 1024 * 1024;
 // UTF-8 has at most three bytes for each unit of a string.
 const MOST_BYTES = 3;
 
@@ -12,11 +11,16 @@ const MOST_BYTES = 3;
  */
 export class RowBuffer {
   readonly #encoder = new TextEncoder();
-  #bytes = new Uint8Array(FIRST_SIZE);
+  #bytes: Uint8Array<ArrayBuffer>;
   #paths: string[] = [];
   #hashes: string[] = [];
   #ends: number[] = [];
   #size = 0;
+
+  /** Room for so many bytes; memory that is not written to costs nothing. */
+  constructor(capacity: number) {
+    this.#bytes = new Uint8Array(capacity);
+  }
 
   /** Bytes that wait. */
   get size(): number {
@@ -48,7 +52,7 @@ export class RowBuffer {
 
   #reserve(more: number): void {
     if (this.#size + more <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.#bytes.length * 1.25, this.#size + more));
+    const larger = new Uint8Array(this.#size + more);
     larger.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = larger;
   }
