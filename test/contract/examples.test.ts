@@ -42,8 +42,9 @@ describe.each(CONTRACTS.map((contract) => [toContractId(contract), contract] as 
     },
   );
 
-  it.runIf(contract.media !== "text")("publishes a schema that accepts every valid example", () => {
-    if (contract.media === "text") return;
+  // A text object has a line parser and no schema: there is nothing to test, so nothing to skip.
+  if (contract.media === "text") return;
+  it("publishes a schema that accepts every valid example", () => {
     const published = compileSchema(exportSchema(contract.schema));
     const problems = valid.flatMap(({ instance }) => ("value" in instance ? published.check(instance.value) : []));
     expect(problems).toEqual([]);
