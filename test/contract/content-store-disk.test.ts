@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -83,6 +92,19 @@ describe("a content store on disk", () => {
       for (const name of [dead, living, foreign]) writeFileSync(join(folder, "tmp", name), "half");
       await createContentStore({ ...fixedPorts(), folder }).put(new Uint8Array([1]));
       expect(readdirSync(join(folder, "tmp")).toSorted()).toEqual([living, foreign].toSorted());
+    });
+
+    it("does not take an unfinished payload for abandoned because the clock it was written by is far behind", async () => {
+      await content.put(bytes);
+      const [own] = await unfinishedNames();
+      const [elsewhere] = [own!.replace(/^[0-9a-f]{12}/, "0123456789ab")];
+      const past = new Date("2001-02-03T04:05:06Z");
+      for (const name of [own!, elsewhere]) {
+        writeFileSync(join(folder, "tmp", name), "half");
+        utimesSync(join(folder, "tmp", name), past, past);
+      }
+      await createContentStore({ ...fixedPorts(), folder }).put(new Uint8Array([1]));
+      expect(readdirSync(join(folder, "tmp")).toSorted()).toEqual([own!, elsewhere].toSorted());
     });
 
     /** The name of an unfinished file, caught while a payload is being written. */

@@ -71,9 +71,6 @@ export async function createSqliteJobs(): Promise<JobHarness> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-jobs-"));
   const path = join(folder, "store.db");
   const handClock = new HandClock();
-  // Unfinished files of another time look abandoned, so payloads live in real time.
-  const realClock = { now: () => Date.now() };
-  const content = createContentStore({ folder: join(folder, "blobs"), crypto: fixedPorts().crypto, clock: realClock });
   const opened: JobsStore[] = [];
   return {
     kind: "sqlite",
@@ -85,6 +82,7 @@ export async function createSqliteJobs(): Promise<JobHarness> {
       const migrations = [sqliteLedger, sqliteJobsMigration];
       const store = await openSqliteStore({ path, crypto, clock, ids, migrations, rooms: { jobs: sqliteJobs(clock) } });
       opened.push(store);
+      const content = createContentStore({ folder: join(folder, "blobs"), crypto, clock });
       return toPorts({ store, content }, clock, corpus);
     },
     async raw(...sql) {

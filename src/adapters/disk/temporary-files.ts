@@ -35,11 +35,14 @@ export class TemporaryFiles {
   }
 }
 
-/** A process of another machine, or an earlier one with our own number, cannot be asked: then a day decides. */
+/**
+ * A process of another machine, or an earlier one with our own number, cannot be asked: then a day decides. The
+ * modification time of a payload comes from the Clock port and says nothing here; the change time is the system's own.
+ */
 async function isAbandoned(path: string, host: string, pid: number): Promise<boolean> {
   if (host === HOST && pid !== process.pid) return !isAlive(pid);
   try {
-    return Date.now() - (await stat(path)).mtimeMs > DAY_MS;
+    return Date.now() - (await stat(path)).ctimeMs > DAY_MS;
   } catch (thrown) {
     if (errnoCode(thrown) === "ENOENT") return false;
     throw thrown;

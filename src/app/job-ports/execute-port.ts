@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { parseJobSpec } from "../../rooms/catalytic/jobspec.ts";
+import type { CatalyticPorts, Interrupts } from "../../rooms/catalytic/ports.ts";
 import { recoverRuns } from "../../rooms/catalytic/recover.ts";
 import { runCatalytic } from "../../rooms/catalytic/run.ts";
 import type { ExecutePort } from "../../rooms/jobs/ports.ts";
@@ -11,14 +12,19 @@ import type { Composition } from "../compose.ts";
 export function createExecutePort(composition: Composition): ExecutePort {
   return {
     isJobSpec: (text) => readJobSpec(text) !== null,
-    async run({ jobspec, run_id, earlier }) {
-      const ports = createCatalyticPorts(composition);
+    async run({ jobspec, run_id, earlier, signal }) {
+      const base = createCatalyticPorts(composition);
+      const ports: CatalyticPorts = { ...base, interrupts: alsoWhen(signal, base.interrupts) };
       const places = toCatalyticPlaces(composition);
       for (const attempt of earlier) await recoverAttempt(ports, places.state, attempt);
+      if (signal.aborted) return null;
       const result = await runCatalytic(ports, { ...places, jobspec: { ...readJobSpec(jobspec), run_id } });
       if (result.accepted && result.proof_hash !== null) return { proof_hash: result.proof_hash };
-      // Somebody ended this attempt; that says nothing about the step, and the next attempt recovers it.
-      if (result.condition === "INTERRUPTED") throw new VerbatimError("INTERRUPTED");
+      if (result.condition === "INTERRUPTED") {
+        if (signal.aborted) return null;
+        // Somebody ended this attempt; that says nothing about the step, and the next attempt recovers it.
+        throw new VerbatimError("INTERRUPTED");
+      }
       const violations = result.violations.map(({ code, path }) => ({ code, path }));
       const details: JsonObject = { catalytic_run_id: run_id, exit_code: result.exit_code, violations };
       return { refused: { code: result.condition, details } };
@@ -26,12 +32,24 @@ export function createExecutePort(composition: Composition): ExecutePort {
   };
 }
 
+/** Interrupts that also come when a signal is given, before or while somebody listens. */
+function alsoWhen(signal: AbortSignal, interrupts: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
+      const end = () => onSignal("SIGTERM");
+      const unlisten = interrupts.listen(onSignal);
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+      return () => {
+        signal.removeEventListener("abort", end);
+        unlisten();
+      };
+    },
+  };
+}
+
 /** An attempt that never began has nothing to recover. */
-async function recoverAttempt(
-  ports: ReturnType<typeof createCatalyticPorts>,
-  state: string,
-  run_id: string,
-): Promise<void> {
+async function recoverAttempt(ports: CatalyticPorts, state: string, run_id: string): Promise<void> {
   try {
     await recoverRuns(ports, state, { run_id, dry_run: false, force: false });
   } catch (thrown) {

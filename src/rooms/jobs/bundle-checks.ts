@@ -164,9 +164,9 @@ function checkBounds({ steps, artifacts }: LooseManifest, report: Report): void 
       report("SLICE_UNBOUNDED", `/steps/${i}/constraints/slice`);
     }
   }
-  const asked = new Set(steps.map((step) => toKey(refOf(step), sliceOf(step))));
+  const asked = new Set(steps.map((step) => toPairKey(refOf(step), sliceOf(step))));
   for (const [i, { ref, slice }] of artifacts.entries()) {
-    if (!asked.has(toKey(ref, slice))) report("ARTIFACT_UNREFERENCED", `/artifacts/${i}`);
+    if (!asked.has(toPairKey(ref, slice))) report("ARTIFACT_UNREFERENCED", `/artifacts/${i}`);
   }
 }
 
@@ -196,10 +196,10 @@ async function checkStrictly(
       report("ARTIFACT_KIND_MISMATCH", `/artifacts/${i}/kind`);
   }
   for (const i of findRepeats(steps.map(({ step_id }) => step_id))) report("STEP_DUPLICATE", `/steps/${i}/step_id`);
-  const there = new Set(artifacts.map(({ kind, ref, slice }) => `${kind}\n${toKey(ref, slice)}`));
+  const there = new Set(artifacts.map(({ kind, ref, slice }) => `${kind}\n${toPairKey(ref, slice)}`));
   for (const [i, step] of steps.entries()) {
     const kind = step.op === "READ_SYMBOL" ? "SYMBOL_SLICE" : "SECTION_SLICE";
-    if (!there.has(`${kind}\n${toKey(refOf(step), sliceOf(step))}`)) report("STEP_WITHOUT_ARTIFACT", `/steps/${i}`);
+    if (!there.has(`${kind}\n${toPairKey(refOf(step), sliceOf(step))}`)) report("STEP_WITHOUT_ARTIFACT", `/steps/${i}`);
   }
   checkSlices(manifest, report);
   const symbols = steps.flatMap((step) => (step.op === "READ_SYMBOL" ? [refOf(step)] : []));
@@ -252,8 +252,9 @@ export function sliceOf(step: Step): string | null {
   return constraints?.slice ?? null;
 }
 
-function toKey(ref: string, slice: string | null): string {
-  return `${ref}\n${slice ?? "\n"}`;
+/** One key for a ref and a slice; no other pair has it, whatever characters they hold. */
+export function toPairKey(ref: string, slice: string | null): string {
+  return JSON.stringify([ref, slice]);
 }
 
 export function toArtifactPath(artifactId: string): string {

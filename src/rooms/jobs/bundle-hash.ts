@@ -35,7 +35,7 @@ export function toPlanHash(crypto: SyncCrypto, runId: string, steps: readonly Js
 export function toPlanHash(crypto: Crypto, runId: string, steps: readonly JsonObject[]): Awaitable<string>;
 export function toPlanHash(crypto: Crypto, runId: string, steps: readonly JsonObject[]): Awaitable<string> {
   const sorted = [...steps].sort(compareSteps).map((step) => {
-    const members = STEP_MEMBERS.map((name) => [name, step[name] ?? {}] as const);
+    const members = STEP_MEMBERS.map((name) => [name, Object.hasOwn(step, name) ? step[name]! : {}] as const);
     return Object.fromEntries(members);
   });
   return hashCanonical(crypto, { run_id: runId, steps: sorted });

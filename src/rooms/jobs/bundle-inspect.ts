@@ -1,6 +1,6 @@
 import { formatCanonical, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { refOf, sliceOf } from "./bundle-checks.ts";
+import { refOf, sliceOf, toPairKey } from "./bundle-checks.ts";
 import type { BundleFiles } from "./bundle-files.ts";
 import type { BundleProblem } from "./bundle-problem.ts";
 import { loadManifest } from "./bundle-verify.ts";
@@ -9,7 +9,7 @@ import type { LooseManifest } from "./manifest.ts";
 /** A bundle as a person looks at it. */
 export function describeBundle(manifest: LooseManifest) {
   const { bundle_id, run_id, job_id, message_id, plan_hash, hashes, inputs, provenance } = manifest;
-  const artifacts = new Map(manifest.artifacts.map((one) => [`${one.ref}\n${one.slice}`, one]));
+  const artifacts = new Map(manifest.artifacts.map((one) => [toPairKey(one.ref, one.slice), one]));
   return {
     bundle_id,
     run_id,
@@ -18,7 +18,7 @@ export function describeBundle(manifest: LooseManifest) {
     plan_hash,
     root_hash: hashes.root_hash,
     steps: manifest.steps.map((step) => {
-      const artifact = artifacts.get(`${refOf(step)}\n${sliceOf(step)}`);
+      const artifact = artifacts.get(toPairKey(refOf(step), sliceOf(step)));
       return {
         ordinal: Number(step.ordinal),
         op: step.op,

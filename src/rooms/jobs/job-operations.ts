@@ -63,7 +63,7 @@ async function readBounded(files: LocalFiles, file: string): Promise<Uint8Array>
   }
 }
 
-const plan = defineOperation({
+export const jobPlan = defineOperation({
   name: "jobs.plan",
   summary: "Shows what a message would do, without writing anything: steps, resolved content, charges, breach.",
   effect: "read",
@@ -99,7 +99,7 @@ function toNumbers(totals: Readonly<Record<keyof z.output<typeof budgets>, numbe
   };
 }
 
-const post = defineOperation({
+export const jobPost = defineOperation({
   name: "jobs.post",
   summary: "Checks a message, plans it and stores it as a job; the same message in the same run is the same job.",
   effect: "append",
@@ -132,7 +132,7 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
   return status;
 }
 
-const run = defineOperation({
+export const jobRun = defineOperation({
   name: "jobs.run",
   summary: "Runs a job until it is done or failed.",
   effect: "mutate",
@@ -141,7 +141,7 @@ const run = defineOperation({
   run: (ports: JobPorts, input) => runToEnd(ports, input.job_id, input.workers),
 });
 
-const submit = defineOperation({
+export const jobSubmit = defineOperation({
   name: "jobs.submit",
   summary: "Posts a message and runs its job.",
   effect: "mutate",
@@ -154,7 +154,7 @@ const submit = defineOperation({
   },
 });
 
-const worker = defineOperation({
+export const jobWorker = defineOperation({
   name: "jobs.worker",
   summary: "Runs steps of any open job, oldest job first, until interrupted.",
   effect: "mutate",
@@ -175,7 +175,7 @@ const worker = defineOperation({
   },
 });
 
-const cancel = defineOperation({
+export const jobCancel = defineOperation({
   name: "jobs.cancel",
   summary: "Fails the next step of a job, so that nothing further of it runs.",
   effect: "append",
@@ -188,7 +188,7 @@ const cancel = defineOperation({
   },
 });
 
-const status = defineOperation({
+export const jobStatusShow = defineOperation({
   name: "jobs.status",
   summary: "Shows a job and where each of its steps stands.",
   effect: "read",
@@ -197,7 +197,7 @@ const status = defineOperation({
   run: ({ store }: JobPorts, { job_id }) => store.read(({ jobs }) => readStatus(jobs, job_id)),
 });
 
-const list = defineOperation({
+export const jobList = defineOperation({
   name: "jobs.list",
   summary: "Lists jobs in order of creation.",
   effect: "read",
@@ -216,7 +216,7 @@ const list = defineOperation({
     }),
 });
 
-const receipts = defineOperation({
+export const jobReceipts = defineOperation({
   name: "jobs.receipts",
   summary: "Shows the receipts of a job in the order of its steps.",
   effect: "read",
@@ -241,4 +241,14 @@ const receipts = defineOperation({
 });
 
 /** The operations on jobs. */
-export const JOB_OPERATIONS = [plan, post, run, submit, worker, cancel, status, list, receipts] as const;
+export const JOB_OPERATIONS = [
+  jobPlan,
+  jobPost,
+  jobRun,
+  jobSubmit,
+  jobWorker,
+  jobCancel,
+  jobStatusShow,
+  jobList,
+  jobReceipts,
+] as const;

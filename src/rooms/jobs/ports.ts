@@ -213,8 +213,8 @@ export interface ExecuteRequest {
 export interface ExecutePort {
   /** Whether a text is a JobSpec. */
   isJobSpec(text: string): boolean;
-  /** Runs it and verifies its proof. */
-  run(request: ExecuteRequest): Promise<{ readonly proof_hash: string } | { readonly refused: StepFailure }>;
+  /** Runs it and verifies its proof. Null when the signal ended it: everything is put back, and nothing is said. */
+  run(request: ExecuteRequest): Promise<{ readonly proof_hash: string } | { readonly refused: StepFailure } | null>;
 }
 
 /** Waiting for steps to change. */

@@ -1,7 +1,7 @@
 import { formatCanonical, type JsonObject } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Crypto } from "../../core/ports.ts";
-import { refOf, sliceOf } from "./bundle-checks.ts";
+import { refOf, sliceOf, toPairKey } from "./bundle-checks.ts";
 import type { BundleFiles } from "./bundle-files.ts";
 import { loadManifest, verifyBundle } from "./bundle-verify.ts";
 import type { LooseManifest, ManifestMode } from "./manifest.ts";
@@ -28,11 +28,11 @@ export async function replayBundle(crypto: Crypto, files: BundleFiles, mode: Man
     });
   }
   const { manifest } = loaded;
-  const artifacts = new Map(manifest.artifacts.map((one) => [`${one.ref}\n${one.slice}`, one]));
+  const artifacts = new Map(manifest.artifacts.map((one) => [toPairKey(one.ref, one.slice), one]));
   let jsonl = "";
   let exit: 0 | 1 = 0;
   for (const step of manifest.steps) {
-    const artifact = artifacts.get(`${refOf(step)}\n${sliceOf(step)}`);
+    const artifact = artifacts.get(toPairKey(refOf(step), sliceOf(step)));
     jsonl += `${formatCanonical(toReceipt(manifest.run_id, step, artifact))}\n`;
     if (artifact === undefined) {
       exit = 1;

@@ -79,12 +79,13 @@ async function executeJobSpec(
   content: ContentStore,
   { row, job, held, signal }: Attempt,
   hash: string,
-): Promise<Outcome> {
+): Promise<Outcome | null> {
   const jobspec = await loadText(content, hash);
   const idOf = (token: number) => `${row.step.step_id}-${token}`;
   const catalytic_run_id = idOf(held.token);
   const earlier = Array.from({ length: held.token - 1 }, (_, i) => idOf(i + 1));
   const ended = await execute.run({ jobspec, run_id: catalytic_run_id, earlier, signal });
+  if (ended === null) return null;
   if ("refused" in ended) return toFailureOutcome(job.run_id, row.step, toFailure(ended.refused));
   return toExecuteOutcome(job.run_id, row, { catalytic_run_id, proof_hash: ended.proof_hash });
 }
