@@ -144,6 +144,8 @@ export function describeExpanding(open: OpenWorkspace): void {
         code: "BUDGET_SECTIONS",
         details: { ordinal: 2 },
       });
+      // What comes after a breach is not looked at: the second ref has no third line.
+      expect(await breach({ refs, slice: "lines[0:3]", max_symbols: 1 })).toMatchObject({ code: "BUDGET_SYMBOLS" });
       const bytes = await breach({ refs, max_bytes: 16, max_expands: 9 });
       expect(bytes).toMatchObject({ code: "BUDGET_BYTES", details: { ordinal: 3 } });
       expect(bytes.message).toContain("25 used, 16 allowed");
@@ -203,6 +205,18 @@ export function describeExpanding(open: OpenWorkspace): void {
         code: "SECTION_NOT_FOUND",
         fix: "Ids are written out in full by: verbatim section list --full",
       });
+    });
+
+    it("counts the limits of headings and references in code points", async () => {
+      const workspace = open();
+      const heading = "\u{1f600}".repeat(1024);
+      workspace.write("a.md", `# ${heading}\n## ${heading}x\n## B ${heading}\ntext\n`);
+      await workspace.build();
+      const paths = (await workspace.sections("a.md")).map(({ heading_path }) => heading_path);
+      expect(paths).toEqual([[], [heading], [heading, heading], [heading, `B ${heading.slice(0, -4)}`]]);
+      const symbol = { symbol_id: "@N/A", heading: `a.md#${heading}/${heading}`, slice: "head(1)" };
+      expect(await workspace.call("symbol-add", symbol)).toMatchObject({ target_ref: symbol.heading });
+      expect(await workspace.call("expand", { refs: ["@N/A"] })).toMatchObject({ expansions: [{ bytes: 4100 }] });
     });
 
     it("keeps headings with any character apart from line feeds", async () => {

@@ -34,4 +34,5 @@ export {
   symbolOrSectionId,
   uuid,
 } from "./shapes.ts";
+export { textUpTo } from "./text-limit.ts";
 export { DSSE_ENVELOPE, TRUST_POLICY, TRUST_SCOPES } from "./trust.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type JsonObject, parseJson } from "../../core/canonical/index.ts";
-import { SECTION, SYMBOL } from "./contracts.ts";
+import { SECTION, SYMBOL, sectionSchema, symbolSchema } from "./contracts.ts";
 
 interface Vector extends JsonObject {
   area: string;
@@ -40,4 +40,35 @@ describe("a section", () => {
       expect(all.flatMap((section) => SECTION.check(section))).toEqual([]);
     },
   );
+});
+
+describe("limits", () => {
+  const hash = "0".repeat(64);
+  const section = (heading: string) => ({
+    section_id: hash,
+    file_path: "a.md",
+    heading_path: [heading],
+    line_start: 0,
+    line_end: 1,
+    content_hash: hash,
+  });
+  const symbol = (target_ref: string) => ({
+    symbol_id: "@CANON/LIGHTS",
+    target_type: "HEADING",
+    target_ref,
+    default_slice_policy: "head(1)",
+  });
+
+  it("count code points, in the published schema and in the operations alike", () => {
+    for (const character of ["x", "\u{1f600}"]) {
+      expect(SECTION.check(section(character.repeat(1024)))).toEqual([]);
+      expect(sectionSchema.safeParse(section(character.repeat(1024))).success).toBe(true);
+      expect(SECTION.check(section(character.repeat(1025)))).toMatchObject([{ code: "FIELD_TOO_LONG" }]);
+      expect(sectionSchema.safeParse(section(character.repeat(1025))).success).toBe(false);
+      expect(SYMBOL.check(symbol(`a.md#${character.repeat(4091)}`))).toEqual([]);
+      expect(symbolSchema.safeParse(symbol(`a.md#${character.repeat(4091)}`)).success).toBe(true);
+      expect(SYMBOL.check(symbol(`a.md#${character.repeat(4092)}`))).toMatchObject([{ code: "FIELD_TOO_LONG" }]);
+      expect(symbolSchema.safeParse(symbol(`a.md#${character.repeat(4092)}`)).success).toBe(false);
+    }
+  });
 });

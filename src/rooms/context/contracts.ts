@@ -14,6 +14,7 @@ import {
   sourcePath,
   symbolId,
   symbolOrSectionId,
+  textUpTo,
   uuid,
 } from "../../core/contracts/index.ts";
 import { FINDINGS } from "../../core/errors/index.ts";
@@ -25,7 +26,7 @@ const MAX_TARGET_REF = 4096;
 export const sectionSchema = z.strictObject({
   section_id: hashHex,
   file_path: sourcePath,
-  heading_path: z.array(z.string().max(MAX_HEADING)),
+  heading_path: z.array(textUpTo(MAX_HEADING)),
   line_start: count,
   line_end: count,
   content_hash: hashHex,
@@ -67,7 +68,7 @@ export const TARGET_TYPES = ["SECTION", "FILE", "HEADING"] as const;
 export const symbolSchema = z.strictObject({
   symbol_id: symbolId,
   target_type: z.enum(TARGET_TYPES),
-  target_ref: z.string().max(MAX_TARGET_REF),
+  target_ref: textUpTo(MAX_TARGET_REF),
   default_slice_policy: slice,
 });
 

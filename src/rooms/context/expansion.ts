@@ -141,18 +141,27 @@ function cutWithin(
   budgets: Budgets,
 ): { cuts: Cut[]; used: Budgets } {
   const symbols = resolved.map(({ ref }) => ref).filter((ref) => ref.startsWith("@"));
+  const distinct = new Set(symbols).size;
   const cuts: Cut[] = [];
   // One step: a file is looked at once, and the same ref has the same content.
   const looked = new Set<string>();
   const made = new Map<ResolvedRef, Cut>();
+  const sections = new Set<string>();
   let bytes = 0;
   for (const one of resolved) {
-    // What follows a breach is not charged, so it need not be read either.
-    if (cuts.length > budgets.max_expands_per_step || bytes > budgets.max_bytes_expanded) break;
     const cut = made.get(one) ?? cutRef(ports, view, one, looked);
     made.set(one, cut);
+    sections.add(cut.section.section_id);
     bytes += cut.bytes.length;
     cuts.push(cut);
+    // What follows a breach is not charged, so it is not read either, and its own faults do not matter.
+    if (
+      distinct > budgets.max_symbols ||
+      sections.size > budgets.max_sections ||
+      bytes > budgets.max_bytes_expanded ||
+      cuts.length > budgets.max_expands_per_step
+    )
+      break;
   }
   const charges = cuts.map(({ section, bytes: { length } }) => ({ section_id: section.section_id, bytes: length }));
   const { cumulative, breach } = chargeBudgets(symbols, charges, budgets);

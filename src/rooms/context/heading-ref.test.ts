@@ -37,12 +37,15 @@ describe("heading references", () => {
     "a%80.md#A",
     "a.md#\ud800",
     `${"a".repeat(4095)}#A`,
+    // Each control character is three characters in what is stored.
+    `a.md#${"\u0001".repeat(1364)}`,
   ])("refuses %j", (ref) => {
     expect(() => parseHeadingRef(ref)).toThrowError(expect.objectContaining({ code: "TARGET_SYNTAX" }));
   });
 
   it("may be 4,096 characters long, counted as code points", () => {
     expect(parseHeadingRef(`a.md#${"\u{1f600}".repeat(4091)}`).parts[0]).toHaveLength(4091 * 2);
+    expect(parseHeadingRef(`a.md#${"\u0001".repeat(1363)}`).canonical).toHaveLength(4094);
   });
 
   it("come back from their canonical form as they went in", () => {

@@ -27,7 +27,12 @@ export function parseHeadingRef(target_ref: string): HeadingRef {
   if (left === "") throw targetSyntax(target_ref, "names no file before the #");
   const file_path = decodePercent(left!, target_ref);
   const parts = right.split("/").map((part) => decodePercent(part, target_ref));
-  return { file_path, parts, canonical: formatHeadingRef(file_path, parts) };
+  const canonical = formatHeadingRef(file_path, parts);
+  // Escapes make a text longer; what is stored obeys the limit as well.
+  if (codePointLength(canonical) > LONGEST_TARGET_REF) {
+    throw targetSyntax(target_ref, `is longer than ${LONGEST_TARGET_REF} characters when it is written with escapes`);
+  }
+  return { file_path, parts, canonical };
 }
 
 /** The canonical form: only what would be misread is escaped, with upper-case hex. */

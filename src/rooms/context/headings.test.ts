@@ -84,6 +84,17 @@ describe("what stands before the Markdown", () => {
       lines: 3,
     });
   });
+
+  it.each([
+    ["", 0],
+    ["\ufeff", 1],
+    ["\ufeff\n", 1],
+    ["\ufeff\n\n", 2],
+    ["---\n---", 2],
+    ["\ufeff---\n---\n", 2],
+  ])("leaves the lines of %j as they are: %i", (text, lines) => {
+    expect(findHeadings(text)).toEqual({ headings: [], lines });
+  });
 });
 
 describe("agreement with the reference implementation", () => {

@@ -47,7 +47,8 @@ export function findHeadings(text: string): Outline {
     scanner.line++;
     at = end + 1;
   }
-  return { headings, lines: scanner.line };
+  // A byte order mark alone is a line, though nothing of it is left to scan.
+  return { headings, lines: text.length === 1 && start.offset === 1 ? 1 : scanner.line };
 }
 
 /** The label of a heading from its raw content, which only its own lines decide. */

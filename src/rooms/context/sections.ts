@@ -4,7 +4,7 @@ import { findHeadings, type Heading, type Outline } from "./headings.ts";
 import type { SourceContent } from "./source.ts";
 
 /** Raised whenever a rule changes that decides which sections a file has; stored indexes of another number are void. */
-export const SECTION_RULES = 1;
+export const SECTION_RULES = 2;
 
 const MARKDOWN_NAME = /\.(?:md|markdown)$/i;
 
