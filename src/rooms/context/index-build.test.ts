@@ -8,6 +8,7 @@ import { passTick } from "../../../test/support/edit-scripts.ts";
 import { buildIndex } from "./index-build.ts";
 import { requireStored } from "./index-load.ts";
 import { findStale, verifyIndex } from "./index-verify.ts";
+import { SECTION_RULES } from "./sections.ts";
 
 const HOUR = 3_600_000;
 
@@ -213,9 +214,14 @@ describe("a damaged index", () => {
   it("of another number of rules is built anew, and its rows leave", async () => {
     const room = await open({ later: HOUR });
     const { index_hash } = await buildIndex(room, { full: false });
-    raw("update context_fact set rules = 0", "update context_file set version = replace(version, '.1', '.0')");
+    raw(
+      "update context_fact set rules = 0",
+      `update context_file set version = replace(version, '.${SECTION_RULES}', '.0')`,
+    );
     expect(await buildIndex(room, { full: false })).toMatchObject({ index_hash, mode: "full", changed: { added: 3 } });
-    expect(raw("select distinct substr(version, -2) as rules from context_file")).toEqual([{ rules: ".1" }]);
+    expect(raw("select distinct substr(version, -2) as rules from context_file")).toEqual([
+      { rules: `.${SECTION_RULES}` },
+    ]);
   });
 });
 
