@@ -13,7 +13,7 @@ import type { KeyFolder } from "../core/trust/operations.ts";
 import type { App } from "./app-type.ts";
 import { loadConfig } from "./config.ts";
 import type { ResolvedConfig } from "./config-schema.ts";
-import { type AppStore, openStore } from "./store.ts";
+import { type AppStore, maintainStore, openStore } from "./store.ts";
 import {
   createStateFolder,
   findWorkspace,
@@ -68,6 +68,8 @@ export interface Composition {
   /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
   store(effect: Effect): Promise<AppStore>;
   content(effect: Effect): Promise<ContentStore>;
+  /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
+  maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
   /** Another workspace, for flows that need one of their own. */
   open(start: string, env: NodeJS.ProcessEnv): App;
   close(): Promise<void>;
@@ -131,6 +133,14 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     return real;
   };
 
+  const close = async (): Promise<void> => {
+    const opened = [real, empty];
+    real = undefined;
+    empty = undefined;
+    // Whoever asked for a store that did not open was told so; there is nothing to close then.
+    for (const one of opened) await (await one?.catch(() => undefined))?.close();
+  };
+
   return {
     door: options.door,
     actor: options.door,
@@ -152,14 +162,12 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     },
     store: async (effect) => (await open(effect)).store,
     content: async (effect) => (await open(effect)).content,
-    open: reopen,
-    async close() {
-      const opened = [real, empty];
-      real = undefined;
-      empty = undefined;
-      // Whoever asked for a store that did not open was told so; there is nothing to close then.
-      for (const one of opened) await (await one?.catch(() => undefined))?.close();
+    async maintain(run) {
+      await close();
+      return maintainStore({ path: workspace.database, url, ...ports }, run);
     },
+    open: reopen,
+    close,
   };
 }
 

@@ -1,3 +1,5 @@
+import { VerbatimError } from "../core/errors/index.ts";
+import { verifyLedger } from "../core/ledger/verify.ts";
 import type { Clock, ContentStore, Ids, ReadDoor, Store, SyncCrypto, WriteDoor } from "../core/ports.ts";
 import type { ContextReader, ContextWriter } from "../rooms/context/ports.ts";
 import type { JobsReader, JobsWriter } from "../rooms/jobs/ports.ts";
@@ -75,6 +77,37 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
   });
   const subscribe: AppStore["subscribe"] = (channel, listener) => store.subscribe(channel, listener);
   return bind(store, async () => ({ ...(await store.facts()) }), store.content, subscribe);
+}
+
+/**
+ * Runs maintenance on a store that nobody else has open. A SQLite file is copied, the copy is changed and verified,
+ * and only then takes its place; PostgreSQL does it in the transactions of `run`.
+ */
+export async function maintainStore<T>(options: StoreOptions, run: (store: AppStore) => Promise<T>): Promise<T> {
+  if (options.url !== undefined && options.url !== "") {
+    const store = await openStore(options);
+    try {
+      return await run(store);
+    } finally {
+      await store.close();
+    }
+  }
+  const { swapStore } = await import("../adapters/sqlite/swap.ts");
+  return swapStore(options.path, async (copy) => {
+    const store = await openStore({ ...options, path: copy });
+    try {
+      const result = await run(store);
+      const { problems } = await store.read((door) => verifyLedger(door.ledger, options.crypto));
+      if (problems.length === 0) return result;
+      throw new VerbatimError("STORE_CORRUPT", {
+        message: "the changed copy of the store does not verify; the store was left as it is",
+        where: options.path,
+        details: { problems },
+      });
+    } finally {
+      await store.close();
+    }
+  });
 }
 
 function bind(

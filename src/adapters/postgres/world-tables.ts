@@ -4,6 +4,7 @@ import { ENTRY, SqlWorldReader, type WorldSql } from "../sqlite/world-reader.ts"
 import { SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { eraseWorld } from "./world-erase.ts";
 
 /** The world room's tables in PostgreSQL: the statements of SQLite with numbered parameters. */
 export const postgresWorld = {
@@ -38,6 +39,7 @@ function toWriteSql(connection: PostgresWriteConnection): WorldWriteSql {
     run: (sql, ...values) => connection.run(toNumbered(sql), ...values),
     forUpdate: "for update",
     appendLows: "world_terms.lows || excluded.lows",
+    erase: (world, stream, below) => eraseWorld(connection, world, stream, below),
   };
 }
 

@@ -45,6 +45,12 @@ export class StatementCache {
     this.#statements.set(sql, made);
     return made;
   }
+
+  /** Lets go of the statements, so that they can be collected, and closes the file. */
+  close(): void {
+    this.#statements.clear();
+    this.database.close();
+  }
 }
 
 /** One transaction's view of a connection: refuses to work when the transaction has ended or a statement failed. */

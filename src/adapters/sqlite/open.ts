@@ -63,7 +63,8 @@ export async function openReader(path: string, busyMs: number): Promise<Statemen
  * Folds the WAL into the file and closes it. The package's close leaves the WAL as it is while a statement has not
  * been collected, and the next to open would have to read it all. Where others use the file, they will do it.
  */
-export function closeWriter({ database }: StatementCache): void {
+export function closeWriter(cache: StatementCache): void {
+  const { database } = cache;
   database.exec("pragma busy_timeout = 0");
   try {
     database.prepare("pragma wal_checkpoint(truncate)").get([]);
@@ -71,7 +72,7 @@ export function closeWriter({ database }: StatementCache): void {
     // Nothing is lost: the WAL is part of the store. A damaged file is reported by whoever reads it.
     if (!isVerbatimError(thrown)) throw thrown;
   } finally {
-    database.close();
+    cache.close();
   }
 }
 

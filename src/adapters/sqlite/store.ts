@@ -156,7 +156,7 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
 
   async #close(): Promise<void> {
     await Promise.all([this.#writing.idle(), this.#reading.idle()]);
-    for (const reader of this.#readers.splice(0)) reader.database.close();
+    for (const reader of this.#readers.splice(0)) reader.close();
     closeWriter(this.#writer);
   }
 

@@ -1,6 +1,7 @@
 import type { WorldReader, WorldWriter } from "../../rooms/world/ports.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { eraseWorld } from "./world-erase.ts";
 import { SqlWorldReader } from "./world-reader.ts";
 import { SqlWorldWriter, type WorldWriteSql } from "./world-writer.ts";
 
@@ -16,6 +17,7 @@ export const sqliteWorld = {
       forUpdate: "",
       // SQLite joins blobs as text; the cast gives the same bytes back.
       appendLows: "cast(lows || excluded.lows as blob)",
+      erase: (world, stream, below) => eraseWorld(connection, world, stream, below),
     };
     return new SqlWorldWriter(sql, () => findMissing(connection));
   },

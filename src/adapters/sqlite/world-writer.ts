@@ -22,6 +22,8 @@ export interface WorldWriteSql extends WorldSql {
   readonly forUpdate: string;
   /** The bytes of a posting followed by new ones. */
   readonly appendLows: string;
+  /** Takes a world out of the store. */
+  erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Awaitable<void>;
 }
 
 /** Writes the room's tables. */
@@ -40,6 +42,10 @@ export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements Wor
 
   async saveState(world: number, state: string): Promise<void> {
     await this.sql.run("update world set state = ? where number = ?", state, world);
+  }
+
+  async erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void> {
+    await this.sql.erase(world, stream, below);
   }
 
   async setLock(world: number, holder: string | null, until: number): Promise<void> {

@@ -42,6 +42,25 @@ export async function collectGarbage(
   return { referenced: stored - candidates, young: candidates - removed, removed };
 }
 
+/** Removes those of these payloads that no ledger entry names any more, however young; says how many. */
+export async function removeUnnamed(
+  store: Store,
+  content: ContentStore,
+  clock: Clock,
+  hashes: readonly string[],
+): Promise<number> {
+  const unnamed = new Set(hashes);
+  for (let from = 0; unnamed.size > 0; ) {
+    const page = await store.read((door) => door.ledger.readAll(from, PAGE));
+    for (const { entry } of page) dropNamed(entry.body, unnamed);
+    if (page.length === 0) break;
+    from += page.length;
+  }
+  let removed = 0;
+  for (const hash of unnamed) if (await content.remove(hash, clock.now() + 1)) removed++;
+  return removed;
+}
+
 function dropNamed(body: string, unnamed: Set<string>): void {
   for (const [run] of body.matchAll(HEX_RUN)) {
     for (let i = 0; i + 64 <= run.length; i++) unnamed.delete(run.slice(i, i + 64));

@@ -2,8 +2,10 @@ import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
 import { makeModels } from "../../adapters/models/chat.ts";
 import { processPace } from "../../adapters/process/pace.ts";
+import { removeUnnamed } from "../../adapters/store/garbage.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../rooms/world/operations/index.ts";
 import { Beats } from "../../rooms/world/service/beats.ts";
+import type { Maintenance } from "../../rooms/world/service/erase.ts";
 import { DEFAULT_TIMES, type WorldPorts } from "../../rooms/world/service/world-ports.ts";
 import { BYTES_BY_THREE } from "../../rooms/world/tokens.ts";
 import type { Composition } from "../compose.ts";
@@ -15,7 +17,7 @@ const kept = new WeakMap<object, { readonly store: WorldPorts["store"]; readonly
 
 export const wiring: Wiring = {
   operations: WORLD_OPERATIONS,
-  async ports(composition, effect): Promise<WorldRoom & { demonstrate(): Promise<WorldStory> }> {
+  async ports(composition, effect): Promise<WorldRoom & Maintenance & { demonstrate(): Promise<WorldStory> }> {
     const { crypto, clock, ids, random, files, actor, env } = composition;
     const store = await composition.store(effect);
     const ports: WorldPorts = {
@@ -41,6 +43,9 @@ export const wiring: Wiring = {
       beats: keepBeats(composition, ports),
       default_world: world === undefined || world === "" ? null : world,
       writable: () => composition.store("append"),
+      maintain: (run) => composition.maintain(run),
+      removeUnnamed: async (hashes) =>
+        removeUnnamed(await composition.store("append"), await composition.content("append"), clock, hashes),
       demonstrate: () => tellWorldStory(composition),
     };
   },

@@ -1,8 +1,9 @@
 import { runSteps, type Steps } from "../awaitable.ts";
-import { formatCanonical, isJsonObject, type JsonValue } from "../canonical/index.ts";
+import { formatCanonical, isHash, isJsonObject, type JsonValue } from "../canonical/index.ts";
 import { type Finding, isVerbatimError } from "../errors/index.ts";
 import type { Awaitable, Crypto, EntryRecord, StreamHead, SyncCrypto } from "../ports.ts";
 import { type EntryHead, formatHashed, NO_PREVIOUS } from "./entry.ts";
+import { ERASED_BODY, isErasure } from "./erasure.ts";
 
 /** The first thing that is wrong with a stream. `position` is where the stream should have gone on. */
 export interface ChainProblem {
@@ -44,6 +45,8 @@ export class StreamVerifier<C extends Crypto = Crypto> {
   #position: number;
   #previous: string;
   #problem: ChainProblem | null = null;
+  /** A body that is gone without a record of its erasure so far. */
+  #erased: ChainProblem | null = null;
 
   /** `after` continues behind an entry that was verified before. */
   constructor(crypto: C, stream: string, after?: StreamHead) {
@@ -55,7 +58,7 @@ export class StreamVerifier<C extends Crypto = Crypto> {
 
   /** The first problem so far. */
   get problem(): ChainProblem | null {
-    return this.#problem;
+    return this.#erased ?? this.#problem;
   }
 
   /** The last entry that was found good; null when there is none yet. */
@@ -87,22 +90,34 @@ export class StreamVerifier<C extends Crypto = Crypto> {
       }
       if (entry.body === null) return this.#fail("LEDGER_BODY_MISMATCH", "a JSON value", "a value without JSON form");
       const hashed = this.#crypto.sha256(entry.body);
-      const bodyHash = typeof hashed === "string" ? hashed : ((yield hashed) as string);
-      if (bodyHash !== entry.body_hash) return this.#fail("LEDGER_BODY_MISMATCH", bodyHash, entry.body_hash);
+      let bodyHash = typeof hashed === "string" ? hashed : ((yield hashed) as string);
+      if (bodyHash !== entry.body_hash) {
+        const stays = entry.body_hash;
+        if (entry.body !== ERASED_BODY || typeof stays !== "string" || !isHash(stays)) {
+          return this.#fail("LEDGER_BODY_MISMATCH", bodyHash, stays);
+        }
+        this.#erased ??= this.#describe("LEDGER_BODY_MISMATCH", bodyHash, stays);
+        bodyHash = stays;
+      }
       if (!isHashable(entry)) return this.#fail("LEDGER_HASH_MISMATCH", "the nine fields", "something else");
       const sealed = this.#crypto.sha256(formatHashed(entry, bodyHash));
       const hash = typeof sealed === "string" ? sealed : ((yield sealed) as string);
       if (hash !== entry.hash) return this.#fail("LEDGER_HASH_MISMATCH", hash, entry.hash);
+      if (isErasure(entry)) this.#erased = null;
       this.#position++;
       this.#previous = hash;
     }
-    return this.#problem;
+    return this.problem;
   }
 
-  #fail(code: Finding<"ledger">, expected: string | number, actual: unknown): ChainProblem {
+  #fail(code: Finding<"ledger">, expected: string | number, actual: unknown): ChainProblem | null {
+    this.#problem = this.#describe(code, expected, actual);
+    return this.problem;
+  }
+
+  #describe(code: Finding<"ledger">, expected: string | number, actual: unknown): ChainProblem {
     const at = { stream: this.#stream, position: this.#position };
-    this.#problem = { code, ...at, expected: String(expected), actual: show(actual) };
-    return this.#problem;
+    return { code, ...at, expected: String(expected), actual: show(actual) };
   }
 }
 

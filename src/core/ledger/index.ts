@@ -9,6 +9,7 @@ export {
   parseCheckpoint,
 } from "./checkpoint.ts";
 export { type EntryHead, type EntryParts, formatEntry, NO_PREVIOUS, parseEntry, sealEntry } from "./entry.ts";
+export { ERASED_BODY } from "./erasure.ts";
 export { EMPTY_ROOT, MerkleFrontier, TreeHasher } from "./merkle.ts";
 export {
   type ConsistencyProof,

@@ -221,4 +221,9 @@ export interface WorldWriter extends WorldReader {
   putInvocation(world: number, row: StoredInvocation): Promise<void>;
   addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void>;
   addToken(row: TokenRow): Promise<void>;
+  /**
+   * Takes a world out: every row of it, and the bodies of the records of its stream below a position. Only for the
+   * maintenance of a store, where the caller has appended the record that vouches for it.
+   */
+  erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void>;
 }

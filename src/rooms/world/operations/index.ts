@@ -1,6 +1,7 @@
 import type { Operation } from "../../../core/operation.ts";
 import { BEAT_OPERATIONS } from "./beats.ts";
 import { CONTROL_OPERATIONS } from "./control.ts";
+import { deleteWorld } from "./delete.ts";
 import { demo } from "./demo.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { VIEW_OPERATIONS } from "./views.ts";
@@ -15,5 +16,6 @@ export const WORLD_OPERATIONS: readonly Operation<never>[] = [
   ...VIEW_OPERATIONS,
   ...CONTROL_OPERATIONS,
   ...HISTORY_OPERATIONS,
+  deleteWorld,
   demo,
 ] as unknown as readonly Operation<never>[];

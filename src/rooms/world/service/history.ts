@@ -40,8 +40,8 @@ async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise
     source_sha256,
   };
   await ports.store.transact(async (door) => {
-    if ((await door.world.find(target.world_id)) !== null) throw exists(target.world_id);
     const stream = streamOf(target.world_id);
+    if ((await door.ledger.head(stream)) !== null) throw exists(target.world_id);
     const entry = { kind: "WORLD_FORKED", actor: ports.actor, body: body as unknown as JsonValue };
     const [sealed] = await door.ledger.append(stream, 0, [entry]);
     const image = mergeEffects(replay([...records, toRecord(sealed!, target.world_id, null)]));

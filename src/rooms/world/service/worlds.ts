@@ -55,9 +55,9 @@ export async function createWorld(ports: WorldPorts, wanted: NewWorld): Promise<
     people: wanted.people.map(({ person_id, display_name }) => ({ person_id, display_name })),
   };
   await ports.store.transact(async (door) => {
-    if ((await door.world.find(worldId)) !== null) throw exists(worldId);
+    // A stream without a world belongs to one that was deleted; its id is spent.
+    if ((await door.ledger.head(streamOf(worldId))) !== null) throw exists(worldId);
     const entry = { kind: "WORLD_CREATED", actor: ports.actor, body: body as unknown as JsonValue };
-    // A stream that exists belongs to a world that was deleted; its id is spent.
     const [record] = await door.ledger.append(streamOf(worldId), 0, [entry]);
     const effects = reduceRecord(null, { kind: "WORLD_CREATED", position: record!.position, body: body as never });
     const number = await door.world.addWorld(worldId, formatState(effects.state));

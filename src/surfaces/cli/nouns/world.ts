@@ -90,6 +90,16 @@ export const noun: Noun = {
         if (world.head !== null) io.line(`head      ${world.head.position} ${world.head.hash}`);
       },
     }),
+    defineVerb<{ readonly world_id: string; readonly records: number; readonly entries: number }>({
+      path: ["delete"],
+      operation: "world.delete",
+      args: [{ field: "world", label: "WORLD", optional: true }],
+      flags: { confirm: { value: "TITLE" } },
+      examples: ['verbatim world delete w_gull-rock --confirm "Gull Rock"'],
+      render({ world_id, records, entries }, io) {
+        io.line(`${world_id} is gone: ${entries} entries; the hashes of ${records} records stay in the ledger`);
+      },
+    }),
     ...BEAT_VERBS,
     ...PEOPLE_VERBS,
     ...HISTORY_VERBS,

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { eraseWorld, type Maintenance } from "../service/erase.ts";
+import { findWorldId, type WorldRoom, worldField } from "./room.ts";
+
+export const deleteWorld = defineOperation({
+  name: "world.delete",
+  summary: "Erases a world for good: its lines, records, answers and files. Nothing else may use the workspace.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    world: worldField,
+    confirm: z.string().min(1).describe("The title of the world, typed out."),
+  }),
+  output: z.strictObject({
+    world_id: z.string(),
+    records: z.int().describe("Records whose bodies are gone; their places and hashes stay."),
+    entries: z.int(),
+    blobs: z.int().describe("Imported files that were removed."),
+  }),
+  run: async (room: WorldRoom & Maintenance, { world, confirm }) =>
+    eraseWorld(room, await findWorldId(room, world), confirm),
+});
