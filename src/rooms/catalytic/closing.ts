@@ -1,4 +1,4 @@
-import { formatCanonical } from "../../core/canonical/index.ts";
+import { compareCodePoints, formatCanonical } from "../../core/canonical/index.ts";
 import { formatTime } from "../../core/time.ts";
 import { signEnvelope } from "../../core/trust/dsse.ts";
 import { diffTrees, formatRestoreDiff, type Mismatch } from "./diff.ts";
@@ -161,7 +161,10 @@ export function formatInputHashes(pre: Trees, inputs: ReadonlyMap<string, string
   for (const [domain, tree] of pre) {
     for (const [path, entry] of tree) if (entry.type === "file") all.push([`${domain}/${path}`, entry.sha256]);
   }
-  const known = new Set(all.map(([path]) => path));
-  for (const [path, hash] of inputs) if (!known.has(path)) all.push([path, hash]);
-  return formatSortedMap(sortedMap(all), (hash) => `"${hash}"`);
+  if (inputs.size > 0) {
+    const known = new Set(all.map(([path]) => path));
+    for (const [path, hash] of inputs) if (!known.has(path)) all.push([path, hash]);
+  }
+  all.sort(([a], [b]) => compareCodePoints(a, b));
+  return formatSortedMap(all, (hash) => `"${hash}"`);
 }

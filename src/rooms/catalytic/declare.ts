@@ -43,6 +43,8 @@ export interface ViewRequest {
   readonly keep: readonly string[];
   /** Paths of the repository that are neither hashed nor reported. */
   readonly leave_out: readonly string[];
+  /** Absolute paths that stay readable wherever they lie. */
+  readonly visible?: readonly string[];
 }
 
 /** A JobSpec that may run, with everything that was decided about it. */

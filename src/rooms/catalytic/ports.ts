@@ -101,8 +101,8 @@ export interface RunDisk {
   /** The executable file a command's first word means, or null. */
   findExecutable(name: string, cwd: string, path: string): string | null;
   snapshot(place: string, options: SnapshotOptions): Promise<SnapshotTaken>;
-  /** Begins a snapshot beside what the caller does; the answer is asked for later. */
-  beginSnapshot(place: string, options: SnapshotOptions): () => Promise<SnapshotTaken>;
+  /** Begins to read a tree beside what the caller does; the answer, in no order, is asked for later. */
+  beginSnapshot(place: string, options: SnapshotOptions): () => Promise<ReadonlyMap<string, Entry | OtherEntry>>;
   scan(root: string, options: ScanOptions): Promise<FingerprintScan>;
   unpack(packed: string): Fingerprint;
   /** Copies with modes, times, links, holes and hard links. */
@@ -134,6 +134,8 @@ export interface LaunchRequest {
   /** Read-only places in a view: from a layer's lower side to the path. */
   readonly holes: readonly { readonly from: string; readonly to: string }[];
   readonly keeps: readonly { readonly from: string; readonly to: string }[];
+  /** Places that stay readable although they lie below a folder the guard replaces. */
+  readonly visible?: readonly string[];
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { contentHash } from "./outputs.ts";
 import { placeOf } from "./places.ts";
-import type { CatalyticPorts, SnapshotTaken } from "./ports.ts";
+import type { CatalyticPorts } from "./ports.ts";
 import { readArtifact } from "./record-files.ts";
 import type { RecordPlace } from "./records.ts";
 import type { Tree } from "./tree.ts";
@@ -36,9 +36,9 @@ export function beginLook({ disk, crypto }: LookPorts, { record, root }: RecordP
   };
 }
 
-async function readOrNull(finish: () => Promise<SnapshotTaken>): Promise<Tree | null> {
+async function readOrNull(finish: ReturnType<CatalyticPorts["disk"]["beginSnapshot"]>): Promise<Tree | null> {
   try {
-    return (await finish()).entries as Tree;
+    return (await finish()) as Tree;
   } catch (thrown) {
     if (isVerbatimError(thrown)) return null;
     throw thrown;

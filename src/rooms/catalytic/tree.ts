@@ -124,8 +124,8 @@ export function stateOf(crypto: SyncCrypto, tree: Tree): DomainState {
   };
 }
 
-/** A map as canonical JSON; keys are taken in the map's order, which must be by bytes. */
-export function formatSortedMap<T>(map: ReadonlyMap<string, T>, format: (value: T) => string): string {
+/** A map as canonical JSON; keys are taken in the given order, which must be by bytes. */
+export function formatSortedMap<T>(map: Iterable<readonly [string, T]>, format: (value: T) => string): string {
   let text = "{";
   for (const [key, value] of map) text += `${text.length > 1 ? "," : ""}${formatString(key)}:${format(value)}`;
   return `${text}}`;

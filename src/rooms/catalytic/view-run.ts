@@ -23,7 +23,7 @@ export interface ViewChanges extends DomainDiff {
   readonly commits: number;
 }
 
-type ViewLaunch = Pick<LaunchRequest, "layers" | "writable" | "holes" | "keeps" | "cwd">;
+type ViewLaunch = Pick<LaunchRequest, "layers" | "writable" | "holes" | "keeps" | "visible" | "cwd">;
 
 const NOTHING: ViewChanges = {
   added: new Map(),
@@ -160,6 +160,7 @@ export class ViewRun {
         from: withHome && isInside(path, home) ? `lo1/${path.slice(home.length + 1)}` : path,
         to: path,
       })),
+      visible: this.#request.view?.visible ?? [],
       cwd: placeOf(root, jobspec.cwd),
     };
   }

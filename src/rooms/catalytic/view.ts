@@ -36,6 +36,8 @@ export interface ViewOptions {
   /** Absolute paths outside the tree that stay really writable, outside every promise. */
   readonly keep?: readonly string[];
   readonly leave_out?: readonly string[];
+  /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
+  readonly visible?: readonly string[];
   readonly hash_all?: boolean;
   readonly stdin?: "null" | "inherit";
 }
@@ -56,7 +58,7 @@ export interface IsolatedViews {
  * changes out as data with their contents in the content store, shared locks. The real tree is proved unchanged.
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
-  const { root, state, user_state, config, runs, keep = [], leave_out = [], hash_all = false } = options;
+  const { root, state, user_state, config, runs, keep = [], leave_out = [], visible = [], hash_all = false } = options;
   const { run, view } = await startCatalytic(ports, {
     root,
     state,
@@ -65,7 +67,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     jobspec: toViewSpec(ports, options),
     stdin: options.stdin ?? "null",
     extra_env: options.extra_env ?? {},
-    view: { hash_all, keep, leave_out },
+    view: { hash_all, keep, leave_out, visible },
     ...(runs === undefined ? {} : { runs }),
   });
   return { run, changes: view!.changes };
