@@ -26,7 +26,6 @@ export function describeSymbols(open: OpenWorkspace): void {
         target_type: "FILE",
         target_ref: "notes/rules.md",
         default_slice_policy: "head(2)",
-        existing: false,
       });
       await workspace.call("symbol-add", {
         symbol_id: "@CANON/LIMITS",
@@ -87,9 +86,9 @@ export function describeSymbols(open: OpenWorkspace): void {
       const exists = await workspace.refusal("symbol-add", { ...input, slice: "head(3)" });
       expect(exists).toMatchObject({ code: "SYMBOL_EXISTS", exit: 1, details: { symbol } });
       expect(exists.fix).toContain("symbol replace @CANON/R");
-      expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toMatchObject({ existing: false });
-      expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toMatchObject({ existing: true });
       const next = { ...symbol, default_slice_policy: "head(3)" };
+      expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toEqual(next);
+      expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toEqual({ ...next, existing: true });
       expect(await workspace.call("symbol-remove", { symbol_id: "@CANON/R" })).toEqual(next);
       expect(await workspace.refusal("symbol-remove", { symbol_id: "@CANON/R" })).toMatchObject({
         code: "SYMBOL_UNKNOWN",
@@ -232,10 +231,15 @@ export function describeSymbols(open: OpenWorkspace): void {
         code: "SYMBOL_EXISTS",
       });
       expect(await workspace.call("symbol-list")).toHaveLength(2);
+      // What is there already stays as it is, whatever became of its target.
+      rmSync(workspace.place("twice.md"));
+      await workspace.build();
+      expect(await imported(good)).toEqual({ added: 0, existing: 2 });
       expect((await workspace.ledger()).map(({ kind }) => kind)).toEqual([
         "INDEX_BUILT",
         "SYMBOL_ADDED",
         "SYMBOL_ADDED",
+        "INDEX_BUILT",
       ]);
     });
   });

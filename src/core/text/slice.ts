@@ -23,7 +23,7 @@ const FORMS = "Use lines[a:b], chars[a:b], head(n) or tail(n).";
 /** Parses a slice; throws SLICE_UNBOUNDED, SLICE_SYNTAX or SLICE_EMPTY, in this order of checks. */
 export function parseSlice(text: string): Slice {
   if (UNBOUNDED.test(text)) {
-    throw new VerbatimError("SLICE_UNBOUNDED", { message: `${show(text)} has no bounds; ${FORMS}` });
+    throw new VerbatimError("SLICE_UNBOUNDED", { message: `${show(text)} has no bounds. ${FORMS}` });
   }
   // `$` in JavaScript without the m flag matches only at the very end, so a final line feed is refused.
   const range = text.length <= MAX_LENGTH ? RANGE.exec(text) : null;

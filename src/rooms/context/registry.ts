@@ -4,7 +4,7 @@ import { applySlice } from "../../core/text/index.ts";
 import type { Section, SymbolRecord } from "./contracts.ts";
 import type { ExpansionPorts } from "./expansion.ts";
 import type { IndexView } from "./index-view.ts";
-import type { ContextReader, ContextWriter, SymbolRow } from "./ports.ts";
+import type { ContextReader, SymbolRow } from "./ports.ts";
 import { parseSymbol, parseTarget } from "./symbol.ts";
 import { listSymbols, requireSymbol, resolvePin } from "./symbol-lookup.ts";
 
@@ -18,24 +18,16 @@ export interface Defined {
 
 /** Adds a symbol whose target resolves and whose slice fits now; the same symbol again changes nothing. */
 export async function addSymbol(ports: RegistryPorts, value: unknown): Promise<Defined> {
-  const [row] = await checkSymbols(ports, [parseSymbol(value)]);
-  const { symbol } = row!;
-  return ports.store.transact(async ({ context, ledger }) => {
-    if (!(await putNew(context, row!))) return { symbol, existing: true };
-    await ledger.append("context", "next", [{ kind: "SYMBOL_ADDED", actor: ports.actor, body: symbol }]);
-    return { symbol, existing: false };
-  });
+  const symbol = parseSymbol(value);
+  const { added } = await addSymbols(ports, [symbol]);
+  return { symbol, existing: added === 0 };
 }
 
-/** Stores a symbol unless it is there already, exactly so; another definition is SYMBOL_EXISTS. */
-async function putNew(context: ContextWriter, row: SymbolRow): Promise<boolean> {
-  const { symbol } = row;
+/** Whether a symbol is there already, exactly so; another definition is SYMBOL_EXISTS. */
+async function isThere(context: ContextReader, symbol: SymbolRecord): Promise<boolean> {
   const current = await context.symbol(symbol.symbol_id);
-  if (current === null) {
-    await context.putSymbol(row);
-    return true;
-  }
-  if (formatCanonical(current.symbol) === formatCanonical(symbol)) return false;
+  if (current === null) return false;
+  if (formatCanonical(current.symbol) === formatCanonical(symbol)) return true;
   const { target_type, target_ref, default_slice_policy } = current.symbol;
   throw new VerbatimError("SYMBOL_EXISTS", {
     message: `${symbol.symbol_id} is defined already: ${target_type} ${target_ref} ${default_slice_policy}`,
@@ -70,19 +62,33 @@ export function removeSymbol(ports: RegistryPorts, id: string): Promise<SymbolRe
   });
 }
 
-/** Adds symbols: all of them or none. Those that are there already, exactly so, are counted. */
+/**
+ * Adds symbols: all of them or none. Those that are there already, exactly so, are counted and not looked at further:
+ * one whose target went away meanwhile stays as it is.
+ */
 export async function addSymbols(
   ports: RegistryPorts,
   symbols: readonly SymbolRecord[],
 ): Promise<{ added: number; existing: number }> {
-  const rows = await checkSymbols(ports, symbols);
+  const rows = await checkSymbols(ports, await findNew(ports, symbols));
   return ports.store.transact(async ({ context, ledger }) => {
     const added: { kind: string; actor: string; body: JsonValue }[] = [];
     for (const row of rows) {
-      if (await putNew(context, row)) added.push({ kind: "SYMBOL_ADDED", actor: ports.actor, body: row.symbol });
+      // Somebody else may have added it since.
+      if (await isThere(context, row.symbol)) continue;
+      await context.putSymbol(row);
+      added.push({ kind: "SYMBOL_ADDED", actor: ports.actor, body: row.symbol });
     }
     if (added.length > 0) await ledger.append("context", "next", added);
-    return { added: added.length, existing: rows.length - added.length };
+    return { added: added.length, existing: symbols.length - added.length };
+  });
+}
+
+function findNew({ store }: RegistryPorts, symbols: readonly SymbolRecord[]): Promise<SymbolRecord[]> {
+  return store.read(async ({ context }) => {
+    const unknown: SymbolRecord[] = [];
+    for (const symbol of symbols) if (!(await isThere(context, symbol))) unknown.push(symbol);
+    return unknown;
   });
 }
 

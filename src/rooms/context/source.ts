@@ -39,6 +39,15 @@ export function sourcesInvalid(problems: readonly SourceProblem[]): VerbatimErro
   return new VerbatimError("INDEX_SOURCES_INVALID", {
     message: `${showPath(first.file_path)} cannot be indexed (${first.code})${more}; the previous index was kept`,
     where: first.byte_offset === undefined ? first.file_path : `${first.file_path}@${first.byte_offset}`,
+    fix: `Fix each file named, or add it to context.exclude${waysOn(problems)}.`,
     details: { problems },
   });
+}
+
+/** Ways on that only some problems have. */
+function waysOn(problems: readonly SourceProblem[]): string {
+  const has = (wanted: SourceProblem["code"]) => problems.some(({ code }) => code === wanted);
+  const large = has("SOURCE_TOO_LARGE") ? "; a large one: raise context.max_file_bytes" : "";
+  const secret = has("SOURCE_SECRET") ? "; one that is no secret: name it in context.secrets.allow" : "";
+  return large + secret;
 }

@@ -20,12 +20,12 @@ const definition = z.strictObject({
   slice: z.string().describe("What is read when no slice is given: lines[a:b], chars[a:b], head(n), tail(n)."),
 });
 
-/** The Symbol, and whether it was there already, exactly so. */
-const defined = symbolSchema.extend({ existing: z.boolean() });
+/** The Symbol; `existing` when it was there already, exactly so. */
+const defined = symbolSchema.extend({ existing: z.literal(true).optional() });
 
 async function toOutput(done: Promise<Defined>): Promise<z.input<typeof defined>> {
   const { symbol, existing } = await done;
-  return { ...symbol, existing };
+  return existing ? { ...symbol, existing } : symbol;
 }
 
 function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof definition>): unknown {

@@ -49,13 +49,24 @@ export interface Streams {
   readonly stderr: WriteStream | NodeJS.WriteStream;
 }
 
-/** Connects a verb with its streams. */
-export function createIo(streams: Streams, env: NodeJS.ProcessEnv, flags: GlobalFlags): Io {
+/** Connects a verb with its streams. `wipe` takes away what must not stand beside a text. */
+export function createIo(
+  streams: Streams,
+  env: NodeJS.ProcessEnv,
+  flags: GlobalFlags,
+  wipe: () => void = () => undefined,
+): Io {
   const colours = { stdout: wantsColour(streams.stdout, env), stderr: wantsColour(streams.stderr, env) };
   const paint = createPaint(colours.stdout || colours.stderr);
-  const say = (text: string) => streams.stderr.write(`${finish(text, colours.stderr)}\n`);
+  const say = (text: string) => {
+    wipe();
+    streams.stderr.write(`${finish(text, colours.stderr)}\n`);
+  };
   let buffer = "";
-  const write = (text: string) => new Promise<void>((done) => streams.stdout.write(text, () => done()));
+  const write = (text: string) => {
+    wipe();
+    return new Promise<void>((done) => streams.stdout.write(text, () => done()));
+  };
   const flush = async () => {
     const text = buffer;
     buffer = "";

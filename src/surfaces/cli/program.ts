@@ -124,11 +124,22 @@ function toInput(command: Command, verb: Verb<never>, flags: readonly GeneratedF
       if (command.getOptionValue(toCamelCase(flag.name.slice(3))) === false) input[flag.field] = true;
       continue;
     }
-    const value: unknown = command.getOptionValue(toCamelCase(flag.name));
+    const value: unknown = readOption(command, flag);
     // A list that stands beside its own `--no-` flag is switched off by it.
     if (value !== undefined && !(flag.repeat && value === false)) input[flag.field] = value;
   }
   return input;
+}
+
+/** The value of a flag. One that every verb understands is taken by the first command on the way that knows it. */
+function readOption(command: Command, { name }: GeneratedFlag): unknown {
+  const value: unknown = command.getOptionValue(toCamelCase(name));
+  if (value !== undefined || !GLOBAL_FLAGS.includes(`--${name}`)) return value;
+  for (let above = command.parent; above !== null; above = above.parent) {
+    const taken: unknown = above.getOptionValue(toCamelCase(name));
+    if (taken !== undefined) return taken;
+  }
+  return undefined;
 }
 
 // commander keeps option values under the camel-case spelling of the flag.

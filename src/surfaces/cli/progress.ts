@@ -4,7 +4,7 @@ import { showLine } from "./plain-text.ts";
 
 /** A progress line on a terminal; silent in a pipe. */
 export interface ProgressBar extends Progress {
-  /** Wipes the line. */
+  /** Wipes the line, so that something else can be written; the next report draws it again. */
   end(): void;
 }
 
@@ -30,7 +30,10 @@ export function createProgressBar(stream: Streams["stderr"], wanted: boolean): P
       stream.write(`\r\u001b[K${step.total === undefined ? "" : `${bar} `}${showLine(label)} ${count}`);
     },
     end() {
-      if (drawn) stream.write("\r\u001b[K");
+      if (!drawn) return;
+      stream.write("\r\u001b[K");
+      drawn = false;
+      label = "";
     },
   };
 }

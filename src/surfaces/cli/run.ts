@@ -9,7 +9,7 @@ import { formatFirstHelp } from "./help.ts";
 import { createIo, type Io, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
 import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
-import { createProgressBar } from "./progress.ts";
+import { createProgressBar, type ProgressBar } from "./progress.ts";
 
 /** The surroundings of one command line. */
 export interface CliWorld {
@@ -30,15 +30,17 @@ interface Line {
 /** Runs one command line and returns its exit code. Never throws. */
 export async function runCli(world: CliWorld): Promise<number> {
   const line = readGlobals(world);
-  const io = createIo(world.streams, world.env, {
+  const flags = {
     json: line.has("--json"),
     quiet: line.has("--quiet"),
     debug: line.has("--debug"),
     full: line.has("--full"),
     progress: !line.has("--no-progress") && !line.has("--quiet"),
-  });
+  };
+  const progress = createProgressBar(world.streams.stderr, flags.progress);
+  const io = createIo(world.streams, world.env, flags, () => progress.end());
   try {
-    return await runLine(world, line, io);
+    return await runLine(world, line, io, progress);
   } catch (thrown) {
     return await reportError(thrown, io);
   }
@@ -61,7 +63,7 @@ function readGlobals(world: CliWorld): Line {
   };
 }
 
-async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
+async function runLine(world: CliWorld, line: Line, io: Io, progress: ProgressBar): Promise<number> {
   const word = line.words.find((one) => !one.startsWith("-"));
   if (word === undefined) {
     if (line.has("--version") || line.has("-V")) {
@@ -74,7 +76,6 @@ async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
   }
   if (word === "help") return await showFirstHelp(world, io);
   const entry = NOUNS.find(({ noun }) => noun === word) ?? refuseNoun(word);
-  const progress = createProgressBar(world.streams.stderr, io.flags.progress);
   await using app = openApp({
     door: "cli",
     start: line.folder,
@@ -86,6 +87,7 @@ async function runLine(world: CliWorld, line: Line, io: Io): Promise<number> {
     // With --json standard output belongs to the one JSON value.
     onOutput: (stream, bytes) => {
       const target = stream === "stdout" && !io.flags.json ? world.streams.stdout : world.streams.stderr;
+      progress.end();
       target.write(bytes);
     },
   });

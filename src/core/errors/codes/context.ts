@@ -96,7 +96,7 @@ export const CONTEXT_CODES = {
     exit: 1,
     http: 422,
     says: "Some source files cannot be indexed; the previous index was kept.",
-    fix: "Fix each file of details.problems, or add it to context.exclude.",
+    fix: "Fix each file named, or add it to context.exclude.",
   },
   INDEX_MISSING: { exit: 1, http: 409, says: "There is no index yet.", fix: "verbatim index build" },
   INDEX_BUSY: {
@@ -157,7 +157,7 @@ export const CONTEXT_CODES = {
     exit: 1,
     http: 409,
     says: "More than one heading of the file has that path.",
-    fix: "Pin one of details.candidates with a SECTION target, or make the headings distinct.",
+    fix: "Pin one of them with a SECTION target (verbatim section list PATH --full shows ids), or make the headings distinct.",
   },
   FILE_MISSING: {
     exit: 1,

@@ -34,6 +34,8 @@ export const noun: Noun = {
             `${expansion.symbol_or_section_id} ${expansion.slice} ${place} ${bytes} bytes ${expansion.content_hash}`,
           );
           await io.out(content);
+          // The bytes stay as they are; only a terminal needs a fresh line for what comes next.
+          if (io.interactive && !content.endsWith("\n")) io.note("");
         }
       },
     }),

@@ -40,6 +40,10 @@ interface Explained {
 
 const MOST = 20;
 
+function count(many: number, what: string): string {
+  return `${many} ${what}${many === 1 ? "" : "s"}`;
+}
+
 const build = defineVerb<Built>({
   path: ["build"],
   operation: "context.index-build",
@@ -47,7 +51,7 @@ const build = defineVerb<Built>({
   render(built, io) {
     const { added, modified, removed } = built.changed;
     io.line(
-      `${io.paint.good("indexed")} ${built.files} files, ${built.sections} sections (${built.mode}: ${added} added, ${modified} changed, ${removed} removed)`,
+      `${io.paint.good("indexed")} ${count(built.files, "file")}, ${count(built.sections, "section")} (${built.mode}: ${added} added, ${modified} changed, ${removed} removed)`,
     );
     io.line(`index ${built.index_hash}`);
     for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${showLine(glob)}`);
@@ -91,11 +95,12 @@ export const noun: Noun = {
       render(status, io) {
         io.line(`index    ${status.index_hash}`);
         io.line(`built    ${status.built_at} (${Math.round(status.age_ms / 1000)} s ago)`);
-        io.line(`holds    ${status.files} files, ${status.sections} sections`);
+        io.line(`holds    ${count(status.files, "file")}, ${count(status.sections, "section")}`);
         io.line(
-          `stale    ${status.stale.length === 0 ? "nothing" : `${status.stale.length} files; verbatim index build`}`,
+          `stale    ${status.stale.length === 0 ? "nothing" : `${count(status.stale.length, "file")}; verbatim index build`}`,
         );
         for (const path of status.stale.slice(0, MOST)) io.line(`         ${showLine(path)}`);
+        if (status.stale.length > MOST) io.line(`         and ${status.stale.length - MOST} more`);
         for (const { symbol_id, code } of status.symbol_problems)
           io.line(`symbol   ${symbol_id} ${io.paint.warn(code)}`);
       },
@@ -121,7 +126,9 @@ export const noun: Noun = {
       lines: "unless-out",
       examples: ["verbatim index export > SECTION_INDEX.jsonl", "verbatim index export --out SECTION_INDEX.jsonl"],
       render(done, io) {
-        io.line(`${io.paint.good("written")} ${done.path}: ${done.sections} sections, index ${done.index_hash}`);
+        io.line(
+          `${io.paint.good("written")} ${done.path}: ${count(done.sections, "section")}, index ${done.index_hash}`,
+        );
       },
     }),
   ],

@@ -10,7 +10,7 @@ interface SymbolRecord {
 }
 
 interface Defined extends SymbolRecord {
-  readonly existing: boolean;
+  readonly existing?: true;
 }
 
 interface Shown extends SymbolRecord {
@@ -36,7 +36,7 @@ function describe({ symbol_id, target_type, target_ref, default_slice_policy }: 
 }
 
 const renderDefined: Verb<Defined>["render"] = (symbol, io) => {
-  io.line(`${symbol.existing ? "unchanged" : io.paint.good("defined")} ${describe(symbol)}`);
+  io.line(`${symbol.existing === true ? "unchanged" : io.paint.good("defined")} ${describe(symbol)}`);
   io.line(`next: ${io.paint.bold(`verbatim expand ${symbol.symbol_id}`)}`);
 };
 
@@ -104,7 +104,8 @@ export const noun: Noun = {
       operation: "context.symbol-check",
       examples: ["verbatim symbol check"],
       render({ ok, problems }, io) {
-        for (const { code, message } of problems) io.line(`${io.paint.bad(code)} ${showLine(message)}`);
+        for (const { symbol_id, code, message } of problems)
+          io.line(`${symbol_id} ${io.paint.bad(code)} ${showLine(message)}`);
         if (ok) io.line(io.paint.good("every symbol resolves"));
       },
       exit: ({ ok }) => (ok ? 0 : 1),

@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runInProcess } from "../support/cli-in-process.ts";
+
+// The verbs of the context room as somebody types them: what --json has, what people read, and how they end.
+
+let root: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-context-cli-")));
+  mkdirSync(join(root, "docs"));
+  write("docs/guide.md", "# Guide\nintro\n## Use\none\n## Care\ntwo\n");
+  writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["docs/**/*.md"]}}');
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function write(path: string, text: string | Uint8Array): void {
+  writeFileSync(join(root, path), text);
+}
+
+const run = (line: readonly string[], tty = false) => runInProcess(line, root, tty);
+
+async function json<T = Record<string, unknown>>(...line: string[]): Promise<T> {
+  const { stdout, exit } = await run([...line, "--json"]);
+  expect(exit, stdout).toBe(0);
+  return JSON.parse(stdout) as T;
+}
+
+const keys = (value: object) => Object.keys(value).sort();
+
+describe("index", () => {
+  it("build says in its answer how it was made; --full reads everything", async () => {
+    const first = await json("index", "build");
+    expect(keys(first)).toEqual(["changed", "empty_globs", "files", "index_hash", "mode", "sections", "skipped_links"]);
+    // The file and its title are one section: counting sections counts ids.
+    expect(first).toMatchObject({
+      files: 1,
+      sections: 3,
+      mode: "full",
+      changed: { added: 1, modified: 0, removed: 0 },
+    });
+    expect(await json("index", "build")).toMatchObject({ mode: "incremental" });
+    for (const line of [
+      ["index", "build", "--full"],
+      ["index", "--full", "build"],
+      ["--full", "index", "build"],
+    ]) {
+      expect(await json(...line), line.join(" ")).toMatchObject({ mode: "full", index_hash: first["index_hash"] });
+    }
+    expect((await run(["index", "build"])).stdout).toContain("indexed 1 file, 3 sections (incremental: 0 added");
+  });
+
+  it("build shows its progress at a terminal and takes it away before it says how it went", async () => {
+    for (let i = 0; i < 300; i++) write(`docs/page-${i}.md`, "# Page\n");
+    const { both, stdout } = await run(["index", "build"], true);
+    expect(both).toContain("indexing 256/301\r\u001b[Kindexed 301 files");
+    expect(stdout).not.toContain("indexing");
+    expect((await run(["index", "build", "--full", "--no-progress"], true)).both).not.toContain("indexing");
+    expect((await run(["index", "build", "--full"])).stderr).toBe("");
+  });
+
+  it("verify, status, explain and export answer as promised", async () => {
+    const { index_hash } = await json<{ index_hash: string }>("index", "build");
+    expect(await json("index", "verify")).toEqual({
+      ok: true,
+      index_hash,
+      actual_hash: index_hash,
+      added: [],
+      removed: [],
+      changed: [],
+    });
+    expect(await json("index", "explain", "docs/guide.md")).toEqual({
+      file_path: "docs/guide.md",
+      source: true,
+      sources: ["docs/**/*.md"],
+      exclude: [],
+      problem: null,
+    });
+    expect(await json("index", "export", "--out", join(root, "index.jsonl"))).toEqual({
+      path: join(root, "index.jsonl"),
+      index_hash,
+      sections: 3,
+    });
+    const lines = (await run(["index", "export"])).stdout;
+    expect(lines).toBe(readFileSync(join(root, "index.jsonl"), "utf8"));
+    expect(lines.trimEnd().split("\n")).toHaveLength(4);
+    write("docs/guide.md", "# Guide\nchanged\n");
+    const verified = await run(["index", "verify", "--json"]);
+    expect(verified.exit).toBe(1);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false, changed: ["docs/guide.md"] });
+    expect(await json("index", "status")).toMatchObject({ index_hash, stale: ["docs/guide.md"], symbol_problems: [] });
+  });
+
+  it("names every bad file and every way on", async () => {
+    write("docs/bad.md", Uint8Array.from([0x61, 0xff]));
+    write("docs/.env.md", "x\n");
+    writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["docs/**/*.md"],"max_file_bytes":20}}');
+    const { exit, stderr } = await run(["index", "build"]);
+    expect(exit).toBe(1);
+    expect(stderr).toContain("SOURCE_SECRET at docs/.env.md");
+    expect(stderr).toContain("SOURCE_NOT_UTF8 at docs/bad.md (byte 1)");
+    expect(stderr).toContain("SOURCE_TOO_LARGE at docs/guide.md (37 bytes, 20 allowed)");
+    for (const way of ["context.exclude", "context.max_file_bytes", "context.secrets.allow"]) {
+      expect(stderr).toContain(way);
+    }
+  });
+});
+
+describe("symbol", () => {
+  it("add answers with the Symbol and nothing else, and says when it was there", async () => {
+    await json("index", "build");
+    const line = ["symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "head(2)"];
+    const symbol = {
+      symbol_id: "@D/GUIDE",
+      target_type: "FILE",
+      target_ref: "docs/guide.md",
+      default_slice_policy: "head(2)",
+    };
+    expect(await json(...line)).toEqual(symbol);
+    expect(await json(...line)).toEqual({ ...symbol, existing: true });
+    expect((await run(line)).stdout).toContain("unchanged @D/GUIDE");
+    expect(await json("symbol", "list")).toEqual([symbol]);
+    const two = await run([...line, "--heading", "docs/guide.md#Guide"]);
+    expect(two.exit).toBe(2);
+    expect(two.stderr).toContain("exactly one of --file, --heading, --section");
+  });
+
+  it("check names each symbol that would fail, also where the reason is a file", async () => {
+    await json("index", "build");
+    await json("symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "head(2)");
+    expect((await run(["symbol", "check"])).exit).toBe(0);
+    write("docs/guide.md", "# Guide\n");
+    const { exit, stdout } = await run(["symbol", "check"]);
+    expect(exit).toBe(1);
+    expect(stdout).toContain('@D/GUIDE CONTENT_HASH_MISMATCH "docs/guide.md" has changed');
+  });
+});
+
+describe("expand", () => {
+  it("gives a pipe exactly the bytes, and a terminal a fresh line after them", async () => {
+    await json("index", "build");
+    await json("symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "head(2)");
+    const piped = await run(["expand", "@D/GUIDE", "@D/GUIDE"]);
+    expect(piped.stdout).toBe("# Guide\nintro# Guide\nintro");
+    expect(piped.stderr.split("\n")).toHaveLength(3);
+    expect(piped.stderr).toMatch(/^@D\/GUIDE head\(2\) docs\/guide\.md:0\.\.6 13 bytes [0-9a-f]{64}\n/);
+    const { both, stdout } = await run(["expand", "@D/GUIDE", "@D/GUIDE"], true);
+    expect(stdout).toBe(piped.stdout);
+    expect(both).toMatch(/\n# Guide\nintro\n@D\/GUIDE head/);
+    expect(keys(await json("expand", "@D/GUIDE"))).toEqual(["budget", "expansions", "run_id"]);
+  });
+
+  it("is generous at the command line and strict when told to be", async () => {
+    await json("index", "build");
+    await json("symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "head(2)");
+    const refs = Array.from({ length: 100 }, () => "@D/GUIDE");
+    expect((await run(["expand", ...refs, "--quiet"])).exit).toBe(0);
+    const refused = await run(["expand", ...refs, "@D/GUIDE"]);
+    expect(refused).toMatchObject({ exit: 1, stdout: "" });
+    expect(refused.stderr).toContain("error[BUDGET_EXPANDS] max_expands_per_step: 101 used, 100 allowed");
+    expect(refused.stderr).toContain("--max-expands 101");
+    expect((await run(["expand", "@D/GUIDE", "--max-bytes", "12"])).stderr).toContain("BUDGET_BYTES");
+  });
+});
