@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DatabaseSync } from "../support/raw-sqlite.ts";
 import { createSqliteHarness, type SqliteHarness } from "../support/stores.ts";
 import { describeStore, expectCode, note } from "./store-suite.ts";
 

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildIndex } from "../../src/rooms/context/index-build.ts";
 import { verifyIndex } from "../../src/rooms/context/index-verify.ts";
 import { buildChild, type ChildProgram } from "../support/child.ts";
 import { openRoom } from "../support/context-room.ts";
+import { DatabaseSync } from "../support/raw-sqlite.ts";
 
 // Guards: a build that is killed at any point leaves the old index whole, and the next build needs no repair.
 

@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { POSTGRES_MIGRATIONS } from "../../src/adapters/postgres/migrations/index.ts";
@@ -13,6 +12,7 @@ import type { Store } from "../../src/core/ports.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { usePostgres } from "../support/postgres.ts";
+import { DatabaseSync } from "../support/raw-sqlite.ts";
 
 // Every released schema is frozen in test/pins/store, with a little in it. `write.ts` there freezes the next one.
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import { createContentStore } from "../../src/adapters/disk/content-store.ts";
 import { postgresJobs } from "../../src/adapters/postgres/jobs-tables.ts";
@@ -22,6 +21,7 @@ import { type PostPorts, postMessage } from "../../src/rooms/jobs/post.ts";
 import { countingIds, fixedPorts, HandClock } from "./fixed-ports.ts";
 import { harbourCorpus, type TestCorpus } from "./job-corpus.ts";
 import type { TestDatabase } from "./postgres.ts";
+import { DatabaseSync } from "./raw-sqlite.ts";
 
 export const RUN = "3f0c9a52-7b1e-4c60-9d2a-5e8f1b7c6d40";
 

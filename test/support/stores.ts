@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import { openPostgresStore, type PostgresStore } from "../../src/adapters/postgres/store.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { fixedPorts, type HandClock } from "./fixed-ports.ts";
 import { POSTGRES_WITH_NOTES, postgresNotes, SQLITE_WITH_NOTES, sqliteNotes } from "./notes-room.ts";
 import type { TestDatabase } from "./postgres.ts";
+import { DatabaseSync } from "./raw-sqlite.ts";
 
 const sqliteRooms = { notes: sqliteNotes };
 const postgresRooms = { notes: postgresNotes };

@@ -129,7 +129,7 @@ describe("places on disk", () => {
   it("keeps a newer store as it is", async () => {
     const cwd = makeWorkspace();
     await runCli(["index", "build"], { cwd });
-    const { DatabaseSync } = await import("@photostructure/sqlite");
+    const { DatabaseSync } = await import("../support/raw-sqlite.ts");
     const place = join(cwd, ".verbatim", "state", "store.db");
     const database = new DatabaseSync(place);
     database.exec("pragma user_version = 9999");

@@ -7,7 +7,7 @@ import { isReadOnly, sqliteCode, toStoreError } from "./errors.ts";
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
 interface SqliteModule {
-  readonly DatabaseSync: new (path: string, options: DatabaseSyncOptions) => DatabaseSyncInstance;
+  readonly DatabaseSync: new (path: string, options?: DatabaseSyncOptions) => DatabaseSyncInstance;
 }
 
 interface Implementation {

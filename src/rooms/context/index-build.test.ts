@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ContextRoom, openRoom, type RoomOptions } from "../../../test/support/context-room.ts";
 import { passTick } from "../../../test/support/edit-scripts.ts";
+import { DatabaseSync } from "../../../test/support/raw-sqlite.ts";
 import { buildIndex } from "./index-build.ts";
 import { requireStored } from "./index-load.ts";
 import { findStale, verifyIndex } from "./index-verify.ts";

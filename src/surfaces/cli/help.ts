@@ -8,16 +8,14 @@ export function formatFirstHelp(paint: Paint, version: string): string[] {
     "",
     "usage: verbatim <noun> <verb> [arguments] [flags]",
   ];
+  lines.push("");
   let room = "";
   for (const entry of NOUNS) {
-    if (entry.room !== room) {
-      room = entry.room;
-      lines.push("", paint.bold(room));
-    }
-    lines.push(`  ${entry.noun.padEnd(13)} ${entry.summary}`);
+    lines.push(formatNoun(paint, entry.room === room ? "" : entry.room, entry.noun, entry.summary));
+    room = entry.room;
   }
   // Not a noun of this surface: src/main.ts starts it.
-  lines.push(`  ${"studio".padEnd(13)} HTTP API and a page on 127.0.0.1 (--no-web)`);
+  lines.push(formatNoun(paint, "doors", "studio", "HTTP API and a page on 127.0.0.1 (--no-web)"));
   lines.push(
     "",
     paint.bold("flags of every verb"),
@@ -29,4 +27,8 @@ export function formatFirstHelp(paint: Paint, version: string): string[] {
     "      2 bad input, 3 internal error, 4 busy or unavailable",
   );
   return lines;
+}
+
+function formatNoun(paint: Paint, room: string, noun: string, summary: string): string {
+  return `${paint.bold(room.padEnd(10))} ${noun.padEnd(12)} ${summary}`;
 }
