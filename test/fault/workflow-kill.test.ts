@@ -17,11 +17,18 @@ afterAll(async () => {
 });
 
 describe("a killed run", () => {
-  it("goes on after kill -9 at the gate, in verification and while the patch is applied", async () => {
-    const report = await killUntilPassed(["PATCH_ACCEPTED", "VERIFY_STARTED", "GATE_PASSED", "APPLY_STARTED"], 1, 11);
-    expect(report).toMatchObject({ status: "pass", changed: ["src/greet.js"], halfWritten: [], validAfter: true });
-    expect(report.kills).toBeGreaterThan(2);
-  });
+  it.each([
+    ["worktree", ["PATCH_ACCEPTED", "VERIFY_STARTED", "GATE_PASSED", "APPLY_STARTED"], 1],
+    ["catalytic", ["VERIFY_STARTED", "GATE_PASSED"], 0],
+  ] as const)(
+    "goes on after kill -9 at the gate, in verification and while the patch is applied (%s)",
+    async (isolation, points, more) => {
+      const report = await killUntilPassed(points, more, 11, isolation);
+      expect(report).toMatchObject({ status: "pass", changed: ["src/greet.js"], halfWritten: [], validAfter: true });
+      expect(report.unfinished).toEqual([]);
+      expect(report.kills).toBeGreaterThan(1);
+    },
+  );
 
   it("puts a half-applied patch back before anything else", async () => {
     const repository = make();

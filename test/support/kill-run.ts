@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeDice } from "./patch-fuzz.ts";
-import { GOOD_PATCH, SampleRepository } from "./sample-repository.ts";
+import { COMMAND, GOOD_PATCH, SampleRepository } from "./sample-repository.ts";
 
 const ENTRY = fileURLToPath(new URL("./run-verbatim.ts", import.meta.url));
 const TSX = import.meta.resolve("tsx");
@@ -39,11 +39,19 @@ export interface KillReport {
   readonly changed: readonly string[];
   readonly halfWritten: readonly string[];
   readonly validAfter: boolean;
+  /** Catalytic runs without an end, and work directories nobody removed. */
+  readonly unfinished: readonly string[];
 }
 
 /** Kills `advance` at chosen and at random points until it comes through, and looks at what is left each time. */
-export async function killUntilPassed(points: readonly string[], more: number, seed: number): Promise<KillReport> {
-  const repository = new SampleRepository();
+export async function killUntilPassed(
+  points: readonly string[],
+  more: number,
+  seed: number,
+  isolation: "worktree" | "catalytic" = "worktree",
+): Promise<KillReport> {
+  const repository = new SampleRepository({ verify: { isolation, gates: { lite: [{ argv: COMMAND }] } } });
+  repository.env["XDG_STATE_HOME"] = join(repository.folder, "state");
   const dice = makeDice(seed);
   try {
     const before = repository.manifest();
@@ -65,10 +73,21 @@ export async function killUntilPassed(points: readonly string[], more: number, s
     const after = repository.manifest();
     const changed = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path]);
     const validAfter = (await repository.call("validate", { target: "killed" }))["ok"] === true;
-    return { kills, status: last["status"], changed, halfWritten, validAfter };
+    const unfinished = findUnfinished(repository);
+    return { kills, status: last["status"], changed, halfWritten, validAfter, unfinished };
   } finally {
     await repository.remove();
   }
+}
+
+function findUnfinished(repository: SampleRepository): string[] {
+  const list = (place: string) => (existsSync(place) ? readdirSync(place) : []);
+  const runs = join(repository.root, ".verbatim/runs");
+  const open = list(runs).filter((id) => {
+    const { status } = JSON.parse(readFileSync(join(runs, id, "STATUS.json"), "utf8")) as { readonly status: string };
+    return !["succeeded", "failed"].includes(status);
+  });
+  return [...open, ...list(join(repository.folder, "state/verbatim/work"))];
 }
 
 /** JSON files that do not parse. Temporary files are never read by anybody. */

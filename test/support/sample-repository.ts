@@ -185,6 +185,19 @@ export class SampleRepository {
     return found;
   }
 
+  /** Living processes whose command line holds a word. */
+  processes(word: string): number[] {
+    return readdirSync("/proc").flatMap((name) => {
+      if (!/^[0-9]+$/.test(name)) return [];
+      try {
+        const words = readFileSync(join("/proc", name, "cmdline"), "utf8").split("\0");
+        return words.includes(word) ? [Number(name)] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+
   executable(path: string, text: string): string {
     const place = this.file(path, text);
     chmodSync(place, 0o755);

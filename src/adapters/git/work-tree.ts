@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,8 +10,11 @@ import { createPatchChecker } from "./patch-check.ts";
 
 const OUTSIDE_OURS = ["--", ".", ":(exclude,top).verbatim"];
 
-/** git on one work tree. The index and the object store of the user are read, never written. */
-export function createGitWork(root: string): GitWork {
+/**
+ * git on one work tree. The index and the object store of the user are read, never written. `records` is a folder of
+ * the tree where the product keeps its own records, which are not part of its state.
+ */
+export function createGitWork(root: string, records: string | null = null): GitWork {
   return {
     root,
     ...createPatchChecker(root),
@@ -18,7 +22,7 @@ export function createGitWork(root: string): GitWork {
     changedTracked: async () => splitStatus(await readStatus(root, "no")),
     writeWorkingTree: (objects, untracked) => writeTree(root, objects, untracked),
     differences: (base, untracked) => findDifferences(root, base, untracked),
-    fingerprint: async () => `${(await readHead(root)).commit}\n${(await readStatus(root, "all")).toString("latin1")}`,
+    fingerprint: (withStat) => readFingerprint(root, records, withStat),
     apply: (patch) => runGit({ cwd: root, args: ["apply", "--whitespace=nowarn", "-"], stdin: patch }),
     checkOut: async (folder, base, commit) => checkOutCopy(root, await objectFolder(root), folder, base, commit),
   };
@@ -37,6 +41,22 @@ async function readHead(root: string): Promise<{ readonly commit: string; readon
 function readStatus(root: string, untracked: "no" | "all"): Promise<Buffer> {
   const args = ["status", "--porcelain=v1", "-z", `--untracked-files=${untracked}`, "--no-renames", ...OUTSIDE_OURS];
   return requireGit({ cwd: root, args });
+}
+
+async function readFingerprint(root: string, records: string | null, withStat: boolean): Promise<string> {
+  const { commit } = await readHead(root);
+  const rows = splitNul(await readStatus(root, "all")).filter((row) => !isBelow(row.slice(3), records));
+  const text = `${commit}\n${rows.join("\0")}`;
+  if (!withStat) return text;
+  const facts = rows.map((row) => {
+    const stat = lstatSync(join(root, row.slice(3)), { bigint: true, throwIfNoEntry: false });
+    return stat === undefined ? "" : `${stat.ino} ${stat.mode} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+  });
+  return `${text}\n${facts.join("\n")}`;
+}
+
+function isBelow(path: string, folder: string | null): boolean {
+  return folder !== null && (path === folder || path.startsWith(`${folder}/`));
 }
 
 function splitStatus(output: Buffer): string[] {

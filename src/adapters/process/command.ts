@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 
 export interface CommandRequest {
@@ -22,6 +22,10 @@ export interface CommandAnswer {
 }
 
 const GRACE_MS = 5000;
+/** How long pipes may stay open after the command ended: what left its group would hold them for ever. */
+const DRAIN_MS = 1000;
+/** The longest time a timer can count. */
+const LONGEST_MS = 2 ** 31 - 1;
 /** Kept of each stream when nobody limits it. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
@@ -38,18 +42,26 @@ export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
     const finish = (exit_code: number) => {
       clearTimeout(timer);
       clearTimeout(killer);
+      clearTimeout(drain);
       request.signal.removeEventListener("abort", onAbort);
       const duration_ms = Math.round(performance.now() - started);
       done({ exit_code, ending, stdout: stdout.bytes(), stderr: stderr.bytes(), duration_ms });
     };
-    const child = spawn(request.argv[0]!, request.argv.slice(1), {
-      cwd: request.cwd,
-      env: { ...request.env },
-      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-      detached: process.platform !== "win32",
-      windowsHide: true,
-    });
+    let timer: NodeJS.Timeout | undefined;
     let killer: NodeJS.Timeout | undefined;
+    let drain: NodeJS.Timeout | undefined;
+    const refuse = (thrown: Error) => {
+      ending = "not_found";
+      stderr.add(Buffer.from(`${thrown.message}\n`));
+      finish(127);
+    };
+    let child: ChildProcess;
+    try {
+      child = start(request);
+    } catch (thrown) {
+      if (!(thrown instanceof Error)) throw thrown;
+      return refuse(thrown);
+    }
     const end = (why: CommandAnswer["ending"]) => {
       if (ending !== "exited") return;
       ending = why;
@@ -57,21 +69,21 @@ export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
       killer = setTimeout(() => endGroup(child.pid, "SIGKILL"), GRACE_MS);
     };
     const onAbort = () => end("aborted");
-    const timer = setTimeout(() => end("timeout"), request.timeout_ms);
+    timer = setTimeout(() => end("timeout"), Math.min(request.timeout_ms, LONGEST_MS));
     request.signal.addEventListener("abort", onAbort);
     if (request.signal.aborted) onAbort();
     child.stdout?.on("data", (chunk: Buffer) => {
       if (!stdout.add(chunk) && request.most_bytes !== undefined) end("too_much_output");
     });
     child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
-    child.on("error", (thrown: NodeJS.ErrnoException) => {
-      if (thrown.code !== "ENOENT" && thrown.code !== "EACCES" && thrown.code !== "ENOTDIR") return fail(thrown);
-      ending = "not_found";
-      return finish(127);
-    });
+    child.on("error", refuse);
     child.on("exit", () => {
       // What the command left behind in its group must not outlive it or keep its pipes open.
       endGroup(child.pid, "SIGKILL");
+      drain = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, DRAIN_MS);
     });
     child.on("close", (code, signal) => {
       if (ending === "not_found") return;
@@ -82,6 +94,16 @@ export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
       if (thrown.code !== "EPIPE" && thrown.code !== "ECONNRESET") fail(thrown);
     });
     if (request.stdin !== undefined) child.stdin?.end(request.stdin);
+  });
+}
+
+function start({ argv, cwd, env, stdin }: CommandRequest): ChildProcess {
+  return spawn(argv[0]!, argv.slice(1), {
+    cwd,
+    env: { ...env },
+    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+    windowsHide: true,
   });
 }
 

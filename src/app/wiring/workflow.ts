@@ -6,14 +6,18 @@ import { zipper } from "../../adapters/disk/zip.ts";
 import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
 import { chatModels } from "../../adapters/models/chat-models.ts";
-import { agentRunner, createIsolations } from "../../adapters/process/agent-runner.ts";
+import { agentRunner } from "../../adapters/process/agent-runner.ts";
 import { processInterrupts } from "../../adapters/process/host.ts";
 import type { Effect } from "../../core/operation.ts";
 import type { Store } from "../../core/ports.ts";
+import { acquireLocks, releaseLocks } from "../../rooms/catalytic/locks.ts";
+import { recoverDead } from "../../rooms/catalytic/recover.ts";
 import { WORKFLOW_OPERATIONS } from "../../rooms/workflow/operations.ts";
 import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
+import { createIsolations } from "../gate-isolation.ts";
 import type { Wiring } from "../operations.ts";
 
 export const wiring: Wiring = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
@@ -42,13 +46,14 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     repoRoot: root,
     repoName: name,
     platform: composition.platform === "win32" ? "windows" : "posix",
-    git: createGitWork(root),
+    git: createGitWork(root, composition.config().catalytic.runs_root),
     checkerOf: (folder) => createPatchChecker(resolve(folder)),
     reader: createRepoReader(root),
     repoFiles: createRepoFiles(root),
     runs: createRunFolders(resolve(runsRoot, slug), root),
     zipper,
-    isolations: createIsolations(null),
+    isolations: createIsolations(composition),
+    lockTree: (runId) => lockTree(composition, runId),
     agents: agentRunner,
     models: chatModels,
     interrupts: processInterrupts,
@@ -61,4 +66,15 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     env,
     actor,
   };
+}
+
+/** The exclusive lock of an apply: views of the tree that are at work see it as it was when they began. */
+async function lockTree(composition: Composition, runId: string): Promise<() => void> {
+  const ports = createCatalyticPorts(composition);
+  const { root: real, state } = toCatalyticPlaces(composition);
+  const run_id = `apply-${runId.toLowerCase().replace(/[^a-z0-9_-]/g, "-")}`.slice(0, 64);
+  for (const line of await recoverDead(ports, state)) composition.notify(line);
+  releaseLocks(ports, state, run_id);
+  await acquireLocks(ports, state, { run_id, root: real, paths: ["."], shared: false });
+  return () => releaseLocks(ports, state, run_id);
 }

@@ -129,8 +129,11 @@ export interface GitWork extends PatchChecker {
   writeWorkingTree(objects: string, untracked: boolean): Promise<string>;
   /** Paths whose working state differs from a tree. */
   differences(base: BaseTree, untracked: boolean): Promise<string[]>;
-  /** HEAD and the status of every path outside .verbatim, as one text. */
-  fingerprint(): Promise<string>;
+  /**
+   * HEAD, a line feed, and the status of every path outside .verbatim, rows separated by NUL; with the stat of what is
+   * in it, a second change of a changed file shows as well.
+   */
+  fingerprint(withStat: boolean): Promise<string>;
   /** `git apply` in the working tree; the index stays as it is. */
   apply(patch: Uint8Array): Promise<GitReply>;
   /** An unregistered checkout of a tree with its own .git. */
@@ -165,7 +168,13 @@ export interface GateCommand {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly timeout_s: number;
-  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What is to be done for one gate: commands until one fails, then a look at paths as the commands left them. */
+export interface GateWork {
+  readonly gate: string;
+  readonly commands: readonly GateCommand[];
+  readonly looks: readonly string[];
 }
 
 export interface GateCommandResult {
@@ -177,22 +186,38 @@ export interface GateCommandResult {
   readonly stderr: Uint8Array;
 }
 
-/** Commands that see what the earlier ones made, and nothing of which reaches the real tree. */
+export interface GateDone {
+  /** Of the commands that were started, in order: none follows one that failed. */
+  readonly results: readonly GateCommandResult[];
+  /** For each path whether it is there, reached without leaving the copy. */
+  readonly present: readonly boolean[];
+}
+
+/** Gates that see what the earlier ones made, and nothing of which reaches the real tree. */
 export interface GateSession {
-  run(command: GateCommand): Promise<GateCommandResult>;
-  /** Whether a path of the copy is there as the commands see it. */
-  exists(path: string): Promise<boolean>;
-  /** Ends the session; a catalytic one has an id. */
-  close(): Promise<{ readonly catalytic_run_id?: string }>;
+  /** What came of the next gate, in the order in which they were given. */
+  next(): Promise<GateDone>;
+  /** Ends the session; a catalytic one has an id, and a problem when its proof failed. */
+  close(): Promise<{ readonly catalytic_run_id?: string; readonly problem?: string }>;
+}
+
+export interface GateScript {
+  /** Real path of the isolated copy. */
+  readonly copy: string;
+  /** The repository: what links and objects of the copy lead to, to be read only. */
+  readonly reads: readonly string[];
+  readonly works: readonly GateWork[];
+  /** VERBATIM_GATE is added to it for each gate. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Runs gate commands in isolation over a copy: the plain process adapter, or the catalytic room. */
 export interface Isolation {
   readonly kind: "worktree" | "catalytic";
-  open(copy: string, signal: AbortSignal): Promise<GateSession>;
+  open(script: GateScript, signal: AbortSignal): Promise<GateSession>;
 }
 
-/** Chooses the isolation the configuration asks for. */
+/** Chooses the isolation the configuration asks for; GUARD_UNAVAILABLE when it asks for one that does not work here. */
 export interface Isolations {
   choose(wanted: "auto" | "catalytic" | "worktree"): Promise<Isolation>;
 }

@@ -26,6 +26,15 @@ export interface PatchApplyRecord {
 
 /** The step `apply`: the one change of the real tree, for a verified candidate, or nothing. */
 export async function runApplyStep(session: Session): Promise<void> {
+  const unlock = await session.run.ports.lockTree(session.run.id);
+  try {
+    await applyCandidate(session);
+  } finally {
+    unlock();
+  }
+}
+
+async function applyCandidate(session: Session): Promise<void> {
   const { run } = session;
   const { git } = run.ports;
   const candidate = currentCandidate(run)!;
@@ -44,7 +53,7 @@ export async function runApplyStep(session: Session): Promise<void> {
   const types = await git.targets(result.changed_paths, run.base);
   const inTheWay = pre.filter(({ path, exists }) => exists && types.get(path) === "missing").map(({ path }) => path);
   if (inTheWay.length > 0) throw dirty(inTheWay, "files that the patch creates exist already");
-  const before = await git.fingerprint();
+  const before = await git.fingerprint(false);
   run.save({ in_progress: { step: "apply", iteration: candidate.iteration ?? 0, started_at: run.now() } });
   await session.event("orchestrator", "APPLY_STARTED", PATCH_FILE, { patch_sha256: candidate.sha256 });
   const { code, stderr } = await git.apply(patch);
@@ -97,15 +106,11 @@ function readPostImages(session: Session, patchSha256: string): readonly PostIma
 
 async function findOtherChanges(session: Session, before: string, declared: readonly string[]): Promise<string[]> {
   const rows = (text: string) => new Set(text.slice(text.indexOf("\n") + 1).split("\0"));
-  const after = await session.run.ports.git.fingerprint();
+  const after = await session.run.ports.git.fingerprint(false);
   const [a, b] = [rows(before), rows(after)];
   const changed = [...a].filter((row) => !b.has(row)).concat([...b].filter((row) => !a.has(row)));
-  const names = changed.filter((row) => row !== "").map((row) => decodeLatin(row.slice(3)));
+  const names = changed.filter((row) => row !== "").map((row) => row.slice(3));
   return names.filter((name) => !declared.includes(name));
-}
-
-function decodeLatin(text: string): string {
-  return new TextDecoder().decode(Uint8Array.from(text, (unit) => unit.charCodeAt(0)));
 }
 
 function dirty(paths: readonly string[], message: string): VerbatimError {

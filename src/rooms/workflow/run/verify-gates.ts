@@ -5,7 +5,7 @@ import { checkPlan } from "../artifacts/plan-check.ts";
 import { REASONS_FILE } from "../artifacts/reasons.ts";
 import { VERIFY_REPORT_FILE, type VerifyFailure } from "../artifacts/verify-report.ts";
 import { PATCH_FILE } from "../next-step.ts";
-import type { GateSession, IsolatedCopy } from "../ports.ts";
+import type { IsolatedCopy } from "../ports.ts";
 import { judgeRunPatch } from "./gate-step.ts";
 import type { Run } from "./run.ts";
 
@@ -13,17 +13,20 @@ const decoder = new TextDecoder();
 const RUN_FOLDERS = ["artifacts", "reviews", "outbox", "logs"];
 const RUN_FILES = ["TRACE.md", "events.jsonl"];
 
-/** Runs a gate the product has itself, over the isolated copy with the patch applied. */
+/**
+ * Runs a gate the product has itself, over the isolated copy with the patch applied. `present` says of the evidence of
+ * the copy what is there where the commands ran.
+ */
 export async function runBuiltInGate(
   gate: "plan_check" | "patch_check" | "behavior_catalog_check",
   run: Run,
   plan: Plan,
   copy: IsolatedCopy,
-  gates: GateSession,
+  present: readonly boolean[],
 ): Promise<VerifyFailure[]> {
   switch (gate) {
     case "plan_check":
-      return [...checkReferences(run), ...(await checkEvidence(run, gates))];
+      return [...checkReferences(run), ...checkEvidence(run, present)];
     case "patch_check": {
       const result = await judgeRunPatch(run, run.read(PATCH_FILE)!, plan);
       return result.verdict === "accept"
@@ -52,23 +55,38 @@ function checkReferences(run: Run): VerifyFailure[] {
   return errors.map(({ code, message }) => ({ kind: "plan_check", id: code, message }));
 }
 
-/** Every evidence path exists: run files under the run, everything else where the gate commands ran. */
-async function checkEvidence(run: Run, gates: GateSession): Promise<VerifyFailure[]> {
-  const results = validateExpectedResults(run.read(EXPECTED_RESULTS_FILE) ?? "").value ?? {};
-  const failures: VerifyFailure[] = [];
-  for (const [id, { evidence }] of Object.entries(results)) {
-    for (const path of evidence) {
-      if (await hasEvidence(run, gates, path)) continue;
-      failures.push({ kind: "evidence_missing", id: "EVIDENCE_MISSING", message: `${id}: ${path} does not exist` });
-    }
-  }
-  return failures;
+interface Evidence {
+  /** The result that names it. */
+  readonly id: string;
+  readonly path: string;
 }
 
-async function hasEvidence(run: Run, gates: GateSession, path: string): Promise<boolean> {
-  if (path === VERIFY_REPORT_FILE) return true;
-  const own = RUN_FOLDERS.includes(path.split("/")[0]!) || RUN_FILES.includes(path);
-  return own ? run.folder.size(path) !== null : gates.exists(path);
+function listEvidence(run: Run): Evidence[] {
+  const results = validateExpectedResults(run.read(EXPECTED_RESULTS_FILE) ?? "").value ?? {};
+  return Object.entries(results).flatMap(([id, { evidence }]) => evidence.map((path) => ({ id, path })));
+}
+
+/** Evidence that is looked for where the gate commands run, in order. */
+export function listCopyEvidence(run: Run): Evidence[] {
+  return listEvidence(run).filter(({ path }) => !isRunFile(path));
+}
+
+/** Every evidence path exists: run files under the run, everything else where the gate commands ran. */
+function checkEvidence(run: Run, present: readonly boolean[]): VerifyFailure[] {
+  let looked = 0;
+  const isThere = (path: string) => {
+    if (path === VERIFY_REPORT_FILE) return true;
+    return isRunFile(path) ? run.folder.size(path) !== null : present[looked++] === true;
+  };
+  return listEvidence(run).flatMap(({ id, path }) =>
+    isThere(path)
+      ? []
+      : [{ kind: "evidence_missing", id: "EVIDENCE_MISSING", message: `${id}: ${path} does not exist` } as const],
+  );
+}
+
+function isRunFile(path: string): boolean {
+  return RUN_FOLDERS.includes(path.split("/")[0]!) || RUN_FILES.includes(path);
 }
 
 async function checkCatalog(run: Run, copy: IsolatedCopy): Promise<VerifyFailure[]> {

@@ -1,34 +1,16 @@
-import { encodeUtf8, formatCanonical } from "../../../core/canonical/index.ts";
+import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { formatArgv } from "../argv-text.ts";
 import { formatArtifact } from "../artifacts/json.ts";
-import { BUILT_IN_GATES, PLAN_FILE, type Plan } from "../artifacts/plan.ts";
-import {
-  REPORT_PATHS,
-  VERIFY_REPORT_FILE,
-  type VerifyCommand,
-  type VerifyFailure,
-  type VerifyReport,
-} from "../artifacts/verify-report.ts";
+import { PLAN_FILE, type Plan } from "../artifacts/plan.ts";
+import { REPORT_PATHS, VERIFY_REPORT_FILE, type VerifyFailure, type VerifyReport } from "../artifacts/verify-report.ts";
 import { PATCH_FILE } from "../next-step.ts";
-import type { GateCommandResult, GateSession, IsolatedCopy } from "../ports.ts";
+import type { IsolatedCopy, Isolation } from "../ports.ts";
 import { archive, currentCandidate, markCandidate } from "./candidates.ts";
-import { childEnvironment } from "./child-environment.ts";
 import { judgeRunPatch, PATCH_GATE_FILE, recordRejection, writeGateRecord } from "./gate-step.ts";
 import { COPY_FOLDER } from "./recovery.ts";
 import type { Session } from "./session.ts";
 import { findFailureStop, toFailureSignature } from "./stop-rules.ts";
-import { runBuiltInGate } from "./verify-gates.ts";
-
-type BuiltIn = (typeof BUILT_IN_GATES)[number];
-
-interface Collected {
-  readonly commands: VerifyCommand[];
-  readonly failures: VerifyFailure[];
-  readonly executed: string[];
-  readonly stdout: Uint8Array[];
-  readonly stderr: Uint8Array[];
-}
+import { chooseIsolation, runGates } from "./verify-run.ts";
 
 /** The step `verify`: the patch in an isolated copy, every gate of the plan, and a report. */
 export async function runVerifyStep(session: Session): Promise<void> {
@@ -37,14 +19,16 @@ export async function runVerifyStep(session: Session): Promise<void> {
   const limit = run.limits(plan).max_iterations ?? 0;
   if (run.state.iterations >= limit) return await session.stop("max_iterations", "STOP_MAX_ITERATIONS");
   const { git, config } = run.ports;
-  const before = await git.fingerprint();
+  // Chosen before an iteration is used: an isolation that was asked for and does not work here ends the step.
+  const isolation = await chooseIsolation(session, plan);
+  const before = await git.fingerprint(isUnguarded(isolation));
   run.folder.remove(COPY_FOLDER);
   run.save({ in_progress: { step: "check_out", iteration: run.state.iterations, started_at: run.now() } });
   try {
     const copy = await git.checkOut(run.folder.makeFolder(COPY_FOLDER), run.base, run.state.base_commit);
     if (!(await applyInCopy(session, copy, plan))) return;
     for (const { path, how } of config.verify.share) copy.share(`${run.state.repo_root}/${path}`, path, how);
-    await verifyCopy(session, copy, plan, limit, before);
+    await verifyCopy(session, { copy, plan, limit, before, isolation });
   } finally {
     run.folder.remove(COPY_FOLDER);
     if (run.state.in_progress?.step === "check_out") run.save({ in_progress: null });
@@ -84,36 +68,25 @@ async function applyInCopy(session: Session, copy: IsolatedCopy, plan: Plan): Pr
   return false;
 }
 
-async function verifyCopy(
-  session: Session,
-  copy: IsolatedCopy,
-  plan: Plan,
-  limit: number,
-  before: string,
-): Promise<void> {
+interface Verification {
+  readonly copy: IsolatedCopy;
+  readonly plan: Plan;
+  readonly limit: number;
+  /** State of the real tree before anything ran. */
+  readonly before: string;
+  readonly isolation: Isolation;
+}
+
+async function verifyCopy(session: Session, verification: Verification): Promise<void> {
+  const { copy, plan, limit, isolation } = verification;
   const { run } = session;
   const iteration = run.state.iterations + 1;
   const started_at = run.now();
   run.save({ iterations: iteration, in_progress: { step: "verify", iteration, started_at } });
   await session.event("verifier", "VERIFY_STARTED", "", { iteration, patch_sha256: run.hash(PATCH_FILE)! });
-  const isolation = await run.ports.isolations.choose(run.ports.config.verify.isolation);
-  const found: Collected = { commands: [], failures: [], executed: [], stdout: [], stderr: [] };
-  const gates = await isolation.open(copy.root, session.signal);
-  let closed: { readonly catalytic_run_id?: string };
-  try {
-    await runGates(session, copy, plan, gates, found);
-  } finally {
-    closed = await gates.close();
-  }
-  session.throwIfInterrupted();
-  if ((await run.ports.git.fingerprint()) !== before) {
-    found.failures.push({
-      kind: "isolation_violation",
-      id: "isolation_violation",
-      message: "the real tree changed while the gates ran",
-    });
-  }
-  const passed = found.failures.length === 0;
+  const { stdout, stderr, commands, executed, ...found } = await runGates(session, isolation, copy, plan);
+  const failures = [...found.failures, ...(await findViolation(session, verification))];
+  const passed = failures.length === 0;
   const { bundle, ...always } = REPORT_PATHS;
   const paths = passed ? always : { ...always, bundle };
   const report: VerifyReport = {
@@ -121,24 +94,39 @@ async function verifyCopy(
     gate: plan.gates.includes("full") ? "full" : "lite",
     iteration,
     max_iterations: limit,
-    commands: found.commands,
-    failures: found.failures,
+    commands,
+    failures,
     paths,
     artifacts: paths,
-    executed_gates: found.executed,
+    executed_gates: executed,
     patch_sha256: run.hash(PATCH_FILE)!,
     plan_sha256: run.hash(PLAN_FILE)!,
     base_commit: run.state.base_commit,
     isolation: isolation.kind,
-    ...closed,
+    ...(found.catalytic_run_id === undefined ? {} : { catalytic_run_id: found.catalytic_run_id }),
     started_at,
     finished_at: run.now(),
   };
-  run.folder.write(REPORT_PATHS.stdout_log, concat(found.stdout));
-  run.folder.write(REPORT_PATHS.stderr_log, concat(found.stderr));
+  run.folder.write(REPORT_PATHS.stdout_log, stdout);
+  run.folder.write(REPORT_PATHS.stderr_log, stderr);
   run.folder.write(VERIFY_REPORT_FILE, formatArtifact(report));
   archive(run, VERIFY_REPORT_FILE);
   await finish(session, report, plan, limit);
+}
+
+/** Plain processes could have written anywhere, so more is looked at. */
+function isUnguarded({ kind }: Isolation): boolean {
+  return kind === "worktree";
+}
+
+/** Whatever the isolation promised: the real tree is looked at. */
+async function findViolation(
+  session: Session,
+  { before, isolation }: Pick<Verification, "before" | "isolation">,
+): Promise<VerifyFailure[]> {
+  if ((await session.run.ports.git.fingerprint(isUnguarded(isolation))) === before) return [];
+  const message = "the real tree changed while the gates ran";
+  return [{ kind: "isolation_violation", id: "isolation_violation", message }];
 }
 
 async function finish(session: Session, report: VerifyReport, plan: Plan, limit: number): Promise<void> {
@@ -157,90 +145,6 @@ async function finish(session: Session, report: VerifyReport, plan: Plan, limit:
   const stop = findFailureStop(run.state, plan, limit);
   if (stop === null) await session.bundle();
   else await session.stop(stop.reason, stop.event);
-}
-
-async function runGates(
-  session: Session,
-  copy: IsolatedCopy,
-  plan: Plan,
-  gates: GateSession,
-  found: Collected,
-): Promise<void> {
-  const { run } = session;
-  const { setup } = run.ports.config.verify;
-  if (setup.length > 0) await runCommands(session, gates, "setup", setup, found);
-  for (const gate of new Set(plan.gates)) {
-    session.throwIfInterrupted();
-    const failed = found.failures.length;
-    if ((BUILT_IN_GATES as readonly string[]).includes(gate)) {
-      const failures = await runBuiltInGate(gate as BuiltIn, run, plan, copy, gates);
-      found.failures.push(...failures);
-      found.commands.push({ cmd: `verbatim:${gate}`, exit_code: failures.length === 0 ? 0 : 1, gate, duration_ms: 0 });
-    } else await runConfigured(session, gates, gate, found);
-    found.executed.push(gate);
-    const passed = found.failures.length === failed;
-    await session.event("verifier", passed ? "GATE_PASSED" : "GATE_FAILED", "", { gate });
-  }
-}
-
-async function runConfigured(session: Session, gates: GateSession, gate: string, found: Collected): Promise<void> {
-  const { run } = session;
-  const own = gate === "lite" ? run.state.direct?.verify : null;
-  const commands =
-    own == null
-      ? run.ports.config.verify.gates.get(gate)
-      : own.map((argv) => ({ argv: [...argv], timeout_s: 1800, cwd: "." }));
-  if (commands === undefined) {
-    found.failures.push({ kind: "gate_missing", id: gate, message: `no commands are configured for the gate ${gate}` });
-  } else if (commands.length === 0) await session.event("verifier", "GATE_EMPTY", "", { gate });
-  else await runCommands(session, gates, gate, commands, found);
-}
-
-/** Inside a gate the first failing command ends the gate. */
-async function runCommands(
-  session: Session,
-  gates: GateSession,
-  gate: string,
-  commands: readonly { readonly argv: readonly string[]; readonly timeout_s: number; readonly cwd: string }[],
-  found: Collected,
-): Promise<void> {
-  const { run } = session;
-  const env = childEnvironment(run.ports.env, run.ports.config.verify.env_allow, {
-    VERBATIM_RUN: run.id,
-    VERBATIM_GATE: gate,
-  });
-  for (const [index, command] of commands.entries()) {
-    const result = await gates.run({ ...command, env });
-    session.throwIfInterrupted();
-    const cmd = formatArgv(command.argv);
-    found.commands.push({ cmd, exit_code: result.exit_code, gate, duration_ms: result.duration_ms });
-    const head = encodeUtf8(`$ ${cmd}\n`);
-    found.stdout.push(head, result.stdout);
-    found.stderr.push(head, result.stderr);
-    if (result.exit_code !== 0) {
-      found.failures.push(toFailure(`${gate}[${index}]`, cmd, result));
-      return;
-    }
-  }
-}
-
-const KINDS = { exited: "command_failed", timeout: "command_timeout", not_found: "command_not_found" } as const;
-const decoder = new TextDecoder();
-
-function toFailure(id: string, cmd: string, result: GateCommandResult): VerifyFailure {
-  const output = `${decoder.decode(result.stdout)}\n${decoder.decode(result.stderr)}`.trim();
-  const tail = output.split("\n").slice(-20).join("\n");
-  return { kind: KINDS[result.ending], id, message: `${cmd}: exit code ${result.exit_code}\n${tail}`.slice(0, 2000) };
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** Lets a failed candidate be verified once more: flaky tests happen, and it uses an iteration. */
