@@ -7,6 +7,7 @@ import { createLocalFiles } from "../src/adapters/disk/local-files.ts";
 import { intlGraphemes } from "../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../src/adapters/intl/zones.ts";
 import { processPace } from "../src/adapters/process/pace.ts";
+import { zlibInflater } from "../src/adapters/zlib/inflater.ts";
 import { openStore } from "../src/app/store.ts";
 import { toEntryId } from "../src/rooms/world/ids.ts";
 import type { EntryRow } from "../src/rooms/world/ports.ts";
@@ -46,6 +47,7 @@ export async function openBenchRoom(): Promise<{
     pace: processPace,
     zones: makeZones(),
     graphemes: intlGraphemes,
+    inflater: zlibInflater,
     tokenizer: BYTES_BY_THREE,
     models: { chat: async () => ({ down: "no model here" }) },
     files: createLocalFiles(folder, nothing()),

@@ -7,6 +7,7 @@ import { createLocalFiles } from "../../src/adapters/disk/local-files.ts";
 import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../../src/adapters/intl/zones.ts";
 import { processPace } from "../../src/adapters/process/pace.ts";
+import { zlibInflater } from "../../src/adapters/zlib/inflater.ts";
 import { openStore } from "../../src/app/store.ts";
 import type { Models } from "../../src/rooms/world/ports.ts";
 import { Beats } from "../../src/rooms/world/service/beats.ts";
@@ -73,6 +74,7 @@ export async function openWorlds(
     pace: processPace,
     zones: makeZones(),
     graphemes: intlGraphemes,
+    inflater: zlibInflater,
     tokenizer: BYTES_BY_THREE,
     models: options.models ?? new ListedModel(),
     files: createLocalFiles(folder, nothing()),

@@ -3,6 +3,7 @@ import { makeZones } from "../../adapters/intl/zones.ts";
 import { makeModels } from "../../adapters/models/chat.ts";
 import { processPace } from "../../adapters/process/pace.ts";
 import { removeUnnamed } from "../../adapters/store/garbage.ts";
+import { zlibInflater } from "../../adapters/zlib/inflater.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../rooms/world/operations/index.ts";
 import { Beats } from "../../rooms/world/service/beats.ts";
 import type { Maintenance } from "../../rooms/world/service/erase.ts";
@@ -32,6 +33,7 @@ export const wiring: Wiring = {
       pace: processPace,
       zones: makeZones(),
       graphemes: intlGraphemes,
+      inflater: zlibInflater,
       tokenizer: BYTES_BY_THREE,
       models: makeModels(env),
       system_zone: new Intl.DateTimeFormat("en-US").resolvedOptions().timeZone,

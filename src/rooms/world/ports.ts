@@ -12,6 +12,14 @@ export interface Graphemes {
   split(text: string): Iterable<string>;
 }
 
+/** Unpacks what a file brought along, to at most so many bytes; null when it is damaged or larger. */
+export interface Inflater {
+  /** Bare deflate, as in zip archives. */
+  raw(bytes: Uint8Array, maxBytes: number): Uint8Array | null;
+  /** Deflate with a header and a checksum, as in PNG. */
+  zlib(bytes: Uint8Array, maxBytes: number): Uint8Array | null;
+}
+
 /** Counts what a model would count. */
 export interface Tokenizer {
   readonly name: string;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson, sortedUnique } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { Cast, Visibility } from "../cast.ts";
+import { MAX_LEVELS } from "../writer/output.ts";
 import { unknownFormat } from "./card.ts";
 import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";
 import { toPersonId } from "./person-id.ts";
@@ -57,7 +58,7 @@ export function readChat(cast: Cast, text: string): ImportPlan {
 
 function readLine(line: string, index: number): JsonObject {
   try {
-    const value = parseJson(line);
+    const value = parseJson(line, { maxDepth: MAX_LEVELS });
     if (isJsonObject(value)) return value;
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;

@@ -1,8 +1,15 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { decodeBase64 } from "../../../core/trust/base64.ts";
+import type { Inflater } from "../ports.ts";
 import { unknownFormat } from "./card.ts";
+import { crc32 } from "./crc32.ts";
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] as const;
+
+const KEYWORDS: ReadonlySet<string> = new Set(["ccv3", "chara"]);
+// Base64 of eight megabytes of JSON.
+const MAX_TEXT_BYTES = 12 * 1024 * 1024;
+const MAX_RATIO = 100;
 
 /** Whether bytes begin like a PNG. */
 export function isPng(bytes: Uint8Array): boolean {
@@ -10,10 +17,10 @@ export function isPng(bytes: Uint8Array): boolean {
 }
 
 /** The JSON bytes of the card inside a PNG: of chunk `ccv3` when there is one, else of `chara`. Checks every CRC. */
-export function readPngCard(bytes: Uint8Array): Uint8Array {
+export function readPngCard(inflater: Inflater, bytes: Uint8Array): Uint8Array {
   const found = new Map<string, string>();
   for (const { type, data } of readChunks(bytes)) {
-    const text = type === "tEXt" ? readText(data) : type === "iTXt" ? readInternationalText(data) : null;
+    const text = type === "tEXt" ? readText(data) : type === "iTXt" ? readInternationalText(inflater, data) : null;
     if (text !== null && !found.has(text.keyword)) found.set(text.keyword, text.value);
   }
   const value = found.get("ccv3") ?? found.get("chara");
@@ -51,30 +58,28 @@ function readText(data: Uint8Array): { keyword: string; value: string } | null {
   return { keyword: toLatin1(data.subarray(0, zero)), value: toLatin1(data.subarray(zero + 1)) };
 }
 
-/** Compressed text is not read: base64 of a card gains nothing from it, and a bomb could hide there. */
-function readInternationalText(data: Uint8Array): { keyword: string; value: string } | null {
+/** Text of a chunk of our own is unpacked within limits; other compressed text is not touched. */
+function readInternationalText(inflater: Inflater, data: Uint8Array): { keyword: string; value: string } | null {
   const zero = data.indexOf(0);
-  if (zero < 0 || data[zero + 1] !== 0) return null;
+  const keyword = zero < 0 ? "" : toLatin1(data.subarray(0, zero));
+  if (!KEYWORDS.has(keyword)) return null;
   const language = data.indexOf(0, zero + 3);
   const translated = language < 0 ? -1 : data.indexOf(0, language + 1);
-  const value = translated < 0 ? null : decodeUtf8(data.subarray(translated + 1));
-  return value === null ? null : { keyword: toLatin1(data.subarray(0, zero)), value };
+  if (translated < 0) return null;
+  const text = data.subarray(translated + 1);
+  const value = decodeUtf8(data[zero + 1] === 0 ? text : unpack(inflater, text, data[zero + 2]!));
+  return value === null ? null : { keyword, value };
+}
+
+function unpack(inflater: Inflater, packed: Uint8Array, method: number): Uint8Array {
+  if (method !== 0) throw unknownFormat("the card in the image is packed with an unknown method");
+  const text = inflater.zlib(packed, Math.min(packed.length * MAX_RATIO, MAX_TEXT_BYTES));
+  if (text === null) throw unknownFormat("the card in the image is damaged, or packed too well to be one");
+  return text;
 }
 
 function toLatin1(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return text;
-}
-
-const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  let c = n;
-  for (let k = 0; k < 8; k++) c = (c & 1) === 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
-  return c;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let c = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++) c = TABLE[(c ^ bytes[i]!) & 255]! ^ (c >>> 8);
-  return (c ^ 0xffffffff) >>> 0;
 }

@@ -2,7 +2,10 @@ import { decodeUtf8, isJsonObject, type JsonValue, parseJson, utf8Length } from 
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { Cast } from "../cast.ts";
 import { MAX_TEXT_BYTES } from "../check/fields.ts";
+import type { Inflater } from "../ports.ts";
+import { MAX_LEVELS } from "../writer/output.ts";
 import { type CardOptions, readCard, unknownFormat } from "./card.ts";
+import { isZip, readCharxCard } from "./charx.ts";
 import { readChat } from "./chat.ts";
 import type { ImportPlan } from "./lines.ts";
 import { readLoreBook, readWorldInfo } from "./lore.ts";
@@ -13,14 +16,12 @@ const MAX_JSON_BYTES = 8 * 1024 * 1024;
 const MAX_LINES = 10_000;
 
 /** What a card, lorebook or chat would write. Nothing in the file is run and nothing is fetched. */
-export function readImport(cast: Cast, bytes: Uint8Array, options: CardOptions): ImportPlan {
+export function readImport(cast: Cast, bytes: Uint8Array, options: CardOptions, inflater: Inflater): ImportPlan {
   if (bytes.length > MAX_IMPORT_BYTES) throw tooLarge(`the file has ${bytes.length} bytes`);
-  const json = isPng(bytes) ? readPngCard(bytes) : bytes;
+  const json = isPng(bytes) ? readPngCard(inflater, bytes) : isZip(bytes) ? readCharxCard(inflater, bytes) : bytes;
   const text = decodeUtf8(json);
   if (text === null) throw unknownFormat("the file is not UTF-8 text");
-  const value = tryJson(text);
-  if (value !== null && json.length > MAX_JSON_BYTES) throw tooLarge(`the JSON has ${json.length} bytes`);
-  const plan = value === null ? readChat(cast, text) : readJson(cast, value, options);
+  const plan = readText(cast, text, json.length, options);
   if (plan.lines.length > MAX_LINES) throw tooLarge(`the file has ${plan.lines.length} lines`);
   for (const { text: line, from } of plan.lines) {
     if (utf8Length(line) > MAX_TEXT_BYTES) throw tooLarge(`the text at ${from} has more than ${MAX_TEXT_BYTES} bytes`);
@@ -29,9 +30,20 @@ export function readImport(cast: Cast, bytes: Uint8Array, options: CardOptions):
   return plan;
 }
 
+function readText(cast: Cast, text: string, size: number, options: CardOptions): ImportPlan {
+  // One value of such a size is refused before it is parsed; a chat is parsed line by line.
+  if (size > MAX_JSON_BYTES) {
+    const firstLine = text.slice(0, Math.max(0, text.indexOf("\n")));
+    if (firstLine === "" || tryJson(firstLine) === null) throw tooLarge(`the JSON has ${size} bytes`);
+    return readChat(cast, text);
+  }
+  const value = tryJson(text);
+  return value === null ? readChat(cast, text) : readJson(cast, value, options);
+}
+
 function tryJson(text: string): JsonValue | null {
   try {
-    return parseJson(text);
+    return parseJson(text, { maxDepth: MAX_LEVELS });
   } catch (thrown) {
     // A chat is one object a line, so as a whole it is no JSON.
     if (isVerbatimError(thrown) && thrown.code === "JSON_SYNTAX") return null;

@@ -1,16 +1,19 @@
 import { z } from "zod";
 import { decodeUtf8, encodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { CHECKPOINT_PAYLOAD_TYPE, type Checkpoint, parseCheckpoint } from "../../../core/ledger/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
 import { decodeBase64 } from "../../../core/trust/base64.ts";
+import { openEnvelopeFile } from "../../../core/trust/dsse.ts";
 import { MAX_IMPORT_BYTES } from "../import/read.ts";
-import { exportWorld, forkWorld, importWorld } from "../service/history.ts";
+import { checkWorldFile, exportWorld, forkWorld, importWorld } from "../service/history.ts";
 import { importFile } from "../service/imports.ts";
 import { rebuildIndex, verifyWorld } from "../service/verify.ts";
 import { exportView } from "../service/view-export.ts";
-import { verifyWorldFile, WORLD_FORMAT } from "../service/world-file.ts";
+import { WORLD_FORMAT } from "../service/world-file.ts";
 import { findWorldId, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
 
+const MAX_CHECKPOINT_FILE = 1024 * 1024;
 const MAX_WORLD_FILE = 1024 * 1024 * 1024;
 
 export const fork = defineOperation({
@@ -113,9 +116,10 @@ async function importBytes(
 ): Promise<z.input<typeof importedSchema>> {
   const text = decodeUtf8(bytes);
   if (text?.startsWith("{") === true && text.slice(0, 400).includes(`"${WORLD_FORMAT}"`)) {
-    const done = await importWorld(room, text, options.as ?? null);
-    const none = { preview: false, people: [], lines: [], not_imported: [] };
-    return { world_id: done.world_id, format: "WORLD", entries: done.entries, head_hash: done.head_hash, ...none };
+    const done = await importWorld(room, text, options.as ?? null, options.preview);
+    const none = { people: [], lines: [], not_imported: [] };
+    const { world_id, preview, entries, head_hash } = done;
+    return { world_id, format: "WORLD", preview, entries, head_hash, ...none };
   }
   const done = await importFile(room, await findWorldId(room, options.world), bytes, {
     preview: options.preview,
@@ -174,7 +178,14 @@ export const reportSchema = z.strictObject({
   ok: z.boolean(),
   checked: z.strictObject({ records: z.int(), entries: z.int(), outcomes: z.int() }),
   head: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
-  checkpoint: z.null(),
+  checkpoint: z
+    .strictObject({
+      tree_size: z.int(),
+      root_hash: z.string(),
+      source: z.enum(["ledger", "file"]),
+      time: z.string().nullable(),
+    })
+    .nullable(),
   findings: z.array(findingSchema),
 });
 
@@ -185,31 +196,50 @@ export const verify = defineOperation({
   input: z.strictObject({
     world: worldField,
     file: z.string().min(1).optional().describe("Check this exported world instead, without a store."),
+    checkpoint: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Compare with this signed checkpoint; with the newest recorded one otherwise."),
     rebuild_index: z.boolean().default(false).describe("Make the search index anew first."),
   }),
   output: reportSchema,
-  async run(room: WorldRoom, { world, file, rebuild_index }) {
+  async run(room: WorldRoom, { world, file, checkpoint, rebuild_index }) {
     if (file !== undefined) {
       requireLocal(room, "file");
       return verifyBytes(room, await room.files.read(file, MAX_WORLD_FILE));
     }
     const worldId = await findWorldId(room, world);
     if (rebuild_index) await rebuildIndex({ ...room, store: await room.writable() }, worldId);
-    const report = await verifyWorld(room, worldId);
+    const report = await verifyWorld(room, worldId, checkpoint === undefined ? null : await readFile(room, checkpoint));
     return { ...report, findings: [...report.findings] };
   },
 });
 
+async function readFile(room: WorldRoom, file: string): Promise<Checkpoint> {
+  requireLocal(room, "checkpoint");
+  const { envelope, payload } = openEnvelopeFile(await room.files.read(file, MAX_CHECKPOINT_FILE), file);
+  if (envelope.payloadType !== CHECKPOINT_PAYLOAD_TYPE) {
+    throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope is not one of a checkpoint", where: file });
+  }
+  return parseCheckpoint(payload);
+}
+
 function verifyBytes(room: WorldRoom, bytes: Uint8Array): z.input<typeof reportSchema> {
-  const { file, findings } = verifyWorldFile(room.crypto, decodeUtf8(bytes) ?? "");
+  const { file, image, findings } = checkWorldFile(room, decodeUtf8(bytes) ?? "");
   const last = file?.records.at(-1);
+  const checked = {
+    records: file?.records.length ?? 0,
+    entries: image?.entries.length ?? 0,
+    outcomes: file?.outcomes.length ?? 0,
+  };
   return {
     world_id: String(file?.header["world_id"] ?? ""),
     ok: findings.length === 0,
-    checked: { records: file?.records.length ?? 0, entries: 0, outcomes: file?.outcomes.length ?? 0 },
+    checked,
     head: last === undefined ? null : { position: last.position, hash: last.hash },
     checkpoint: null,
-    findings,
+    findings: [...findings],
   };
 }
 

@@ -5,10 +5,19 @@ import { formatTime } from "../../../core/time.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
 import type { Cast } from "../cast.ts";
 import { writeEffects } from "./commit.ts";
+import { replayFile } from "./file-records.ts";
 import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay, toRecord } from "./lineage.ts";
 import { loadWorld, resolveCursor, viewerView } from "./reading.ts";
+import type { Effects } from "./reduce.ts";
 import { formatState, streamOf } from "./state.ts";
-import { type FileOutcome, formatWorldFile, verifyWorldFile, WORLD_FORMAT } from "./world-file.ts";
+import {
+  type FileFinding,
+  type FileOutcome,
+  formatWorldFile,
+  verifyWorldFile,
+  WORLD_FORMAT,
+  type WorldFile,
+} from "./world-file.ts";
 import type { WorldPorts } from "./world-ports.ts";
 import { exists, requireWorldId } from "./worlds.ts";
 
@@ -142,27 +151,35 @@ export async function importWorld(
   ports: WorldPorts,
   text: string,
   as: string | null,
+  preview = false,
 ): Promise<{
+  readonly preview: boolean;
   readonly world_id: string;
   readonly records: number;
   readonly entries: number;
   readonly head_hash: string;
 }> {
-  const { file, findings } = verifyWorldFile(ports.crypto, text);
+  const { file, image, records, findings } = checkWorldFile(ports, text);
   const [first] = findings;
-  if (file === null || first !== undefined) {
+  if (file === null || image === null || first !== undefined) {
     throw new VerbatimError("IMPORT_VERIFY_FAILED", {
       message: first === undefined ? "the file cannot be read" : `${first.code} at ${first.where}: ${first.message}`,
       details: { findings },
     });
   }
-  const records = file.records.map((entry) => toRecord(entry, entry.stream.slice("world/".length), null));
-  const image = mergeEffects(replay(records));
   const parent = records.at(-1)!;
   const original = image.state.world_id;
   const worldId = requireWorldId(as ?? original);
   const isSpent = await ports.store.read(async (door) => (await door.ledger.head(streamOf(worldId))) !== null);
   if (isSpent) throw exists(worldId);
+  const done = {
+    world_id: worldId,
+    records: records.length,
+    entries: image.entries.length,
+    head_hash: parent.hash,
+    preview,
+  };
+  if (preview) return done;
   const source = await ports.content.put(encodeUtf8(text));
   for (const { base64 } of file.blobs) await ports.content.put(decodeBase64(base64)!);
   await plant(
@@ -175,5 +192,22 @@ export async function importWorld(
       outcomes: worldId === original ? file.outcomes : [],
     },
   );
-  return { world_id: worldId, records: records.length, entries: image.entries.length, head_hash: parent.hash };
+  return done;
+}
+
+/** Everything an export must be before it is believed: bytes, chains, payloads, and records that can be replayed. */
+export function checkWorldFile(
+  ports: Pick<WorldPorts, "crypto" | "zones" | "graphemes">,
+  text: string,
+): {
+  readonly file: WorldFile | null;
+  readonly image: Effects | null;
+  readonly records: readonly LineageRecord[];
+  readonly findings: readonly FileFinding[];
+} {
+  const { file, findings } = verifyWorldFile(ports.crypto, text);
+  if (file === null || findings.length > 0) return { file, image: null, records: [], findings };
+  const replayed = replayFile(ports, file.records);
+  const image = replayed.image === null ? null : mergeEffects(replayed.image);
+  return { file, image, records: replayed.records, findings: replayed.findings };
 }

@@ -25,14 +25,16 @@ export async function importFile(
 ): Promise<Imported> {
   if (options.preview) {
     const plan = await ports.store.read(async (door) =>
-      readImport((await loadWorld(door.world, worldId)).cast, bytes, options),
+      readImport((await loadWorld(door.world, worldId)).cast, bytes, options, ports.inflater),
     );
     return { ...plan, world_id: worldId, bundle_id: null, source_sha256: null };
   }
-  await ports.store.read(async (door) => readImport((await loadWorld(door.world, worldId)).cast, bytes, options));
+  await ports.store.read(async (door) =>
+    readImport((await loadWorld(door.world, worldId)).cast, bytes, options, ports.inflater),
+  );
   const source = await ports.content.put(bytes);
   return (await controlWorld(ports, worldId, null, async (door, world) => {
-    const plan = readImport(world.cast, bytes, options);
+    const plan = readImport(world.cast, bytes, options, ports.inflater);
     const bundle = toWriteBundle(ports.crypto, world.state, {
       request_id: "import",
       created_at_world: formatInstant(ports.zones, world.state.clock_ms, world.state.zone),

@@ -1,9 +1,10 @@
 import { formatCanonical, isJsonObject } from "../../../core/canonical/index.ts";
 import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/index.ts";
-import { type ChainProblem, StreamVerifier } from "../../../core/ledger/index.ts";
+import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
 import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
 import type { EntryRow, PostingRow, WorldReader } from "../ports.ts";
 import { toNumbers, toPostings, toVisibleRows } from "./audience.ts";
+import { findCheckpoint, judgeCheckpoint, type KnownCheckpoint } from "./checkpoint.ts";
 import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay } from "./lineage.ts";
 import { type OpenWorld, openRow } from "./reading.ts";
 import type { Effects } from "./reduce.ts";
@@ -17,16 +18,26 @@ export interface VerifyFinding {
   readonly fix: string;
 }
 
+export interface ComparedCheckpoint {
+  readonly tree_size: number;
+  readonly root_hash: string;
+  readonly source: "ledger" | "file";
+  readonly time: string | null;
+}
+
 export interface VerifyReport {
   readonly world_id: string;
   readonly ok: boolean;
   readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };
   readonly head: StreamHead | null;
-  readonly checkpoint: null;
+  /** What the ledger was compared with; null when nobody ever made a checkpoint. */
+  readonly checkpoint: ComparedCheckpoint | null;
   readonly findings: readonly VerifyFinding[];
 }
 
 const RESTORE = "Restore a backup; the records up to the first finding are good.";
+const AHEAD =
+  "An older backup was restored: request ids after it may run again. Restore a newer one, or make a new checkpoint.";
 const REBUILD = "verbatim world verify --rebuild-index";
 const WARNINGS: ReadonlySet<string> = new Set(["WORLD_INDEX_STALE"]);
 const PAGE = 1000;
@@ -34,7 +45,11 @@ const PAGE = 1000;
 type Ports = Pick<WorldPorts, "store" | "content" | "crypto">;
 
 /** Compares every row of a world with what its records say, and checks the chain of the records. */
-export async function verifyWorld(ports: Ports, worldId: string): Promise<VerifyReport> {
+export async function verifyWorld(
+  ports: Ports,
+  worldId: string,
+  external: Checkpoint | null = null,
+): Promise<VerifyReport> {
   const first = await ports.store.read(async (door) => door.ledger.readStream(streamOf(worldId), 0, 1));
   const own = first[0] === undefined ? undefined : (await ports.store.read((d) => readRecords(d.ledger, worldId)))[0];
   const ancestors = await readAncestors(ports, own);
@@ -49,18 +64,33 @@ export async function verifyWorld(ports: Ports, worldId: string): Promise<Verify
     if (findings.length === 0) {
       const image = mergeEffects(replay([...ancestors, ...records]));
       const world = await openRow(door.world, row);
+      // A world that was imported under its own id brought its answers along; a fork has none of its parent's.
+      const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
       const entries = await verifyEntries(door.world, world, image, findings);
       await verifyRows(door.world, world, image, findings);
-      const outcomes = await verifyOutcomes(ports.crypto, door.world, world, records, findings);
+      const outcomes = await verifyOutcomes(ports.crypto, door.world, world, answered, findings);
       if (!(await isIndexed(ports.crypto, door.world, world, image))) {
         findings.push(finding("WORLD_INDEX_STALE", worldId, FINDINGS.world.WORLD_INDEX_STALE, REBUILD));
       }
       checked = { ...checked, entries, outcomes };
     }
     for (const guard of await door.world.missingGuards()) findings.push(finding("WORLD_GUARD_MISSING", guard));
+    const checkpoint: KnownCheckpoint | null =
+      external === null ? await findCheckpoint(door.ledger) : { ...external, source: "file", time: null };
+    const problem = checkpoint === null ? null : await judgeCheckpoint(ports.crypto, door.ledger, checkpoint);
+    if (problem !== null) {
+      const fix = problem === "WORLD_CHECKPOINT_AHEAD" ? AHEAD : RESTORE;
+      findings.push(finding(problem, `checkpoint ${checkpoint!.tree_size}`, FINDINGS.world[problem], fix));
+    }
     const ok = findings.every(({ code }) => WARNINGS.has(code));
-    return { world_id: worldId, ok, checked, head, checkpoint: null, findings };
+    return { world_id: worldId, ok, checked, head, checkpoint: toCompared(checkpoint), findings };
   });
+}
+
+function toCompared(checkpoint: KnownCheckpoint | null): ComparedCheckpoint | null {
+  if (checkpoint === null) return null;
+  const { tree_size, root_hash, source, time } = checkpoint;
+  return { tree_size, root_hash, source, time };
 }
 
 function finding(

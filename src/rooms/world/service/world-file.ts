@@ -76,8 +76,8 @@ export function readWorldFile(text: string): WorldFile {
   const blobs: WorldFile["blobs"][number][] = [];
   for (const { value, number } of values.slice(1, -1)) {
     if (value["type"] === "record") records.push(readEntry(value["entry"], number));
-    else if (value["type"] === "outcome") outcomes.push(value as unknown as FileOutcome);
-    else if (value["type"] === "blob") blobs.push(value as unknown as WorldFile["blobs"][number]);
+    else if (value["type"] === "outcome") outcomes.push(readTexts(value, number, OUTCOME) as unknown as FileOutcome);
+    else if (value["type"] === "blob") blobs.push(readTexts(value, number, BLOB) as unknown as Blob);
     else throw malformed(number, "a line of no known type");
   }
   return { header: first.value, records, outcomes, blobs, manifest: last.value };
@@ -93,6 +93,16 @@ function readLine(line: string, index: number): JsonObject {
   }
   if (!isJsonObject(value)) throw malformed(index + 1, "a line that is no object");
   return value;
+}
+
+const OUTCOME = ["request_id", "body_sha256", "outcome", "headers"] as const;
+const BLOB = ["sha256", "base64"] as const;
+type Blob = WorldFile["blobs"][number];
+
+function readTexts(value: JsonObject, line: number, names: readonly string[]): JsonObject {
+  const known = names.every((name) => typeof value[name] === "string");
+  if (known && Object.keys(value).length === names.length + 1) return value;
+  throw malformed(line, `a line that does not have exactly ${names.join(", ")}`);
 }
 
 function readEntry(value: JsonValue | undefined, line: number): EntryRecord {
@@ -131,7 +141,29 @@ export function verifyWorldFile(crypto: SyncCrypto, text: string): { file: World
     findings.push({ code: "WORLD_FILE_HASH_MISMATCH", where: `line ${lines.length}`, message, fix: "Export again." });
   }
   findings.push(...verifyChains(crypto, file.records), ...verifyBlobs(crypto, file.blobs));
+  findings.push(...verifyOutcomes(crypto, file));
   return { file, findings };
+}
+
+/** Answers that a beat's record vouches for; a refresh has no record. */
+function verifyOutcomes(crypto: SyncCrypto, { records, outcomes, header }: WorldFile): FileFinding[] {
+  const own = records.at(-1)?.stream;
+  const wrong = (where: string, message: string): FileFinding => {
+    return { code: "WORLD_OUTCOME_MISMATCH", where, message, fix: "Export the world again." };
+  };
+  if (own !== `world/${String(header["world_id"])}`) {
+    const message = "the header names another world than the records";
+    return [{ code: "WORLD_FILE_MALFORMED", where: "line 1", message, fix: "Export the world again." }];
+  }
+  const stored = new Map(outcomes.map((one) => [one.request_id, one]));
+  return records.flatMap(({ stream, kind, body }, i) => {
+    if (stream !== own || kind !== "WORLD_BEAT") return [];
+    const { request_id, outcome_sha256 } = JSON.parse(body) as Record<string, unknown>;
+    const outcome = stored.get(String(request_id))?.outcome;
+    if (typeof outcome !== "string") return [wrong(`record ${i + 1}`, "the answer of a beat is missing")];
+    if (crypto.sha256(outcome) === outcome_sha256) return [];
+    return [wrong(`record ${i + 1}`, "the answer of a beat is not the one its record vouches for")];
+  });
 }
 
 function verifyChains(crypto: SyncCrypto, records: readonly EntryRecord[]): FileFinding[] {

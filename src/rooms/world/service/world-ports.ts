@@ -9,7 +9,7 @@ import type {
   SyncCrypto,
   WriteDoor,
 } from "../../../core/ports.ts";
-import type { Graphemes, Models, Pace, Tokenizer, WorldReader, WorldWriter, Zones } from "../ports.ts";
+import type { Graphemes, Inflater, Models, Pace, Tokenizer, WorldReader, WorldWriter, Zones } from "../ports.ts";
 
 export interface WorldReadDoor extends ReadDoor {
   readonly world: WorldReader;
@@ -46,6 +46,7 @@ export interface WorldPorts {
   readonly pace: Pace;
   readonly zones: Zones;
   readonly graphemes: Graphemes;
+  readonly inflater: Inflater;
   readonly tokenizer: Tokenizer;
   readonly models: Models;
   readonly files: LocalFiles;

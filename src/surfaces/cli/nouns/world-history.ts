@@ -7,6 +7,7 @@ interface Report {
   readonly ok: boolean;
   readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };
   readonly head: { readonly position: number; readonly hash: string } | null;
+  readonly checkpoint: { readonly tree_size: number; readonly source: string; readonly time: string | null } | null;
   readonly findings: readonly { code: string; where: string; message: string; fix: string }[];
 }
 
@@ -44,7 +45,7 @@ interface Inspected {
   readonly raw: boolean;
 }
 
-function renderReport({ ok, world_id, checked, head, findings }: Report, io: Io): void {
+function renderReport({ ok, world_id, checked, head, checkpoint, findings }: Report, io: Io): void {
   for (const { code, where, message, fix } of findings) {
     io.line(`${io.paint.bad(code)} at ${where}: ${message}`);
     io.line(`  fix: ${fix}`);
@@ -54,6 +55,10 @@ function renderReport({ ok, world_id, checked, head, findings }: Report, io: Io)
     `${ok ? io.paint.good("ok") : io.paint.bad("not ok")} ${world_id}: ${records} records, ${entries} entries, ${outcomes} answers`,
   );
   if (head !== null) io.line(`head ${head.position} ${head.hash}`);
+  if (checkpoint !== null) {
+    const made = checkpoint.time === null ? "from the file" : `made ${checkpoint.time}`;
+    io.line(`checkpoint of ${checkpoint.tree_size} entries, ${made}`);
+  }
 }
 
 export const HISTORY_VERBS: readonly Verb<never>[] = [
