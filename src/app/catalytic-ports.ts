@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createHashCache } from "../adapters/disk/hash-cache.ts";
 import { runDisk } from "../adapters/disk/run-disk.ts";
+import { createTreeMemory } from "../adapters/disk/tree-memory.ts";
+import { readGitContext } from "../adapters/git/git-context.ts";
 import { treeIgnores } from "../adapters/git/tree-ignores.ts";
 import { createGuards } from "../adapters/guards/index.ts";
 import { processInterrupts, readHost } from "../adapters/process/host.ts";
@@ -39,7 +40,12 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
     records: createRecords(composition),
     content: () => composition.content("append"),
     git: treeIgnores,
-    hashes: createHashCache(join(workspace.state, "catalytic", "_hashes"), () => BigInt(clock.now()) * 1_000_000n),
+    trees: createTreeMemory({
+      // Only the workspace itself is looked at again and again; copies of it go away.
+      place: (root) => (root === realpathSync(workspace.root) ? join(workspace.state, "catalytic", "_tree") : null),
+      context: readGitContext,
+      now: () => clock.now(),
+    }),
     progress,
     validator: readValidator(crypto),
     env,
@@ -92,7 +98,7 @@ function createRecords(composition: Composition): RunRecords {
 }
 
 function toNewEntry({ kind, actor, time, body }: EntryRecord) {
-  return { kind, actor, time, body: parseJson(body) };
+  return { kind, actor, time, body: null, body_text: body };
 }
 
 let validator: Validator | undefined;

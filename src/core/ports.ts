@@ -67,6 +67,8 @@ export interface NewEntry {
   readonly kind: string;
   readonly actor: string;
   readonly body: JsonValue;
+  /** The body as canonical JSON that its caller has just made; it spares large bodies a second making. */
+  readonly body_text?: string;
   /** When it happened, for entries that were written down before they reach the store; else the store's clock. */
   readonly time?: string;
 }

@@ -27,11 +27,13 @@ export async function scanFingerprints(root: string, options: ScanOptions): Prom
         details: { limit: options.max_entries },
       });
     }
-    if (facts.isDirectory()) pending.push({ path, place });
+    if (facts.isDirectory() && isDeep) pending.push({ path, place });
   };
+  let isDeep = true;
   for (const start of options.from) {
     add(start === "" ? "." : start, Buffer.from(start === "" ? root : `${root}/${start}`));
   }
+  isDeep = options.shallow !== true;
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const prefix = folder.path === "." ? "" : `${folder.path}/`;
     for (const name of list(folder.place)) {

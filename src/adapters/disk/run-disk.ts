@@ -94,7 +94,7 @@ export const runDisk: RunDisk = {
     const { bavail, bsize } = statfsSync(place);
     return bavail * bsize;
   },
-  hashFile: (place) => orNull(() => hashFile(place)),
+  hashFile: (place) => orUnreadable(() => hashFile(place)),
   findExecutable,
   snapshot: snapshotPlace,
   beginSnapshot,
@@ -185,6 +185,15 @@ function hashFile(place: string): string {
     return running.digest("hex");
   } finally {
     closeSync(fd);
+  }
+}
+
+function orUnreadable<T>(read: () => T): T | null {
+  try {
+    return orNull(read);
+  } catch (thrown) {
+    if (errnoCode(thrown) === "EACCES") return null;
+    throw thrown;
   }
 }
 

@@ -23,8 +23,9 @@ export function sealNext(
     });
   }
   const now = timeAt(ports.clock.now());
-  return entries.map(({ kind, actor, body, time = now }) => {
-    const entry = sealEntry(ports.crypto, { stream, position, previous, kind, time, actor, body });
+  return entries.map(({ kind, actor, body, body_text, time = now }) => {
+    const given = body_text === undefined ? { body } : { body_text };
+    const entry = sealEntry(ports.crypto, { stream, position, previous, kind, time, actor, ...given });
     position++;
     previous = entry.hash;
     return entry;

@@ -16,6 +16,7 @@ import {
   stateOf,
   type Trees,
 } from "./tree.ts";
+import { textsOf } from "./tree-texts.ts";
 import type { CommandResult, Verdict, Violation } from "./verdict.ts";
 import { PROOF_PAYLOAD_TYPE, PROOF_VERSION, RULES_VERSION } from "./words.ts";
 
@@ -49,12 +50,13 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
   const { crypto, clock, validator, host } = ports;
   const { jobspec, pre, post, verdict, command_result: command } = facts;
   const same = pre === post;
-  const postText = formatTrees(post);
-  record.write("POST_TREE.json", postText);
+  if (same) record.writeSame("POST_TREE.json", "PRE_TREE.json");
+  else record.write("POST_TREE.json", formatTrees(post));
   const preManifest = formatManifests(pre);
   const postManifest = same ? preManifest : formatManifests(post);
   record.write("PRE_MANIFEST.json", preManifest);
-  record.write("POST_MANIFEST.json", postManifest);
+  if (same) record.writeSame("POST_MANIFEST.json", "PRE_MANIFEST.json");
+  else record.write("POST_MANIFEST.json", postManifest);
   const { restore_diff: diff } = diffTrees(crypto, pre, post);
   const diffText = formatRestoreDiff(diff);
   record.write("RESTORE_DIFF.json", diffText);
@@ -157,6 +159,9 @@ function toObject(states: ReadonlyMap<string, DomainState>): Record<string, Doma
 
 /** Every file of the domains and of the declared inputs. */
 export function formatInputHashes(pre: Trees, inputs: ReadonlyMap<string, string>): string {
+  const [only] = pre.values();
+  const made = pre.size === 1 && inputs.size === 0 ? textsOf(only!) : undefined;
+  if (made !== undefined) return made.inputs;
   const all: [string, string][] = [];
   for (const [domain, tree] of pre) {
     for (const [path, entry] of tree) if (entry.type === "file") all.push([`${domain}/${path}`, entry.sha256]);

@@ -9,7 +9,7 @@ import { type Code, VerbatimError } from "../../core/errors/index.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { anchorOf, placeOf } from "./places.ts";
 import { effectivePolicy, type PointedError, type Policy, type Settings } from "./policy.ts";
-import type { CatalyticPorts } from "./ports.ts";
+import type { CatalyticPorts, TreeLook } from "./ports.ts";
 import { checkPaths, isForbidden } from "./preflight.ts";
 import { REJECTED_STREAM } from "./words.ts";
 
@@ -41,10 +41,10 @@ export interface ViewRequest {
   readonly hash_all: boolean;
   /** Absolute paths outside the repository that stay really writable. */
   readonly keep: readonly string[];
-  /** Paths of the repository that are neither hashed nor reported. */
-  readonly leave_out: readonly string[];
   /** Absolute paths that stay readable wherever they lie. */
   readonly visible?: readonly string[];
+  /** A look at the tree that the caller took already. */
+  readonly look?: TreeLook | null;
 }
 
 /** A JobSpec that may run, with everything that was decided about it. */

@@ -3,6 +3,7 @@ import type { SigningKey } from "../../core/trust/key.ts";
 import type { ProbeAnswer } from "./guard-choice.ts";
 import type { HostNow } from "./lock.ts";
 import type { Entry, OtherEntry } from "./tree.ts";
+import type { TreeTexts } from "./tree-texts.ts";
 import type { Fingerprint } from "./tripwire.ts";
 import type { GuardName, NetworkMode } from "./words.ts";
 
@@ -53,6 +54,8 @@ export interface ScanOptions {
   readonly from: readonly string[];
   skip(path: string): boolean;
   readonly max_entries: number;
+  /** Only what lies directly in the places named by `from`. */
+  readonly shallow?: boolean;
 }
 
 /** The stat of many paths, each packed into one text. */
@@ -161,6 +164,8 @@ export interface RunningCommand {
   interrupt(signal: "SIGINT" | "SIGTERM"): void;
   /** Where a path inside a layer can be read from outside, after the end. */
   merged(layer: Layer): string;
+  /** The upper folder of an overlay, which holds whatever the command touched; null or absent for any other layer. */
+  upper?(layer: Layer): string | null;
   release(): Promise<void>;
 }
 
@@ -217,11 +222,49 @@ export interface TreeIgnores {
   countCommits(root: string, after: string | null): Promise<number>;
 }
 
-/** A cache of hashes by stat, so that a view does not read what has not changed. */
-export interface HashCache {
-  /** Hash of a file whose packed fingerprint is the one that was stored, unless it is too fresh to be sure. */
-  lookup(root: string, path: string, packed: string): string | null;
-  store(root: string, entries: ReadonlyMap<string, { readonly packed: string; readonly sha256: string }>): void;
+/** What was made of a tree, kept with its stats, and what it depends on. */
+export interface KeptTree extends TreeTexts {
+  /** Paths git ignores, and the commit HEAD names. */
+  readonly ignored: readonly string[];
+  readonly head: string | null;
+}
+
+export interface LookOptions {
+  /** Paths that are not looked at. */
+  readonly hidden: readonly string[];
+  readonly max_entries: number;
+}
+
+/** Packed fingerprints of what differs: before and now. */
+export interface TreeDifferences {
+  readonly was: ReadonlyMap<string, string>;
+  readonly is: ReadonlyMap<string, string>;
+}
+
+/** The stat of everything below a root at one moment, compactly. */
+export interface TreeLook {
+  readonly entries: number;
+  /** What was made of this tree before, by these rules, if nothing of it has changed since. */
+  recall(key: string): KeptTree | null;
+  /** Texts of others that hold as long as nothing of the tree changes. */
+  note(name: string): string | null;
+  setNote(name: string, text: string): void;
+  /** The tree by bytes, without special files. A file whose stat is that of a kept one is not read again. */
+  read(
+    isInView: (path: string) => boolean,
+    onProgress: (files: number, bytes: number) => void,
+  ): Promise<ReadonlyMap<string, Entry>>;
+  /** Keeps the stats, the hashes and what was made of them for the next look. */
+  keep(key: string, kept: KeptTree): void;
+  /** Looks again: one `lstat` per path. */
+  again(): Promise<TreeDifferences>;
+  close(): void;
+}
+
+/** Looks at whole trees and remembers them. */
+export interface TreeMemory {
+  /** Null when there is something that only the careful reading can hold. */
+  look(root: string, options: LookOptions): Promise<TreeLook | null>;
 }
 
 export interface Validator {
@@ -241,7 +284,7 @@ export interface CatalyticPorts {
   readonly records: RunRecords;
   content(): Promise<ContentStore>;
   readonly git: TreeIgnores;
-  readonly hashes: HashCache;
+  readonly trees: TreeMemory;
   readonly progress: Progress;
   readonly validator: Validator;
   readonly env: Readonly<Record<string, string | undefined>>;

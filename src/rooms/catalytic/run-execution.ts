@@ -164,11 +164,11 @@ export class RunExecution {
       skip,
     });
     try {
-      if (this.#view !== null) await this.#watch.begin();
+      if (this.#view !== null) await this.#watch.begin(await this.#view.look());
       const trees =
         this.#view === null
           ? await snapshotDomains(this.#ports, this.#places, this.#declared, this.#guard, this.#layers, this.#journal)
-          : await this.#view.snapshot(this.#watch.before!);
+          : await this.#view.snapshot();
       const inputs = await hashInputs(this.#ports, this.#places, this.#declared);
       const hash = this.#record.write("PRE_TREE.json", formatTrees(trees), "folder");
       this.#record.log("SNAPSHOT", { pre_tree_sha256: hash });
@@ -389,7 +389,10 @@ export class RunExecution {
       expected_exit_codes: jobspec.expected_exit_codes,
       recovered: false,
     });
-    const postHash = crypto.sha256(`${formatTrees(restored.post)}\n`);
+    const postHash =
+      restored.post === pre.trees
+        ? this.#record.hashOf("PRE_TREE.json")
+        : crypto.sha256(`${formatTrees(restored.post)}\n`);
     const { domains_identical, condition } = verdict;
     this.#journal.record("COMPARED");
     this.#record.log("COMPARED", { domains_identical, condition, post_tree_sha256: postHash });

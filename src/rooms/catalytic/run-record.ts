@@ -86,6 +86,19 @@ export class RunRecord {
     return hash;
   }
 
+  /** Writes an artifact that has the bytes of another. */
+  writeSame(name: string, as: string): void {
+    const bytes = this.#contents.get(as)!;
+    this.#ports.disk.replaceFile(`${this.#places.record}/${name}`, bytes, "file");
+    this.#hashes.set(name, this.#hashes.get(as)!);
+    this.#contents.set(name, bytes);
+  }
+
+  /** Hash of an artifact that was written. */
+  hashOf(name: string): string {
+    return this.#hashes.get(name)!;
+  }
+
   /** Remembers an artifact that was written before a crash. */
   adopt(name: string, bytes: Uint8Array): void {
     this.#hashes.set(name, this.#ports.crypto.sha256(bytes));

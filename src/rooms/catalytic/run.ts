@@ -69,6 +69,7 @@ export async function startCatalytic(
     else releaseLocks(ports, request.state, jobspec.run_id);
     throw thrown;
   } finally {
+    view?.close();
     stop();
   }
 }

@@ -51,7 +51,8 @@ export async function diffFolders(
   return { changes, not_utf8: is.not_utf8 };
 }
 
-function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintScan): Entry | OtherEntry | null {
+/** What a scan showed at a path, with the hash of a file. */
+export function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintScan): Entry | OtherEntry | null {
   const packed = scan.packed.get(path);
   if (packed === undefined) return null;
   const { type, mode, size, target } = disk.unpack(packed);
@@ -70,7 +71,8 @@ function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintSca
   }
 }
 
-function isSameEntry(a: Entry | OtherEntry, b: Entry | OtherEntry): boolean {
+/** Whether two readings show the same thing; a special file is never the same. */
+export function isSameEntry(a: Entry | OtherEntry, b: Entry | OtherEntry): boolean {
   const left = a as unknown as Record<string, unknown>;
   const right = b as unknown as Record<string, unknown>;
   if (a.type === "other" || b.type === "other") return false;

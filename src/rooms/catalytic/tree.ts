@@ -7,6 +7,7 @@ import {
   type JsonValue,
 } from "../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
+import { textsOf } from "./tree-texts.ts";
 import { EMPTY_ROOT } from "./words.ts";
 
 export interface FileEntry {
@@ -109,6 +110,8 @@ export function contentManifest(tree: Tree): Map<string, string> {
 
 /** Both roots, the number of entries and the bytes of a tree. */
 export function stateOf(crypto: SyncCrypto, tree: Tree): DomainState {
+  const made = textsOf(tree);
+  if (made !== undefined) return made.state;
   const hashes = new Map<string, string>();
   let bytes = 0;
   for (const [path, entry] of tree) {
@@ -133,12 +136,13 @@ export function formatSortedMap<T>(map: Iterable<readonly [string, T]>, format: 
 
 /** PRE_TREE.json without its line feed. */
 export function formatTrees(trees: Trees): string {
-  return formatSortedMap(trees, (tree) => formatSortedMap(tree, formatTreeEntry));
+  return formatSortedMap(trees, (tree) => textsOf(tree)?.tree ?? formatSortedMap(tree, formatTreeEntry));
 }
 
 /** PRE_MANIFEST.json without its line feed. */
 export function formatManifests(trees: Trees): string {
-  return formatSortedMap(trees, (tree) => formatSortedMap(contentManifest(tree), (hash) => `"${hash}"`));
+  const format = (tree: Tree) => formatSortedMap(contentManifest(tree), (hash) => `"${hash}"`);
+  return formatSortedMap(trees, (tree) => textsOf(tree)?.manifest ?? format(tree));
 }
 
 /** A map with its keys by bytes. */

@@ -4,12 +4,16 @@ import { type DomainDiff, diffTree, formatDomainDiff } from "./diff.ts";
 import { GUARD_FACTS } from "./guard-choice.ts";
 import { isInside } from "./path-rules.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "./places.ts";
-import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand } from "./ports.ts";
+import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand, TreeLook } from "./ports.ts";
 import type { RunRecord } from "./run-record.ts";
 import { diffFolders } from "./staging.ts";
 import type { Entry, Tree, Trees } from "./tree.ts";
+import { keepTexts } from "./tree-texts.ts";
 import type { Violation } from "./verdict.ts";
+import { diffOverlay } from "./view-diff.ts";
+import { hiddenPaths } from "./watch.ts";
 import type { GuardName } from "./words.ts";
+import { makeTexts, recallTree } from "./written-tree.ts";
 
 /** What a command changed in its view of the repository. */
 export interface ViewChanges extends DomainDiff {
@@ -47,6 +51,7 @@ export class ViewRun {
   #head: string | null = null;
   #tree: Tree = new Map();
   #after: FingerprintScan | null = null;
+  #look: TreeLook | null = null;
   #concurrent: string[] = [];
   changes: ViewChanges = NOTHING;
 
@@ -80,45 +85,56 @@ export class ViewRun {
     return this.#isNamespace ? launcher : "copy-view";
   }
 
+  /** One look at the whole tree, for the tripwire and the snapshot alike; null where everything is read. */
+  async look(): Promise<TreeLook | null> {
+    const given = this.#request.view?.look ?? null;
+    if (this.#hashAll || this.#declared.jobspec.strict_mtime) given?.close();
+    else this.#look = given ?? (await lookAt(this.#ports, this.#places.root, this.#declared));
+    return this.#look;
+  }
+
+  close(): void {
+    this.#look?.close();
+  }
+
   /** Everything but the holes, the private repository and what git ignores. */
-  async snapshot(before: FingerprintScan): Promise<Trees> {
-    const { git } = this.#ports;
+  async snapshot(): Promise<Trees> {
+    const { git, crypto } = this.#ports;
     const { root } = this.#places;
+    const key = crypto.sha256(formatCanonical({ holes: this.#holes, policy: this.#declared.policy }));
+    const kept = this.#look?.recall(key) ?? null;
+    if (kept !== null) {
+      this.#ignored = kept.ignored;
+      this.#head = kept.head;
+      this.#tree = recallTree(kept);
+      return new Map([[".", this.#tree]]);
+    }
     if (this.#request.view?.hash_all !== true) this.#ignored = (await git.ignored(root)) ?? [];
     this.#head = await git.head(root);
-    this.#tree = await this.#read(this.#hashAll ? null : before);
-    if (!this.#hashAll) this.#remember(before);
+    this.#tree = await this.#read();
+    if (this.#look !== null) {
+      const texts = makeTexts(crypto, this.#tree);
+      keepTexts(this.#tree, texts);
+      this.#look.keep(key, { ...texts, ignored: this.#ignored, head: this.#head });
+    }
     return new Map([[".", this.#tree]]);
   }
 
-  async #read(known: FingerprintScan | null): Promise<Tree> {
-    const { disk, hashes, progress } = this.#ports;
+  async #read(): Promise<Tree> {
+    const { disk, progress } = this.#ports;
     const { root } = this.#places;
     const { settings, jobspec } = this.#declared;
+    const onProgress = (files: number, bytes: number) =>
+      progress.report({ label: `snapshot: ${bytes} bytes`, done: files });
+    if (this.#look !== null) return this.#look.read((path) => this.#isInView(path), onProgress);
     const taken = await disk.snapshot(root, {
       strict_mtime: jobspec.strict_mtime,
       max_entries: settings.limits.max_entries,
       lenient: true,
       skip: (path) => !this.#isInView(path),
-      onProgress: (files, bytes) => progress.report({ label: `snapshot: ${bytes} bytes`, done: files }),
-      knownHash: (path) => {
-        const packed = known?.packed.get(path);
-        const sha256 = packed === undefined ? null : hashes.lookup(root, path, packed);
-        if (packed === undefined || sha256 === null) return undefined;
-        const { mode, size } = disk.unpack(packed);
-        return { type: "file", mode, size, sha256 };
-      },
+      onProgress,
     });
     return new Map([...taken.entries].filter(([, entry]) => entry.type !== "other")) as Tree;
-  }
-
-  #remember(before: FingerprintScan): void {
-    const known = new Map<string, { packed: string; sha256: string }>();
-    for (const [path, entry] of this.#tree) {
-      const packed = before.packed.get(path);
-      if (entry.type === "file" && packed !== undefined) known.set(path, { packed, sha256: entry.sha256 });
-    }
-    this.#ports.hashes.store(this.#places.root, known);
   }
 
   /** Makes the copy that takes the place of a layer where there is none. */
@@ -170,7 +186,7 @@ export class ViewRun {
   }
 
   /** Under a namespace guard nobody but somebody else can have changed the real tree. */
-  judge(violations: readonly Violation[], after: FingerprintScan): readonly Violation[] {
+  judge(violations: readonly Violation[], after: FingerprintScan | null): readonly Violation[] {
     this.#after = after;
     if (!this.#isNamespace) return violations;
     this.#concurrent = sortedByCodePoint(violations.map(({ path }) => path));
@@ -183,15 +199,18 @@ export class ViewRun {
     const { root, work } = this.#places;
     const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
     const merged = this.#isNamespace ? running.merged(layer) : `${work}/cp0`;
+    const upper = running.upper?.(layer) ?? null;
     const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
-    const { changes, not_utf8 } = await diffFolders(disk, root, merged, skip, this.#after);
+    const { changes, not_utf8 } =
+      upper === null
+        ? await diffFolders(disk, root, merged, skip, this.#after)
+        : await diffOverlay(disk, { lower: root, merged, upper }, skip);
     const added = new Map<string, Entry>();
     const removed = new Map<string, Entry>();
     const changed = new Map<string, { before: Entry; after: Entry; fields: readonly string[] }>();
     const refused: string[] = [];
     let ignored = 0;
     for (const [path, { after }] of changes) {
-      if (this.#isLeftOut(path)) continue;
       if (this.#isIgnored(path)) {
         ignored++;
         continue;
@@ -208,8 +227,9 @@ export class ViewRun {
       }
     }
     await this.#keepContents(merged, [...added, ...[...changed].map(([path, one]) => [path, one.after] as const)]);
-    const gitDir = `${merged}/.git`;
-    const commits = disk.stat(gitDir) === null ? 0 : await git.countCommits(merged, this.#head);
+    // An overlay whose upper side has no `.git` is a repository nobody wrote to.
+    const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
+    const commits = hasCommits ? await git.countCommits(merged, this.#head) : 0;
     this.changes = { added, removed, changed, refused, ignored, concurrent: this.#concurrent, commits };
     record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
   }
@@ -227,7 +247,7 @@ export class ViewRun {
   async lookAgain(pre: Trees): Promise<{ readonly post: Trees; readonly unreachable: ReadonlyMap<string, string> }> {
     const unreachable = new Map<string, string>();
     if (!this.#hashAll) return { post: pre, unreachable };
-    const now = new Map(await this.#read(null));
+    const now = new Map(await this.#read());
     for (const path of this.#concurrent) {
       const was = this.#tree.get(path);
       if (was === undefined) now.delete(path);
@@ -242,11 +262,7 @@ export class ViewRun {
   }
 
   #isInView(path: string): boolean {
-    return !this.#isHole(path) && !isInside(path, ".git") && !this.#isIgnored(path) && !this.#isLeftOut(path);
-  }
-
-  #isLeftOut(path: string): boolean {
-    return this.#request.view?.leave_out.some((one) => isInside(path, one)) === true;
+    return !this.#isHole(path) && !isInside(path, ".git") && !this.#isIgnored(path);
   }
 
   #isIgnored(path: string): boolean {
@@ -262,6 +278,10 @@ export class ViewRun {
     this.#names ??= new Set(this.#ignored);
     return this.#names;
   }
+}
+
+function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeLook | null> {
+  return trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
 }
 
 /** VIEW_CHANGES.json without its line feed: one domain of RESTORE_DIFF and what could not be in it. */

@@ -1,10 +1,12 @@
 import { hashCanonical, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { toHex } from "../../core/hex.ts";
 import { formatTime } from "../../core/time.ts";
+import { readPolicy } from "./declare.ts";
 import { isEnvName } from "./jobspec.ts";
-import type { CatalyticPorts } from "./ports.ts";
+import type { CatalyticPorts, TreeLook } from "./ports.ts";
 import { type RunResult, startCatalytic } from "./run.ts";
 import type { ViewChanges } from "./view-run.ts";
+import { hiddenPaths } from "./watch.ts";
 import type { Determinism, GuardRequest, NetworkMode } from "./words.ts";
 
 /** A command that gets a view of a whole repository: it may write anything there, and nothing of it stays. */
@@ -35,10 +37,11 @@ export interface ViewOptions {
   readonly expected_exit_codes?: readonly number[];
   /** Absolute paths outside the tree that stay really writable, outside every promise. */
   readonly keep?: readonly string[];
-  readonly leave_out?: readonly string[];
   /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
   readonly visible?: readonly string[];
   readonly hash_all?: boolean;
+  /** A look at the tree that the caller took already, with `lookAtTree`. */
+  readonly look?: TreeLook | null;
   readonly stdin?: "null" | "inherit";
 }
 
@@ -58,7 +61,7 @@ export interface IsolatedViews {
  * changes out as data with their contents in the content store, shared locks. The real tree is proved unchanged.
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
-  const { root, state, user_state, config, runs, keep = [], leave_out = [], visible = [], hash_all = false } = options;
+  const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
   const { run, view } = await startCatalytic(ports, {
     root,
     state,
@@ -67,10 +70,22 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     jobspec: toViewSpec(ports, options),
     stdin: options.stdin ?? "null",
     extra_env: options.extra_env ?? {},
-    view: { hash_all, keep, leave_out, visible },
+    view: { hash_all, keep, visible, look },
     ...(runs === undefined ? {} : { runs }),
   });
   return { run, changes: view!.changes };
+}
+
+/**
+ * Looks at a tree ahead of its view, so that a caller can use what is known of it. Null where only the careful reading
+ * will do. Whoever takes a look closes it, or gives it to the view.
+ */
+export function lookAtTree(
+  ports: Pick<CatalyticPorts, "trees">,
+  { root, config }: Pick<ViewOptions, "root" | "config">,
+): Promise<TreeLook | null> {
+  const { policy, settings } = readPolicy(config);
+  return ports.trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
 }
 
 function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {

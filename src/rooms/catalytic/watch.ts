@@ -4,7 +4,7 @@ import type { JobSpec } from "./jobspec.ts";
 import { isInside } from "./path-rules.ts";
 import { claimedPaths, indexOf, isOwnState, type Places, parentOf } from "./places.ts";
 import type { Policy, TripwireSettings } from "./policy.ts";
-import type { CatalyticPorts, FingerprintScan, ScanOptions } from "./ports.ts";
+import type { CatalyticPorts, FingerprintScan, ScanOptions, TreeLook } from "./ports.ts";
 import { compareTripwire, type Fingerprint } from "./tripwire.ts";
 import type { Violation } from "./verdict.ts";
 import type { GuardClass } from "./words.ts";
@@ -30,6 +30,7 @@ export class Watch {
   readonly #setting: WatchSetting;
   #before: FingerprintScan | null = null;
   #options: ScanOptions | null = null;
+  #look: TreeLook | null = null;
   #known: ReadonlyMap<string, boolean> = new Map();
   scope: "full" | "forbidden" = "full";
 
@@ -39,17 +40,18 @@ export class Watch {
   }
 
   get entries(): number {
-    return this.#before?.packed.size ?? 0;
+    return (this.#before?.packed.size ?? 0) + (this.#look?.entries ?? 0);
   }
 
-  get before(): FingerprintScan | null {
-    return this.#before;
-  }
-
-  /** Looks at everything once. Too much of it: a namespace guard watches less, any other guard refuses. */
-  async begin(): Promise<void> {
-    const { places, settings, guard_class } = this.#setting;
-    const full = { from: [""], skip: (path: string) => this.#isSkipped(path), max_entries: settings.max_entries };
+  /**
+   * Looks at everything once. Too much of it: a namespace guard watches less, any other guard refuses. A look at the
+   * whole tree that was taken already is kept, and only what it hides is read here.
+   */
+  async begin(look: TreeLook | null = null): Promise<void> {
+    const { places, settings, guard_class, policy } = this.#setting;
+    const from = look === null ? [""] : hiddenPaths(policy);
+    const full = { from, skip: (path: string) => this.#isSkipped(path), max_entries: settings.max_entries };
+    this.#look = look;
     this.#known = this.#readIndex();
     try {
       this.#options = full;
@@ -63,12 +65,15 @@ export class Watch {
   }
 
   /** Looks again and says what differs. */
-  async end(): Promise<WatchResult & { readonly after: FingerprintScan }> {
+  async end(): Promise<WatchResult & { readonly after: FingerprintScan | null }> {
     const { disk } = this.#ports;
     const { places, policy, settings, guard_class } = this.#setting;
+    const moved = await this.#look?.again();
     const after = await disk.scan(places.root, this.#options!);
     const before = this.#before!;
     const [was, is] = [new Map<string, Fingerprint>(), new Map<string, Fingerprint>()];
+    for (const [path, packed] of moved?.was ?? []) was.set(path, disk.unpack(packed));
+    for (const [path, packed] of moved?.is ?? []) is.set(path, disk.unpack(packed));
     for (const [path, packed] of before.packed) {
       if (after.packed.get(path) !== packed) was.set(path, disk.unpack(packed));
     }
@@ -85,7 +90,7 @@ export class Watch {
       tool_touched: others.map(parentOrRoot),
       others,
     };
-    return { ...compareTripwire(facts), after };
+    return { ...compareTripwire(facts), after: moved === undefined ? after : null };
   }
 
   #isSkipped(path: string): boolean {
@@ -136,6 +141,11 @@ function readIndexEntry(bytes: Uint8Array) {
     if (isVerbatimError(thrown)) return null;
     throw thrown;
   }
+}
+
+/** What a look at the whole tree leaves to the tripwire, because it changes with every run. */
+export function hiddenPaths({ runs_root }: Pick<Policy, "runs_root">): string[] {
+  return isInside(runs_root, ".verbatim") ? [".verbatim"] : sortedUnique([".verbatim", runs_root]);
 }
 
 const parentOrRoot = (path: string) => parentOf(path) || ".";

@@ -1,0 +1,252 @@
+import { type BigIntStats, lstatSync, readdirSync, readlinkSync } from "node:fs";
+
+/** Numbers kept of one `lstat`: ino, mode, nlink, uid, gid, size, mtime and ctime in nanoseconds. */
+export const WIDTH = 8;
+export const DIGEST = 32;
+
+const [INO, MODE, NLINK, UID, GID, SIZE, MTIME] = [0, 1, 2, 3, 4, 5, 6] as const;
+export const CTIME = 7;
+const TYPE_BITS = 0o170000;
+const FOLDER = 0o040000;
+const FILE = 0o100000;
+const LINK = 0o120000;
+
+/** Names that are not read, by the folder they lie in. */
+export type Hidden = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * The stat of everything below a root, without an object per path. Entry 0 is the root itself; the entries of folder
+ * `i` are `first[i]` up to `first[i + 1]`, in the order of its names.
+ */
+export interface TreeTable {
+  /** Paths of the folders; the root is the empty text, and every folder comes after the one around it. */
+  readonly folders: readonly string[];
+  /** Names in each folder as the system lists them, joined by NUL. */
+  readonly names: readonly string[];
+  readonly first: Uint32Array;
+  readonly stats: BigInt64Array;
+  /** SHA-256 of each file that was read; zeros where it is not known. */
+  readonly digests: Uint8Array;
+  /** Targets of the links, by entry. */
+  readonly targets: ReadonlyMap<number, string>;
+}
+
+/** One entry of a table with everything a fingerprint or a tree needs. */
+export interface TableEntry {
+  readonly at: number;
+  readonly path: string;
+  readonly type: "file" | "dir" | "symlink" | "other";
+}
+
+/**
+ * Reads a tree into a table. Folders of an older table that are known not to have changed are taken over, and so is the
+ * digest of every file whose stat is the same. Null when a name is not UTF-8 or there are too many entries.
+ */
+export function readTable(
+  root: string,
+  hidden: Hidden,
+  most: number,
+  old: TreeTable | null,
+  isSame: (folder: number) => boolean,
+): TreeTable | null {
+  const known = new Map(old?.folders.map((path, i) => [path, i]));
+  const draft = new Draft();
+  draft.add(lstatSync(root, { bigint: true }), null, () => null);
+  for (let i = 0; i < draft.folders.length; i++) {
+    const folder = draft.folders[i]!;
+    const k = known.get(folder);
+    draft.first.push(draft.count);
+    if (draft.count > most) return null;
+    if (old !== null && k !== undefined && isSame(k)) draft.copy(old, k);
+    else if (!draft.read(root, folder, hidden[folder] ?? [], old, k)) return null;
+  }
+  draft.first.push(draft.count);
+  return draft.count > most ? null : draft.finish();
+}
+
+/** A table that grows. */
+class Draft {
+  readonly folders: string[] = [""];
+  readonly names: string[] = [];
+  readonly first: number[] = [];
+  readonly targets = new Map<number, string>();
+  count = 0;
+  #stats = new BigInt64Array(WIDTH * 1024);
+  #digests = new Uint8Array(DIGEST * 1024);
+
+  add(facts: BigIntStats, digest: Uint8Array | null, readTarget: () => string | null): void {
+    this.#grow(1);
+    const at = this.count * WIDTH;
+    const stats = this.#stats;
+    stats[at + INO] = facts.ino;
+    stats[at + MODE] = facts.mode;
+    stats[at + NLINK] = facts.nlink;
+    stats[at + UID] = facts.uid;
+    stats[at + GID] = facts.gid;
+    stats[at + SIZE] = facts.size;
+    stats[at + MTIME] = facts.mtimeNs;
+    stats[at + CTIME] = facts.ctimeNs;
+    if (digest !== null) this.#digests.set(digest, this.count * DIGEST);
+    const target = readTarget();
+    if (target !== null) this.targets.set(this.count, target);
+    this.count++;
+  }
+
+  copy(old: TreeTable, k: number): void {
+    const [from, to] = [old.first[k]!, old.first[k + 1]!];
+    this.#grow(to - from);
+    this.#stats.set(old.stats.subarray(from * WIDTH, to * WIDTH), this.count * WIDTH);
+    this.#digests.set(old.digests.subarray(from * DIGEST, to * DIGEST), this.count * DIGEST);
+    const prefix = toPrefix(old.folders[k]!);
+    let names: readonly string[] | null = null;
+    for (let at = from; at < to; at++) {
+      const type = Number(old.stats[at * WIDTH + MODE]!) & TYPE_BITS;
+      if (type === LINK) this.targets.set(this.count + at - from, old.targets.get(at) ?? "");
+      if (type !== FOLDER) continue;
+      names ??= splitNames(old.names[k]!);
+      this.folders.push(prefix + names[at - from]!);
+    }
+    this.names.push(old.names[k]!);
+    this.count += to - from;
+  }
+
+  /** False for a name that is not UTF-8. */
+  read(root: string, folder: string, hidden: readonly string[], old: TreeTable | null, k: number | undefined): boolean {
+    const prefix = toPrefix(folder);
+    const names = listNames(`${root}/${prefix}`, hidden);
+    if (names === null) return false;
+    const was = new Map(old === null || k === undefined ? [] : splitNames(old.names[k]!).map((name, i) => [name, i]));
+    for (const name of names) {
+      const place = `${root}/${prefix}${name}`;
+      const facts = lstatSync(place, { bigint: true });
+      const i = was.get(name);
+      const digest = old === null || i === undefined ? null : digestOf(old, old.first[k!]! + i, facts);
+      this.add(facts, digest, () => (facts.isSymbolicLink() ? readlinkSync(place) : null));
+      if (facts.isDirectory()) this.folders.push(prefix + name);
+    }
+    this.names.push(names.join("\0"));
+    return true;
+  }
+
+  finish(): TreeTable {
+    // Shared, because another thread compares them too.
+    const stats = new BigInt64Array(new SharedArrayBuffer(this.count * WIDTH * 8));
+    stats.set(this.#stats.subarray(0, this.count * WIDTH));
+    const first = new Uint32Array(new SharedArrayBuffer(this.first.length * 4));
+    first.set(this.first);
+    const { folders, names, targets } = this;
+    return { folders, names, first, stats, digests: this.#digests.slice(0, this.count * DIGEST), targets };
+  }
+
+  #grow(more: number): void {
+    const needed = this.count + more;
+    if (needed * WIDTH <= this.#stats.length) return;
+    const size = Math.max(needed, (this.#stats.length / WIDTH) * 2);
+    const [stats, digests] = [new BigInt64Array(size * WIDTH), new Uint8Array(size * DIGEST)];
+    stats.set(this.#stats);
+    digests.set(this.#digests);
+    this.#stats = stats;
+    this.#digests = digests;
+  }
+}
+
+/** The names in a folder, or null when one is not UTF-8: the system's own decoding put U+FFFD into it. */
+function listNames(place: string, hidden: readonly string[]): string[] | null {
+  const names = readdirSync(place);
+  if (names.some((name) => name.includes("\ufffd"))) return null;
+  return hidden.length === 0 ? names : names.filter((name) => !hidden.includes(name));
+}
+
+/** The digest an older table has for an entry, if its stat is still the same. */
+function digestOf(old: TreeTable, at: number, facts: BigIntStats): Uint8Array | null {
+  const s = old.stats;
+  const k = at * WIDTH;
+  const same =
+    s[k + INO] === facts.ino &&
+    s[k + MODE] === facts.mode &&
+    s[k + NLINK] === facts.nlink &&
+    s[k + UID] === facts.uid &&
+    s[k + GID] === facts.gid &&
+    s[k + SIZE] === facts.size &&
+    s[k + MTIME] === facts.mtimeNs &&
+    s[k + CTIME] === facts.ctimeNs;
+  return same ? old.digests.subarray(at * DIGEST, (at + 1) * DIGEST) : null;
+}
+
+/**
+ * Whether nothing differs but the times of one folder directly below the root, which then become those of the table.
+ * git touches its own folder whenever somebody looks at a status.
+ */
+export function isTouchedOnly(root: string, hidden: Hidden, table: TreeTable, name: string): boolean {
+  const names = listNames(`${root}/`, hidden[""] ?? []);
+  if (names === null || names.join("\0") !== table.names[0]) return false;
+  const found = names.map((one) => lstatSync(`${root}/${one}`, { bigint: true }));
+  const first = table.first[0]!;
+  const s = table.stats;
+  const isSame = found.every((facts, i) => {
+    const k = (first + i) * WIDTH;
+    if (names[i] !== name) return digestOf(table, first + i, facts) !== null;
+    const { ino, mode, nlink, uid, gid } = facts;
+    const kept = [ino, mode, nlink, uid, gid].every((value, field) => s[k + field] === value);
+    return kept && facts.isDirectory();
+  });
+  if (!isSame) return false;
+  const at = names.indexOf(name);
+  const facts = found[at];
+  if (facts === undefined) return true;
+  const k = (first + at) * WIDTH;
+  s[k + SIZE] = facts.size;
+  s[k + MTIME] = facts.mtimeNs;
+  s[k + CTIME] = facts.ctimeNs;
+  return true;
+}
+
+/** The names of a folder as a list. */
+export function splitNames(names: string): string[] {
+  return names === "" ? [] : names.split("\0");
+}
+
+/** What a path of this folder begins with. */
+export function toPrefix(folder: string): string {
+  return folder === "" ? "" : `${folder}/`;
+}
+
+/** The entries of one folder. */
+export function entriesOf(table: TreeTable, folder: number): TableEntry[] {
+  const prefix = toPrefix(table.folders[folder]!);
+  const first = table.first[folder]!;
+  return splitNames(table.names[folder]!).map((name, i) => ({
+    at: first + i,
+    path: prefix + name,
+    type: typeOf(table, first + i),
+  }));
+}
+
+export function typeOf(table: TreeTable, at: number): TableEntry["type"] {
+  const type = Number(table.stats[at * WIDTH + MODE]!) & TYPE_BITS;
+  return type === FILE ? "file" : type === FOLDER ? "dir" : type === LINK ? "symlink" : "other";
+}
+
+/** The stat of an entry as one text, as every other scan packs it. */
+export function packEntry(table: TreeTable, at: number): string {
+  const s = table.stats;
+  const k = at * WIDTH;
+  const type = typeOf(table, at);
+  const size = type === "dir" ? 0n : s[k + SIZE];
+  const target = type === "symlink" ? `|${table.targets.get(at) ?? ""}` : "";
+  return `${type}|${s[k + INO]}|${s[k + MODE]! & 0o7777n}|${s[k + UID]}|${s[k + GID]}|${size}|${s[k + MTIME]}|${s[k + CTIME]}|${s[k + NLINK]}${target}`;
+}
+
+/** Mode bits, size, inode, number of names and last change of an entry. */
+export function factsOf(table: TreeTable, at: number) {
+  const s = table.stats;
+  const k = at * WIDTH;
+  return {
+    mode: Number(s[k + MODE]!) & 0o7777,
+    size: Number(s[k + SIZE]!),
+    ino: s[k + INO]!,
+    nlink: Number(s[k + NLINK]!),
+    ctime: s[k + CTIME]!,
+    mtime: s[k + MTIME]!,
+  };
+}

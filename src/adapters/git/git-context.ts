@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import { lstatSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { gitEnvironment, runGit, splitNul } from "./git-process.ts";
+
+/**
+ * Everything besides the tree and its `.git` that decides what git says about them, as one text: its settings from
+ * wherever they come, and the files of ignore and attribute rules that lie outside. One process.
+ */
+export async function readGitContext(root: string): Promise<string> {
+  const { code, stdout } = await runGit({ cwd: root, args: ["config", "--list", "--show-origin", "-z"] });
+  const settings = new Map<string, string>();
+  for (const item of splitNul(stdout)) {
+    const line = item.indexOf("\n");
+    if (line !== -1) settings.set(item.slice(0, line), item.slice(line + 1));
+  }
+  const base = gitEnvironment()["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
+  const places = [
+    settings.get("core.excludesfile") ?? join(base, "git", "ignore"),
+    settings.get("core.attributesfile") ?? join(base, "git", "attributes"),
+    "/etc/gitattributes",
+  ].map((place) => (place.startsWith("~/") ? join(homedir(), place.slice(2)) : place));
+  const hash = createHash("sha256").update(`${code}\0`).update(stdout);
+  for (const place of places) {
+    const facts = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    hash.update(`${place}\0${facts?.ino}\0${facts?.size}\0${facts?.mtimeNs}\0${facts?.ctimeNs}\0`);
+  }
+  return hash.digest("hex");
+}
