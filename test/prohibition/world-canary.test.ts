@@ -1,10 +1,14 @@
 // Guards: existence must not leak. A secret appears in nothing that is made for anybody who may not know it.
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/app.ts";
+import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 import { worldRoutes } from "../../src/surfaces/http/worlds.ts";
+import { openWorld } from "../../src/world.ts";
 import { usePostgres } from "../support/postgres.ts";
-import { findUndriven, runCanary } from "../support/world-canary.ts";
+import { runCanary } from "../support/world-canary.ts";
+import { findDriven, findUndriven } from "../support/world-canary-reads.ts";
+import { findUndrivenRoutes } from "../support/world-canary-routes.ts";
 
 const postgres = await usePostgres();
 
@@ -24,30 +28,33 @@ describe("the canary", () => {
     expect(result.outputs).toBeGreaterThan(100);
   });
 
-  it("is driven at every operation that reads", () => {
+  it("is thought of at every operation of worlds, whether it reads or writes", () => {
     expect(findUndriven()).toEqual([]);
   });
 
-  it("knows every route that reads, and that it is gated or for the owner", () => {
+  it("is thought of at every route, and a route is open to no more than it believes", () => {
     const app = openApp({ door: "http", start: "/", env: {}, platform: process.platform });
     const { routes } = worldRoutes(app, new WorldStreams(app));
-    const reading = routes
-      .filter(({ reads }) => reads)
-      .map(({ path, who }) => `${who} ${path.replace("/api/worlds", "")}`);
-    expect(reading).toEqual([
-      "viewer /:id",
-      "operator /:id/invocations/:request",
-      "viewer /:id/stream",
-      "viewer /:id/projection",
-      "viewer /:id/entries/:entry",
-      "viewer /:id/search",
-      "viewer /:id/capsules/:person",
-      "viewer /:id/people",
-      "viewer /:id/pocket",
-      "owner /:id/calls",
-      "owner /:id/calls/:call",
-      "viewer /:id/export",
-      "viewer /:id/verify",
+    expect(findUndrivenRoutes(routes)).toEqual([]);
+    const closed = { method: "post", path: "/api/worlds/:id/fork", summary: "", reads: false } as const;
+    expect(findUndrivenRoutes([{ ...closed, who: "viewer" }])).toEqual(["viewer post /:id/fork"]);
+    const fresh = { method: "get", path: "/api/worlds/:id/diary", summary: "", reads: true } as const;
+    expect(findUndrivenRoutes([{ ...fresh, who: "operator" }])).toEqual(["operator get /:id/diary"]);
+  });
+
+  it("is thought of at every verb of the command line that reads as somebody", async () => {
+    const { noun } = await NOUNS.find((one) => one.noun === "world")!.load();
+    const asSomebody = noun.verbs.filter(({ flags }) => flags?.["viewer"] !== undefined);
+    const driven = findDriven();
+    // A fork is made by the owner; the viewer only says whose cursor names the place.
+    expect(asSomebody.map(({ operation }) => operation).filter((name) => !driven.includes(name))).toEqual([
+      "world.fork",
     ]);
+    expect(asSomebody.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it("is thought of at every function of the library", async () => {
+    await using world = openWorld("w_none", { start: "/", env: {} });
+    expect(Object.keys(world)).toEqual(["beat", "projection", "search", "capsule", "subscribe", "fork", "verify"]);
   });
 });

@@ -93,13 +93,13 @@ export class WorldStreams {
   /** Opens a stream; a client that does not read is dropped and may come back with its cursor. */
   open(query: StreamQuery): ReadableStream<Uint8Array> {
     if (this.#open.size >= MAX_CLIENTS) throw new VerbatimError("SSE_LIMIT");
-    let close: () => void = () => undefined;
+    let leave: () => void = () => undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          close = this.#connect(query, controller);
+          leave = this.#connect(query, controller);
         },
-        cancel: () => close(),
+        cancel: () => leave(),
       },
       new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNSENT }),
     );
@@ -125,12 +125,15 @@ export class WorldStreams {
       else waiting.push(sent);
     };
     const heartbeat = setInterval(() => write(HEARTBEAT), HEARTBEAT_MS);
-    const close = (): void => {
-      if (!isOpen) return;
+    const leave = (): void => {
       isOpen = false;
       clearInterval(heartbeat);
       this.#open.delete(close);
       this.#leave(query, group, listener);
+    };
+    const close = (): void => {
+      if (!isOpen) return;
+      leave();
       controller.close();
     };
     this.#open.add(close);
@@ -143,7 +146,10 @@ export class WorldStreams {
         for (const sent of late) if (sent.entry_id === null || !seen.has(sent.entry_id)) write(sent.bytes);
       })
       .catch(close);
-    return close;
+    // A stream that its client has cancelled is closed already and refuses to be closed again.
+    return () => {
+      if (isOpen) leave();
+    };
   }
 
   /** Sends what was written since the client's cursor; an invalid cursor means: fetch again. */
