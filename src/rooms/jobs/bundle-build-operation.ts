@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import { type BundleBuildPorts, type BundleSink, toBuiltEntry, writeBundle } from "./bundle-build.ts";
+import type { BundleSink } from "./bundle-artifacts.ts";
+import { type BundleBuildPorts, toBuiltEntry, writeBundle } from "./bundle-build.ts";
 import type { BundleFiles } from "./bundle-files.ts";
 import { attest, type BundlePorts } from "./bundle-operations.ts";
 import { verifyBundle } from "./bundle-verify.ts";

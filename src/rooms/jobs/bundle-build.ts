@@ -1,8 +1,8 @@
 import { type JsonObject, type JsonValue, sortedUnique, toCanonicalFile } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ContentStore, SyncCrypto } from "../../core/ports.ts";
-import { toArtifactPath } from "./bundle-checks.ts";
-import { toArtifactId, toBundleId, toPlanHash, toRootHash } from "./bundle-hash.ts";
+import { type BundleSink, type FinishedStep, writeArtifacts } from "./bundle-artifacts.ts";
+import { toBundleId, toPlanHash, toRootHash } from "./bundle-hash.ts";
 import { BUNDLE_VERSION } from "./manifest-shape.ts";
 import type { JobRow, JobsReader, JobsStore, ReceiptRow, StepRow } from "./ports.ts";
 
@@ -18,11 +18,6 @@ export interface BundleBuildOptions {
   readonly with_receipts: boolean;
   /** Key id of whoever will sign; part of the bundle. */
   readonly signer: string | null;
-}
-
-/** Where the files of a bundle go, one by one. */
-export interface BundleSink {
-  write(path: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface BuiltBundle {
@@ -41,22 +36,9 @@ interface FinishedJob {
   readonly others: readonly FinishedStep[];
 }
 
-interface FinishedStep {
-  readonly row: StepRow;
-  readonly receipt: ReceiptRow;
-}
-
-interface Artifact extends JsonObject {
-  artifact_id: string;
-  sha256: string;
-  bytes: number;
-}
-
-const LINE_FEED = 0x0a;
-
 /**
  * Writes the bundle of a finished job into a sink. Contents come from the payloads that the receipts name, checked by
- * their hashes; the live tree is never read. Same job and options, same bytes. One artifact in memory at a time.
+ * their hashes; the live tree is never read. Same job and options, same bytes. Few artifacts are in memory at a time.
  */
 export async function writeBundle(
   ports: BundleBuildPorts,
@@ -126,59 +108,6 @@ function checkComplete(job: JobRow, rows: readonly StepRow[], receipts: readonly
     message: [...list, ...outputs_missing.map((name) => `the output ${name} is missing`)].join("; "),
     details: { steps, outputs_missing },
   });
-}
-
-/** One artifact for each pair of ref and slice, in order of their ids. */
-async function writeArtifacts(
-  ports: BundleBuildPorts,
-  reads: readonly FinishedStep[],
-  sink: BundleSink,
-): Promise<Artifact[]> {
-  const contents = new Map<string, string>();
-  const made = new Map<string, Artifact>();
-  for (const { row, receipt } of reads) {
-    const { symbol_or_section_id: ref, slice, content_hash } = receipt.receipt.expanded[0]!;
-    const artifact_id = await toArtifactId(ports.crypto, ref, slice);
-    const known = made.get(artifact_id);
-    if (known !== undefined) {
-      if (known["ref"] !== ref || known["slice"] !== slice) throw collision(artifact_id, known, ref, slice);
-      if (contents.get(artifact_id) !== content_hash)
-        throw new VerbatimError("BUNDLE_CONTENT_CONFLICT", { details: { ref, slice } });
-      continue;
-    }
-    const bytes = withNewline(await ports.content.get(content_hash));
-    const path = toArtifactPath(artifact_id);
-    await sink.write(path, bytes);
-    contents.set(artifact_id, content_hash);
-    const kind = row.step.op === "READ_SYMBOL" ? "SYMBOL_SLICE" : "SECTION_SLICE";
-    made.set(artifact_id, {
-      artifact_id,
-      kind,
-      ref,
-      slice,
-      path,
-      sha256: ports.crypto.sha256(bytes),
-      bytes: bytes.length,
-    });
-  }
-  return sortedUnique(made.keys()).map((id) => made.get(id)!);
-}
-
-function collision(artifact_id: string, known: Artifact, ref: string, slice: string): VerbatimError {
-  const pairs = [
-    { ref: known["ref"], slice: known["slice"] },
-    { ref, slice },
-  ];
-  return new VerbatimError("BUNDLE_ARTIFACT_ID_COLLISION", { details: { artifact_id, pairs } });
-}
-
-// Bundle Protocol 3.3: one line feed is appended when there is none.
-function withNewline(content: Uint8Array): Uint8Array {
-  if (content.at(-1) === LINE_FEED) return content;
-  const bytes = new Uint8Array(content.length + 1);
-  bytes.set(content);
-  bytes[content.length] = LINE_FEED;
-  return bytes;
 }
 
 function toInputs(reads: readonly FinishedStep[]): JsonObject {
