@@ -134,6 +134,7 @@ class Look implements TreeLook {
   readonly #table: TreeTable;
   readonly #checker: TreeChecker;
   readonly #memory: Memory;
+  #hasNews = false;
 
   constructor(root: string, hidden: Hidden, table: TreeTable, checker: TreeChecker, memory: Memory) {
     this.#root = root;
@@ -157,11 +158,12 @@ class Look implements TreeLook {
 
   setNote(name: string, text: string): void {
     this.#memory.notes[name] = text;
+    this.#hasNews = true;
   }
 
   keep(key: string, kept: KeptTree): void {
     const { place, context, notes, limit } = this.#memory;
-    if (place === null) return;
+    if (place === null || (this.#memory.kept.has(key) && !this.#hasNews)) return;
     const table = this.#table;
     const digests = table.digests.slice();
     // Names and modes are compared as they are; only the content of a file can change behind its stat.

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,8 @@ import { gitEnvironment, runGit, splitNul } from "./git-process.ts";
  * wherever they come, and the files of ignore and attribute rules that lie outside. One process.
  */
 export async function readGitContext(root: string): Promise<string> {
+  // A repository that lies elsewhere changes without the tree showing it: nothing is the same there.
+  if (lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() !== true) return randomUUID();
   const { code, stdout } = await runGit({ cwd: root, args: ["config", "--list", "--show-origin", "-z"] });
   const settings = new Map<string, string>();
   for (const item of splitNul(stdout)) {

@@ -2,7 +2,8 @@ import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { runInView, type ViewOutcome } from "../../rooms/catalytic/view.ts";
+import type { TreeLook } from "../../rooms/catalytic/ports.ts";
+import { lookAtTree, runInView, type ViewOutcome } from "../../rooms/catalytic/view.ts";
 import type { GuardRequest } from "../../rooms/catalytic/words.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
 import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
@@ -17,6 +18,7 @@ import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
+import { rememberBase } from "./agent-base.ts";
 import { type Captured, captureChanges } from "./agent-capture.ts";
 import { collectReceipts } from "./agent-hooks.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
@@ -39,13 +41,19 @@ const MOST_DIRTY = 20;
  */
 export async function runAgent(composition: Composition, request: AgentRequest): Promise<AgentSummary> {
   const begun = composition.clock.now();
-  const ports = await workflowPorts(composition, "mutate");
+  const asked = await workflowPorts(composition, "mutate");
   const keep = request.keep.map(toKept);
-  const dirty = await ports.git.head().then(() => ports.git.changedTracked());
-  const run = await createDirectRun(ports, { ...request, runId: null, gate: "lite", maxIterations: null });
-  const summary = start(run, request, dirty, keep);
+  const base = rememberBase(asked.git, () => look(composition));
+  const ports = { ...asked, git: base.git };
+  const run = await createDirectRun(ports, { ...request, runId: null, gate: "lite", maxIterations: null }).catch(
+    (thrown: unknown) => {
+      base.look()?.close();
+      throw thrown;
+    },
+  );
+  const summary = start(run, request, await ports.git.changedTracked(), keep);
   save(run, summary);
-  const view = await work(composition, ports, run, request, keep);
+  const view = await work(composition, ports, run, request, keep, base.look());
   const captured = await captureChanges({
     root: ports.repoRoot,
     tree: run.state.base_tree,
@@ -113,6 +121,12 @@ function save(run: Run, summary: AgentSummary): void {
   run.folder.write(SUMMARY_FILE, `${formatCanonical(summary)}\n`);
 }
 
+/** Looks at the tree before the run is made. The folder of the state comes first, because it lies in the tree. */
+async function look(composition: Composition): Promise<TreeLook | null> {
+  await composition.content("append");
+  return lookAtTree(createCatalyticPorts(composition), toCatalyticPlaces(composition));
+}
+
 /** Lets the command work in its view. When it cannot even start, the run is ended and the reason is thrown. */
 async function work(
   composition: Composition,
@@ -120,6 +134,7 @@ async function work(
   run: Run,
   request: AgentRequest,
   keep: readonly string[],
+  look: TreeLook | null,
 ): Promise<ViewOutcome> {
   const places = toCatalyticPlaces(composition);
   const spool = run.folder.makeFolder(HOOK_SPOOL);
@@ -134,6 +149,7 @@ async function work(
       extra_env: { VERBATIM_RUN: run.id, ...pack },
       keep: sortedUnique([...keep, spool]),
       hash_all: request.hashAll,
+      look,
       ...(request.guard === null ? {} : { guard: request.guard }),
       ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
     });

@@ -107,6 +107,7 @@ export class ViewRun {
       this.#ignored = kept.ignored;
       this.#head = kept.head;
       this.#tree = recallTree(kept);
+      this.#look?.keep(key, kept);
       return new Map([[".", this.#tree]]);
     }
     if (this.#request.view?.hash_all !== true) this.#ignored = (await git.ignored(root)) ?? [];

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { TreeLook } from "../../rooms/catalytic/ports.ts";
+import type { GitWork } from "../../rooms/workflow/ports.ts";
+
+const NOTE = "git";
+
+/** What git said about a tree. It holds as long as nothing of the tree, of `.git` and of git's settings changes. */
+interface GitFacts {
+  readonly commit: string;
+  readonly tree: string;
+  readonly dirty: readonly string[];
+  /** The tree of the working state with everything that is not tracked. */
+  readonly base_tree: string;
+}
+
+/** git as an agent run asks it, and the look at the tree that spares most of the questions. */
+export interface AgentBase {
+  readonly git: GitWork;
+  /** The look, once something was asked; null where there is none. */
+  look(): TreeLook | null;
+}
+
+/**
+ * Answers what an agent run asks git about its base from the last look at the tree, where nothing changed since. git
+ * itself would compare every file once per question.
+ */
+export function rememberBase(git: GitWork, take: () => Promise<TreeLook | null>): AgentBase {
+  let taken: Promise<TreeLook | null> | undefined;
+  let look: TreeLook | null = null;
+  const known = async (): Promise<GitFacts | null> => {
+    taken ??= existsSync(join(git.root, ".git")) ? take() : Promise.resolve(null);
+    look = await taken;
+    const note = look?.note(NOTE) ?? null;
+    return note === null ? null : (JSON.parse(note) as GitFacts);
+  };
+  const head = once(async () => {
+    const facts = await known();
+    return facts === null ? git.head() : { commit: facts.commit, tree: facts.tree };
+  });
+  const changedTracked = once(async () => (await known())?.dirty.slice() ?? git.changedTracked());
+  return {
+    look: () => look,
+    git: {
+      ...git,
+      head,
+      changedTracked,
+      async writeWorkingTree(objects, untracked) {
+        const facts = await known();
+        // A working state that is a commit's tree needs no objects of its own.
+        if (untracked && facts !== null && facts.base_tree === facts.tree) {
+          mkdirSync(objects, { recursive: true });
+          return facts.base_tree;
+        }
+        const base_tree = await git.writeWorkingTree(objects, untracked);
+        if (untracked) {
+          const now: GitFacts = { ...(await head()), dirty: await changedTracked(), base_tree };
+          look?.setNote(NOTE, JSON.stringify(now));
+        }
+        return base_tree;
+      },
+    },
+  };
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
