@@ -9,26 +9,34 @@ import { findMarked } from "../../src/adapters/process/leftovers.ts";
 import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
 import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
-import { makeCatalyticRepo, openCatalytic, recordTree } from "./catalytic-repo.ts";
+import { makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "./catalytic-repo.ts";
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const child = new URL("./catalytic-child.ts", import.meta.url).pathname;
 
-/** Kills a run after some milliseconds, recovers it, and checks that everything is as it was or properly finished. */
+/**
+ * Kills a run after some milliseconds, lets `recover` or the next run put it back, and checks that everything is as it
+ * was or properly finished. A guard may name its launcher: `ns-bind bubblewrap`.
+ */
 export async function killAndRecover(
   guard: string,
   afterMs: number,
+  by: "recover" | "next run",
 ): Promise<"finished" | "recovered" | "never began"> {
   const { base, root } = makeCatalyticRepo();
   const domain = join(root, ".verbatim/scratch/d");
   const out = join(root, ".verbatim/out");
   const before = { domain: recordTree(domain), out: recordTree(out), src: recordTree(join(root, "src")) };
   try {
-    await runAndKill([base, root, guard], afterMs);
+    await runAndKill([base, root, ...guard.split(" ")], afterMs);
     const room = openCatalytic(base, root);
     const options = { run_id: null, dry_run: false, force: false };
     const record = join(root, ".verbatim/runs/run-1");
-    const runs = await recoverRuns(room.ports, room.places.state, options);
+    if (by === "next run") {
+      const next = await room.run(toJobSpec(["true"], { run_id: "run-2", catalytic_domains: [".verbatim/scratch/e"] }));
+      expect(next).toMatchObject({ accepted: true });
+    }
+    const runs = by === "recover" ? await recoverRuns(room.ports, room.places.state, options) : [];
     expect(await recoverRuns(room.ports, room.places.state, options)).toEqual([]);
     expect(findMarked({ run_id: "run-1", work: join(root, ".verbatim/state/catalytic/run-1") })).toEqual([]);
     expect(recordTree(domain)).toEqual(before.domain);

@@ -10,7 +10,9 @@ import { parseVectors } from "../../src/app/conformance/vector.ts";
 const areas = listAreas();
 const files = readdirSync(new URL(".", import.meta.url)).filter((name) => name.endsWith(".json"));
 const vectors = files.flatMap((name) => parseVectors(readFileSync(new URL(name, import.meta.url)), name));
-const names = [...new Set(vectors.map(({ area }) => area))];
+/** Real commands under every guard: test/fault/catalytic-attacks.test.ts runs each of them by its name. */
+const ELSEWHERE = ["catalytic.attack"];
+const names = [...new Set(vectors.map(({ area }) => area))].filter((area) => !ELSEWHERE.includes(area));
 
 describe("vectors", () => {
   it.each(names.filter((name) => areas.has(name)))("%s holds", async (name) => {

@@ -2,33 +2,43 @@ import type { ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest } from "../../rooms/catalytic/ports.ts";
-import { pipeOutput, Supervisor } from "../process/supervisor.ts";
+import { type Leash, pipeOutput, Supervisor } from "../process/supervisor.ts";
 
 const SHOWN_LINES = 5;
 
 /** A launcher that talks on descriptor 3: READY, EXIT one way, TERM, INT, KILL, DONE the other. */
 export class ControlledLauncher {
   readonly child: ChildProcess;
+  /** The launcher is gone and everything it said was heard. */
   readonly exited: Promise<void>;
   readonly drained: Promise<void>;
   readonly #control: Duplex;
   readonly #timeout: number;
+  readonly #leash: Leash;
+  readonly #onOutput: LaunchRequest["onOutput"];
   #supervisor: Supervisor | null = null;
   #lines = "";
-  #errors = "";
+  #errors: Buffer[] = [];
   #onReady: (() => void) | null = null;
 
-  constructor(child: ChildProcess, request: Pick<LaunchRequest, "timeout_ms" | "onOutput">) {
+  /** Without a leash signals are words on the channel. */
+  constructor(child: ChildProcess, request: Pick<LaunchRequest, "timeout_ms" | "onOutput">, leash?: Leash) {
     this.child = child;
     this.#timeout = request.timeout_ms;
+    this.#onOutput = request.onOutput;
     this.#control = child.stdio[3] as Duplex;
-    this.exited = new Promise((resolve) => {
+    const send = (word: string) => void this.#control.write(`${word}\n`);
+    this.#leash = leash ?? { signal: (name: string) => send(name.slice(3)), kill: () => send("KILL") };
+    const ended = new Promise<void>((resolve) => {
       child.once("exit", () => resolve());
       child.once("error", () => resolve());
     });
+    const closed = new Promise<void>((resolve) => this.#control.once("close", () => resolve()));
+    // The news of an exit may come before the last words do.
+    this.exited = Promise.all([ended, closed]).then(() => undefined);
     this.drained = pipeOutput(child, (stream, bytes) => {
       // What the launcher says before the command starts is not the command's output.
-      if (this.#supervisor === null && stream === "stderr") this.#errors += Buffer.from(bytes).toString();
+      if (this.#supervisor === null && stream === "stderr") this.#errors.push(Buffer.from(bytes));
       else request.onOutput(stream, bytes);
     });
     // The channel breaks when the launcher dies, which its exit reports.
@@ -46,7 +56,7 @@ export class ControlledLauncher {
     });
     if (!(await ready) || this.#supervisor === null) {
       await this.drained;
-      const lines = this.#errors.trim().split("\n").slice(-SHOWN_LINES).join("\n");
+      const lines = Buffer.concat(this.#errors).toString().trim().split("\n").slice(-SHOWN_LINES).join("\n");
       throw startFailed(lines || "the launcher said nothing");
     }
     const supervisor = this.#supervisor;
@@ -68,9 +78,9 @@ export class ControlledLauncher {
       const line = this.#lines.slice(0, end);
       this.#lines = this.#lines.slice(end + 1);
       if (line === "READY") {
-        const send = (word: string) => void this.#control.write(`${word}\n`);
-        const leash = { signal: (name: string) => send(name.slice(3)), kill: () => send("KILL") };
-        this.#supervisor = new Supervisor(leash, this.#timeout);
+        this.#supervisor = new Supervisor(this.#leash, this.#timeout);
+        // A launcher that gets this far has said nothing: a quick command's words came in before READY did.
+        for (const bytes of this.#errors) this.#onOutput("stderr", bytes);
         this.#onReady?.();
       } else if (line.startsWith("EXIT ")) {
         // It ended before it was ready: nothing will be read out of it, so it may go, and its exit is the answer.

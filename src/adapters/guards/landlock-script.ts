@@ -31,7 +31,7 @@ sub watch { my ($pid) = @_; local $SIG{CHLD} = sub { };
     next unless select($r, undef, undef, 0.05) > 0;
     my $got = sysread($ctl, my $line, 64);
     if (!$got) { next if !defined $got && $!{EINTR}; sweep() while alive(); exit 125 }
-    kill("TERM", -$pid) if $line =~ /TERM/; kill("INT", -$pid) if $line =~ /INT/; if ($line =~ /KILL/) { kill("KILL", -$pid); sweep() }
+    kill("TERM", -$pid) if $line =~ /TERM/; kill("INT", -$pid) if $line =~ /INT/; if ($line =~ /KILL/) { kill("KILL", -$pid); my @d = descendants(); kill("KILL", @d) if @d }
   } }
 
 sub descendants { my %kids; opendir(my $d, "/proc") or return ();

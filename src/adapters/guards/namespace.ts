@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
+import { childrenOf } from "../process/children.ts";
 import { ControlledLauncher, formatPairs, startFailed } from "./control.ts";
 import { NAMESPACE_SCRIPT } from "./namespace-script.ts";
 import { findTool } from "./tools.ts";
@@ -53,26 +53,16 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
       inner ??= findInner(child.pid!);
       return `/proc/${inner}/root${layer.path}`;
     },
+    upper: (layer) => (layer.kind === "overlay" ? `${request.work}/up${layer.index}` : null),
     release: () => launcher.release(),
   };
 }
 
 /** The first process of the namespace, seen from outside: the only child of the launcher. */
 function findInner(launcher: number): number {
-  for (const name of readdirSync("/proc")) {
-    if (/^[0-9]+$/.test(name) && parentOf(name) === launcher) return Number(name);
-  }
-  throw new VerbatimError("INTERNAL", { message: "the namespace of the command is gone" });
-}
-
-function parentOf(pid: string): number | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);
-  } catch (thrown) {
-    if (errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ESRCH") return null;
-    throw thrown;
-  }
+  const inner = childrenOf(launcher)[0];
+  if (inner === undefined) throw new VerbatimError("INTERNAL", { message: "the namespace of the command is gone" });
+  return inner;
 }
 
 /** Makes the folders the launcher mounts on. */
@@ -110,6 +100,7 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
   // A home or a kept place below the private temporary folder would be hidden by it.
   for (const { path } of request.layers) if (path !== root) pairs.push(["outer", path]);
   for (const { to } of request.keeps) pairs.push(["outer", to]);
+  for (const path of request.visible ?? []) if (!path.startsWith(`${root}/`)) pairs.push(["outer", path]);
   for (const { index, kind, path } of request.layers) pairs.push(["layer", `${index}:${kind}:${path}`]);
   for (const { from, to } of request.holes) pairs.push(["hole", `${from}:${to}`]);
   for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);

@@ -25,36 +25,57 @@ import { landlockAbi } from "./landlock.ts";
 import { findNamespaceTools } from "./namespace.ts";
 import { findTool } from "./tools.ts";
 
-type Launch = (request: LaunchRequest) => Promise<RunningCommand>;
+/** What makes the namespaces of ns-bind. */
+export type BindLauncher = "perl" | "bubblewrap";
+
+type Launch = (request: LaunchRequest, bind: BindLauncher) => Promise<RunningCommand>;
 type Answers = Partial<Record<GuardName, ProbeAnswer>>;
 
-/** Really tries every guard of this platform by running a command that attacks, or takes what was found before. */
+interface Found {
+  readonly guards: Answers;
+  readonly bind: BindLauncher;
+}
+
+/**
+ * Really tries every guard of this platform by running a command that attacks, or takes what was found before. Of the
+ * launchers of ns-bind the first that works is taken.
+ */
 export async function probeGuards(
   state: string | null,
   scratch: string,
   fresh: boolean,
   launch: Launch,
-): Promise<Answers> {
+  binds: readonly BindLauncher[] = ["perl", "bubblewrap"],
+): Promise<Found> {
   const key = state === null ? "" : cacheKey(scratch);
   if (state !== null && !fresh) {
     const known = readCache(state, key);
     if (known !== null) return known;
   }
-  const answers: Answers = { audit: "ok" };
-  for (const name of guardOrder(process.platform))
-    if (name !== "audit") answers[name] = await probe(name, scratch, launch);
+  const guards: Answers = { audit: "ok" };
+  let bind = binds[0]!;
+  for (const name of guardOrder(process.platform)) {
+    if (name === "audit") continue;
+    for (const launcher of name === "ns-bind" ? binds : [bind]) {
+      const answer = await probe(name, scratch, launch, launcher);
+      // What the first launcher lacks says more than that the second is not installed.
+      guards[name] = guards[name] === undefined || answer === "ok" ? answer : guards[name];
+      if (name === "ns-bind" && answer === "ok") bind = launcher;
+      if (answer === "ok") break;
+    }
+  }
   if (state !== null) {
     mkdirSync(dirname(state), { recursive: true });
-    writeFileSync(state, `${JSON.stringify({ key, guards: answers })}\n`);
+    writeFileSync(state, `${JSON.stringify({ key, guards, bind })}\n`);
   }
-  return answers;
+  return { guards, bind };
 }
 
 function cacheKey(scratch: string): string {
   const boot = existsSync("/proc/sys/kernel/random/boot_id")
     ? readFileSync("/proc/sys/kernel/random/boot_id", "utf8")
     : "";
-  const tools = ["unshare", "setpriv", "perl", "sandbox-exec"].map((name) => {
+  const tools = ["unshare", "setpriv", "perl", "bwrap", "sandbox-exec"].map((name) => {
     const place = findTool(name);
     if (place === null) return null;
     const { size, mtimeMs } = statSync(place);
@@ -64,11 +85,12 @@ function cacheKey(scratch: string): string {
   return nodeCrypto.sha256(JSON.stringify([boot, release(), process.getuid?.() ?? 0, device, tools]));
 }
 
-function readCache(place: string, key: string): Answers | null {
+function readCache(place: string, key: string): Found | null {
   try {
     const value = parseJson(readFileSync(place));
     if (!isJsonObject(value) || value["key"] !== key || !isHash(key) || !isJsonObject(value["guards"])) return null;
-    return value["guards"] as Answers;
+    const bind = value["bind"];
+    return bind === "perl" || bind === "bubblewrap" ? { guards: value["guards"] as Answers, bind } : null;
   } catch (thrown) {
     // A cache that cannot be read is no cache: everything is tried again.
     if (errnoCode(thrown) === "ENOENT" || isVerbatimError(thrown)) return null;
@@ -84,8 +106,8 @@ const ATTACK = [
   "exit 0",
 ].join("\n");
 
-async function probe(name: GuardName, scratch: string, launch: Launch): Promise<ProbeAnswer> {
-  const missing = await findObstacle(name);
+async function probe(name: GuardName, scratch: string, launch: Launch, bind: BindLauncher): Promise<ProbeAnswer> {
+  const missing = await findObstacle(name, bind);
   if (missing !== null) return missing;
   const base = realpathSync(mkdtempSync(join(scratch, "probe-")));
   const work = join(base, "work");
@@ -98,7 +120,7 @@ async function probe(name: GuardName, scratch: string, launch: Launch): Promise<
   const isNamespace = name === "ns-overlay" || name === "ns-bind";
   try {
     const layer = { index: 0, kind, path: join(base, "in") } as const;
-    const running = await launch({
+    const request: LaunchRequest = {
       guard: name,
       run_id: runId,
       root: base,
@@ -114,7 +136,8 @@ async function probe(name: GuardName, scratch: string, launch: Launch): Promise<
       timeout_ms: 10_000,
       stdin: "null",
       onOutput: () => undefined,
-    });
+    };
+    const running = await launch(request, bind);
     const ending = await running.ended;
     const inside = existsSync(join(running.merged(layer), "f")) && !existsSync(join(base, "out/late"));
     await running.release();
@@ -135,10 +158,11 @@ async function probe(name: GuardName, scratch: string, launch: Launch): Promise<
 }
 
 /** What can be said without running the guard. */
-async function findObstacle(name: GuardName): Promise<ProbeReason | null> {
+async function findObstacle(name: GuardName, bind: BindLauncher): Promise<ProbeReason | null> {
   switch (name) {
     case "ns-overlay":
     case "ns-bind":
+      if (name === "ns-bind" && bind === "bubblewrap") return findTool("bwrap") === null ? "TOOL_MISSING" : null;
       if (findNamespaceTools() === null) return "TOOL_MISSING";
       return process.getuid?.() === 0 ? null : findUserNamespaceObstacle();
     case "landlock": {

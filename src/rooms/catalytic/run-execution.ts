@@ -56,7 +56,8 @@ export class RunExecution {
   #layers!: Layers;
   #watch!: Watch;
   #running: RunningCommand | null = null;
-  #interruptedBy: "SIGINT" | "SIGTERM" | null = null;
+  /** Signals to the tool, in order; those that came before the command ran are told to it when it does. */
+  readonly #signals: ("SIGINT" | "SIGTERM")[] = [];
   #launcher: string | null = null;
   #noise: readonly string[] = [];
   #started = "";
@@ -85,7 +86,7 @@ export class RunExecution {
 
   /** A signal to the tool: forwarded to the command, or kept for the moment before it starts. */
   interrupt(signal: "SIGINT" | "SIGTERM"): void {
-    this.#interruptedBy ??= signal;
+    this.#signals.push(signal);
     this.#running?.interrupt(signal);
   }
 
@@ -211,10 +212,11 @@ export class RunExecution {
     this.#record.log("EXEC_STARTED", { command_sha256: commandHash, env_sha256: hashEnv(crypto, env) });
     let command = NOT_EXECUTED;
     let failure: VerbatimError | null = null;
-    if (this.#interruptedBy !== null) command = { ...NOT_EXECUTED, interrupted: true };
+    if (this.#signals.length > 0) command = { ...NOT_EXECUTED, interrupted: true };
     else {
       try {
         this.#running = await guards.launch(this.#toLaunch());
+        for (const signal of this.#signals) this.#running.interrupt(signal);
         this.#launcher = this.#view?.launcherOf(this.#running.launcher) ?? this.#running.launcher;
         this.#record.setStatus({ status: "executing" });
         command = { executed: true, ...(await this.#running.ended) };
@@ -437,7 +439,7 @@ export class RunExecution {
       accepted: verdict.verified,
       condition,
       exit_code: executed.command.exit_code,
-      interrupted_by: executed.command.interrupted ? this.#interruptedBy : null,
+      interrupted_by: executed.command.interrupted ? (this.#signals[0] ?? null) : null,
       guard: this.#guard,
       outputs: verdict.verified ? jobspec.outputs.durable_paths : [],
       quarantined,

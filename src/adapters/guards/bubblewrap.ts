@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import { errnoCode } from "../disk/errors.ts";
+import { childrenOf } from "../process/children.ts";
+import { endMarked } from "../process/leftovers.ts";
+import { ControlledLauncher, startFailed } from "./control.ts";
+import { findTool } from "./tools.ts";
+
+/**
+ * The first process inside: it says READY when everything is in place, waits for the command, counts what the command
+ * left and says EXIT. The kernel ends the rest with it. Signals to the group are for the command: it outlives them, and its
+ * own words about them must not reach the log.
+ */
+const FIRST_PROCESS = `for d in "$1" "$2"; do
+  if [ -n "$d" ] && (: > "$d/.verbatim-guard-probe") 2>/dev/null; then
+    rm -f "$d/.verbatim-guard-probe"; echo "guard: $d can still be written" >&2; exit 125
+  fi
+done
+shift 2
+trap : HUP INT QUIT TERM
+echo READY >&3
+exec 9>&2 2>/dev/null
+"$@" 2>&9 3>&- 9>&-
+code=$?
+left=-1
+for p in /proc/[0-9]*; do left=$((left + 1)); done
+echo "EXIT $code 0 $left" >&3
+exit 0`;
+
+/** Private folders of the system: their content is hidden from the command. */
+const HIDDEN_FOLDERS = ["/run/user", "/run/dbus", "/run/podman", "/run/containerd"];
+const HIDDEN_SOCKETS = ["/run/docker.sock", "/var/run/docker.sock"];
+const READ_ONLY_IN_PROC = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"];
+/** What root may still do to the files of a domain that belong to others. */
+const KEPT_CAPABILITIES = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
+
+/**
+ * Starts a command in namespaces made by bubblewrap, which needs neither perl nor util-linux. Only copies can be
+ * swapped in: bubblewrap of the common distributions has no overlays.
+ */
+export async function launchInBubblewrap(request: LaunchRequest): Promise<RunningCommand> {
+  const bwrap = findTool("bwrap");
+  if (bwrap === null) throw startFailed("bwrap is missing");
+  mkdirSync(`${request.work}/tmp`, { recursive: true });
+  const inner = ["/bin/sh", "-c", FIRST_PROCESS, "sh", request.work, coversRoot(request) ? "" : request.root];
+  const argv = [...toArguments(request), "--", ...inner, ...request.command];
+  const child = spawn(bwrap, argv, {
+    stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe", "pipe"],
+    cwd: "/",
+    detached: true,
+    env: { ...request.env, VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
+  });
+  const inside = readFirstPid(child.stdio[4] as NodeJS.ReadableStream);
+  // The first process is in the command's group and heeds none of its signals. What its children leave dies with it.
+  const leash = {
+    signal: (name: NodeJS.Signals) => void inside.then((pid) => signal([-pid], name)),
+    kill: () => void inside.then((pid) => signal(childrenOf(pid), "SIGKILL")),
+  };
+  const launcher = new ControlledLauncher(child, request, leash);
+  const supervisor = await launcher.started();
+  return {
+    launcher: "bubblewrap",
+    ended: supervisor.ended.then(async (ending) => {
+      await launcher.exited;
+      await endMarked(request, [process.pid]);
+      return ending;
+    }),
+    interrupt: (name) => supervisor.interrupt(name),
+    merged: (layer) => `${request.work}/cp${layer.index}`,
+    release: () => launcher.release(),
+  };
+}
+
+function toArguments(request: LaunchRequest): string[] {
+  const { root, work, layers, holes, keeps, cwd, network } = request;
+  const isRoot = process.getuid?.() === 0;
+  const argv = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
+  for (const place of READ_ONLY_IN_PROC) if (existsSync(place)) argv.push("--ro-bind", place, place);
+  for (const place of HIDDEN_FOLDERS) if (isFolder(place)) argv.push("--tmpfs", place, "--remount-ro", place);
+  for (const place of HIDDEN_SOCKETS) if (existsSync(place)) argv.push("--ro-bind", "/dev/null", place);
+  const replaced = ["/dev", ...["/tmp", "/var/tmp"].filter(isFolder)];
+  for (const place of replaced.slice(1)) argv.push("--perms", "1777", "--tmpfs", place);
+  // What lies below a folder that was replaced comes back at its place.
+  for (const place of [root, work, ...layers.map(({ path }) => path), ...(request.visible ?? [])]) {
+    if (replaced.some((folder) => place.startsWith(`${folder}/`))) argv.push("--ro-bind", place, place);
+  }
+  for (const { index, path } of layers) argv.push("--bind", `${work}/cp${index}`, path);
+  for (const { from, to } of holes) {
+    const real = toOriginal(request, from);
+    if (existsSync(real) && existsSync(to)) argv.push("--ro-bind", real, to);
+  }
+  for (const { from, to } of keeps) if (existsSync(to)) argv.push("--bind", toOriginal(request, from), to);
+  if (coversRoot(request)) argv.push("--ro-bind", work, work);
+  argv.push("--perms", "1777", "--tmpfs", `${work}/tmp`);
+  for (const name of ["t", "c"]) argv.push("--perms", "0700", "--dir", `${work}/tmp/${name}`);
+  argv.push("--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(network === "none" ? ["--unshare-net"] : []));
+  if (isRoot) argv.push("--cap-drop", "ALL", ...KEPT_CAPABILITIES.flatMap((name) => ["--cap-add", name]));
+  else argv.push("--unshare-user", "--uid", String(process.getuid?.()), "--gid", String(process.getgid?.()));
+  argv.push("--die-with-parent", "--new-session", "--as-pid-1", "--json-status-fd", "4", "--chdir", cwd);
+  return argv;
+}
+
+/** A view replaces the whole root, so nothing of the root itself is read-only. */
+function coversRoot({ layers, root }: LaunchRequest): boolean {
+  return layers.some(({ path }) => path === root);
+}
+
+/** Bubblewrap binds from the real tree, where the lower side of a layer is the layer's own path. */
+function toOriginal({ layers }: LaunchRequest, from: string): string {
+  const lower = /^lo([0-9]+)\/(.*)$/s.exec(from);
+  const layer = lower === null ? undefined : layers.find(({ index }) => index === Number(lower[1]));
+  return layer === undefined ? from : `${layer.path}/${lower![2]}`;
+}
+
+function isFolder(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Bubblewrap says which process, seen from outside, is the first one inside. */
+function readFirstPid(status: NodeJS.ReadableStream): Promise<number> {
+  return new Promise((resolve) => {
+    let text = "";
+    status.on("error", () => undefined);
+    status.on("data", (bytes: Buffer) => {
+      text += bytes.toString();
+      const found = /"child-pid": ([0-9]+)/.exec(text);
+      if (found !== null) resolve(Number(found[1]));
+    });
+  });
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch (thrown) {
+      if (errnoCode(thrown) !== "ESRCH") throw thrown;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { runDisk } from "../../adapters/disk/run-disk.ts";
+
+/** A file as a vector describes it. */
+export interface FileSpec {
+  readonly path: string;
+  readonly type: "file" | "dir" | "symlink" | "hardlink";
+  readonly mode?: string;
+  readonly text?: string;
+  readonly b64?: string;
+  readonly target?: string;
+}
+
+export interface DefaultModes {
+  readonly dir: string;
+  readonly file: string;
+}
+
+export const PLAIN: DefaultModes = { dir: "0755", file: "0644" };
+
+/** Does something in a fresh folder that is gone afterwards. */
+export async function inFolder<T>(act: (folder: string) => Promise<T>, parent = tmpdir()): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(parent, "verbatim-vector-")));
+  try {
+    return await act(folder);
+  } finally {
+    await runDisk.discard(folder);
+  }
+}
+
+/** Makes the files of a vector; modes are set last, whatever the umask of the caller is. */
+export function makeFiles(root: string, files: readonly FileSpec[], defaults: DefaultModes): void {
+  const modes = new Map<string, string>();
+  const makeParents = (place: string) => {
+    for (let at = dirname(place); at.length >= root.length; at = dirname(at))
+      modes.set(at, modes.get(at) ?? defaults.dir);
+    mkdirSync(dirname(place), { recursive: true });
+  };
+  const isHardLink = ({ type }: FileSpec) => type === "hardlink";
+  for (const file of [...files.filter((one) => !isHardLink(one)), ...files.filter(isHardLink)]) {
+    const place = file.path === "." ? root : join(root, file.path);
+    if (place !== root) makeParents(place);
+    if (file.type === "symlink") symlinkSync(file.target ?? "", place);
+    else if (file.type === "hardlink") linkSync(join(root, file.target ?? ""), place);
+    else {
+      if (file.type === "dir") mkdirSync(place, { recursive: true });
+      else writeFileSync(place, file.b64 === undefined ? (file.text ?? "") : Buffer.from(file.b64, "base64"));
+      modes.set(place, file.mode ?? defaults[file.type]);
+    }
+  }
+  // From the inside out: a closed folder is closed after what is in it.
+  for (const [place, mode] of [...modes].sort(([a], [b]) => b.length - a.length)) {
+    chmodSync(place, Number.parseInt(mode, 8));
+  }
+}
