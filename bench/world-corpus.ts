@@ -49,7 +49,7 @@ export async function openBenchRoom(): Promise<{
     graphemes: intlGraphemes,
     inflater: zlibInflater,
     tokenizer: BYTES_BY_THREE,
-    models: { chat: async () => ({ down: "no model here" }) },
+    models: { chat: async () => ({ down: "no model here" }), isReachable: async () => false },
     files: createLocalFiles(folder, nothing()),
     actor: "library",
     system_zone: "UTC",

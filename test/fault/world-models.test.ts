@@ -10,8 +10,16 @@ import { envelope, makeHarbour, openWorlds, says } from "../support/world.ts";
 const TOOL = '{"tool_request":{"tool":{"name":"LEDGER_SEARCH","query_text":"boat"}}}';
 const GOOD = says("ANA", "Tea?");
 const line = (entry: object): string => JSON.stringify({ proposed_write_bundle: { entries: [entry] } });
+const SNOOP =
+  '{"tool_request":{"requested_by":{"knowledge_view":"BEN"},"tool":{"name":"LEDGER_SEARCH","query_text":"x"}}}';
+const DOUBLE = '{"no_write":{},"no_write":{}}';
+const bundle = (more: object): string => JSON.stringify({ proposed_write_bundle: { entries: [voice], ...more } });
 const voice = { author: { author_id: "WORLD", author_class: "WORLD" }, channel: "VOICE", text: "Rain." };
 const ana = { author: { author_id: "ANA", author_class: "PERSON" }, channel: "PEOPLE", text: "x" };
+
+interface Beat {
+  readonly passes: readonly { readonly actor: string; readonly result: string; readonly code: string | null }[];
+}
 
 const CASES: readonly (readonly [name: string, replies: readonly ModelReply[], result: string, code: string | null])[] =
   [
@@ -59,6 +67,16 @@ const CASES: readonly (readonly [name: string, replies: readonly ModelReply[], r
       "PROPOSAL_REJECTED",
       "FIELD_EMPTY",
     ],
+    ["a forged write bundle id", [bundle({ bundle_id: "b_mine" })], "PROPOSAL_REJECTED", "ID_ASSIGNED_BY_LEDGER"],
+    ["a false proposer", [bundle({ proposed_by: { actor: "ANA" } })], "PROPOSAL_REJECTED", "ACTOR_DENIED"],
+    ["a verdict of its own", [bundle({ rejection: { rejected: true } })], "PROPOSAL_REJECTED", "FIELD_VALUE"],
+    ["a field of its own", [line({ ...voice, mood: "grim" })], "PROPOSAL_REJECTED", "FIELD_UNKNOWN"],
+    ["an invisible line", [line({ ...voice, text: "\u200b\u202e" })], "PROPOSAL_REJECTED", "TEXT_INVISIBLE"],
+    ["a line with U+0000", [line({ ...voice, text: "a\0b" })], "PROPOSAL_REJECTED", "TEXT_HAS_NUL"],
+    ["a duplicate key, twice", [DOUBLE, DOUBLE], "WRITER_OUTPUT_INVALID", "JSON_DUPLICATE_KEY"],
+    ["a byte order mark, twice", [`\ufeff${GOOD}`, `\ufeff${GOOD}`], "WRITER_OUTPUT_INVALID", "JSON_BOM"],
+    ["a deep nest, twice", ["[".repeat(5000), "[".repeat(40)], "WRITER_OUTPUT_INVALID", "JSON_TOO_DEEP"],
+    ["a refused tool and then silence", [SNOOP, '{"no_write":{}}'], "SILENCE", null],
     ["endless tools", [TOOL, TOOL, TOOL, TOOL, TOOL, TOOL], "TOOL_BUDGET_SPENT", null],
     ["no answer in time", [{ hang: true }], "WRITER_UNAVAILABLE", null],
     ["errors twice", [{ status: 500 }, { status: 503 }], "WRITER_UNAVAILABLE", null],
@@ -79,6 +97,17 @@ describe.each(["ollama", "openai-compatible"] as const)("a %s writer that sends"
     const page = await readPage(worlds.ports, id, { viewer: null, after: null, before: null, limit: 50 });
     expect(page.entries.map(({ text }) => text)).toEqual(["I sit down."]);
     expect((await verifyWorld(worlds.ports, id)).findings).toEqual([]);
+
+    const { record, verdicts } = await worlds.ports.store.read(async (door) => {
+      const kept = await door.world.calls(1, "r1", 100);
+      const [beat] = (await door.ledger.readStream(`world/${id}`, 2, 1)).map(({ body }) => JSON.parse(body) as Beat);
+      return { record: beat!, verdicts: kept.map(({ body }) => (JSON.parse(body) as { verdict: string }).verdict) };
+    });
+    expect(record.passes).toMatchObject([{ actor: "WORLD", result, code }]);
+    // The inspector says of every call what became of it, and why.
+    expect(verdicts.length).toBeGreaterThan(0);
+    expect(verdicts.every((verdict) => verdict !== "")).toBe(true);
+    if (code !== null) expect(verdicts.some((verdict) => verdict.endsWith(`:${code}`))).toBe(true);
   });
 });
 
@@ -141,9 +170,31 @@ describe("a writer", () => {
     const id = await makeHarbour(worlds, { writer: { kind: "ollama", model: "test", base_url: server.url } });
     const running = worlds.beats.invoke(id, envelope("r1", "Wait for me."));
     while (server.requests.length === 0) await worlds.ports.pace.sleep(5);
-    expect(worlds.beats.stop(id, "r1")).toBe(true);
+    expect(await worlds.beats.stop(id, "r1")).toBe(true);
     expect((await running).headers["Verbatim-Beat-Result"]).toBe("WRITER_CANCELLED");
     const page = await readPage(worlds.ports, id, { viewer: null, after: null, before: null, limit: 50 });
     expect(page.entries.map(({ text }) => text)).toEqual(["Wait for me."]);
+    expect(await worlds.beats.stop(id, "r1")).toBe(false);
+    await expect(worlds.beats.stop(id, "r9")).rejects.toMatchObject({ code: "INVOCATION_NOT_FOUND" });
+  });
+
+  it("is cut off by a Stop from another process, also while its beat still waits for its turn", async () => {
+    await using server = await startModelServer({ hang: true }, GOOD);
+    await using worlds = await openWorlds({ models: makeModels({}) });
+    const id = await makeHarbour(worlds, { writer: { kind: "ollama", model: "test", base_url: server.url } });
+    const running = worlds.beats.invoke(id, envelope("r1", "Wait for me."));
+    while (server.requests.length === 0) await worlds.ports.pace.sleep(5);
+    const waiting = worlds.beats.invoke(id, envelope("r2", "And for me."));
+    const other = worlds.another();
+    const isKnown = async () =>
+      worlds.ports.store.read(async (door) => (await door.world.invocation(1, "r2")) !== null);
+    while (!(await isKnown())) await worlds.ports.pace.sleep(5);
+    expect(await other.stop(id, "r2")).toBe(true);
+    expect(await other.stop(id, "r1")).toBe(true);
+    for (const one of [running, waiting]) {
+      expect((await one).headers["Verbatim-Beat-Result"]).toBe("WRITER_CANCELLED");
+    }
+    expect(server.requests).toHaveLength(1);
+    expect((await verifyWorld(worlds.ports, id)).findings).toEqual([]);
   });
 });

@@ -26,6 +26,10 @@ export class ListedModel implements Models {
     this.answers = answers;
   }
 
+  async isReachable(): Promise<boolean> {
+    return true;
+  }
+
   async chat(request: Parameters<Models["chat"]>[0]): ReturnType<Models["chat"]> {
     this.prompts.push({ system: request.messages[0]!.content, user: request.messages[1]!.content });
     await this.before?.();

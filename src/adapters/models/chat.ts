@@ -5,6 +5,7 @@ import type { ChatAnswer, ChatRequest, Models } from "../../rooms/world/ports.ts
 
 /** A larger answer is not read to its end: it would be refused anyway. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const PROBE_MS = 2000;
 const RETRY_MS = 500;
 const MAX_RETRY_MS = 5000;
 
@@ -17,11 +18,31 @@ export function makeModels(env: Readonly<Record<string, string | undefined>>): M
       const first = await attempt(request, env, signal);
       if (!("again" in first)) return first;
       if (signal.aborted) return { down: first.again };
-      await wait(first.after_ms);
+      await pause(first.after_ms, signal);
       const second = await attempt(request, env, signal);
       return "again" in second ? { down: second.again } : second;
     },
+    async isReachable(base_url) {
+      try {
+        const response = await fetch(base_url, { redirect: "manual", signal: AbortSignal.timeout(PROBE_MS) });
+        await response.body?.cancel();
+        return true;
+      } catch (thrown) {
+        // Whatever keeps the request from an answer, nobody is there.
+        if (thrown instanceof TypeError || thrown instanceof DOMException) return false;
+        throw thrown;
+      }
+    },
   };
+}
+
+/** Ends early when the signal aborts; the next attempt then says that it was cancelled. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await wait(ms, undefined, { signal });
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
 }
 
 async function attempt(

@@ -29,6 +29,7 @@ export interface Gated {
 export function gate(people: People, view: View, entry: Gated): GateVerdict {
   const listed = readAudience(entry);
   if (listed === null) return deny("MALFORMED_VISIBILITY");
+  if (typeof view !== "object" || view === null) return deny("UNKNOWN_VIEWER");
   if (view.kind === "viewer") return gateViewer(people, view.id, listed);
   if (view.kind === "room") return gateRoom(people, view.present, listed);
   return deny("UNKNOWN_VIEWER");
@@ -46,7 +47,8 @@ export function viewKey(view: View): string {
 
 type Audience = "PUBLIC" | readonly string[];
 
-function readAudience({ visibility }: Gated): Audience | null {
+function readAudience(entry: Gated): Audience | null {
+  const visibility = typeof entry === "object" && entry !== null ? entry.visibility : null;
   if (typeof visibility !== "object" || visibility === null) return null;
   const { scope, visible_to: listed } = visibility;
   if (scope === "PUBLIC") {

@@ -67,6 +67,8 @@ export type ChatAnswer =
 /** Chat models behind an address. */
 export interface Models {
   chat(request: ChatRequest, signal: AbortSignal): Promise<ChatAnswer>;
+  /** Whether anything answers at an address; no model is called. */
+  isReachable(base_url: string): Promise<boolean>;
 }
 
 /** A world as the store keeps it: `state` is canonical JSON that the room writes and reads. */
@@ -205,6 +207,8 @@ export interface WorldReader {
   /** Newest first; all of a request when one is named. */
   calls(world: number, requestId: string | null, limit: number): Promise<CallRow[]>;
   call(world: number, callId: string): Promise<CallRow | null>;
+  /** Number of the newest call; 0 without one. */
+  lastCall(world: number): Promise<number>;
   token(sha256: string): Promise<TokenRow | null>;
   /** Names of the triggers that should guard history and do not. */
   missingGuards(): Promise<string[]>;

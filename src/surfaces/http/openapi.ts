@@ -46,23 +46,11 @@ export function toOpenApi(version: string, operations: readonly Operation[], rou
       },
     };
   }
-  for (const { method, path, summary, who } of routes) {
-    const known = path.replace(/:([a-z]+)/g, "{$1}");
-    const parameters = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => ({
-      name,
-      in: "path",
-      required: true,
-      schema: { type: "string" },
-    }));
-    paths[known] = {
-      ...paths[known],
-      [method]: {
-        summary,
-        description: `For: ${who}.`,
-        parameters,
-        responses: { 200: { description: "Done." }, default: ERROR },
-      },
-    };
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
+  for (const route of routes) {
+    const known = toTemplate(route.path);
+    const operation = route.operation === undefined ? undefined : byName.get(route.operation);
+    paths[known] = { ...paths[known], [route.method]: toRoute(route, operation) };
   }
   return {
     openapi: "3.1.0",
@@ -72,6 +60,71 @@ export function toOpenApi(version: string, operations: readonly Operation[], rou
     paths,
   };
 }
+
+function toTemplate(path: string): string {
+  return path.replace(/:([a-z]+)/g, "{$1}");
+}
+
+/** Files come as they are; everything else is JSON. */
+const FILE_ROUTES: ReadonlySet<string> = new Set(["/api/worlds/import", "/api/worlds/:id/imports"]);
+const CONTRACT_BODY = { "/api/worlds/:id/invocations": "InvocationEnvelope" } as const;
+
+function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operation: Operation | undefined): object {
+  const inPath = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const inQuery = query.map((name) => ({
+    name,
+    in: "query",
+    required: false,
+    schema: { type: name === "limit" ? "integer" : "string" },
+  }));
+  const answer = operation === undefined ? {} : { schema: toSchema(operation.output, "output") };
+  const type = path.endsWith("/stream") ? "text/event-stream" : "application/json";
+  const done = { description: "Done.", content: { [type]: answer } };
+  return {
+    summary,
+    description: `For: ${who}.`,
+    parameters: [...inPath, ...inQuery],
+    ...(method === "get" || method === "delete" ? {} : { requestBody: toBody(path, operation) }),
+    responses: { [path === "/api/worlds" && method === "post" ? 201 : 200]: done, default: ERROR },
+  };
+}
+
+function toBody(path: string, operation: Operation | undefined): object {
+  if (FILE_ROUTES.has(path)) {
+    return {
+      required: true,
+      content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+    };
+  }
+  const contract = Object.entries(CONTRACT_BODY).find(([known]) => known === path)?.[1];
+  if (contract !== undefined) {
+    const schema = {
+      type: "object",
+      description: `The contract object ${contract}: verbatim contract show ${contract}`,
+    };
+    return { required: true, content: { "application/json": { schema } } };
+  }
+  return { content: { "application/json": { schema: operation === undefined ? {} : toFields(operation) } } };
+}
+
+/** The operation's input without what the address and the headers say. */
+function toFields(operation: Operation): object {
+  const schema = toSchema(operation.input, "input") as {
+    readonly properties?: Record<string, object>;
+    readonly required?: readonly string[];
+  };
+  if (operation.name === "world.settings-set") return schema.properties?.["settings"] ?? {};
+  const said = new Set(["world", "key", ...PATH_FIELDS]);
+  const properties = Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !said.has(name)));
+  return { ...schema, properties, required: (schema.required ?? []).filter((name) => !said.has(name)) };
+}
+
+const PATH_FIELDS = ["item_id"] as const;
 
 function toSchema(schema: z.ZodType, io: "input" | "output"): object {
   return z.toJSONSchema(schema, { io, unrepresentable: "any" });

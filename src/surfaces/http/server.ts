@@ -123,8 +123,11 @@ async function makeApp(
     return call.json(await app.call(call.req.param("name"), await readInput(call)));
   });
   hono.get("/api/health", async (call) => {
-    const health = (await app.call("world.health", {})) as object;
-    return call.json({ ok: true, version, sse_clients: streams.clients, ...health });
+    const health = (await app.call("world.health", {})) as { readonly store: boolean };
+    const ok = health.store;
+    // Counts tell what is hidden, so only the owner sees them.
+    const more = call.get("caller").role === "owner" ? { sse_clients: streams.clients, ...health } : {};
+    return call.json({ ok, version, ...more }, ok ? 200 : 503);
   });
   hono.get("/api/metrics", async (call) => {
     requireOwner(call.get("caller"));

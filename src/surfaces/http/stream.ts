@@ -27,7 +27,11 @@ interface Sent {
   readonly bytes: Uint8Array;
 }
 
-type Listener = (sent: Sent) => void;
+interface Listener {
+  send(sent: Sent): void;
+  /** Ends the stream of a client whose reader is gone; it comes back with its cursor. */
+  end(): void;
+}
 
 /** Everybody who follows the same world as the same viewer shares one reader. */
 class Group {
@@ -38,7 +42,11 @@ class Group {
 
   constructor(app: App, world: string, viewer: string | undefined, status: boolean, onEnd: () => void) {
     this.#lines = app.lines("world.follow", { world, viewer, status, ticks: true })[Symbol.asyncIterator]();
-    this.#ended = this.#run().then(onEnd, onEnd);
+    const ended = (): void => {
+      onEnd();
+      for (const listener of [...this.listeners]) listener.end();
+    };
+    this.#ended = this.#run().then(ended, ended);
   }
 
   async #run(): Promise<void> {
@@ -52,7 +60,7 @@ class Group {
       const event = JSON.parse(value) as FollowEvent;
       if (event.event === "tick") continue;
       const sent = { entry_id: event.data.entry_id ?? null, bytes: encodeEvent(event) };
-      for (const listener of this.listeners) listener(sent);
+      for (const listener of this.listeners) listener.send(sent);
     }
   }
 
@@ -120,9 +128,12 @@ export class WorldStreams {
       controller.enqueue(bytes);
       if ((controller.desiredSize ?? 0) < 0) close();
     };
-    const listener: Listener = (sent) => {
-      if (waiting === null) write(sent.bytes);
-      else waiting.push(sent);
+    const listener: Listener = {
+      send(sent) {
+        if (waiting === null) write(sent.bytes);
+        else waiting.push(sent);
+      },
+      end: () => close(),
     };
     const heartbeat = setInterval(() => write(HEARTBEAT), HEARTBEAT_MS);
     const leave = (): void => {

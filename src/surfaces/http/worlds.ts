@@ -21,7 +21,14 @@ export interface WorldRoute {
   readonly summary: string;
   /** Whether it shows something of a world; a test drives a secret at each of them. */
   readonly reads: boolean;
+  /** The operation behind it, whose schemas describe the body and the answer. */
+  readonly operation?: string;
+  /** Names in the query. */
+  readonly query?: readonly string[];
 }
+
+/** What the OpenAPI document says about a route besides its address. */
+type RouteFacts = Pick<WorldRoute, "operation" | "query">;
 
 const INVOCATIONS_A_SECOND = 10;
 const READS_A_SECOND = 60;
@@ -47,9 +54,11 @@ export function worldRoutes(
     path: string,
     who: Who,
     summary: string,
+    facts: RouteFacts,
     handle: (call: Call, world: string) => Promise<Response>,
   ): void => {
-    routes.push({ method, path: `/api/worlds${path}`, who, summary, reads: method === "get" && path !== "" });
+    const isRead = method === "get" && path !== "";
+    routes.push({ method, path: `/api/worlds${path}`, who, summary, reads: isRead, ...facts });
     hono.on(method.toUpperCase(), path === "" ? "/" : path, async (call) => {
       const caller = call.get("caller");
       const world = call.req.param("id") ?? "";
@@ -69,15 +78,21 @@ export function worldRoutes(
     return text === undefined ? undefined : Number(text);
   };
 
-  route("post", "", "owner", "Makes a world.", async (call) =>
+  route("post", "", "owner", "Makes a world.", { operation: "world.new" }, async (call) =>
     call.json(await app.call("world.new", await readInput(call)), 201),
   );
-  route("get", "", "viewer", "Lists worlds.", async (call) => listFor(app, call));
-  route("get", "/:id", "viewer", "Shows a world.", async (call, world) => showFor(app, call, world));
-  route("patch", "/:id/settings", "owner", "Changes settings.", async (call, world) =>
-    answer(call, "world.settings-set", { world, settings: await readInput(call), key: key(call) }),
+  route("get", "", "viewer", "Lists worlds.", { operation: "world.list" }, async (call) => listFor(app, call));
+  route("get", "/:id", "viewer", "Shows a world.", {}, async (call, world) => showFor(app, call, world));
+  route(
+    "patch",
+    "/:id/settings",
+    "owner",
+    "Changes settings.",
+    { operation: "world.settings-set" },
+    async (call, world) =>
+      answer(call, "world.settings-set", { world, settings: await readInput(call), key: key(call) }),
   );
-  route("post", "/:id/invocations", "operator", "Runs an invocation envelope.", async (call, world) => {
+  route("post", "/:id/invocations", "operator", "Runs an invocation envelope.", {}, async (call, world) => {
     const done = (await app.call("world.invoke", { world, envelope: await readStrict(call) })) as {
       readonly body: string;
       readonly headers: Record<string, string>;
@@ -86,110 +101,213 @@ export function worldRoutes(
     const headers = { ...done.headers, ...(done.replayed ? { "Idempotent-Replayed": "true" } : {}) };
     return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
   });
-  route("get", "/:id/invocations/:request", "operator", "Shows the state of an invocation.", async (call, world) =>
-    answer(call, "world.invocation", { world, request_id: call.req.param("request") }),
+  route(
+    "get",
+    "/:id/invocations/:request",
+    "operator",
+    "Shows the state of an invocation.",
+    { operation: "world.invocation" },
+    async (call, world) => answer(call, "world.invocation", { world, request_id: call.req.param("request") }),
   );
-  route("delete", "/:id/invocations/:request", "operator", "Stops the writer of a running beat.", async (call, world) =>
-    answer(call, "world.stop", { world, request_id: call.req.param("request") }),
+  route(
+    "delete",
+    "/:id/invocations/:request",
+    "operator",
+    "Stops the writer of a running beat.",
+    { operation: "world.stop" },
+    async (call, world) => answer(call, "world.stop", { world, request_id: call.req.param("request") }),
   );
-  route("get", "/:id/stream", "viewer", "Follows a world as server-sent events.", async (call, world) => {
-    const caller = call.get("caller");
-    await app.call("world.projection", dropAbsent({ world, viewer: viewer(call), limit: 1 }));
-    const after = call.req.header("last-event-id") ?? call.req.query("after");
-    const status = caller.role !== "viewer";
-    return new Response(streams.open({ world, viewer: viewer(call), after, status }), { headers: STREAM_HEADERS });
-  });
-  route("get", "/:id/projection", "viewer", "Shows a page of lines.", async (call, world) => {
-    const { after, before } = call.req.query();
-    return answer(call, "world.projection", {
-      world,
-      viewer: viewer(call),
-      after,
-      before,
-      limit: number(call, "limit"),
-    });
-  });
-  route("get", "/:id/entries/:entry", "viewer", "Shows one entry.", async (call, world) =>
-    answer(call, "world.entry", { world, viewer: viewer(call), entry_id: call.req.param("entry") }),
+  route(
+    "get",
+    "/:id/stream",
+    "viewer",
+    "Follows a world as server-sent events.",
+    { query: ["viewer", "after"] },
+    async (call, world) => {
+      const caller = call.get("caller");
+      await app.call("world.projection", dropAbsent({ world, viewer: viewer(call), limit: 1 }));
+      const after = call.req.header("last-event-id") ?? call.req.query("after");
+      const status = caller.role !== "viewer";
+      return new Response(streams.open({ world, viewer: viewer(call), after, status }), { headers: STREAM_HEADERS });
+    },
   );
-  route("get", "/:id/search", "viewer", "Finds lines by words.", async (call, world) => {
-    const { q, person, from, to } = call.req.query();
-    return answer(call, "world.search", {
-      world,
-      viewer: viewer(call),
-      query: q ?? "",
-      person,
-      from,
-      to,
-      limit: number(call, "limit"),
-    });
-  });
-  route("get", "/:id/capsules/:person", "viewer", "Quotes a person.", async (call, world) =>
-    answer(call, "world.capsule", { world, viewer: viewer(call), person: call.req.param("person") }),
+  route(
+    "get",
+    "/:id/projection",
+    "viewer",
+    "Shows a page of lines.",
+    { operation: "world.projection", query: ["viewer", "after", "before", "limit"] },
+    async (call, world) => {
+      const { after, before } = call.req.query();
+      return answer(call, "world.projection", {
+        world,
+        viewer: viewer(call),
+        after,
+        before,
+        limit: number(call, "limit"),
+      });
+    },
   );
-  route("get", "/:id/people", "viewer", "Lists people.", async (call, world) =>
+  route(
+    "get",
+    "/:id/entries/:entry",
+    "viewer",
+    "Shows one entry.",
+    { operation: "world.entry", query: ["viewer"] },
+    async (call, world) =>
+      answer(call, "world.entry", {
+        world,
+        viewer: viewer(call),
+        entry_id: call.req.param("entry"),
+        audience: call.get("caller").role === "owner",
+      }),
+  );
+  route(
+    "get",
+    "/:id/search",
+    "viewer",
+    "Finds lines by words.",
+    { operation: "world.search", query: ["viewer", "q", "person", "from", "to", "limit"] },
+    async (call, world) => {
+      const { q, person, from, to } = call.req.query();
+      return answer(call, "world.search", {
+        world,
+        viewer: viewer(call),
+        query: q ?? "",
+        person,
+        from,
+        to,
+        limit: number(call, "limit"),
+      });
+    },
+  );
+  route(
+    "get",
+    "/:id/capsules/:person",
+    "viewer",
+    "Quotes a person.",
+    { operation: "world.capsule", query: ["viewer"] },
+    async (call, world) =>
+      answer(call, "world.capsule", { world, viewer: viewer(call), person: call.req.param("person") }),
+  );
+  route("get", "/:id/people", "viewer", "Lists people.", { operation: "world.people" }, async (call, world) =>
     answer(call, "world.people", { world }),
   );
-  route("post", "/:id/people", "owner", "Adds a person.", async (call, world) =>
+  route("post", "/:id/people", "owner", "Adds a person.", { operation: "world.people-add" }, async (call, world) =>
     answer(call, "world.people-add", { ...(await readInput(call)), world, key: key(call) }),
   );
-  route("patch", "/:id/people/:person", "owner", "Renames a person.", async (call, world) =>
-    answer(call, "world.people-name", {
-      ...(await readInput(call)),
-      world,
-      person_id: call.req.param("person"),
-      key: key(call),
-    }),
+  route(
+    "patch",
+    "/:id/people/:person",
+    "owner",
+    "Renames a person.",
+    { operation: "world.people-name" },
+    async (call, world) =>
+      answer(call, "world.people-name", {
+        ...(await readInput(call)),
+        world,
+        person_id: call.req.param("person"),
+        key: key(call),
+      }),
   );
-  route("post", "/:id/people/:person/tokens", "owner", "Makes a token for a person, shown once.", async (call, world) =>
-    answer(call, "world.people-token", { world, person_id: call.req.param("person") }),
+  route(
+    "post",
+    "/:id/people/:person/tokens",
+    "owner",
+    "Makes a token for a person, shown once.",
+    { operation: "world.people-token" },
+    async (call, world) => answer(call, "world.people-token", { world, person_id: call.req.param("person") }),
   );
-  route("put", "/:id/presence", "operator", "Says who is here.", async (call, world) =>
+  route("put", "/:id/presence", "operator", "Says who is here.", { operation: "world.presence" }, async (call, world) =>
     answer(call, "world.presence", { ...(await readInput(call)), world, key: key(call) }),
   );
-  route("post", "/:id/scene", "operator", "Begins the next scene.", async (call, world) =>
+  route("post", "/:id/scene", "operator", "Begins the next scene.", { operation: "world.scene" }, async (call, world) =>
     answer(call, "world.scene", { ...(await readInput(call)), world, key: key(call) }),
   );
-  route("get", "/:id/pocket", "viewer", "Shows clock, calendar and messages.", async (call, world) =>
-    answer(call, "world.pocket", { world, viewer: viewer(call) }),
+  route(
+    "get",
+    "/:id/pocket",
+    "viewer",
+    "Shows clock, calendar and messages.",
+    { operation: "world.pocket", query: ["viewer"] },
+    async (call, world) => answer(call, "world.pocket", { world, viewer: viewer(call) }),
   );
-  route("post", "/:id/pocket/calendar", "operator", "Adds a calendar item.", async (call, world) =>
-    answer(call, "world.calendar-add", { ...(await readInput(call)), world, key: key(call) }),
+  route(
+    "post",
+    "/:id/pocket/calendar",
+    "operator",
+    "Adds a calendar item.",
+    { operation: "world.calendar-add" },
+    async (call, world) => answer(call, "world.calendar-add", { ...(await readInput(call)), world, key: key(call) }),
   );
-  route("post", "/:id/pocket/calendar/:item/close", "operator", "Closes a calendar item.", async (call, world) =>
-    answer(call, "world.calendar-close", { world, item_id: call.req.param("item"), key: key(call) }),
+  route(
+    "post",
+    "/:id/pocket/calendar/:item/close",
+    "operator",
+    "Closes a calendar item.",
+    { operation: "world.calendar-close" },
+    async (call, world) =>
+      answer(call, "world.calendar-close", { world, item_id: call.req.param("item"), key: key(call) }),
   );
-  route("post", "/:id/pocket/messages", "operator", "Sends a message.", async (call, world) =>
-    answer(call, "world.message-add", { ...(await readInput(call)), world, key: key(call) }),
+  route(
+    "post",
+    "/:id/pocket/messages",
+    "operator",
+    "Sends a message.",
+    { operation: "world.message-add" },
+    async (call, world) => answer(call, "world.message-add", { ...(await readInput(call)), world, key: key(call) }),
   );
-  route("get", "/:id/calls", "owner", "Lists model calls.", async (call, world) =>
-    answer(call, "world.calls", { world, request_id: call.req.query("request_id"), limit: number(call, "limit") }),
+  route(
+    "get",
+    "/:id/calls",
+    "owner",
+    "Lists model calls.",
+    { operation: "world.calls", query: ["request_id", "limit"] },
+    async (call, world) =>
+      answer(call, "world.calls", { world, request_id: call.req.query("request_id"), limit: number(call, "limit") }),
   );
-  route("get", "/:id/calls/:call", "owner", "Shows a model call.", async (call, world) =>
+  route("get", "/:id/calls/:call", "owner", "Shows a model call.", { operation: "world.call" }, async (call, world) =>
     answer(call, "world.call", { world, call_id: call.req.param("call") }),
   );
-  route("post", "/:id/fork", "owner", "Forks a world.", async (call, world) => {
+  route("post", "/:id/fork", "owner", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
     const { world_id, ...rest } = await readInput(call);
     return answer(call, "world.fork", { ...rest, id: world_id, world });
   });
-  route("get", "/:id/export", "viewer", "Exports a world, or a viewer's part of it.", async (call, world) => {
-    const kind = call.req.query("kind") ?? "full";
-    if (kind === "full") requireOwner(call.get("caller"));
-    return exportStream(app, { world, kind, viewer: viewer(call) });
-  });
-  route("post", "/import", "owner", "Imports an exported world.", async (call) => {
-    const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
-    return answer(call, "world.import-bytes", { base64, as: call.req.query("as") });
-  });
+  route(
+    "get",
+    "/:id/export",
+    "viewer",
+    "Exports a world, or a viewer's part of it.",
+    { query: ["kind", "viewer"] },
+    async (call, world) => {
+      const kind = call.req.query("kind") ?? "full";
+      if (kind === "full") requireOwner(call.get("caller"));
+      return exportStream(app, { world, kind, viewer: viewer(call) });
+    },
+  );
+  route(
+    "post",
+    "/import",
+    "owner",
+    "Imports an exported world.",
+    { operation: "world.import-bytes", query: ["as", "preview"] },
+    async (call) => {
+      const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
+      const preview = call.req.query("preview") === "true";
+      return answer(call, "world.import-bytes", { base64, as: call.req.query("as"), preview });
+    },
+  );
   route(
     "post",
     "/:id/imports",
     "owner",
     "Imports a card, lorebook or chat, or shows what it would write.",
+    { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
     async (call, world) => {
       const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
       const { preview, lore, enter, macros } = call.req.query();
       const options = {
+        key: key(call),
         preview: preview === "true",
         lore,
         no_enter: enter === "false",
@@ -198,7 +316,7 @@ export function worldRoutes(
       return answer(call, "world.import-bytes", { world, base64, ...options });
     },
   );
-  route("get", "/:id/verify", "viewer", "Checks a world.", async (call, world) => {
+  route("get", "/:id/verify", "viewer", "Checks a world.", {}, async (call, world) => {
     const report = (await app.call("world.verify", { world })) as { readonly ok: boolean };
     return call.json(call.get("caller").role === "owner" ? report : { ok: report.ok });
   });

@@ -138,7 +138,8 @@ export function checkEntry(value: JsonValue, context: CheckContext, where = ""):
   return entry;
 }
 
-/** Whether an optional object says nothing: absent, null, or only null fields. */
-export function saysNothing(value: JsonValue): boolean {
-  return value === null || (isJsonObject(value) && Object.keys(value).every((key) => value[key] === null));
+/** Whether an optional object says nothing: absent, null, or null in every known field. */
+export function saysNothing(value: JsonValue, known: readonly string[]): boolean {
+  if (value === null) return true;
+  return isJsonObject(value) && Object.keys(value).every((key) => value[key] === null && known.includes(key));
 }

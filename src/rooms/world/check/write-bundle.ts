@@ -26,7 +26,7 @@ export const NOT_REJECTED: Rejection = { rejected: false, reason: null };
 /** Reads the rejection of a write bundle; one that says nothing means: not rejected. */
 export const rejection = withDefault(
   (value: JsonValue, where: string): Rejection =>
-    saysNothing(value)
+    saysNothing(value, ["rejected", "reason"])
       ? NOT_REJECTED
       : readObject(value, where, { rejected: required(boolean), reason: optional(text()) }),
   () => NOT_REJECTED,

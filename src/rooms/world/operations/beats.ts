@@ -127,7 +127,7 @@ export const invocation = defineOperation({
       request_id,
       status,
       outcome: outcome === null ? null : (JSON.parse(outcome) as z.input<typeof projectionOutputSchema>),
-      headers: headers === null ? null : (JSON.parse(headers) as Record<string, string>),
+      headers: status !== "DONE" || headers === null ? null : (JSON.parse(headers) as Record<string, string>),
     };
   },
 });
@@ -140,15 +140,7 @@ export const stop = defineOperation({
   output: z.strictObject({ request_id: z.string(), stopped: z.boolean() }),
   async run(room: WorldRoom, { world, request_id }) {
     const worldId = await findWorldId(room, world);
-    const stopped = room.beats.stop(worldId, request_id);
-    if (!stopped) {
-      const known = await room.store.read(async (door) => {
-        const { number } = await loadWorld(door.world, worldId);
-        return door.world.invocation(number, request_id);
-      });
-      if (known === null) throw new VerbatimError("INVOCATION_NOT_FOUND", { where: request_id });
-    }
-    return { request_id, stopped };
+    return { request_id, stopped: await room.beats.stop(worldId, request_id) };
   },
 });
 

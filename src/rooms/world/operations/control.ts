@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../../../core/canonical/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
 import { loadWorld } from "../service/reading.ts";
 import { worldTime } from "../service/views.ts";
@@ -63,10 +64,11 @@ export const presence = defineOperation({
   output: z.strictObject({ present: z.array(z.string()), scene_no: z.int() }),
   async run(room: WorldRoom, { present, world, scene, key: once }) {
     const worldId = await findWorldId(room, world);
-    if (scene === undefined) await setPresence(room, worldId, present, once ?? null);
-    else await startScene(room, worldId, { text: scene, present }, once ?? null);
-    const { state } = await room.store.read((door) => loadWorld(door.world, worldId));
-    return { present: [...state.present], scene_no: state.scene_no };
+    const set =
+      scene === undefined
+        ? await setPresence(room, worldId, present, once ?? null)
+        : await startScene(room, worldId, { text: scene, present }, once ?? null);
+    return { present: [...set.present], scene_no: set.scene_no };
   },
 });
 
@@ -81,8 +83,11 @@ export const scene = defineOperation({
     key,
   }),
   output: z.strictObject({ scene_no: z.int(), bundle_id: z.string().nullable() }),
-  run: async (room: WorldRoom, { text, present, world, key: once }) =>
-    startScene(room, await findWorldId(room, world), { text, present: present ?? null }, once ?? null),
+  async run(room: WorldRoom, { text, present, world, key: once }) {
+    const wanted = { text, present: present ?? null };
+    const { scene_no, bundle_id } = await startScene(room, await findWorldId(room, world), wanted, once ?? null);
+    return { scene_no, bundle_id };
+  },
 });
 
 export const calendarAdd = defineOperation({
@@ -167,7 +172,7 @@ export const timePolicy = defineOperation({
   output: timeSchema,
   async run(room: WorldRoom, { policy, world }) {
     const worldId = await findWorldId(room, world);
-    await changeSettings(room, worldId, { time_policy: JSON.parse(policy) as unknown }, null);
+    await changeSettings(room, worldId, { time_policy: parseJson(policy) }, null);
     return readTime(room, worldId);
   },
 });

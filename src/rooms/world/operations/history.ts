@@ -11,6 +11,7 @@ import { importFile } from "../service/imports.ts";
 import { rebuildIndex, verifyWorld } from "../service/verify.ts";
 import { exportView } from "../service/view-export.ts";
 import { WORLD_FORMAT } from "../service/world-file.ts";
+import { health } from "./health.ts";
 import { findWorldId, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
 
 const MAX_CHECKPOINT_FILE = 1024 * 1024;
@@ -105,6 +106,7 @@ const importOptions = {
   lore: z.enum(["world", "public"]).default("world").describe("Who may know lore: the narration only, or everybody."),
   no_enter: z.boolean().default(false).describe("The person of a card does not enter the room."),
   keep_macros: z.boolean().default(false).describe("Leave {{char}} and {{user}} as they are."),
+  key: z.string().min(1).max(100).optional().describe("Idempotency key: the same one is answered once."),
 };
 const importOptionsSchema = z.strictObject(importOptions);
 type ImportOptions = z.output<typeof importOptionsSchema>;
@@ -121,12 +123,13 @@ async function importBytes(
     const { world_id, preview, entries, head_hash } = done;
     return { world_id, format: "WORLD", preview, entries, head_hash, ...none };
   }
-  const done = await importFile(room, await findWorldId(room, options.world), bytes, {
+  const how = {
     preview: options.preview,
     lore: options.lore,
     enter: !options.no_enter,
     expand_names: !options.keep_macros,
-  });
+  };
+  const done = await importFile(room, await findWorldId(room, options.world), bytes, how, options.key ?? null);
   return {
     world_id: done.world_id,
     format: done.version,
@@ -263,21 +266,6 @@ export const authorize = defineOperation({
     const token = await room.store.read((door) => door.world.token(token_sha256));
     return { role: token?.role ?? null, world_id: token?.world_id ?? null, viewer: token?.viewer ?? null };
   },
-});
-
-export const health = defineOperation({
-  name: "world.health",
-  summary: "Says how the room is doing: store, queue and worlds.",
-  effect: "read",
-  input: z.strictObject({}),
-  output: z.strictObject({ store: z.boolean(), queue: z.int(), worlds: z.int(), ledger_entries: z.int() }),
-  run: async (room: WorldRoom) =>
-    room.store.read(async (door) => ({
-      store: true,
-      queue: room.beats.queues.length,
-      worlds: (await door.world.list()).length,
-      ledger_entries: await door.ledger.size(),
-    })),
 });
 
 export const metrics = defineOperation({

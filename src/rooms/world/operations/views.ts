@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
 import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../contracts.ts";
@@ -28,14 +29,40 @@ export const projection = defineOperation({
     after: z.string().optional().describe("Lines after this cursor."),
     before: z.string().optional().describe("Lines before this cursor."),
     limit: z.int().min(1).max(200).default(50).describe("Lines at most."),
+    follow: z.boolean().default(false).describe("Then go on with what is written, until interrupted."),
   }),
   output: pageSchema,
-  async run(room: WorldRoom, { world, viewer, after, before, limit }) {
-    const query = { viewer: viewer ?? null, after: after ?? null, before: before ?? null, limit };
-    const { entries, ...page } = await readPage(room, await findWorldId(room, world), query);
-    return { ...page, entries: [...entries] } as z.input<typeof pageSchema>;
+  async run(room: WorldRoom, { follow: endless, ...query }) {
+    if (endless) throw new VerbatimError("USAGE", { message: "following has no end; read the lines" });
+    return page(room, query);
+  },
+  /** The page, and then one event a line when it is followed. */
+  async *lines(room: WorldRoom, { follow: endless, ...query }) {
+    const shown = await page(room, query);
+    yield formatCanonical(shown);
+    if (!endless) return;
+    const { viewer, cursor_after: after } = shown;
+    const asked = { viewer, after, whole: true, status: false, ticks: false };
+    for await (const event of followWorld(room, room.beats.hub, await findWorldId(room, query.world), asked)) {
+      yield formatCanonical(event);
+    }
   },
 });
+
+async function page(
+  room: WorldRoom,
+  query: {
+    readonly world?: string | undefined;
+    readonly viewer?: string | undefined;
+    readonly after?: string | undefined;
+    readonly before?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<z.input<typeof pageSchema>> {
+  const { world, viewer = null, after = null, before = null, limit } = query;
+  const { entries, ...rest } = await readPage(room, await findWorldId(room, world), { viewer, after, before, limit });
+  return { ...rest, entries: [...entries] } as z.input<typeof pageSchema>;
+}
 
 export const follow = defineOperation({
   name: "world.follow",
@@ -45,6 +72,7 @@ export const follow = defineOperation({
     world: worldField,
     viewer: viewerField,
     after: z.string().optional().describe("Begin after this cursor; with what comes next otherwise."),
+    whole: z.boolean().default(false).describe("Without a cursor, begin with the first line."),
     status: z.boolean().default(false).describe("Also how beats are doing."),
     ticks: z.boolean().default(false).describe("Also when nothing happens, so that a reader can stop."),
   }),
@@ -52,8 +80,8 @@ export const follow = defineOperation({
   run: async () => {
     throw new VerbatimError("USAGE", { message: "world.follow has no end; read its lines" });
   },
-  async *lines(room: WorldRoom, { world, viewer, after, status, ticks }) {
-    const query = { viewer: viewer ?? null, after: after ?? null, status, ticks };
+  async *lines(room: WorldRoom, { world, viewer, after, whole, status, ticks }) {
+    const query = { viewer: viewer ?? null, after: after ?? null, whole, status, ticks };
     for await (const event of followWorld(room, room.beats.hub, await findWorldId(room, world), query)) {
       yield JSON.stringify(event);
     }
@@ -68,10 +96,11 @@ export const entry = defineOperation({
     world: worldField,
     entry_id: z.string().min(1).describe("Id of the entry."),
     viewer: viewerField,
+    audience: z.boolean().default(false).describe("Also say who else may see it; for the owner."),
   }),
   output: writeEntrySchema,
-  async run(room: WorldRoom, { world, entry_id, viewer }) {
-    const found = await readEntry(room, await findWorldId(room, world), entry_id, viewer ?? null);
+  async run(room: WorldRoom, { world, entry_id, viewer, audience }) {
+    const found = await readEntry(room, await findWorldId(room, world), entry_id, viewer ?? null, audience);
     return { ...found, visibility: { ...found.visibility, visible_to: [...found.visibility.visible_to] } };
   },
 });
@@ -91,13 +120,16 @@ export const searchLines = defineOperation({
   }),
   output: retrievalPackSchema,
   async run(room: WorldRoom, { query, world, viewer, person, from, to, limit }) {
-    const pack = await search(room, await findWorldId(room, world), viewer ?? null, {
+    const worldId = await findWorldId(room, world);
+    const before = room.pace.elapsed();
+    const pack = await search(room, worldId, viewer ?? null, {
       query_text: query,
       limit,
       person_id: person ?? null,
       from: from === undefined ? null : parseInstant(from, "/from"),
       to: to === undefined ? null : parseInstant(to, "/to"),
     });
+    room.beats.metrics.observe("search_seconds", room.pace.elapsed() - before);
     return { ...pack, results: [...pack.results] };
   },
 });

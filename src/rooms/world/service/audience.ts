@@ -48,7 +48,9 @@ const MAX_KEY_BYTES = 128;
 
 /** Key of a term's posting list. */
 export function termKey(crypto: SyncCrypto, term: string): string {
-  return utf8Length(term) <= MAX_KEY_BYTES ? `t:${term}` : `h:${crypto.sha256(encodeUtf8(term))}`;
+  // A UTF-16 unit is at most three bytes, so only long terms need to be measured.
+  const isShort = term.length * 3 <= MAX_KEY_BYTES || utf8Length(term) <= MAX_KEY_BYTES;
+  return isShort ? `t:${term}` : `h:${crypto.sha256(encodeUtf8(term))}`;
 }
 
 /** Keys of the posting lists of who may see an entry, and of who wrote it. */
@@ -57,20 +59,29 @@ export const authorKey = (author: number): string => `a:${author}`;
 
 /** What entries add to the index: per key and block the low bytes of their numbers, in order. */
 export function toPostings(crypto: SyncCrypto, numbers: Numbers, entries: readonly EntryRow[]): PostingRow[] {
-  const lists = new Map<string, { readonly key: string; readonly block: number; readonly lows: number[] }>();
+  const postings: PostingRow[] = [];
+  let block = -1;
+  let lists = new Map<string, number[]>();
+  const flush = (): void => {
+    for (const [key, lows] of lists) postings.push({ key, block, lows: Uint8Array.from(lows) });
+  };
   for (const entry of entries) {
-    const block = Math.floor(entry.wseq / BLOCK);
-    const keys = [
-      ...termsOf(entry.text).map((term) => termKey(crypto, term)),
-      ...toAudience(numbers, entry).map(visibleKey),
-      authorKey(numbers.get(entry.author_id)!),
-    ];
-    for (const key of keys) {
-      const at = `${block} ${key}`;
-      const list = lists.get(at) ?? { key, block, lows: [] };
-      if (list.lows.length === 0) lists.set(at, list);
-      list.lows.push(entry.wseq % BLOCK);
+    const at = Math.floor(entry.wseq / BLOCK);
+    if (at !== block) {
+      flush();
+      block = at;
+      lists = new Map();
     }
+    const low = entry.wseq % BLOCK;
+    const add = (key: string): void => {
+      const list = lists.get(key);
+      if (list === undefined) lists.set(key, [low]);
+      else list.push(low);
+    };
+    for (const term of termsOf(entry.text)) add(termKey(crypto, term));
+    for (const person of toAudience(numbers, entry)) add(visibleKey(person));
+    add(authorKey(numbers.get(entry.author_id)!));
   }
-  return [...lists.values()].map(({ key, block, lows }) => ({ key, block, lows: Uint8Array.from(lows) }));
+  flush();
+  return postings;
 }

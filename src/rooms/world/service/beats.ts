@@ -10,9 +10,19 @@ import { type BeatOutcome, runBeat } from "../writer/beat-loop.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 import { toWriteBundle } from "./bundle.ts";
 import { KEEP_CALLS, toCallRows } from "./calls.ts";
-import { claimRequest, extendGrip, type Grip, releaseGrip, requireGrip, takeLock } from "./claims.ts";
+import {
+  claimRequest,
+  extendGrip,
+  type Grip,
+  isStopRequested,
+  releaseGrip,
+  requestStop,
+  requireGrip,
+  takeLock,
+} from "./claims.ts";
 import { writeEffects } from "./commit.ts";
 import { type Frame, makeFrame, planPasses, requireFits } from "./frames.ts";
+import { Reachability } from "./health.ts";
 import { Hub } from "./hub.ts";
 import { Metrics } from "./metrics.ts";
 import { makeOutcome } from "./outcome.ts";
@@ -37,6 +47,7 @@ interface Checked {
   readonly cursor: { readonly text: string; readonly wseq: number } | null;
 }
 
+const STOP_LOOK_MS = 500;
 const BEAT_RESULT = "Verbatim-Beat-Result";
 const BEAT_CODE = "Verbatim-Beat-Code";
 
@@ -44,6 +55,7 @@ const BEAT_CODE = "Verbatim-Beat-Code";
 export class Beats {
   readonly hub = new Hub();
   readonly metrics = new Metrics();
+  readonly reachability = new Reachability();
   readonly queues: Queues;
   readonly #ports: WorldPorts;
   /** When time last began to count for a world, by monotonic time. */
@@ -68,11 +80,27 @@ export class Beats {
     return answer;
   }
 
-  /** Aborts the model call of a beat that runs in this process. */
-  stop(worldId: string, requestId: string): boolean {
-    const running = this.#running.get(`${worldId}\n${requestId}`);
-    running?.abort();
-    return running !== undefined;
+  /** Stops the writer of a beat, whichever process it runs in; says whether there is one to stop. */
+  async stop(worldId: string, requestId: string): Promise<boolean> {
+    const isPending = await requestStop(this.#ports, worldId, requestId);
+    if (isPending) this.#running.get(`${worldId}\n${requestId}`)?.abort();
+    return isPending;
+  }
+
+  /** Looks now and then whether another process wants the writer stopped. */
+  #watchForStop(grip: Grip, abort: AbortController): () => void {
+    const { store, pace } = this.#ports;
+    return pace.every(STOP_LOOK_MS, () => {
+      store
+        .read((door) => door.world.invocation(grip.number, grip.request_id))
+        .then(
+          (stored) => {
+            if (isStopRequested(stored)) abort.abort();
+          },
+          // The heartbeat finds out what is wrong with the store.
+          () => undefined,
+        );
+    });
   }
 
   async #check(worldId: string, value: JsonValue): Promise<Checked> {
@@ -156,8 +184,10 @@ export class Beats {
         () => abort.abort(),
       );
     });
+    const stopWatching = this.#watchForStop(grip, abort);
     try {
-      const { world, move, frames } = await this.#prepare(checked);
+      const { world, move, frames, stopped } = await this.#prepare(checked);
+      if (stopped) abort.abort();
       const writing = new Writing(ports, this.hub, world, frames, {
         request_id: envelope.request_id,
         invoker_id: envelope.invoker.invoker_id,
@@ -177,7 +207,8 @@ export class Beats {
         writing,
       );
       this.metrics.observe("writer_seconds", writing.elapsed());
-      for (let i = 0; i < outcome.tool_calls; i++) this.metrics.count("tool_calls_total");
+      for (const tool of writing.toolsAsked) this.metrics.count("tool_calls_total", { name: "tool", value: tool });
+      for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
       const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
       if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
         await ports.store.transact(async (door) => this.#keepCalls(door, grip.number, writing));
@@ -187,12 +218,13 @@ export class Beats {
       return await this.#commit(checked, grip, { move, frames, writing, outcome });
     } finally {
       stopHeart();
+      stopWatching();
       this.#running.delete(key);
     }
   }
 
   /** Clock and frames, before any writer is called. */
-  async #prepare(checked: Checked): Promise<{ world: OpenWorld; move: ClockMove; frames: Frame[] }> {
+  async #prepare(checked: Checked): Promise<{ world: OpenWorld; move: ClockMove; frames: Frame[]; stopped: boolean }> {
     const ports = this.#ports;
     const { envelope, world_id } = checked;
     return ports.store.read(async (door) => {
@@ -219,7 +251,9 @@ export class Beats {
       requireFits(ports, world, request);
       const frames: Frame[] = [];
       for (const pass of planPasses(world)) frames.push(await makeFrame(ports, door.world, world, pass, request));
-      return { world, move, frames };
+      // Somebody may have pressed Stop while this beat waited for its turn.
+      const stopped = isStopRequested(await door.world.invocation(before.number, envelope.request_id));
+      return { world, move, frames, stopped };
     });
   }
 

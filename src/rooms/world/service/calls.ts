@@ -35,8 +35,7 @@ export interface CallRecord {
 /** Rows for calls made now, numbered after those that are there. */
 export async function toCallRows(tables: WorldReader, world: number, calls: readonly CallRecord[]): Promise<CallRow[]> {
   if (calls.length === 0) return [];
-  const [last] = await tables.calls(world, null, 1);
-  const first = (last?.number ?? 0) + 1;
+  const first = (await tables.lastCall(world)) + 1;
   return calls.map((call, i) => ({
     number: first + i,
     call_id: call.call_id,

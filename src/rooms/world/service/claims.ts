@@ -88,6 +88,27 @@ export async function takeLock(ports: Ports, worldId: string, holder: string, wa
   }
 }
 
+/** Stands in the headers of a pending request whose writer should stop; any process may put it there. */
+const STOP = '{"stop":"true"}';
+
+/** Asks whoever works on a request to stop its writer; says whether somebody does. */
+export async function requestStop(ports: Ports, worldId: string, requestId: string): Promise<boolean> {
+  return ports.store.transact(async (door) => {
+    const world = await door.world.hold(worldId);
+    if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
+    const stored = await door.world.invocation(world.number, requestId);
+    if (stored === null) throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+    if (stored.status !== "PENDING") return false;
+    await door.world.putInvocation(world.number, { ...stored, headers: STOP });
+    return true;
+  });
+}
+
+/** Whether somebody asked for the writer of a pending request to stop. */
+export function isStopRequested(stored: StoredInvocation | null): boolean {
+  return stored?.status === "PENDING" && stored.headers === STOP;
+}
+
 /** Shows a sign of life while a slow writer works. False when somebody else took over. */
 export async function extendGrip(ports: Ports, grip: Grip): Promise<boolean> {
   return ports.store.transact(async (door) => {
@@ -110,7 +131,8 @@ export async function releaseGrip(ports: Ports, grip: Grip): Promise<void> {
     const world = await door.world.hold(grip.world_id);
     const stored = await door.world.invocation(grip.number, grip.request_id);
     if (isHolder(stored, grip.fence)) {
-      await door.world.putInvocation(grip.number, { ...(stored as StoredInvocation), status: "RELEASED" });
+      const released = { ...(stored as StoredInvocation), status: "RELEASED", headers: null } as const;
+      await door.world.putInvocation(grip.number, released);
     }
     if (world?.lock_holder === grip.holder) await door.world.setLock(grip.number, null, 0);
   });

@@ -34,7 +34,8 @@ export async function writeEffects(
   if (effects.people.length > 0) await tables.addPeople(number, effects.people);
   for (const { person_id, display_name } of effects.renamed) await tables.renamePerson(number, person_id, display_name);
   if (effects.entries.length > 0) {
-    const numbers = new Map([...world.numbers, ...toNumbers(world.cast, effects.people)]);
+    const { people } = effects;
+    const numbers = people.length === 0 ? world.numbers : new Map([...world.numbers, ...toNumbers(world.cast, people)]);
     const visible = effects.entries.flatMap((entry) => toVisibleRows(numbers, entry));
     await tables.addEntries(number, effects.entries, visible);
     await tables.addPostings(number, toPostings(ports.crypto, numbers, effects.entries));

@@ -22,6 +22,7 @@ export async function importFile(
   worldId: string,
   bytes: Uint8Array,
   options: CardOptions & { readonly preview: boolean },
+  key: string | null = null,
 ): Promise<Imported> {
   if (options.preview) {
     const plan = await ports.store.read(async (door) =>
@@ -33,7 +34,9 @@ export async function importFile(
     readImport((await loadWorld(door.world, worldId)).cast, bytes, options, ports.inflater),
   );
   const source = await ports.content.put(bytes);
-  return (await controlWorld(ports, worldId, null, async (door, world) => {
+  const { expand_names, lore, enter } = options;
+  const once = { key, body: { import: source, expand_names, lore, enter } };
+  return (await controlWorld(ports, worldId, once, async (door, world) => {
     const plan = readImport(world.cast, bytes, options, ports.inflater);
     const bundle = toWriteBundle(ports.crypto, world.state, {
       request_id: "import",

@@ -1,3 +1,5 @@
+import { sortedByCodePoint } from "../../../core/canonical/index.ts";
+
 const PREFIX = "verbatim_world_";
 
 /** Counts and durations since the start. Labels are codes and names of ours, never ids, titles or text. */
@@ -22,8 +24,16 @@ export class Metrics {
   /** Everything in the text format of Prometheus. */
   format(): string {
     const lines: string[] = [];
-    for (const [key, value] of this.#counts) lines.push(`${PREFIX}${key} ${value}`);
+    const typed = new Set<string>();
+    // A name's lines must stand together, under one line that says what it is.
+    for (const key of sortedByCodePoint(this.#counts.keys())) {
+      const name = key.replace(/\{.*/, "");
+      if (!typed.has(name)) lines.push(`# TYPE ${PREFIX}${name} counter`);
+      typed.add(name);
+      lines.push(`${PREFIX}${key} ${this.#counts.get(key)}`);
+    }
     for (const [name, { count, seconds }] of this.#sums) {
+      lines.push(`# TYPE ${PREFIX}${name} summary`);
       lines.push(`${PREFIX}${name}_count ${count}`, `${PREFIX}${name}_sum ${seconds}`);
     }
     return lines.map((line) => `${line}\n`).join("");

@@ -155,6 +155,14 @@ function addEntries(effects: Effects, value: unknown, position: number): Effects
   const bundle = (value ?? null) as WriteBundle | null;
   if (bundle === null) return effects;
   const { state } = effects;
+  // All lines of a beat have one time; it is read once.
+  let time = { text: "", ms: 0 };
+  const toMs = (text: string, i: number): number => {
+    if (text !== time.text) {
+      time = { text, ms: parseInstant(text, `/write_bundle/entries/${i}/created_at_world`) };
+    }
+    return time.ms;
+  };
   const rows = bundle.entries.map(
     (entry, i): EntryRow => ({
       wseq: state.next_wseq + i,
@@ -162,7 +170,7 @@ function addEntries(effects: Effects, value: unknown, position: number): Effects
       bundle_id: entry.bundle_id!,
       position,
       request_id: entry.request_id,
-      created_ms: parseInstant(entry.created_at_world, `/write_bundle/entries/${i}/created_at_world`),
+      created_ms: toMs(entry.created_at_world, i),
       created_at: entry.created_at_world,
       author_id: entry.author.author_id,
       author_class: entry.author.author_class,

@@ -72,6 +72,7 @@ export async function readEntry(
   worldId: string,
   entryId: string,
   viewer: string | null,
+  audience = false,
 ): Promise<Omit<LedgerEntry, "wseq">> {
   return ports.store.read(async (door) => {
     const world = await loadWorld(door.world, worldId);
@@ -79,6 +80,7 @@ export async function readEntry(
     const [entry] = gated(world, view, await door.world.entriesById(world.number, [entryId]));
     if (entry === undefined) throw new VerbatimError("ENTRY_NOT_FOUND", { where: "/entry_id" });
     const { wseq: _, visibility, ...rest } = entry;
+    if (audience) return { ...rest, visibility };
     const visible_to = visibility.scope === "PUBLIC" ? [] : [viewer ?? world.cast.operator_id];
     return { ...rest, visibility: { scope: visibility.scope, visible_to } };
   });
@@ -149,6 +151,8 @@ export async function* followWorld(
   query: {
     readonly viewer: string | null;
     readonly after: string | null;
+    /** Whether to begin with the first line when there is no cursor. */
+    readonly whole: boolean;
     readonly status: boolean;
     readonly ticks: boolean;
   },
@@ -191,14 +195,14 @@ export async function* followWorld(
 async function startFollowing(
   ports: WorldPorts,
   worldId: string,
-  query: { readonly viewer: string | null; readonly after: string | null },
+  query: { readonly viewer: string | null; readonly after: string | null; readonly whole: boolean },
 ): Promise<{ wseq: number; pocket: string; view: View; viewer: string } | null> {
   return ports.store.read(async (door) => {
     const world = await loadWorld(door.world, worldId);
     const viewer = query.viewer ?? world.cast.operator_id;
     const view = viewerView(world, viewer);
     const pocket = JSON.stringify(await readPocket(ports, door.world, world, view));
-    if (query.after === null) return { wseq: world.state.next_wseq - 1, pocket, view, viewer };
+    if (query.after === null) return { wseq: query.whole ? 0 : world.state.next_wseq - 1, pocket, view, viewer };
     try {
       return { wseq: await resolveCursor(ports, door.world, world, viewer, query.after), pocket, view, viewer };
     } catch (thrown) {

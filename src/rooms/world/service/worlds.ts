@@ -124,7 +124,7 @@ export async function changeSettings(
   const once = { key, body: { settings: changes } as unknown as JsonValue };
   const changed = await controlWorld(ports, worldId, once, async (door, world) => {
     const before = world.state.settings;
-    const settings = parseSettings(ports.zones, { ...before, ...changes });
+    const settings = parseSettings(ports.zones, mergeSettings(before, changes));
     if (settings.operator_id !== before.operator_id) {
       throw new VerbatimError("OPERATOR_MISMATCH", {
         message: "the operator of a world never changes",
@@ -136,6 +136,19 @@ export async function changeSettings(
     return { settings } as unknown as JsonValue;
   });
   return changed as unknown as { readonly settings: Settings };
+}
+
+/** Groups of settings whose members change one by one; a writer or a policy is replaced whole. */
+const GROUPS = ["tools", "context", "pocket"] as const;
+
+function mergeSettings(before: Settings, changes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...before, ...changes };
+  for (const group of GROUPS) {
+    const change = changes[group];
+    const isObject = typeof change === "object" && change !== null && !Array.isArray(change);
+    if (isObject) merged[group] = { ...before[group], ...change };
+  }
+  return merged;
 }
 
 /** Adds a person; adding the same one again changes nothing. */
@@ -195,13 +208,13 @@ export async function setPresence(
   worldId: string,
   present: readonly string[],
   key: string | null = null,
-): Promise<{ readonly present: readonly string[] }> {
+): Promise<{ readonly present: readonly string[]; readonly scene_no: number }> {
   const once: ControlKey = { key, body: { present: [...present] } };
   return (await controlWorld(ports, worldId, once, async (door, world) => {
     const next = requirePresent(world, present, "/present");
     await appendRecord(ports, door, world, "WORLD_PRESENCE_SET", { present: next });
-    return { present: next };
-  })) as unknown as { readonly present: readonly string[] };
+    return { present: next, scene_no: world.state.scene_no };
+  })) as unknown as { readonly present: readonly string[]; readonly scene_no: number };
 }
 
 /** Starts the next scene; a text is narrated as its first line. */
@@ -210,7 +223,7 @@ export async function startScene(
   worldId: string,
   scene: { readonly text: string; readonly present: readonly string[] | null },
   key: string | null = null,
-): Promise<{ readonly scene_no: number; readonly bundle_id: string | null }> {
+): Promise<{ readonly scene_no: number; readonly bundle_id: string | null; readonly present: readonly string[] }> {
   const body = { scene: { text: scene.text, present: scene.present === null ? null : [...scene.present] } };
   return (await controlWorld(ports, worldId, { key, body }, async (door, world) => {
     const present =
@@ -227,8 +240,8 @@ export async function startScene(
     });
     const record = { scene_no: world.state.scene_no + 1, present, write_bundle: bundle };
     const { state } = await appendRecord(ports, door, world, "WORLD_SCENE_SET", record as unknown as JsonValue);
-    return { scene_no: state.scene_no, bundle_id: bundle?.bundle_id ?? null };
-  })) as unknown as { readonly scene_no: number; readonly bundle_id: string | null };
+    return { scene_no: state.scene_no, bundle_id: bundle?.bundle_id ?? null, present: [...state.present] };
+  })) as never;
 }
 
 export interface NewItem {

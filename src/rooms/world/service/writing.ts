@@ -36,6 +36,10 @@ export function rulesOf(world: OpenWorld, ports: Pick<WorldPorts, "crypto">): { 
 /** Connects the loop of a beat with the writer's model and with the ledger's tools. Only reads. */
 export class Writing implements BeatPorts {
   readonly calls: CallRecord[] = [];
+  /** Names of the tools that were asked for; REFUSED for unlawful requests. */
+  readonly toolsAsked: string[] = [];
+  /** Milliseconds of each search. */
+  readonly searchTimes: number[] = [];
   readonly #ports: WorldPorts;
   readonly #hub: Hub;
   readonly #world: OpenWorld;
@@ -124,7 +128,10 @@ export class Writing implements BeatPorts {
     this.#toolsUsed++;
     this.#status("SEARCHING");
     const { view } = this.#frame(plan);
-    return this.#ports.store.read(async (door) => this.#runTool(door.world, view, request, maxBytes));
+    const before = this.#ports.pace.elapsed();
+    const evidence = await this.#ports.store.read((door) => this.#runTool(door.world, view, request, maxBytes));
+    if (request.name === "LEDGER_SEARCH") this.searchTimes.push(this.#ports.pace.elapsed() - before);
+    return evidence;
   }
 
   async #runTool(
@@ -182,6 +189,8 @@ export class Writing implements BeatPorts {
     const frame = this.#frame(call.plan);
     const { writer } = this.#world.state.settings;
     const fault = output !== null && "error" in output ? output.error : null;
+    if (output?.result === "TOOL_REQUEST") this.toolsAsked.push(output.request.name);
+    if (output?.result === "TOOL_REFUSED") this.toolsAsked.push("REFUSED");
     this.calls.push({
       call_id: this.#ports.ids.uuid(),
       request_id: this.#request.request_id,
@@ -215,7 +224,11 @@ export class Writing implements BeatPorts {
   }
 }
 
-const DEFAULT_ADDRESS = { ollama: "http://127.0.0.1:11434", "openai-compatible": "http://127.0.0.1:8080" } as const;
+/** Where a writer is looked for when its world does not say. */
+export const DEFAULT_ADDRESS = {
+  ollama: "http://127.0.0.1:11434",
+  "openai-compatible": "http://127.0.0.1:8080",
+} as const;
 
 function toVerdict(output: NonNullable<Parameters<NonNullable<BeatPorts["judged"]>>[2]>): string {
   return "error" in output ? `${output.result}:${output.error.code}` : output.result;

@@ -147,13 +147,17 @@ async function runPass(input: BeatInput, ports: BeatPorts, plan: PassPlan, spent
   let evidence: readonly Evidence[] = [];
   const answered = new Map<string, Evidence>();
   let purpose: Purpose = "WRITER";
+  let available = false;
   for (;;) {
     const { limits } = input;
-    const available =
-      !spent.toolsOff &&
-      spent.toolCalls < limits.max_calls &&
-      spent.bytes < limits.beat_bytes &&
-      ports.elapsed() < limits.wall_ms;
+    // Asking again repeats the same bytes, so time that has passed meanwhile switches nothing off.
+    if (purpose !== "REASK") {
+      available =
+        !spent.toolsOff &&
+        spent.toolCalls < limits.max_calls &&
+        spent.bytes < limits.beat_bytes &&
+        ports.elapsed() < limits.wall_ms;
+    }
     if (!available && purpose === "WRITER" && evidence.length > 0) purpose = "TOOLS_OFF";
     const call: ModelCall = {
       plan,

@@ -86,7 +86,9 @@ function acceptEntry(value: JsonValue, where: string, context: OutputContext, li
     request_id: optional(requestId(context)),
     created_at_world: optional(text({ rule: (time, at) => requireNow(time, at, context.now_ms) })),
     author,
-    visibility: optional((member, at) => (saysNothing(member) ? null : visibility(cast)(member, at))),
+    visibility: optional((member, at) =>
+      saysNothing(member, ["scope", "visible_to"]) ? null : visibility(cast)(member, at),
+    ),
     channel,
     text: entryText,
   });

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { App } from "../../../app/app-type.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
@@ -59,6 +60,30 @@ function renderAnswer({ output, result, code, replayed }: Answer, io: Io): void 
   );
 }
 
+/** Streams that go on after their first page. */
+const following = new WeakMap<Io, { readonly app: App; readonly world: unknown }>();
+
+/** Prints lines as they are committed, until interrupted. */
+async function printNews(
+  { app, world }: { readonly app: App; readonly world: unknown },
+  { viewer, after }: { readonly viewer: string; readonly after: string | null },
+  io: Io,
+): Promise<void> {
+  const asked = {
+    viewer,
+    whole: true,
+    ...(after === null ? {} : { after }),
+    ...(world === undefined ? {} : { world }),
+  };
+  await io.flush();
+  for await (const line of app.lines("world.follow", asked)) {
+    const { event, data } = JSON.parse(line) as { readonly event: string; readonly data: Line };
+    if (event === "entry") printLines([data], io);
+    if (event === "reset") io.note("this place does not hold any more; show the page again");
+    await io.flush();
+  }
+}
+
 /** A request id of its own, said before anything is sent, so that an interrupted call can be repeated. */
 async function withRequestId(input: Record<string, unknown>, io: Io): Promise<Record<string, unknown>> {
   if (input["request_id"] !== undefined) return input;
@@ -92,19 +117,20 @@ export const BEAT_VERBS: readonly Verb<never>[] = [
     path: ["stream"],
     operation: "world.projection",
     flags: { viewer: { name: "as", value: "VIEWER" } },
-    examples: ["verbatim world stream --limit 20", "verbatim world stream --as ANA"],
-    render({ entries, cursor_before, has_more_before }, io) {
+    lines: "json",
+    examples: ["verbatim world stream --limit 20", "verbatim world stream --as ANA --follow"],
+    async prepare(input, io, app) {
+      if (io.flags.json || input["follow"] !== true) return input;
+      const { follow: _, ...page } = input;
+      following.set(io, { app, world: page["world"] });
+      return page;
+    },
+    async render({ viewer, entries, cursor_before, cursor_after, has_more_before }, io) {
       printLines(entries, io);
       if (has_more_before && cursor_before !== null) io.note(`earlier lines: --before ${cursor_before}`);
+      const followed = following.get(io);
+      if (followed !== undefined) await printNews(followed, { viewer, after: cursor_after }, io);
     },
-  }),
-  defineVerb<{ readonly events: number }>({
-    path: ["follow"],
-    operation: "world.follow",
-    flags: { viewer: { name: "as", value: "VIEWER" }, ticks: { hidden: true } },
-    examples: ["verbatim world follow", "verbatim world follow --as ANA"],
-    lines: "always",
-    render: () => undefined,
   }),
   defineVerb<Time>({
     path: ["time", "show"],

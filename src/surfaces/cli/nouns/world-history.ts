@@ -90,6 +90,7 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
     path: ["import"],
     operation: "world.import",
     args: [{ field: "file", label: "FILE" }],
+    flags: { key: { hidden: true } },
     examples: [
       "verbatim world import mira.png --preview",
       "verbatim world import harbour.vworld.jsonl --as w_harbour-2",
