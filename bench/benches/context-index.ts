@@ -40,6 +40,7 @@ export const contextCold: Bench = {
   baseline: "sha256sum over the same files, and reading them once in Node",
   corpus: CORPUS,
   sizes: [2_500, 10_000],
+  maxGrowth: 1.1,
   goal: { kind: "time", atMost: 2.5 },
   async prepare(size) {
     const root = await openCorpus(size);
@@ -68,6 +69,7 @@ export const contextUnchanged: Bench = {
   baseline: "git status on the same tree",
   corpus: CORPUS,
   sizes: [2_500, 10_000],
+  maxGrowth: 1.1,
   goal: { kind: "time", atMost: 1.5 },
   async prepare(size) {
     const root = await openCorpus(size);

@@ -28,16 +28,28 @@ interface Start {
 const BYTE_ORDER_MARK = 0xfeff;
 const FENCE = /^---[ \t]*$/;
 
-/**
- * The headings of a text with folded line ends that are direct children of the document, as CommonMark 0.31.2 has
- * them. A leading byte order mark and YAML front matter are not Markdown. Cost: linear in the text.
- */
+/** Receives a heading: see `Heading`. */
+export type TakeHeading = (level: number, line: number, offset: number, text: string) => void;
+
+/** The headings of a text: see `scanHeadings`. */
 export function findHeadings(text: string): Outline {
-  const start = findStart(text);
   const headings: Heading[] = [];
+  const lines = scanHeadings(text, (level, line, offset, label) => {
+    headings.push({ level, line, offset, text: label });
+  });
+  return { headings, lines };
+}
+
+/**
+ * Hands over the headings of a text with folded line ends that are direct children of the document, as CommonMark
+ * 0.31.2 has them, and gives the number of lines. A leading byte order mark and YAML front matter are not Markdown.
+ * Cost: linear in the text.
+ */
+export function scanHeadings(text: string, take: TakeHeading): number {
+  const start = findStart(text);
   const scanner = new BlockScanner(text, start.line, (level, line, offset, content) => {
     // The first line begins with the byte order mark, if there is one.
-    headings.push({ level, line, offset: line === 0 ? 0 : offset, text: toHeadingText(content) });
+    take(level, line, line === 0 ? 0 : offset, toHeadingText(content));
   });
   let at = start.offset;
   while (at < text.length) {
@@ -48,7 +60,7 @@ export function findHeadings(text: string): Outline {
     at = end + 1;
   }
   // A byte order mark alone is a line, though nothing of it is left to scan.
-  return { headings, lines: text.length === 1 && start.offset === 1 ? 1 : scanner.line };
+  return text.length === 1 && start.offset === 1 ? 1 : scanner.line;
 }
 
 /** The label of a heading from its raw content, which only its own lines decide. */

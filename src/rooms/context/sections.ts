@@ -1,6 +1,6 @@
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
-import { findHeadings, type Heading, type Outline } from "./headings.ts";
+import { scanHeadings } from "./headings.ts";
 import type { SourceContent } from "./source.ts";
 
 /** Raised whenever a rule changes that decides which sections a file has; stored indexes of another number are void. */
@@ -35,10 +35,9 @@ export function cutSections(
   content: SourceContent,
   content_hash: string,
 ): CutFile {
-  const { text, bytes } = content;
-  const { headings, lines }: Outline = isMarkdown(file_path)
-    ? findHeadings(text)
-    : { headings: [], lines: countLines(text) };
+  const { bytes } = content;
+  const outline = isMarkdown(file_path) ? outlineSections(content.text) : withoutHeadings(content.text);
+  const { lines, levels, starts, ends, headings } = outline;
   const whole: Section = {
     section_id: sectionId(crypto, file_path, 0, lines, content_hash),
     file_path,
@@ -49,37 +48,76 @@ export function cutSections(
   };
   const sections = [whole];
   const sizes = [bytes.length];
-  const ends = sectionEnds(headings);
-  const offsets = byteOffsets(content, headings);
+  const offsets = byteOffsets(content, outline.offsets);
   const path: string[] = [];
-  const levels: number[] = [];
+  const above: number[] = [];
   for (let i = 0; i < headings.length; i++) {
-    const { level, line, text: label } = headings[i]!;
-    while (levels.length > 0 && levels[levels.length - 1]! >= level) {
-      levels.pop();
+    while (above.length > 0 && above[above.length - 1]! >= levels[i]!) {
+      above.pop();
       path.pop();
     }
-    levels.push(level);
-    path.push(label);
+    above.push(levels[i]!);
+    path.push(headings[i]!);
+    const line_start = starts[i]!;
     const end = ends[i]!;
-    const line_end = end === headings.length ? lines : headings[end]!.line;
+    const line_end = end === headings.length ? lines : starts[end]!;
     const heading_path = path.slice();
     sizes.push(offsets[end]! - offsets[i]!);
-    if (line === 0 && line_end === lines) {
+    if (line_start === 0 && line_end === lines) {
       sections.push({ ...whole, heading_path });
       continue;
     }
     const hash = crypto.sha256(bytes.subarray(offsets[i]!, offsets[end]!));
     sections.push({
-      section_id: sectionId(crypto, file_path, line, line_end, hash),
+      section_id: sectionId(crypto, file_path, line_start, line_end, hash),
       file_path,
       heading_path,
-      line_start: line,
+      line_start,
       line_end,
       content_hash: hash,
     });
   }
   return { sections, sizes };
+}
+
+/** Where the headings of a text begin and which heading ends each; in columns, because there may be very many. */
+export interface SectionOutline {
+  /** Number of lines of the text. */
+  readonly lines: number;
+  readonly levels: readonly number[];
+  /** First lines of the headings. */
+  readonly starts: readonly number[];
+  /** Offsets of these lines in the text. */
+  readonly offsets: readonly number[];
+  /** Number of the next heading of the same or a higher level, or how many headings there are. */
+  readonly ends: readonly number[];
+  readonly headings: readonly string[];
+}
+
+/** The outline of a Markdown text. Cost: linear in the text; open headings lie in each other, so at most six wait. */
+export function outlineSections(text: string): SectionOutline {
+  const levels: number[] = [];
+  const starts: number[] = [];
+  const offsets: number[] = [];
+  const ends: number[] = [];
+  const headings: string[] = [];
+  const open: number[] = [];
+  const lines = scanHeadings(text, (level, line, offset, heading) => {
+    const number = headings.length;
+    while (open.length > 0 && levels[open[open.length - 1]!]! >= level) ends[open.pop()!] = number;
+    open.push(number);
+    levels.push(level);
+    starts.push(line);
+    offsets.push(offset);
+    ends.push(number);
+    headings.push(heading);
+  });
+  for (const number of open) ends[number] = headings.length;
+  return { lines, levels, starts, offsets, ends, headings };
+}
+
+function withoutHeadings(text: string): SectionOutline {
+  return { lines: countLines(text), levels: [], starts: [], offsets: [], ends: [], headings: [] };
 }
 
 /** The address of a section: SHA-256 of `file_path:line_start:line_end:content_hash`. */
@@ -93,26 +131,15 @@ export function sectionId(
   return crypto.sha256(`${file_path}:${line_start}:${line_end}:${content_hash}`);
 }
 
-/** For each heading the index of the next one of the same or a higher level, or their number. */
-function sectionEnds(headings: readonly Heading[]): number[] {
-  const ends = new Array<number>(headings.length).fill(headings.length);
-  const open: number[] = [];
-  for (let i = 0; i < headings.length; i++) {
-    while (open.length > 0 && headings[open[open.length - 1]!]!.level >= headings[i]!.level) ends[open.pop()!] = i;
-    open.push(i);
-  }
-  return ends;
-}
-
-/** Byte offsets of the first lines of the headings, then the length. */
-function byteOffsets({ text, bytes }: SourceContent, headings: readonly Heading[]): number[] {
+/** Offsets in the bytes for offsets in the text, then the length. */
+function byteOffsets({ text, bytes }: SourceContent, units: readonly number[]): number[] {
   const offsets: number[] = [];
   const ascii = text.length === bytes.length;
-  let unit = 0;
+  let last = 0;
   let byte = 0;
-  for (const { offset } of headings) {
-    byte += ascii ? offset - unit : utf8Span(text, unit, offset);
-    unit = offset;
+  for (const unit of units) {
+    byte += ascii ? unit - last : utf8Span(text, last, unit);
+    last = unit;
     offsets.push(byte);
   }
   offsets.push(bytes.length);

@@ -1,0 +1,58 @@
+import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { encodeUtf8 } from "../../src/core/canonical/index.ts";
+import { outlineSections } from "../../src/rooms/context/sections.ts";
+import { decodeSource } from "../../src/rooms/context/source.ts";
+import { HOSTILE_MARKDOWN } from "../../test/support/hostile-markdown.ts";
+import type { Bench } from "../harness.ts";
+
+/** What counts is the growth: sixteen times the text may not cost more than sixteen times the time, and a little. */
+function hostile(name: string, what: string, sizes: readonly number[], make: (size: number) => string[]): Bench {
+  return {
+    name,
+    what: `decoding, headings and ends of sections of ${what}`,
+    baseline: "SHA-256 of the same bytes",
+    corpus: "made of one unit again and again; all other hostile texts are counted in headings-cost.test.ts",
+    sizes,
+    maxGrowth: 1.1,
+    goal: { kind: "time", atMost: 200 },
+    async prepare(size) {
+      const files = make(size).map(encodeUtf8);
+      return {
+        ours: () => files.reduce((sum, bytes) => sum + countSections(bytes), 0),
+        baseline: () => files.reduce((sum, bytes) => sum + nodeCrypto.sha256(bytes).length, 0),
+      };
+    },
+  };
+}
+
+function countSections(bytes: Uint8Array): number {
+  return outlineSections(decodeSource(bytes, "a.md").text).ends.length;
+}
+
+export const contextHostileLine = hostile(
+  "context-hostile-line",
+  "one line of N characters",
+  [250_000, 4_000_000],
+  (size) => ["x".repeat(size)],
+);
+
+export const contextHostileBackticks = hostile(
+  "context-hostile-backticks",
+  "a heading of N backticks, and one of N in runs that never match",
+  [65_536, 1_048_576],
+  (size) => [`# ${"`".repeat(size)}`, HOSTILE_MARKDOWN["runs of backticks, each longer"]!(size)],
+);
+
+export const contextHostileHeadings = hostile(
+  "context-hostile-headings",
+  "N headings of one level, and N of all levels in turn",
+  [6_250, 100_000],
+  (size) => ["# a\n".repeat(size), Array.from({ length: size }, (_, i) => `${"#".repeat(1 + (i % 6))} a\n`).join("")],
+);
+
+export const contextHostileLists = hostile(
+  "context-hostile-lists",
+  "N list markers in each other, and the same with N lines below them",
+  [625, 10_000],
+  (size) => [`${"- ".repeat(size)}x\n`, `${"- ".repeat(size)}x\n${"\n".repeat(size)}# h\n${"y\n".repeat(size)}`],
+);
