@@ -13,12 +13,26 @@ if (process.argv[2] === "hook") {
     if (code !== 0) process.exitCode = 2;
   });
 }
+// The short way: one file that loads nothing a hook does not need. bin and dist/hook.cjs are built together.
+const isShort = () => {
+  const [noun, verb, flag] = process.argv.slice(2);
+  const { length } = process.argv;
+  return (
+    noun === "hook" &&
+    ["pre-tool", "post-tool", "stop"].includes(verb) &&
+    (length === 4 || (length === 6 && flag === "--client"))
+  );
+};
+const hook = new URL("../dist/hook.cjs", import.meta.url);
 const only = process.argv.length === 3 ? process.argv[2] : "";
 if (only === "--version" || only === "-V") {
   // Read here so that asking for the version loads nothing else.
   const { readFileSync } = await import("node:fs");
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   process.stdout.write(`${version}\n`);
+} else if (isShort() && process.getBuiltinModule("node:fs").existsSync(hook)) {
+  const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);
+  await require("../dist/hook.cjs").startHook(process.argv.slice(2));
 } else {
   const { existsSync } = await import("node:fs");
   const entry = new URL("../dist/main.js", import.meta.url);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 /** Starts a door: the command line, a hook, or the studio. The only place that knows the process and all surfaces. */
 export async function main(argv: readonly string[]): Promise<void> {
-  if (isHook(argv)) await startHook(argv);
+  if (isHook(argv)) await openHook(argv);
   else if (argv[0] === "studio") await startStudio(argv.slice(1));
   else await startCli(argv);
 }
@@ -23,24 +23,13 @@ function isHook([noun, verb]: readonly string[]): boolean {
   return noun === "hook" && HOOKS.includes(verb ?? "");
 }
 
-/** The short way for hooks. Whatever breaks is a refusal with a reason. */
-async function startHook(argv: readonly string[]): Promise<void> {
-  process.on("uncaughtException", (error) => failHook(error));
+/** A hook with nothing but its client goes the short way; anything else is for the command line to explain. */
+async function openHook(argv: readonly string[]): Promise<void> {
+  const { failHook, startHook } = await import("./hook.ts");
   const isPlain = argv.length === 2 || (argv.length === 4 && argv[2] === "--client");
-  try {
-    if (!isPlain) return await startCli(argv);
-    const { runHook } = await import("./surfaces/cli/hook-door.ts");
-    const { stdin, stdout, stderr, env, platform } = process;
-    process.exitCode = await runHook(argv, { cwd: process.cwd(), env, platform, stdin, stdout, stderr });
-  } catch (thrown) {
-    failHook(thrown);
-  }
-}
-
-function failHook(thrown: unknown): never {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  process.stderr.write(`Verbatim: blocked, the hook failed: ${why === "" ? "no reason was given" : why}\n`);
-  process.exit(2);
+  if (isPlain) return startHook(argv);
+  process.on("uncaughtException", failHook);
+  await startCli(argv).catch(failHook);
 }
 
 async function startCli(argv: readonly string[]): Promise<void> {

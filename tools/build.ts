@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const target = `${DIST}.${process.pid}`;
   try {
     mkdirSync(target, { recursive: true });
-    await Promise.all([bundle(manifest, entries, target), declare(target)]);
+    await Promise.all([bundle(manifest, entries, target), bundleHook(manifest, target), declare(target)]);
     writeFileSync(join(target, STAMP), `${JSON.stringify({ inputs, files: listFiles(target) })}\n`);
     replaceDist(target);
   } finally {
@@ -85,6 +85,35 @@ async function bundle(manifest: Manifest, entries: readonly string[], target: st
     sourcemap: true,
   });
   await build.close();
+}
+
+/**
+ * The hook door once more, on its own and for `require`: an agent waits for it at every tool call, and the loader of
+ * modules takes longer than the judgement.
+ */
+async function bundleHook(manifest: Manifest, target: string): Promise<void> {
+  const { rolldown } = await import("rolldown");
+  const packages = Object.keys(manifest.dependencies);
+  const build = await rolldown({
+    cwd: ROOT,
+    input: { hook: "src/hook.ts" },
+    platform: "node",
+    transform: { target: "node20.19" },
+    external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
+  });
+  const { output } = await build.generate({
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "chunks/hook-[name]-[hash].cjs",
+  });
+  await build.close();
+  for (const file of output) {
+    if (file.type !== "chunk") continue;
+    // The driver of the store has a form for `require` too.
+    const code = file.code.replaceAll(/\bimport\("(@photostructure\/sqlite)"\)/g, 'Promise.resolve(require("$1"))');
+    mkdirSync(join(target, "chunks"), { recursive: true });
+    writeFileSync(join(target, file.fileName), code);
+  }
 }
 
 async function declare(target: string): Promise<void> {

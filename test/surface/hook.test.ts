@@ -192,8 +192,9 @@ describe("failing closed", () => {
       env: { VERBATIM_RUN: "20250102-030405-abcdef" },
     });
     expect([run.exit, run.stderr]).toEqual([2, expect.stringContaining("HOOK_RUN_INVALID")]);
-    const client = await runCli(["hook", "pre-tool", "--client", "vim"], { cwd: root, stdin });
+    const client = await runCli(["hook", "pre-tool", "--client", "vim\u001b[2J\u202e"], { cwd: root, stdin });
     expect([client.exit, client.stderr]).toEqual([2, expect.stringContaining("vim")]);
+    expect(client.stderr.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     const flag = await runCli(["hook", "pre-tool", "--no-such-flag"], { cwd: root, stdin });
     expect([flag.exit, flag.stderr]).toEqual([2, expect.stringContaining("USAGE")]);
   });

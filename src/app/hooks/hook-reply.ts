@@ -36,9 +36,14 @@ function formatBlock({ client, event, moment }: HookCall, reason: string): objec
   };
 }
 
+/** A text on one line without anything that moves the cursor, colours the terminal or hides what is said. */
+export function toPlainLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, " ").trim();
+}
+
 /** The answer when anything failed: every client reads exit 2 as a refusal and shows standard error. */
 export function formatFailure(code: string, message: string, client: HookClient | null): HookReply {
   const who = client === null ? "" : ` (client ${client})`;
-  const what = message === "" ? "the hook failed" : message;
+  const what = toPlainLine(message) || "the hook failed";
   return { exit: 2, stdout: "", stderr: `${PREFIX} blocked, the hook failed${who}: [${code}] ${what}\n` };
 }
