@@ -237,12 +237,88 @@ function modification(dice: Dice, path: string, content: string): string {
   return `diff --git a/${path} b/${path}\n--- a/${path}${tab}\n+++ b/${path}${tab}\n@@ -${count} +${count} @@\n${out.join("\n")}\n`;
 }
 
+const MODES = ["100644", "100755", "120000", "160000", "040000", "100664", "000000", "644", "100644 "];
+const HUNK_HEADERS = [
+  "@@ -0,0 +0,0 @@",
+  "@@ -1,0 +1,0 @@",
+  "@@ -1 +1 @@ trailing",
+  "@@ -0,0 +1 @@",
+  "@@ -1 +0,0 @@",
+  "@@ -1,1 +1,2 @@",
+  "@@ -999999999 +999999999 @@",
+  "@@ -01 +01 @@",
+  "@@@ -1 -1 +1 @@@",
+];
+const PAYLOADS = [
+  ["GIT binary patch", "literal 1", "IcmZPo000310RR91", ""],
+  ["Binary files a/src/a.txt and b/src/a.txt differ"],
+  ["diff --cc src/a.txt", "index 1,2..3", "--- a/src/a.txt", "+++ b/src/a.txt"],
+  ["Index: secrets/key.txt", "==================================================================="],
+  ["Submodule src/sub 1111111..2222222:", "  > note"],
+  ["-- ", "2.39.5"],
+  ["From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001", "Subject: [PATCH] x", ""],
+];
+const DEV_NULLS = [
+  "--- /dev/null",
+  "+++ /dev/null",
+  '--- "/dev/null"',
+  "+++ /dev/null\t",
+  "--- a/dev/null",
+  "+++ b//dev/null",
+];
+
+/** Names in C quotes, some of their letters as octal escapes. */
+function quoteNames(line: string, dice: Dice): string {
+  const quote = (name: string) => {
+    const letters = [...name].map((letter) =>
+      dice(4) === 0 ? `\\${letter.charCodeAt(0).toString(8).padStart(3, "0")}` : letter,
+    );
+    return `"${letters.join("")}"`;
+  };
+  return line
+    .replace(/^(---|\+\+\+) (\S+)$/, (_, mark: string, name: string) => `${mark} ${quote(name)}`)
+    .replace(/^((?:rename|copy) (?:from|to)) (\S+)$/, (_, mark: string, name: string) => `${mark} ${quote(name)}`)
+    .replace(/^diff --git (\S+) (\S+)$/, (_, a: string, b: string) => {
+      const [first, second] = [dice(2) === 0 ? quote(a) : a, dice(2) === 0 ? quote(b) : b];
+      return `diff --git ${first} ${second}`;
+    });
+}
+
 function breakSomething(dice: Dice, text: string): string {
   const lines = text.split("\n");
   const at = dice(lines.length);
   const line = lines[at]!;
   const name = dice(2) === 0 ? pick(dice, NAMES) : pick(dice, HOSTILE);
-  switch (dice(16)) {
+  switch (dice(26)) {
+    case 16:
+      lines[at] = line.replace(/[ab]\/(?=\S)/g, () => pick(dice, ["", "a/", "b/", "i/"]));
+      break;
+    case 17:
+      lines[at] = quoteNames(line, dice);
+      break;
+    case 18:
+      lines[at] = line.replace(/^(old|new|new file|deleted file) mode .*/, `$1 mode ${pick(dice, MODES)}`);
+      break;
+    case 19:
+      lines.splice(at, 0, `index ${pick(dice, ["0000000..1111111", "e69de29..e69de29", "x..y"])} ${pick(dice, MODES)}`);
+      break;
+    case 20:
+      lines[at] = line.replace(/^@@.*/, () => pick(dice, HUNK_HEADERS));
+      break;
+    case 21:
+      lines.splice(at, 0, ...pick(dice, PAYLOADS));
+      break;
+    case 22:
+      return text.replaceAll("\n", "\r\n");
+    case 23:
+      lines[at] = line.replace(/src\/(?=\S)/g, () => pick(dice, ["SRC/", "Src/", "src//", "src/./", "src/../src/"]));
+      break;
+    case 24:
+      lines[at] = line.replace(/^(---|\+\+\+) .*/, () => pick(dice, DEV_NULLS));
+      break;
+    case 25:
+      lines.splice(at, 1 + dice(4), ...lines.slice(dice(lines.length), dice(lines.length)));
+      break;
     case 0:
       lines.splice(at, 1);
       break;

@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -52,6 +62,26 @@ describe("the librarian on a real disk", () => {
     expect(pack([path])).toMatchObject({ files: [], omitted: [{ path, reason, detail }] });
     // The same answer when there is no room left to read anything.
     expect(pack([path], { max_files: 0, max_total_bytes: 9 })).toMatchObject({ omitted: [{ path, reason, detail }] });
+  });
+
+  it("takes no text from a pipe that somebody writes to", () => {
+    const writer = openSync(join(root, "pipe"), constants.O_RDWR | constants.O_NONBLOCK);
+    try {
+      writeSync(writer, "not a file\n");
+      expect(pack(["pipe"])).toMatchObject({ files: [], omitted: [{ path: "pipe", detail: "not_regular_file" }] });
+    } finally {
+      closeSync(writer);
+    }
+  });
+
+  it("reads a file of any size whole, and cuts one that does not fit", () => {
+    const sizes = [0, 1, 262_143, 262_144, 262_145, 600_000];
+    for (const size of sizes) writeFileSync(join(root, `${size}.txt`), "x".repeat(size));
+    const budget = { max_files: 50, max_total_bytes: sizes.reduce((sum, size) => sum + size, 0) };
+    const paths = sizes.map((size) => `${size}.txt`);
+    expect(pack(paths, budget).files.map(({ content }) => content.length)).toEqual(sizes);
+    const less = pack(paths, { ...budget, max_total_bytes: budget.max_total_bytes - 1 });
+    expect(less.files.at(-1)).toMatchObject({ truncated: true, content: "x".repeat(599_999) });
   });
 
   it("follows links that stay inside, also from the outside back in", () => {

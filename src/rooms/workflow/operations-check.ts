@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operation.ts";
-import { validateFileRequest } from "./artifacts/file-request.ts";
+import { FILE_REQUEST_FILE, validateFileRequest } from "./artifacts/file-request.ts";
 import type { ArtifactFinding } from "./artifacts/finding.ts";
 import { formatArtifact } from "./artifacts/json.ts";
 import { validatePlan } from "./artifacts/plan.ts";
@@ -63,9 +63,10 @@ const PACK = defineOperation({
   name: "workflow.pack",
   summary: "The librarian alone: a context pack for a file request.",
   effect: "append",
-  doors: LOCAL_DOORS,
+  doors: [...LOCAL_DOORS, "mcp"],
   input: z.strictObject({
-    request: z.string().min(1).describe("file with a file_request.json; - is standard input"),
+    request: z.string().min(1).optional().describe("file with a file_request.json; - is standard input"),
+    file_request: z.unknown().optional().describe("the file request itself, instead of a file"),
     out: z.string().min(1).optional().describe("new file for the pack; default: standard output"),
   }),
   output: z.strictObject({
@@ -75,24 +76,39 @@ const PACK = defineOperation({
     out: z.string().nullable(),
   }),
   run: async (ports: WorkflowPorts, input) => {
-    const bytes = await ports.files.read(input.request, MOST_ARTIFACT_BYTES);
-    const { value, errors } = validateFileRequest(bytes, null, input.request);
+    const name = input.request ?? FILE_REQUEST_FILE;
+    const bytes = await readFileRequest(ports, input);
+    const { value, errors } = validateFileRequest(bytes, null, name);
     if (value === null) {
       const first = errors[0]!;
       throw new VerbatimError("FILE_REQUEST_INVALID", {
         message: `${first.code}: ${first.at ?? ""} ${first.message}`,
-        where: `${input.request}:${first.line ?? 1}`,
+        where: `${name}:${first.line ?? 1}`,
         details: { errors },
       });
     }
     const slug = toRepoSlug(ports.repoName, (name) => ports.crypto.sha256(name));
     const pack = buildPack(value, slug, librarianRules(ports), ports.reader);
     const text = formatArtifact(pack);
+    const output = { text, summary: pack.summary, sha256: ports.crypto.sha256(text), out: input.out ?? null };
+    ports.admit?.(output);
     if (input.out !== undefined) await ports.files.create(input.out, new TextEncoder().encode(text));
     await recordPack(ports, "workflow/_pack", ports.crypto.sha256(bytes), text);
-    return { text, summary: pack.summary, sha256: ports.crypto.sha256(text), out: input.out ?? null };
+    return output;
   },
 });
+
+/** The bytes of a request: its file, or what was given instead of one. */
+async function readFileRequest(
+  { files }: WorkflowPorts,
+  { request, file_request }: { readonly request?: string | undefined; readonly file_request?: unknown },
+): Promise<Uint8Array> {
+  if ((request === undefined) === (file_request === undefined)) {
+    throw new VerbatimError("INPUT_INVALID", { message: "give either a file with a request or the request itself" });
+  }
+  if (request !== undefined) return files.read(request, MOST_ARTIFACT_BYTES);
+  return new TextEncoder().encode(JSON.stringify(file_request));
+}
 
 const PATCH_CHECK = defineOperation({
   name: "workflow.patch-check",

@@ -22,6 +22,11 @@ export type FoundFile =
 /** Looks at single files of a repository's working tree, never at a folder. Synchronous: the librarian reads thousands. */
 export interface RepoReader {
   look(path: string): FoundFile;
+  /**
+   * The text of a small regular file that no link leads to, in as few calls as reading it takes; null where `look` has
+   * to say what is there. At most `most` bytes are read.
+   */
+  readPlain(path: string, most: number): FileText | null;
 }
 
 /** A tree of a repository; `objects` is a folder with objects the repository itself does not have. */

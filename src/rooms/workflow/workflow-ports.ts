@@ -41,6 +41,8 @@ export interface WorkflowPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly progress: Progress;
+  /** Throws when the door cannot carry an answer; asked before anything is recorded. */
+  admit?(output: unknown): void;
   readonly files: LocalFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly actor: string;

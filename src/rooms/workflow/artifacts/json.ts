@@ -2,7 +2,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  locatePointer,
+  locatePointers,
   parseJson,
 } from "../../../core/canonical/index.ts";
 import { isInteger, toPointer } from "../../../core/contracts/index.ts";
@@ -121,8 +121,14 @@ export function validateJson<T>(
   const verdict = judge(value);
   if (verdict.errors.length === 0 && verdict.warnings.length === 0) return verdict;
   const text = typeof bytes === "string" ? bytes : decoder.decode(bytes);
-  const locate = (finding: ArtifactFinding) => ({ ...finding, line: locatePointer(text, finding.at ?? "").line });
-  return { ...verdict, errors: verdict.errors.map(locate), warnings: verdict.warnings.map(locate) };
+  const findings = [...verdict.errors, ...verdict.warnings];
+  const places = locatePointers(
+    text,
+    findings.map(({ at }) => at ?? ""),
+  );
+  const located = findings.map((finding, i) => ({ ...finding, line: places[i]!.line }));
+  const count = verdict.errors.length;
+  return { ...verdict, errors: located.slice(0, count), warnings: located.slice(count) };
 }
 
 /** What the strict parser says, as a finding: JSON_INVALID with the parser's own code. */

@@ -96,6 +96,22 @@ class PackBuilder {
     const complete = this.#included.get(path);
     if (complete === true) return null;
     if (complete === false) return { reason: "invalid_request", detail: "duplicate_path" };
+    return this.#addPlain(path, need) ? null : this.#addLooked(path, need);
+  }
+
+  /** Most needs are small plain files asked for in full: one that fits is read without a look at it first. */
+  #addPlain(path: string, need: Need): boolean {
+    const { max_files, max_total_bytes } = this.#request.budget;
+    if (need["mode"] !== "full" || this.files.length >= max_files || findDenial(path, this.#rules) !== null)
+      return false;
+    const left = max_total_bytes - this.#bytes;
+    const content = this.#repo.readPlain(path, left + 4);
+    if (content === null || content.bytes > left) return false;
+    this.#add({ path, why: this.#why, content: content.text }, content.bytes, true);
+    return true;
+  }
+
+  #addLooked(path: string, need: Need): LeftOut | null {
     const found = this.#look(path);
     return "reason" in found ? found : this.#addContent(path, need, found);
   }

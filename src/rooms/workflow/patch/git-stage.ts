@@ -21,15 +21,18 @@ export async function judgePatchWithGit(
   const target = findBadTarget(sections, types);
   if (target !== null) return target;
   if (code !== 0) return rejectByGit("PATCH_GIT_CHECK_FAIL", "git_apply_check", stderr);
-  const mismatch = findGitMismatch(stdout, sections) ?? findModeMismatch(sections, types);
+  const mismatch = findModeMismatch(sections, types) ?? findGitMismatch(stdout, sections);
   return mismatch === null ? result : rejectByGit("PATCH_GIT_MISMATCH", "git_names", mismatch);
 }
 
-/** git lets a patch announce a mode the file does not have and then changes nothing. */
+/** git lets a patch announce a mode the file does not have, and then changes nothing or something else. */
 function findModeMismatch(sections: readonly PatchSection[], types: ReadonlyMap<string, TargetType>): string | null {
-  const changes = sections.filter(({ old_mode, new_mode }) => old_mode !== null && new_mode !== null);
-  const wrong = changes.find(({ old_path, old_mode }) => MODES[types.get(old_path) ?? "missing"] !== old_mode);
-  return wrong === undefined ? null : `${wrong.old_path} does not have the mode ${wrong.old_mode}`;
+  for (const { old_path, old_mode, new_mode, index_mode } of sections) {
+    const announced = old_mode !== null && new_mode !== null ? old_mode : new_mode === null ? index_mode : null;
+    const real = MODES[types.get(old_path) ?? "missing"];
+    if (announced !== null && real !== announced) return `${old_path} does not have the mode ${announced}`;
+  }
+  return null;
 }
 
 const MODES: Readonly<Partial<Record<TargetType, string>>> = { file: "100644", executable: "100755" };

@@ -79,9 +79,37 @@ describe("names that git would act on", () => {
       `diff --git a/src/x b/src/x\nindex 1..2\nindex 1..2\n${body("src/x")}`,
       rule("duplicate_header_line", 3),
     ],
+    [
+      "names that differ and are bad as well: the difference is named first",
+      "diff --git a/../x b/yyyy\nold mode 100644\nnew mode 100755\n",
+      rule("header_mismatch", 1),
+    ],
+    ["a header without prefixes", "diff --git src/xy src/xy\nold mode 100644\nnew mode 100755\n", rule("prefix", 1)],
+    ["a combined diff after a good section", `${section("src/x")}diff --cc src/y\n`, rule("trailing_text", 7)],
+    ["the signature of a mail", `${section("src/x")}-- \n2.39.5\n`, rule("hunk_count", 7)],
+    ["a gitlink", "diff --git a/src/s b/src/s\nnew file mode 160000\n", { stage: "policy", rule: "mode", line: 2 }],
+    [
+      "a symbolic link",
+      "diff --git a/src/s b/src/s\nnew file mode 120000\n",
+      { stage: "policy", rule: "mode", line: 2 },
+    ],
+    [
+      "the mode of a link in an index line",
+      `diff --git a/src/x b/src/x\nindex 1..2 120000\n${body("src/x")}`,
+      { stage: "policy", rule: "mode", line: 2 },
+    ],
+    ["a hunk of nothing", section("src/x").replace("@@ -1 +1 @@", "@@ -0,0 +0,0 @@"), rule("empty_hunk", 4)],
+    ["Windows line ends in headers", section("src/x").replace("--- a/src/x", "--- a/src/x\r"), rule("crlf_header", 2)],
+    ["a quoted /dev/null", section("src/x").replace("--- a/src/x", '--- "/dev/null"'), rule("prefix", 2)],
     ["a mode that is no mode", "diff --git a/src/x b/src/x\nold mode 0644\nnew mode 100755\n", rule("mode", 2)],
   ])("refuses %s", (_, patch, expected) => {
     expect(judge(patch)).toMatchObject(expected);
+  });
+
+  it("reads names of any length", () => {
+    const path = `src/${"x".repeat(300_000)}`;
+    const patch = `diff --git a/src/a b/${path}\nrename from src/a\nrename to ${path}\n`;
+    expect(judge(patch)).toMatchObject({ verdict: "accept", operations: ["rename"] });
   });
 
   it("takes exactly one prefix off, so a folder named b stays", () => {

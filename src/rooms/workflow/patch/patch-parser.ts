@@ -210,6 +210,7 @@ class SectionParser {
       new_path: names.new,
       old_mode: oldMode ?? ext.get("deleted file mode"),
       new_mode: newMode ?? ext.get("new file mode"),
+      index_mode: ext.get("index") || null,
       added: body?.added ?? 0,
       deleted: body?.deleted ?? 0,
       line,

@@ -1,3 +1,5 @@
+import { encodeUtf8 } from "../../../core/canonical/index.ts";
+import { toByteText } from "./patch-lines.ts";
 import { dropPrefix, type Platform, readPlainName, readQuoted, toPath } from "./patch-names.ts";
 import { refuseParse, refusePolicy } from "./rejection.ts";
 
@@ -11,6 +13,8 @@ export interface PatchSection {
   readonly new_path: string;
   readonly old_mode: string | null;
   readonly new_mode: string | null;
+  /** The mode an index line gives for a file whose mode does not change. */
+  readonly index_mode: string | null;
   readonly added: number;
   readonly deleted: number;
   /** Line of the `diff --git` header. */
@@ -63,7 +67,7 @@ export class ExtendedLines {
       default: {
         const match = /^[0-9a-fA-F]+\.\.[0-9a-fA-F]+(?: (.*))?$/s.exec(value);
         if (match === null) return refuseParse("unknown_header_line", line);
-        return match[1] === undefined ? value : readMode(match[1], line);
+        return match[1] === undefined ? "" : readMode(match[1], line);
       }
     }
   }
@@ -105,11 +109,14 @@ export function readHeaderOperands(
 ): HeaderNames {
   const split = splitOperands(text, line, known);
   if (split === null) return refuseParse(known !== null || hasBody ? "header_mismatch" : "bad_header", line);
-  const old = toPath(dropPrefix(split.old, "a/", line), line, platform);
-  const next = toPath(dropPrefix(split.new, "b/", line), line, platform);
-  const wanted = known ?? { old, new: old };
+  const old = dropPrefix(split.old, "a/", line);
+  const next = dropPrefix(split.new, "b/", line);
+  const wanted =
+    known === null
+      ? { old, new: old }
+      : { old: toByteText(encodeUtf8(known.old)), new: toByteText(encodeUtf8(known.new)) };
   if (old !== wanted.old || next !== wanted.new) refuseParse("header_mismatch", line);
-  return { old, new: next };
+  return { old: toPath(old, line, platform), new: toPath(next, line, platform) };
 }
 
 function splitOperands(text: string, line: number, known: HeaderNames | null): HeaderNames | null {
@@ -145,12 +152,6 @@ function refuseQuote(text: string, line: number): string {
 
 // With rename or copy the raw text must be exactly those two names: no other split can be meant.
 function splitKnown(text: string, known: HeaderNames): HeaderNames | null {
-  const [old, next] = [`a/${toBytes(known.old)}`, `b/${toBytes(known.new)}`];
+  const [old, next] = [`a/${toByteText(encodeUtf8(known.old))}`, `b/${toByteText(encodeUtf8(known.new))}`];
   return text === `${old} ${next}` ? { old, new: next } : null;
-}
-
-const encoder = new TextEncoder();
-
-function toBytes(name: string): string {
-  return String.fromCharCode(...encoder.encode(name));
 }
