@@ -45,6 +45,7 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   ],
   "world.capsule": (viewer) => EVERYBODY.map((person) => ({ viewer, person })),
   "world.pocket": (viewer) => [{ viewer }],
+  "world.calendar": (viewer) => [{ viewer }],
   "world.export": (viewer) => [{ viewer, kind: "viewer" }],
   // A refresh writes its own answer and nothing else, so it reads.
   "world.invoke": (viewer, { cursors }) =>

@@ -13,6 +13,16 @@ interface Answer {
   readonly body: Record<string, never> & { readonly error?: { readonly code: string } };
 }
 
+interface Described {
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Record<string, object>;
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly properties: object } }> };
+}
+
+interface Written {
+  readonly visibility: { readonly scope: string; readonly visible_to: readonly string[] };
+}
+
 let folder: string;
 let app: App;
 let http: RunningHttp;
@@ -253,6 +263,89 @@ describe("the rest of the API", () => {
     const page = await fetch(http.url);
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
     expect(await page.text()).not.toMatch(/<script>|onclick/);
+  });
+
+  it("describes every route with its parameters, its body and its answer", async () => {
+    const { paths } = (await call("GET", "/api/openapi.json")).body as unknown as {
+      paths: Record<string, Record<string, Described>>;
+    };
+    const routes = Object.entries(paths).filter(([path]) => path.startsWith("/api/worlds"));
+    expect(routes.length).toBeGreaterThanOrEqual(23);
+    for (const [path, methods] of routes) {
+      for (const [method, route] of Object.entries(methods)) {
+        const named = [...path.matchAll(/\{([a-z]+)\}/g)].map(([, name]) => name);
+        const inPath = route.parameters.filter((one) => one.in === "path").map(({ name }) => name);
+        expect(inPath, `${method} ${path}`).toEqual(named);
+        expect(route.responses["default"], `${method} ${path}`).toBeDefined();
+        const isWrite = ["post", "put", "patch"].includes(method);
+        expect(route.requestBody !== undefined, `${method} ${path}`).toBe(isWrite);
+      }
+    }
+    const item = paths["/api/worlds/{id}/pocket/calendar"]!["post"]!.requestBody!.content["application/json"]!.schema;
+    expect(Object.keys(item.properties).sort()).toEqual(["location", "notes", "time", "title", "visible_to"]);
+    const query = paths["/api/worlds/{id}/search"]!["get"]!.parameters.filter((one) => one.in === "query");
+    expect(query.map(({ name }) => name)).toEqual(["viewer", "q", "person", "from", "to", "limit"]);
+  });
+
+  it("tells a viewer nothing that counts what is hidden", async () => {
+    await call("PUT", "/api/worlds/w_harbour/presence", { present: ["GEORGE", "ANA"] });
+    await call("POST", "/api/worlds/w_harbour/invocations", envelope("h-count", "Only Ana hears this."));
+    const mine = { to: guarded, token: await makeToken("ANA") };
+    expect((await call("GET", "/api/health", undefined, mine)).body).toEqual({ ok: true, version: "0.0.0" });
+    expect((await call("GET", "/api/metrics", undefined, mine)).status).toBe(403);
+    expect((await call("GET", "/api/worlds/w_harbour", undefined, mine)).body).not.toHaveProperty("head");
+    const page = (await call("GET", "/api/worlds/w_harbour/projection?limit=1", undefined, mine)).body as unknown as {
+      entries: { entry_id: string }[];
+      cursor_after: string;
+    };
+    const path = `/api/worlds/w_harbour/entries/${page.entries[0]!.entry_id}`;
+    const asViewer = (await call("GET", path, undefined, mine)).body as unknown as Written;
+    expect(asViewer.visibility).toEqual({ scope: "PRIVATE", visible_to: ["ANA"] });
+    const asOwner = (await call("GET", path)).body as unknown as Written;
+    expect(asOwner.visibility).toEqual({ scope: "PRIVATE", visible_to: ["ANA", "GEORGE"] });
+    // A cursor holds for the viewer it was made for and for nobody else.
+    const foreign = await call("GET", `/api/worlds/w_harbour/projection?after=${page.cursor_after}&viewer=GEORGE`);
+    expect([foreign.status, foreign.body.error?.code]).toEqual([400, "CURSOR_INVALID"]);
+    const note = await call("GET", "/api/worlds/w_harbour/capsules/ANA?derived=true", undefined, mine);
+    expect([note.status, note.body.error?.code]).toEqual([403, "OWNER_ONLY"]);
+    const world = await call("GET", "/api/worlds/w_harbour/projection?viewer=WORLD");
+    expect([world.status, world.body.error?.code]).toEqual([400, "PERSON_UNKNOWN"]);
+  });
+
+  it("refuses bodies that are too large, in one piece or in many, and stays alive", async () => {
+    const path = "/api/worlds/w_harbour/invocations";
+    const large = await call("POST", path, "x".repeat(256 * 1024 + 1));
+    expect([large.status, large.body.error?.code]).toEqual([413, "BODY_TOO_LARGE"]);
+    const pieces = new ReadableStream({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode("y".repeat(64 * 1024))),
+    });
+    const options = { method: "POST", body: pieces, duplex: "half" } as unknown as RequestInit;
+    // The server answers before it has read everything; some clients then see the answer, others a closed connection.
+    const status = await fetch(`${http.url}${path}`, options).then(
+      (response) => response.status,
+      () => 413,
+    );
+    expect(status).toBe(413);
+    expect((await call("GET", "/api/health")).status).toBe(200);
+    const deep = await call("POST", path, `${"[".repeat(40)}${"]".repeat(40)}`);
+    expect(deep.body.error?.code).toBe("JSON_TOO_DEEP");
+  });
+
+  it("takes the pocket's own names, and imports under a key once", async () => {
+    const item = { title: "Market", time: "2026-01-02T09:00", visible_to: ["GEORGE", "ANA"] };
+    expect((await call("POST", "/api/worlds/w_harbour/pocket/calendar", item)).status).toBe(200);
+    const message = { from: "ANA", text: "Are you up?", visible_to: ["GEORGE"] };
+    expect((await call("POST", "/api/worlds/w_harbour/pocket/messages", message)).status).toBe(200);
+    const pocket = await call("GET", "/api/worlds/w_harbour/pocket?viewer=ANA");
+    expect(JSON.stringify(pocket.body)).toContain("Market");
+    const card = { name: "Mira", description: "Mira keeps the lighthouse." };
+    const headers = { "idempotency-key": "mira" };
+    const first = await call("POST", "/api/worlds/w_harbour/imports?enter=false", card, { headers });
+    const again = await call("POST", "/api/worlds/w_harbour/imports?enter=false", card, { headers });
+    expect(first.body).toMatchObject({ people: [{ person_id: "MIRA" }], entries: 1 });
+    expect(again.body).toEqual(first.body);
+    const people = (await call("GET", "/api/worlds/w_harbour/people")).body as unknown as { people: object[] };
+    expect(people.people).toHaveLength(3);
   });
 
   it("keeps control writes with a key to one", async () => {

@@ -112,6 +112,9 @@ export interface EntryRow {
   readonly text: string;
 }
 
+/** What a reader is shown of an entry: everything but its place in the ledger. */
+export type ShownRow = Omit<EntryRow, "position" | "created_ms">;
+
 export interface VisibleRow {
   readonly wseq: number;
   readonly person: number;
@@ -189,7 +192,7 @@ export interface WorldReader {
   list(): Promise<WorldRow[]>;
   find(worldId: string): Promise<WorldRow | null>;
   people(world: number): Promise<PersonRow[]>;
-  visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<EntryRow[]>;
+  visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]>;
   entries(world: number, wseqs: readonly number[]): Promise<EntryRow[]>;
   entriesById(world: number, ids: readonly string[]): Promise<EntryRow[]>;
   entriesOfBundle(world: number, bundleId: string): Promise<EntryRow[]>;

@@ -120,10 +120,17 @@ function toFields(operation: Operation): object {
   };
   if (operation.name === "world.settings-set") return schema.properties?.["settings"] ?? {};
   const said = new Set(["world", "key", ...PATH_FIELDS]);
-  const properties = Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !said.has(name)));
-  return { ...schema, properties, required: (schema.required ?? []).filter((name) => !said.has(name)) };
+  const rename = operation.name.startsWith("world.calendar") || operation.name === "world.message-add" ? POCKET : {};
+  const known = Object.entries(schema.properties ?? {}).filter(([name]) => !said.has(name));
+  const properties = Object.fromEntries(known.map(([name, field]) => [rename[name] ?? name, field]));
+  return {
+    ...schema,
+    properties,
+    required: (schema.required ?? []).filter((name) => !said.has(name)).map((name) => rename[name] ?? name),
+  };
 }
 
+const POCKET: Readonly<Record<string, string>> = { at: "time", to: "visible_to" };
 const PATH_FIELDS = ["item_id"] as const;
 
 function toSchema(schema: z.ZodType, io: "input" | "output"): object {

@@ -1,7 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import { hostname, networkInterfaces } from "node:os";
-import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { App } from "../../app/app-type.ts";
 import { listOperations } from "../../app/operations.ts";
@@ -9,6 +6,9 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { readInput } from "./body.ts";
 import { Callers, requireOwner } from "./caller.ts";
 import { toErrorBody } from "./failure.ts";
+import { allowedHosts, isLoopback, requireOwnHost } from "./host-check.ts";
+import { listenHttp } from "./listener.ts";
+import type { McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
@@ -23,6 +23,8 @@ export interface HttpOptions {
   readonly port: number;
   /** Token of the owner; off loopback one is made when it is missing. */
   readonly token?: string | undefined;
+  /** MCP for the owner at /mcp. */
+  readonly mcp?: McpFetch | undefined;
   /** Told about failures that the caller must not see. */
   readonly log?: (thrown: unknown) => void;
 }
@@ -34,28 +36,17 @@ export interface RunningHttp extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
-const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-const MAX_HEADER_BYTES = 16 * 1024;
 const AUTONOMY_MS = 5000;
 
 /** Starts the HTTP API with server-sent events and the small page. */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
-  const isLoopback = LOOPBACK.has(options.host);
-  const token = options.token ?? (isLoopback ? null : `vo_${randomBytes(24).toString("hex")}`);
+  const isLocal = isLoopback(options.host);
+  const token = options.token ?? (isLocal ? null : `vo_${randomBytes(24).toString("hex")}`);
   const streams = new WorldStreams(options.app);
-  const hono = await makeApp(options, isLoopback, token, streams);
-  const answer = getRequestListener(hono.fetch);
-  const server = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES },
-    (incoming, outgoing) => void answer(incoming, outgoing),
-  );
-  await listen(server, options.port, options.host);
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : options.port;
-  const shownHost = options.host.includes(":") ? `[${options.host}]` : options.host;
+  const hono = await makeApp(options, isLocal, token, streams);
+  const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
   }, AUTONOMY_MS);
@@ -63,10 +54,9 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const close = async (): Promise<void> => {
     clearInterval(autonomy);
     await streams.close();
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await listening.close();
   };
-  return { url: `http://${shownHost}:${port}`, token, close, [Symbol.asyncDispose]: close };
+  return { url: listening.url, token, close, [Symbol.asyncDispose]: close };
 }
 
 /** Looks whether there are worlds first: a server that nobody uses must not make a store. */
@@ -75,24 +65,15 @@ async function passTime(app: App): Promise<void> {
   if (worlds.length > 0) await app.call("world.autonomy", {});
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(new VerbatimError("USAGE", { message: `cannot listen on ${host}:${port}: ${cause.code}`, cause })),
-    );
-    server.listen(port, host, resolve);
-  });
-}
-
 async function makeApp(
-  { app, version, host, log }: HttpOptions,
-  isLoopback: boolean,
+  { app, version, host, log, mcp }: HttpOptions,
+  isLocal: boolean,
   token: string | null,
   streams: WorldStreams,
 ): Promise<Hono<{ Variables: Variables }>> {
   const hono = new Hono<{ Variables: Variables }>();
-  const callers = new Callers(app, isLoopback, token);
-  const allowed = allowedHosts(host, isLoopback);
+  const callers = new Callers(app, isLocal, token);
+  const allowed = allowedHosts(host);
 
   hono.onError((thrown, call) => {
     const { status, body, headers } = toErrorBody(thrown);
@@ -112,6 +93,12 @@ async function makeApp(
   hono.get("/page.css", (call) => call.body(PAGE_CSS, 200, { "Content-Type": "text/css; charset=utf-8" }));
   hono.get("/page.js", (call) => call.body(PAGE_JS, 200, { "Content-Type": "text/javascript; charset=utf-8" }));
 
+  if (mcp !== undefined) {
+    hono.all("/mcp", async (call) => {
+      requireOwner(await callers.identify(call.req.header("authorization")));
+      return mcp.fetch(call.req.raw);
+    });
+  }
   hono.use("/api/*", async (call, next) => {
     call.set("caller", await callers.identify(call.req.header("authorization")));
     await next();
@@ -158,26 +145,4 @@ function toDocs(
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Verbatim API</title><link rel="stylesheet" href="/page.css"></head>';
   const table = `<table><thead><tr><th>route</th><th>does</th><th>for</th></tr></thead><tbody>${[...rows, ...more].join("")}</tbody></table>`;
   return `${head}<body><main><h1>API</h1>${table}</main></body></html>`;
-}
-
-/** Names under which this server may be called; a page of another site must not reach it through a name of its own. */
-function allowedHosts(host: string, isLoopback: boolean): ReadonlySet<string> {
-  if (isLoopback) return new Set(["127.0.0.1", "localhost", "[::1]"]);
-  if (!EVERYWHERE.has(host)) return new Set([host, "localhost", "127.0.0.1"]);
-  const own = Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address)),
-  );
-  return new Set([...own, hostname().toLowerCase(), "localhost", "127.0.0.1", "[::1]"]);
-}
-
-function requireOwnHost(host: string | undefined, origin: string | undefined, allowed: ReadonlySet<string>): void {
-  const name = host?.toLowerCase().replace(/:\d+$/, "");
-  if (name === undefined || !allowed.has(name)) throw new VerbatimError("HOST_REFUSED", { where: "Host" });
-  if (
-    origin !== undefined &&
-    origin.toLowerCase() !== `http://${host?.toLowerCase()}` &&
-    origin.toLowerCase() !== `https://${host?.toLowerCase()}`
-  ) {
-    throw new VerbatimError("HOST_REFUSED", { where: "Origin" });
-  }
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { openApp } from "../../app/app.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
 
 /** The surroundings of one `verbatim studio`. */
@@ -15,13 +16,15 @@ export interface StudioWorld {
   readonly stderr: { write(text: string): unknown };
   /** Ends the server. */
   readonly signal: AbortSignal;
+  /** MCP over the workspace of a folder; another surface makes it. */
+  readonly openMcp?: (folder: string) => AsyncDisposable & McpFetch;
 }
 
 const DEFAULT_PORT = 4680;
 
 const HELP = `verbatim studio [--port N] [--host H] [--token T] [--no-web] [-C DIR]
 
-Serves the HTTP API, server-sent events and a page of this workspace.
+Serves the HTTP API, server-sent events, MCP (at /mcp) and a page of this workspace.
 
   --port N    port to listen on (${DEFAULT_PORT}; 0 takes a free one)
   --host H    address to listen on (127.0.0.1); anywhere else needs a token, which is made when none is given
@@ -57,8 +60,10 @@ async function serve(world: StudioWorld): Promise<number> {
     platform: world.platform,
     notify: (text) => void world.stderr.write(`${text}\n`),
   });
+  await using mcp = world.openMcp?.(options.folder ?? world.cwd);
   await using http = await startHttp({
     app,
+    mcp,
     version: world.version,
     host: options.host,
     port: options.port,

@@ -186,9 +186,14 @@ export function worldRoutes(
     "/:id/capsules/:person",
     "viewer",
     "Quotes a person.",
-    { operation: "world.capsule", query: ["viewer"] },
+    { operation: "world.capsule", query: ["viewer", "derived"] },
     async (call, world) =>
-      answer(call, "world.capsule", { world, viewer: viewer(call), person: call.req.param("person") }),
+      answer(call, "world.capsule", {
+        world,
+        viewer: viewer(call),
+        person: call.req.param("person"),
+        derived: wantsNote(call),
+      }),
   );
   route("get", "/:id/people", "viewer", "Lists people.", { operation: "world.people" }, async (call, world) =>
     answer(call, "world.people", { world }),
@@ -238,7 +243,8 @@ export function worldRoutes(
     "operator",
     "Adds a calendar item.",
     { operation: "world.calendar-add" },
-    async (call, world) => answer(call, "world.calendar-add", { ...(await readInput(call)), world, key: key(call) }),
+    async (call, world) =>
+      answer(call, "world.calendar-add", { ...toFlags(await readInput(call)), world, key: key(call) }),
   );
   route(
     "post",
@@ -255,7 +261,8 @@ export function worldRoutes(
     "operator",
     "Sends a message.",
     { operation: "world.message-add" },
-    async (call, world) => answer(call, "world.message-add", { ...(await readInput(call)), world, key: key(call) }),
+    async (call, world) =>
+      answer(call, "world.message-add", { ...toFlags(await readInput(call)), world, key: key(call) }),
   );
   route(
     "get",
@@ -321,6 +328,18 @@ export function worldRoutes(
     return call.json(call.get("caller").role === "owner" ? report : { ok: report.ok });
   });
   return { hono, routes };
+}
+
+/** The pocket's own names for what the operations call `at` and `to`. */
+function toFlags({ time, visible_to, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return dropAbsent({ ...rest, at: time ?? rest["at"], to: visible_to ?? rest["to"] });
+}
+
+/** A note costs a model call, so only the owner can ask for one. */
+function wantsNote(call: Call): boolean {
+  if (call.req.query("derived") !== "true") return false;
+  requireOwner(call.get("caller"));
+  return true;
 }
 
 /** Nobody learns of a world they have no right to. */

@@ -4,8 +4,17 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
 import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../contracts.ts";
 import { parseCall } from "../service/calls.ts";
+import { deriveNote } from "../service/derive.ts";
 import { loadWorld } from "../service/reading.ts";
-import { followWorld, readCapsule, readEntry, readPage, readViewerPocket, search } from "../service/views.ts";
+import {
+  followWorld,
+  readCalendar,
+  readCapsule,
+  readEntry,
+  readPage,
+  readViewerPocket,
+  search,
+} from "../service/views.ts";
 import { parseInstant } from "../time/instant.ts";
 import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";
 
@@ -142,10 +151,13 @@ export const capsule = defineOperation({
     person: z.string().min(1).describe("Id of the person."),
     world: worldField,
     viewer: viewerField,
+    derived: z.boolean().default(false).describe("Also let the writer's model add a note; it is no authority."),
   }),
   output: capsuleSchema,
-  async run(room: WorldRoom, { person, world, viewer }) {
-    const pack = await readCapsule(room, await findWorldId(room, world), person, viewer ?? null);
+  async run(room: WorldRoom, { person, world, viewer, derived }) {
+    const worldId = await findWorldId(room, world);
+    const read = derived ? deriveNote : readCapsule;
+    const pack = await read(room, worldId, person, viewer ?? null);
     return JSON.parse(JSON.stringify(pack)) as z.input<typeof capsuleSchema>;
   },
 });
@@ -159,6 +171,28 @@ export const pocket = defineOperation({
   async run(room: WorldRoom, { world, viewer }) {
     const found = await readViewerPocket(room, await findWorldId(room, world), viewer ?? null);
     return JSON.parse(JSON.stringify(found)) as z.input<typeof pocketSchema>;
+  },
+});
+
+export const calendar = defineOperation({
+  name: "world.calendar",
+  summary: "Lists the calendar items a viewer may see, with their ids.",
+  effect: "read",
+  input: z.strictObject({ world: worldField, viewer: viewerField }),
+  output: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        item_id: z.string(),
+        state: z.string().describe("SCHEDULED, DUE, CLOSED, or PAST for one that was over when it was written down."),
+        title: z.string(),
+        time: z.string().nullable(),
+        location: z.string().nullable(),
+        notes: z.string().nullable(),
+      }),
+    ),
+  }),
+  async run(room: WorldRoom, { world, viewer }) {
+    return { items: [...(await readCalendar(room, await findWorldId(room, world), viewer ?? null))] };
   },
 });
 
@@ -278,6 +312,7 @@ export const inspect = defineOperation({
       const found = await loadWorld(door.world, worldId);
       return door.world.calls(found.number, request_id, MAX_CALLS);
     });
+    if (rows.length === 0) await requireInvocation(room, worldId, request_id);
     const all = rows.reverse().map(parseCall);
     if (number === undefined) return { calls: all.map((one) => ({ ...one })), raw };
     const one = all[number - 1];
@@ -285,6 +320,15 @@ export const inspect = defineOperation({
     return { calls: [{ ...one }], raw };
   },
 });
+
+/** Calls are kept for a while only; a request that never was is something else. */
+async function requireInvocation(room: WorldRoom, worldId: string, requestId: string): Promise<void> {
+  const known = await room.store.read(async (door) => {
+    const { number } = await loadWorld(door.world, worldId);
+    return door.world.invocation(number, requestId);
+  });
+  if (known === null) throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+}
 
 /** Every operation that reads something of a world; a test drives a secret at each of them. */
 export const VIEW_OPERATIONS = [
@@ -294,6 +338,7 @@ export const VIEW_OPERATIONS = [
   searchLines,
   capsule,
   pocket,
+  calendar,
   people,
   calls,
   call,

@@ -63,7 +63,7 @@ export function toPostings(crypto: SyncCrypto, numbers: Numbers, entries: readon
   let block = -1;
   let lists = new Map<string, number[]>();
   const flush = (): void => {
-    for (const [key, lows] of lists) postings.push({ key, block, lows: Uint8Array.from(lows) });
+    for (const [key, lows] of lists) postings.push({ key, block, lows: toBytes(lows) });
   };
   for (const entry of entries) {
     const at = Math.floor(entry.wseq / BLOCK);
@@ -84,4 +84,11 @@ export function toPostings(crypto: SyncCrypto, numbers: Numbers, entries: readon
   }
   flush();
   return postings;
+}
+
+const ONE_BYTE = Array.from({ length: BLOCK }, (_, low) => Uint8Array.of(low));
+
+/** Most lists of a beat hold one number. */
+function toBytes(lows: readonly number[]): Uint8Array {
+  return lows.length === 1 ? ONE_BYTE[lows[0]!]! : Uint8Array.from(lows);
 }

@@ -12,7 +12,8 @@ export interface CallRecord {
   readonly call_id: string;
   readonly request_id: string;
   readonly pass: string;
-  readonly purpose: Purpose;
+  /** DERIVED: a note that was asked for outside of beats. */
+  readonly purpose: Purpose | "DERIVED";
   readonly actor: string;
   readonly view: View;
   readonly provider: string;

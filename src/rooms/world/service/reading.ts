@@ -3,7 +3,7 @@ import type { Author, Cast, Channel, Scope } from "../cast.ts";
 import type { LedgerEntry } from "../check/context.ts";
 import { isAllowed, type View } from "../gate.ts";
 import { invalidCursor, readCursor } from "../ids.ts";
-import type { EntryRange, EntryRow, WorldReader, WorldRow } from "../ports.ts";
+import type { EntryRange, ShownRow, WorldReader, WorldRow } from "../ports.ts";
 import { type Numbers, toFilter, toNumbers } from "./audience.ts";
 import { castOf, keyOf, parseState, type WorldState } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
@@ -46,7 +46,7 @@ function parseAudience(text: string): readonly string[] {
 }
 
 /** A row as the ledger entry it is. */
-export function toLedgerEntry(row: EntryRow): LedgerEntry {
+export function toLedgerEntry(row: ShownRow): LedgerEntry {
   return {
     entry_id: row.entry_id,
     bundle_id: row.bundle_id,
@@ -74,8 +74,13 @@ export async function readVisible(
 }
 
 /** Rows a view may see, as ledger entries. */
-export function gated(world: OpenWorld, view: View, rows: readonly EntryRow[]): LedgerEntry[] {
-  return rows.map(toLedgerEntry).filter((entry) => isAllowed(world.cast, view, entry));
+export function gated(world: OpenWorld, view: View, rows: readonly ShownRow[]): LedgerEntry[] {
+  const entries: LedgerEntry[] = [];
+  for (const row of rows) {
+    const entry = toLedgerEntry(row);
+    if (isAllowed(world.cast, view, entry)) entries.push(entry);
+  }
+  return entries;
 }
 
 /** The number of the entry a cursor names for a viewer; CURSOR_INVALID for everything that does not hold. */
@@ -95,9 +100,9 @@ export async function resolveCursor(
 }
 
 /** The view of a viewer over HTTP, CLI or library; an unknown one is PERSON_UNKNOWN. */
-export function viewerView(world: OpenWorld, viewer: string): View {
+export function viewerView(world: OpenWorld, viewer: string, where = "/viewer"): View {
   if (viewer !== world.cast.operator_id && !world.cast.people.has(viewer)) {
-    throw new VerbatimError("PERSON_UNKNOWN", { message: `${viewer} is nobody in this world`, where: "/viewer" });
+    throw new VerbatimError("PERSON_UNKNOWN", { message: `${viewer} is nobody in this world`, where });
   }
   return { kind: "viewer", id: viewer };
 }

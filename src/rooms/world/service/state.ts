@@ -42,9 +42,18 @@ export function formatState(state: WorldState): string {
   return formatCanonical(state);
 }
 
+// A beat reads the state of its world several times; the same text is the same state.
+const parsed = new Map<string, WorldState>();
+const KEEP_PARSED = 64;
+
 /** The state from what the store kept. Our own canonical text has nothing that a plain parser could lose. */
 export function parseState(text: string): WorldState {
-  return JSON.parse(text) as WorldState;
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const state = JSON.parse(text) as WorldState;
+  if (parsed.size >= KEEP_PARSED) parsed.delete(parsed.keys().next().value!);
+  parsed.set(text, state);
+  return state;
 }
 
 /** Name of a world's stream in the ledger. */

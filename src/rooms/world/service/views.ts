@@ -10,7 +10,7 @@ import { PACK_BYTES, type SearchQuery } from "../retrieval/search.ts";
 import { formatInstant } from "../time/instant.ts";
 import { makeCapsule } from "./frames.ts";
 import type { BeatStatus, Hub } from "./hub.ts";
-import { readPocket } from "./pocket.ts";
+import { filterCalendar, readPocket } from "./pocket.ts";
 import { gated, loadWorld, type OpenWorld, readVisible, resolveCursor, viewerView } from "./reading.ts";
 import { searchWorld } from "./search.ts";
 import { keyOf } from "./state.ts";
@@ -96,7 +96,7 @@ export async function search(
   return ports.store.read(async (door) => {
     const world = await loadWorld(door.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
-    if (query.person_id !== null) viewerView(world, query.person_id);
+    if (query.person_id !== null) viewerView(world, query.person_id, "/person");
     const head = { tool_request_id: "tr:0001", request_id: "search" };
     return searchWorld(ports, door.world, world, view, query, { head, max_bytes: PACK_BYTES });
   });
@@ -112,7 +112,7 @@ export async function readCapsule(
   return ports.store.read(async (door) => {
     const world = await loadWorld(door.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
-    viewerView(world, person);
+    viewerView(world, person, "/person");
     return makeCapsule(ports, door.world, world, view, person, CAPSULE_BYTES, worldTime(ports, world));
   });
 }
@@ -123,6 +123,31 @@ export async function readViewerPocket(ports: WorldPorts, worldId: string, viewe
     const world = await loadWorld(door.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
     return readPocket(ports, door.world, world, view);
+  });
+}
+
+export interface CalendarEntry {
+  readonly item_id: string;
+  readonly state: string;
+  readonly title: string;
+  readonly time: string | null;
+  readonly location: string | null;
+  readonly notes: string | null;
+}
+
+/** The calendar items a viewer may see, with the ids under which they can be closed. */
+export async function readCalendar(
+  ports: WorldPorts,
+  worldId: string,
+  viewer: string | null,
+): Promise<readonly CalendarEntry[]> {
+  return ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const view = viewerView(world, viewer ?? world.cast.operator_id);
+    const visible = filterCalendar(world, view, await door.world.calendar(world.number));
+    return visible.map(({ row: { item_id, state }, item: { title, time, location, notes } }) => {
+      return { item_id, state, title, time, location, notes };
+    });
   });
 }
 

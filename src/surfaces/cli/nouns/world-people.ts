@@ -1,3 +1,4 @@
+import type { App } from "../../../app/app-type.ts";
 import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
@@ -15,7 +16,6 @@ interface Person {
 
 interface Pocket {
   readonly clock: { readonly world_time: string | null; readonly timezone: string | null };
-  readonly calendar: { readonly items: readonly { title: string; time: string | null; location: string | null }[] };
   readonly messages: { readonly items: readonly { from: string; text: string; time: string }[] };
 }
 
@@ -27,6 +27,32 @@ interface Pack {
 interface Capsule {
   readonly capsule_id: string;
   readonly sections: readonly { text: string; provenance: { used_entry_ids: readonly string[] } }[];
+}
+
+interface Entry {
+  readonly author: { readonly author_id: string };
+}
+
+interface Calendar {
+  readonly items: readonly {
+    readonly item_id: string;
+    readonly state: string;
+    readonly title: string;
+    readonly time: string | null;
+    readonly location: string | null;
+  }[];
+}
+
+/** What a verb was asked, for what its output does not say because the contract object has no room for it. */
+const asked = new WeakMap<Io, { readonly app: App; readonly input: Record<string, unknown> }>();
+
+async function remember(input: Record<string, unknown>, io: Io, app: App): Promise<Record<string, unknown>> {
+  asked.set(io, { app, input });
+  return input;
+}
+
+function pick({ world, viewer }: Record<string, unknown>): Record<string, unknown> {
+  return { ...(world === undefined ? {} : { world }), ...(viewer === undefined ? {} : { viewer }) };
 }
 
 const AS = { viewer: { name: "as", value: "VIEWER" } } as const;
@@ -42,9 +68,12 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     args: [{ field: "query", label: "QUERY" }],
     flags: AS,
     examples: ['verbatim world search "blue boat"', "verbatim world search letter --person ANA --as ANA"],
-    render({ results, notes }, io) {
+    prepare: remember,
+    async render({ results, notes }, io) {
+      const { app, input } = asked.get(io)!;
       for (const { entry_id, created_at_world, verbatim_excerpt } of results) {
-        io.line(io.paint.dim(`${created_at_world} ${entry_id}`));
+        const { author } = (await app.call("world.entry", { ...pick(input), entry_id })) as Entry;
+        io.line(io.paint.dim(`${created_at_world} ${author.author_id} ${entry_id}`));
         io.line(shown(verbatim_excerpt));
       }
       if (results.length === 0) io.note("nothing found");
@@ -129,11 +158,16 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     operation: "world.pocket",
     flags: AS,
     examples: ["verbatim world pocket show --as ANA"],
-    render({ clock, calendar, messages }, io) {
+    prepare: remember,
+    async render({ clock, messages }, io) {
+      const { app, input } = asked.get(io)!;
       if (clock.world_time !== null) io.line(`clock ${clock.world_time} (${clock.timezone})`);
-      for (const { title, time, location } of calendar.items) {
+      const { items } = (await app.call("world.calendar", pick(input))) as Calendar;
+      for (const { item_id, state, title, time, location } of items) {
+        if (state === "CLOSED") continue;
+        const place = location === null ? [] : [shown(location)];
         io.line(
-          `item  ${[time ?? "undated", shown(title), location === null ? "" : shown(location)].join("  ").trimEnd()}`,
+          ["item", item_id, time ?? "undated", shown(title), ...place, ...(state === "DUE" ? ["due"] : [])].join("  "),
         );
       }
       for (const { from, text, time } of messages.items) io.line(`from  ${shown(from)}, ${time}: ${shown(text)}`);
