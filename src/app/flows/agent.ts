@@ -150,6 +150,8 @@ async function work(
       keep: sortedUnique([...keep, spool]),
       hash_all: request.hashAll,
       look,
+      // Only at the command line the standard input belongs to whoever asked.
+      stdin: composition.door === "cli" ? "inherit" : "null",
       ...(request.guard === null ? {} : { guard: request.guard }),
       ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
     });

@@ -105,7 +105,10 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
     cwd,
     env: { allow: [...allow], set: { ...options.env_set } },
     view: true,
-    metadata: keep.length > 0 ? { keep: [...keep] } : {},
+    metadata: {
+      ...(keep.length > 0 ? { keep: [...keep] } : {}),
+      ...(options.stdin === "inherit" ? { stdin: "inherit" } : {}),
+    },
   };
   if (options.guard !== undefined) spec["guard"] = options.guard;
   if (options.network !== undefined) spec["network"] = options.network;

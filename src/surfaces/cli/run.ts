@@ -10,6 +10,7 @@ import { createIo, type Io, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
 import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
 import { createProgressBar, type ProgressBar } from "./progress.ts";
+import type { Noun } from "./verb.ts";
 
 /** The surroundings of one command line. */
 export interface CliWorld {
@@ -128,7 +129,9 @@ function refuseNoun(word: string): never {
 async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<number> {
   const { noun } = await entry.load();
   let request: Request | undefined;
-  const program = await buildProgram(entry.noun, entry.summary, noun.verbs, app, (asked) => {
+  const at = line.words.indexOf(entry.noun);
+  const words = [entry.noun, ...line.words.slice(0, at), ...line.words.slice(at + 1)];
+  const program = await buildProgram(entry.noun, entry.summary, meantVerbs(noun.verbs, words), app, (asked) => {
     request = asked;
   });
   const said: string[] = [];
@@ -136,8 +139,6 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
   forAll(program, (command) =>
     command.configureOutput({ writeOut: (text) => help.push(text), writeErr: (text) => said.push(text) }),
   );
-  const at = line.words.indexOf(entry.noun);
-  const words = [entry.noun, ...line.words.slice(0, at), ...line.words.slice(at + 1)];
   try {
     await program.parseAsync(words, { from: "user" });
   } catch (thrown) {
@@ -152,6 +153,13 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
     });
   }
   return request === undefined ? 2 : await answer(request, app, io);
+}
+
+/** What follows `--` is somebody else's command, even where it has the name of a verb: `agent --goal x -- list`. */
+function meantVerbs(verbs: Noun["verbs"], words: readonly string[]): Noun["verbs"] {
+  const own = verbs.filter(({ path, args }) => path.length === 0 && args?.some(({ variadic }) => variadic === true));
+  const isNamed = verbs.some(({ path }) => path[0] !== undefined && path[0] === words[1]);
+  return own.length > 0 && words.includes("--") && !isNamed ? own : verbs;
 }
 
 type AnyCommand = Awaited<ReturnType<typeof buildProgram>>;
