@@ -223,3 +223,17 @@ describe("a domain that did not exist", () => {
     expect(existsSync(join(root, ".verbatim/scratch/new"))).toBe(false);
   });
 });
+
+describe("what a command did in its domain", () => {
+  const guards = ["ns-overlay", "ns-bind", "landlock", "audit"] as const;
+
+  it.for(guards)("is counted under %s", async (guard, { skip }) => {
+    const answer = (await room.ports.guards.probe(false))[guard];
+    if (answer !== "ok") skip(`${guard}: ${answer}`);
+    const script =
+      "cd .verbatim/scratch/d; echo x >> sub/b.txt; chmod 600 run.sh; rm sub/deep/c; mkdir new; echo n > new/n";
+    const run = await room.run(toJobSpec(["sh", "-c", script], { guard }));
+    expect(run).toMatchObject({ accepted: true, inside: { added: 2, changed: 2, removed: 1 } });
+    expect(run.compared).toBeGreaterThan(3);
+  });
+});

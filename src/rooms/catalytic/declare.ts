@@ -11,6 +11,7 @@ import { anchorOf, placeOf } from "./places.ts";
 import { effectivePolicy, type PointedError, type Policy, type Settings } from "./policy.ts";
 import type { CatalyticPorts, TreeLook } from "./ports.ts";
 import { checkPaths, isForbidden } from "./preflight.ts";
+import { explainFields, explainPaths } from "./preflight-advice.ts";
 import { REJECTED_STREAM } from "./words.ts";
 
 /** What a caller asks for. */
@@ -80,7 +81,8 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
     throw new VerbatimError("JOBSPEC_INVALID", {
       message: `the JobSpec has ${reading.errors.length} problem${reading.errors.length === 1 ? "" : "s"}: ${show(reading.errors)}`,
       where: reading.errors[0]?.pointer ?? "",
-      details: { errors: reading.errors },
+      fix: "Correct the fields named above; nothing was run.",
+      details: { errors: reading.errors, problems: explainFields(reading.errors) },
     });
   }
   const given = reading.jobspec;
@@ -90,7 +92,7 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
   const cwd = placeOf(request.root, given.cwd);
   const executable = ports.disk.findExecutable(given.command[0]!, cwd, env["PATH"] ?? "/usr/bin:/bin");
   if (executable === null) errors.push({ code: "COMMAND_NOT_FOUND", pointer: "/command/0" });
-  if (errors.length > 0) await reject(ports, given, errors);
+  if (errors.length > 0) await reject(ports, given, policy, errors);
   const tripwire = { ...settings.tripwire, ...(request.tripwire === undefined ? {} : { on_hit: request.tripwire }) };
   return {
     policy,
@@ -115,13 +117,19 @@ function checkAnchors(jobspec: JobSpec, policy: Policy, found: readonly PointedE
   });
 }
 
-async function reject(ports: CatalyticPorts, jobspec: JobSpec, errors: readonly PointedError[]): Promise<never> {
+async function reject(
+  ports: CatalyticPorts,
+  jobspec: JobSpec,
+  policy: Policy,
+  errors: readonly PointedError[],
+): Promise<never> {
   const body = { run_id: jobspec.run_id, job_id: jobspec.job_id, errors };
   await ports.records.append(REJECTED_STREAM, "REJECTED", JSON.parse(formatCanonical(body)) as object);
   throw new VerbatimError("PREFLIGHT_REJECTED", {
     message: `nothing was run: ${show(errors)}`,
     where: errors[0]!.pointer,
-    details: { errors },
+    fix: "Correct what is named above; nothing was changed.",
+    details: { errors, problems: explainPaths(errors, jobspec, policy) },
   });
 }
 

@@ -7,12 +7,14 @@ import { parsePolicy } from "../../core/trust/policy.ts";
 import { violation } from "./contracts.ts";
 import { declareRun, readPolicy } from "./declare.ts";
 import { examine } from "./doctor.ts";
+import { NO_CHANGES } from "./inside-changes.ts";
 import { readRecord } from "./record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "./records.ts";
 import { acceptCurrent, recoverRuns, retryHalted } from "./recover.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { runCatalytic } from "./run.ts";
 import { runInput, toJobSpec } from "./run-input.ts";
+import { RUN_STATUSES } from "./run-record.ts";
 import { judgeSkill, runSkill } from "./skill-run.ts";
 import { beginLook } from "./tree-now.ts";
 import { verifyRun } from "./verify.ts";
@@ -28,7 +30,7 @@ const runOutput = z.strictObject({
   accepted: z.boolean(),
   condition: z.string().nullable(),
   exit_code: z.int().nullable(),
-  guard: z.enum(GUARD_NAMES),
+  guard: z.enum(GUARD_NAMES).nullable().describe("Null for --check, which tries no guard."),
   outputs: z.array(z.string()),
   quarantined: z.array(z.string()),
   violations: z.array(violation),
@@ -39,6 +41,10 @@ const runOutput = z.strictObject({
   interrupted_by: z.enum(["SIGINT", "SIGTERM"]).nullable(),
   memo_hit: z.boolean(),
   noise: z.array(z.string()),
+  inside: z
+    .strictObject({ added: z.int(), changed: z.int(), removed: z.int() })
+    .describe("Paths the command added, changed and removed in its domains before they were put back."),
+  compared: z.int().describe("Paths outside the domains whose stat was compared before and after."),
 });
 
 export const catalyticRun = defineOperation({
@@ -95,7 +101,9 @@ function noKey(): never {
 }
 
 async function check(ports: RoomPorts, request: Parameters<typeof declareRun>[1]) {
-  const { jobspec } = await declareRun(ports, request);
+  // To judge writes nothing, not even that it refused.
+  const records = { appendRun: async () => undefined, append: async () => undefined };
+  const { jobspec } = await declareRun({ ...ports, records }, request);
   return {
     run_id: jobspec.run_id,
     run_dir: "",
@@ -103,7 +111,7 @@ async function check(ports: RoomPorts, request: Parameters<typeof declareRun>[1]
     accepted: false,
     condition: null,
     exit_code: null,
-    guard: "audit" as const,
+    guard: null,
     outputs: [],
     quarantined: [],
     violations: [],
@@ -114,6 +122,8 @@ async function check(ports: RoomPorts, request: Parameters<typeof declareRun>[1]
     interrupted_by: null,
     memo_hit: false,
     noise: [],
+    inside: { ...NO_CHANGES },
+    compared: 0,
   };
 }
 
@@ -224,7 +234,10 @@ export const catalyticList = defineOperation({
   summary: "Lists the catalytic runs of this workspace, newest first.",
   effect: "read",
   input: z.strictObject({
-    status: z.string().optional().describe("Only runs with this status."),
+    status: z
+      .enum([...RUN_STATUSES, "unfinished"])
+      .optional()
+      .describe("Only runs with this status."),
     limit: z.int().min(1).max(10_000).default(50).describe("At most this many."),
   }),
   output: z.strictObject({
@@ -299,6 +312,8 @@ export const catalyticRecover = defineOperation({
       dry_run: input.dry_run,
       force: input.force,
     });
+    // A run that has nothing to recover must at least be there.
+    if (runs.length === 0 && input.run !== undefined) toRecordPlace(ports, input.run);
     return { runs: runs.map((one) => ({ ...one, steps: [...one.steps] })) };
   },
 });

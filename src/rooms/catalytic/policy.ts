@@ -126,7 +126,7 @@ export function effectivePolicy(config: JsonValue): PolicyReading {
     if (!(KEYS as readonly string[]).includes(key)) fail("CONFIG_INVALID", `/${toPointerToken(key)}`);
   }
   const settings = readSettings(config, fail);
-  const profile = config["profile"] ?? "standard";
+  const profile = config["profile"] === undefined ? "standard" : config["profile"];
   if (profile !== "standard" && profile !== "cmp-01") {
     fail("CONFIG_INVALID", "/profile");
     return { policy: null, settings, errors };
@@ -216,8 +216,8 @@ function readSettings(config: JsonObject, fail: Fail): Settings {
     fail("CONFIG_INVALID", `/${key}`);
     return fallback;
   };
-  const memo = config["memo"] ?? false;
-  if (typeof memo !== "boolean") fail("CONFIG_INVALID", "/memo");
+  const memo = config["memo"];
+  if (memo !== undefined && typeof memo !== "boolean") fail("CONFIG_INVALID", "/memo");
   return {
     guard: choose("guard", GUARD_REQUESTS, "auto"),
     network: choose("network", ["none", "inherit"], "inherit"),
@@ -252,8 +252,8 @@ function readTripwire(value: JsonValue | undefined, fail: Fail): TripwireSetting
   const usual = DEFAULT_SETTINGS.tripwire;
   if (value === undefined) return usual;
   const object = members(value, "/tripwire", ["on_hit", "max_entries", "noise"], fail);
-  const onHit = object["on_hit"] ?? "fail";
-  if (onHit !== "fail" && onHit !== "report") fail("CONFIG_INVALID", "/tripwire/on_hit");
+  const onHit = object["on_hit"];
+  if (onHit !== undefined && onHit !== "fail" && onHit !== "report") fail("CONFIG_INVALID", "/tripwire/on_hit");
   return {
     on_hit: onHit === "report" ? "report" : "fail",
     max_entries: readCount(object["max_entries"], "/tripwire/max_entries", usual.max_entries, fail),
@@ -277,9 +277,10 @@ function readLimits(value: JsonValue | undefined, fail: Fail): Limits {
 function readSigning(value: JsonValue | undefined, fail: Fail): Settings["signing"] {
   if (value === undefined) return null;
   const object = members(value, "/signing", ["key_file", "pinned_keys"], fail);
-  const keyFile = object["key_file"] ?? null;
-  if (keyFile !== null && (typeof keyFile !== "string" || keyFile === "")) fail("CONFIG_INVALID", "/signing/key_file");
-  const pinned = object["pinned_keys"] ?? [];
+  const keyFile = object["key_file"];
+  if (keyFile !== undefined && (typeof keyFile !== "string" || keyFile === ""))
+    fail("CONFIG_INVALID", "/signing/key_file");
+  const pinned = object["pinned_keys"] === undefined ? [] : object["pinned_keys"];
   const keys = Array.isArray(pinned) ? (pinned as readonly JsonValue[]) : [];
   if (!Array.isArray(pinned)) fail("CONFIG_INVALID", "/signing/pinned_keys");
   keys.forEach((key, i) => {

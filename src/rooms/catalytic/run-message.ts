@@ -40,15 +40,18 @@ export function explainEnding(facts: EndingFacts): EndingText {
   }
   const parts = [`${verdict.condition}${command.exit_code === null ? "" : `, exit ${command.exit_code}`}.`];
   if (facts.failure !== null) parts.push(facts.failure.message);
-  parts.push(`${facts.domains} ${facts.domains === 1 ? "domain" : "domains"} restored and identical.`);
+  parts.push(`${count(facts.domains, "domain")} restored and identical.`);
   if (facts.violations.length > 0)
-    parts.push(`${facts.violations.length} violations: ${listViolations(facts.violations)}.`);
+    parts.push(`${count(facts.violations.length, "violation")}: ${listViolations(facts.violations)}.`);
   const { quarantined } = facts;
   if (quarantined.length > 0) {
-    const noun = quarantined.length === 1 ? "output" : "outputs";
-    parts.push(`${quarantined.length} ${noun} in quarantine: ${facts.record}/quarantine/${quarantined[0]}.`);
+    parts.push(`${count(quarantined.length, "output")} in quarantine: ${facts.record}/quarantine/${quarantined[0]}.`);
   }
   return { status: "failed", message: parts.join(" "), next_step: `verbatim catalytic show ${run}` };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function listViolations(violations: readonly Violation[]): string {

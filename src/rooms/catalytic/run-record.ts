@@ -8,15 +8,19 @@ import { type EntryBody, RunLedger } from "./run-ledger.ts";
 import type { Condition, Violation } from "./verdict.ts";
 import { PROOF_FILE, SIGNATURE_FILE } from "./words.ts";
 
-export type RunStatus =
-  | "declared"
-  | "snapshotted"
-  | "executing"
-  | "sealed"
-  | "restored"
-  | "succeeded"
-  | "failed"
-  | "halted";
+/** What STATUS.json may say, in the order of a run. */
+export const RUN_STATUSES = [
+  "declared",
+  "snapshotted",
+  "executing",
+  "sealed",
+  "restored",
+  "succeeded",
+  "failed",
+  "halted",
+] as const;
+
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 const PHASES: Readonly<Record<RunStatus, number>> = {
   declared: 0,

@@ -1,6 +1,7 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Declared, declareRun, type RunRequest } from "./declare.ts";
 import { chooseGuard, describeGuard } from "./guard-choice.ts";
+import type { InsideChanges } from "./inside-changes.ts";
 import { Journal } from "./journal.ts";
 import { acquireLocks, releaseLocks } from "./locks.ts";
 import { claimedPaths, journalOf, type Places, placeOf, worksOf } from "./places.ts";
@@ -32,6 +33,10 @@ export interface RunResult {
   readonly next_step: string;
   readonly memo_hit: boolean;
   readonly noise: readonly string[];
+  /** What the command did in its domains before they were put back. */
+  readonly inside: InsideChanges;
+  /** Paths outside whose stat was compared before and after. */
+  readonly compared: number;
 }
 
 /**
@@ -59,7 +64,7 @@ export async function startCatalytic(
   await acquireLocks(ports, request.state, { run_id: jobspec.run_id, root: request.root, paths, shared: jobspec.view });
   ports.disk.makeFolders(worksOf(request.state));
   const view = jobspec.view ? new ViewRun(ports, request, declared, places, guard) : null;
-  const execution = new RunExecution(ports, request, declared, places, guard, view);
+  const execution = new RunExecution({ ports, request, declared, places, guard, view });
   const stop = ports.interrupts.listen((signal) => execution.interrupt(signal));
   try {
     const run = await execution.run(begun);

@@ -3,6 +3,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { toHex } from "../../core/hex.ts";
 import { commandEnv, effectiveEnv, readPolicy } from "./declare.ts";
 import { describeGuard, GUARD_FACTS } from "./guard-choice.ts";
+import { NO_CHANGES } from "./inside-changes.ts";
 import { type JobSpec, parseJobSpec } from "./jobspec.ts";
 import { type Places, placeOf, worksOf } from "./places.ts";
 import type { RoomPorts } from "./room-ports.ts";
@@ -110,6 +111,8 @@ export async function runSkill(ports: RoomPorts, input: RunInput) {
     interrupted_by: null,
     memo_hit: false,
     noise: [],
+    inside: { ...NO_CHANGES },
+    compared: 0,
   };
 }
 

@@ -23,7 +23,7 @@ export interface Io {
   /** Asks a yes-or-no question; giving up is INTERRUPTED. */
   confirm(question: string): Promise<boolean>;
   /** Writes result text: exactly as given into a file or pipe, without control characters to a terminal. */
-  out(text: string): Promise<void>;
+  out(text: string | Uint8Array): Promise<void>;
   /** Writes a line of a result. Control characters in it are shown, not sent. */
   line(text?: string): void;
   /** Says something about the work on stderr; silent with --quiet. */
@@ -63,7 +63,7 @@ export function createIo(
     streams.stderr.write(`${finish(text, colours.stderr)}\n`);
   };
   let buffer = "";
-  const write = (text: string) => {
+  const write = (text: string | Uint8Array) => {
     wipe();
     return new Promise<void>((done) => streams.stdout.write(text, () => done()));
   };
@@ -85,7 +85,8 @@ export function createIo(
     },
     async out(text) {
       await flush();
-      await write(streams.stdout.isTTY === true ? showText(text) : text);
+      const shown = typeof text === "string" ? text : new TextDecoder().decode(text);
+      await write(streams.stdout.isTTY === true ? showText(shown) : text);
     },
     line(text = "") {
       buffer += `${finish(text, colours.stdout)}\n`;

@@ -9,7 +9,7 @@ interface Ran {
   readonly accepted: boolean;
   readonly condition: string | null;
   readonly exit_code: number | null;
-  readonly guard: string;
+  readonly guard: string | null;
   readonly outputs: readonly string[];
   readonly quarantined: readonly string[];
   readonly violations: readonly { readonly code: string; readonly path: string }[];
@@ -20,6 +20,8 @@ interface Ran {
   readonly interrupted_by: "SIGINT" | "SIGTERM" | null;
   readonly memo_hit: boolean;
   readonly noise: readonly string[];
+  readonly inside: { readonly added: number; readonly changed: number; readonly removed: number };
+  readonly compared: number;
 }
 
 interface Problem {
@@ -103,14 +105,29 @@ function tellRun(ran: Ran, io: Io): void {
     io.note(
       `${io.paint.good("proved")} run ${ran.run_id}: everything is as it was (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
     );
-    for (const output of ran.outputs) io.note(`  output ${output}`);
-    if (ran.proof_hash !== null) io.note(`  proof ${ran.run_dir}/PROOF.json ${ran.proof_hash.slice(0, 12)}`);
-  } else {
-    io.note(`run ${ran.run_id} ${io.paint.bad(ran.status)}: ${ran.message}`);
-    for (const { code, path } of ran.violations) io.note(`  ${code} ${path}`);
-  }
+  } else io.note(`run ${ran.run_id} ${io.paint.bad(ran.status)}: ${ran.message}`);
+  if (ran.proof_hash !== null) tellSummary(ran, io);
   if (ran.noise.length > 0) io.note(`  changed by others meanwhile: ${ran.noise.join(", ")}`);
   if (ran.next_step !== "") io.note(`  next: ${ran.next_step}`);
+}
+
+/** What the command did inside, what came of the outside, what stays, and the proof. */
+function tellSummary(ran: Ran, io: Io): void {
+  const { added, changed, removed } = ran.inside;
+  const total = added + changed + removed;
+  const restored = ran.status === "halted" ? "not all of it is back" : "all put back";
+  io.note(
+    `  inside: ${total === 0 ? "nothing changed" : `${added} added, ${changed} changed, ${removed} removed; ${restored}`}`,
+  );
+  const outside = ran.violations.filter(({ code }) => !code.startsWith("OUTPUT_"));
+  const blocked = ran.guard === "audit" ? "nothing was blocked" : "writes there are blocked";
+  io.note(
+    `  outside: ${outside.length === 0 ? "nothing changed" : `${outside.length} changed`} among ${ran.compared} paths compared; ${blocked}`,
+  );
+  for (const { code, path } of ran.violations) io.note(`    ${code} ${path}`);
+  for (const output of ran.outputs) io.note(`  output: ${output}`);
+  for (const path of ran.quarantined) io.note(`  quarantine: ${ran.run_dir}/quarantine/${path}`);
+  io.note(`  proof: ${ran.run_dir}/PROOF.json ${ran.proof_hash?.slice(0, 12) ?? ""}`);
 }
 
 function exitOfRun(ran: Ran & { readonly exit_code_of?: string }): number {
@@ -146,7 +163,7 @@ const words = (value: unknown): string =>
 
 async function tellShown(shown: Shown, io: Io): Promise<void> {
   if (shown.artifact_base64 !== undefined) {
-    await io.out(Buffer.from(shown.artifact_base64, "base64").toString("utf8"));
+    await io.out(Buffer.from(shown.artifact_base64, "base64"));
     return;
   }
   const { jobspec, status, proof } = shown;
@@ -180,7 +197,14 @@ async function tellShown(shown: Shown, io: Io): Promise<void> {
   }
   const message = words(member(status, "message"));
   if (message !== "") io.line(`message  ${message}`);
-  io.line(`next     ${words(member(status, "next_step"))}`);
+  io.line(`next     ${nextStep(shown)}`);
+}
+
+/** What to do after looking at a run; a failed one says itself that it should be looked at. */
+function nextStep({ run_id: run, status }: Shown): string {
+  const said = words(member(status, "next_step"));
+  if (said !== `verbatim catalytic show ${run}`) return said;
+  return `verbatim catalytic show ${run} --artifact STDERR.log`;
 }
 
 export const noun: Noun = {
@@ -240,18 +264,14 @@ export const noun: Noun = {
       render({ runs }, io) {
         const rows = runs.map((run) => [
           run.run_id,
-          run.status,
+          FINISHED.includes(run.status) ? run.status : `${run.status} !`,
           run.condition ?? "",
-          run.guard,
-          String(run.outputs),
-          run.started,
+          run.started.slice(0, 16).replace("T", " "),
         ]);
         const columns = [
           { title: "run" },
           { title: "status" },
           { title: "condition", shrink: true },
-          { title: "guard" },
-          { title: "outputs", align: "right" as const },
           { title: "started" },
         ];
         for (const line of formatTable(columns, rows, io.width)) io.line(line);
@@ -312,6 +332,9 @@ export const noun: Noun = {
     }),
   ],
 };
+
+/** Runs that need nobody; the others are marked. */
+const FINISHED: readonly string[] = ["succeeded", "failed"];
 
 // `exit` sees only the output; whose exit code was asked for is known from the input.
 let commandExit = false;
