@@ -257,6 +257,25 @@ describe("direct runs", () => {
     expect(repository.read("src/local.js")).toBe("export const local = 1;\n");
   });
 
+  it("drop what is left out before the gate, say so in the log, and keep the whole patch", async () => {
+    const repository = make();
+    const created = await repository.call("new", {
+      goal: "g",
+      direct: true,
+      run_id: "d",
+      no_verify: true,
+      leave_out: ["assets"],
+    });
+    const binary =
+      "diff --git a/assets/x.png b/assets/x.png\nnew file mode 100644\nindex 0000000..f76dd23\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\n";
+    await repository.submit("diff.patch", binary + GOOD_PATCH, "d");
+    expect(await repository.call("advance", { run: "d" })).toMatchObject({ status: "pass" });
+    const dir = String(created["run_dir"]);
+    expect(readFileSync(join(dir, "artifacts/diff.patch"), "utf8")).toBe(GOOD_PATCH);
+    expect(readFileSync(join(dir, "events.jsonl"), "utf8")).toContain('"left_out":["assets/x.png"]');
+    expect(existsSync(join(repository.root, "assets"))).toBe(false);
+  });
+
   it("keep the mandatory documents out of scope and have the larger limits", async () => {
     const repository = make();
     await repository.call("new", { goal: "g", direct: true, run_id: "d", no_verify: true });

@@ -47,7 +47,7 @@ const NEW = defineOperation({
     files: texts.describe("direct: a file for the context pack (repeatable)"),
     allow: texts.describe("direct: a path prefix that may change (repeatable); default: everything"),
     deny: texts.describe("direct: a path prefix that may not change (repeatable)"),
-    leave_out: texts.describe("direct: a path dropped from the captured change (repeatable)"),
+    leave_out: texts.describe("direct: a path whose changes are dropped from a patch before the gate (repeatable)"),
     gate: z.enum(["lite", "full"]).default("lite").describe("direct: the largest gate"),
     max_files: z.int().min(1).optional().describe("direct: most files a patch may change"),
     max_added_lines: z.int().min(0).optional().describe("direct: most lines a patch may add"),

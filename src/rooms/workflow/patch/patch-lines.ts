@@ -43,6 +43,11 @@ export class PatchLines {
     return toByteText(this.bytes.subarray(start, this.bytes[end - 1] === 0x0a ? end - 1 : end));
   }
 
+  /** The bytes of some lines, their line feeds included. */
+  slice(from: number, to: number): Uint8Array {
+    return this.bytes.subarray(this.#starts[from], this.#starts[to]);
+  }
+
   /** Whether a line has nothing, or only a CR. */
   isEmpty(index: number): boolean {
     const start = this.#starts[index]!;

@@ -6,6 +6,7 @@ import { FILE_REQUEST_FILE, validateFileRequest } from "../artifacts/file-reques
 import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { PLAN_FILE } from "../artifacts/plan.ts";
 import { PATCH_FILE } from "../next-step.ts";
+import { dropSections } from "../patch/leave-out.ts";
 import { judgeContext } from "./judge-context.ts";
 import { buildRunPack } from "./pack-step.ts";
 import type { Run } from "./run.ts";
@@ -63,7 +64,16 @@ export async function storeArtifact(
   extras: Readonly<Record<string, JsonValue>> = {},
 ): Promise<void> {
   const { run } = session;
-  const { bytes, newlineAdded } = toStoredBytes(path, given);
+  const whole = toStoredBytes(path, given);
+  const { patch: bytes, left_out } =
+    path === PATCH_FILE ? dropSections(whole.bytes, run.state.direct?.leave_out ?? []) : keepAll(whole.bytes);
+  const { newlineAdded } = whole;
+  if (left_out.length > 0) {
+    if (bytes.length === 0) {
+      throw new VerbatimError("ARTIFACT_EMPTY", { message: "everything in the patch is left out", where: path });
+    }
+    run.folder.write(`superseded/whole_patch.${run.ports.crypto.sha256(whole.bytes).slice(0, 12)}`, whole.bytes);
+  }
   const old = run.read(path);
   const sha256 = run.ports.crypto.sha256(bytes);
   if (old !== null) {
@@ -80,8 +90,14 @@ export async function storeArtifact(
   const plain = path in run.state.artifacts ? "ARTIFACT_CHANGED" : "ARTIFACT_ACCEPTED";
   const event = EVENTS[path] ?? (path.startsWith("reviews/") ? "REVIEW_WRITTEN" : plain);
   if (path !== PATCH_FILE) run.save({ artifacts: { ...run.state.artifacts, [path]: sha256 } });
-  await session.event(role, event, path, { sha256, ...(newlineAdded ? { final_newline_added: true } : {}), ...extras });
+  const added = newlineAdded ? { final_newline_added: true } : {};
+  const dropped = left_out.length === 0 ? {} : { left_out: [...left_out] };
+  await session.event(role, event, path, { sha256, ...added, ...dropped, ...extras });
   if (path !== PATCH_FILE) await fulfilPrompt(session, path);
+}
+
+function keepAll(patch: Uint8Array): ReturnType<typeof dropSections> {
+  return { patch, left_out: [] };
 }
 
 const EVENTS: Readonly<Record<string, string>> = { [PATCH_FILE]: "PATCH_RECEIVED", [PLAN_FILE]: "PLAN_SIGNED" };
