@@ -1,7 +1,7 @@
 import type { EntryRow, PostingRow, VisibleRow, WorldReader, WorldWriter } from "../../rooms/world/ports.ts";
 import type { SqliteValue } from "../sqlite/driver.ts";
 import { ENTRY, SqlWorldReader, type WorldSql } from "../sqlite/world-reader.ts";
-import { SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
+import { postingStatements, SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { eraseWorld } from "./world-erase.ts";
@@ -12,6 +12,8 @@ export const postgresWorld = {
     new SqlWorldReader(toSql(connection), () => findMissing(connection)),
   write: (connection: PostgresWriteConnection): WorldWriter => new PostgresWorldWriter(connection),
 } as const;
+
+const ADD_POSTINGS = postingStatements("world_terms.lows || excluded.lows");
 
 const numbered = new Map<string, string>();
 
@@ -38,7 +40,7 @@ function toWriteSql(connection: PostgresWriteConnection): WorldWriteSql {
     ...toSql(connection),
     run: (sql, ...values) => connection.run(toNumbered(sql), ...values),
     forUpdate: "for update",
-    appendLows: "world_terms.lows || excluded.lows",
+    addPostings: ADD_POSTINGS,
     erase: (world, stream, below) => eraseWorld(connection, world, stream, below),
   };
 }

@@ -8,6 +8,7 @@ import type {
   MessageRow,
   PersonRow,
   PostingRow,
+  ShownRow,
   StoredInvocation,
   TokenRow,
   VisibleRow,
@@ -25,10 +26,13 @@ export interface WorldSql {
 const WORLD = "number, world_id, state, lock_holder, lock_until";
 export const ENTRY =
   "wseq, entry_id, bundle_id, position, request_id, created_ms, created_at, author_id, author_class, channel, scope, audience, text";
+// Reading a column out of a row costs more than finding the row.
+const SHOWN =
+  "wseq, entry_id, bundle_id, request_id, created_at, author_id, author_class, channel, scope, audience, text";
 const INVOCATION = "request_id, body_sha256, status, fence, lease_until, outcome, headers";
 
 /** Values in one `in (...)` list; longer lists are asked for in parts. */
-const MAX_LIST = 500;
+const MAX_LIST = 512;
 
 /** Reads the room's tables. The statements mean the same in SQLite and PostgreSQL. */
 export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReader {
@@ -53,9 +57,9 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
     return (await this.sql.all<PersonRow>(sql, world)).map(copy);
   }
 
-  async visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<EntryRow[]> {
+  async visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]> {
     const { sql, values } = visibleQuery(world, audience, range);
-    const rows = await this.sql.all<EntryRow>(sql, ...values);
+    const rows = await this.sql.all<ShownRow>(sql, ...values);
     return range.newest ? rows.reverse() : rows;
   }
 
@@ -128,6 +132,12 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
     return rows;
   }
 
+  async newestPostings(world: number, key: string, below: number, limit: number): Promise<PostingRow[]> {
+    const sql =
+      "select key, block, lows from world_terms where world = ? and key = ? and block < ? order by block desc limit ?";
+    return this.sql.all<PostingRow>(sql, world, key, below, limit);
+  }
+
   async calendar(world: number): Promise<CalendarRow[]> {
     const sql = "select number, item_id, state, time_ms, body from world_calendar where world = ? order by number";
     return (await this.sql.all<CalendarRow>(sql, world)).map(copy);
@@ -153,6 +163,11 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
   async call(world: number, callId: string): Promise<CallRow | null> {
     const sql = "select number, call_id, request_id, body from world_call where world = ? and call_id = ?";
     return orNull(await this.sql.get<CallRow>(sql, world, callId));
+  }
+
+  async lastCall(world: number): Promise<number> {
+    const sql = "select coalesce(max(number), 0) as last from world_call where world = ?";
+    return (await this.sql.get<{ last: number }>(sql, world))!.last;
   }
 
   async token(sha256: string): Promise<TokenRow | null> {
@@ -189,7 +204,7 @@ function visibleQuery(
   const order = newest ? "desc" : "asc";
   values.push(limit, world);
   return {
-    sql: `select ${ENTRY} from (${parts.join(" union all ")} order by 1 ${order} limit ?) page
+    sql: `select ${SHOWN} from (${parts.join(" union all ")} order by 1 ${order} limit ?) page
 join world_entry using (wseq) where world_entry.world = ? order by wseq ${order}`,
     values,
   };
@@ -199,8 +214,15 @@ function marks(values: readonly unknown[]): string {
   return values.map(() => "?").join(", ");
 }
 
+/** Parts whose length is a power of two: the last value is repeated, so that few statements serve lists of any length. */
 function* inParts<T>(values: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < values.length; at += MAX_LIST) yield values.slice(at, at + MAX_LIST);
+  for (let at = 0; at < values.length; at += MAX_LIST) {
+    const part = values.slice(at, at + MAX_LIST);
+    let length = 1;
+    while (length < part.length) length *= 2;
+    while (part.length < length) part.push(part.at(-1)!);
+    yield part;
+  }
 }
 
 /** A plain object: rows of a driver may have no prototype. */

@@ -3,7 +3,10 @@ import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.t
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { eraseWorld } from "./world-erase.ts";
 import { SqlWorldReader } from "./world-reader.ts";
-import { SqlWorldWriter, type WorldWriteSql } from "./world-writer.ts";
+import { postingStatements, SqlWorldWriter, type WorldWriteSql } from "./world-writer.ts";
+
+// SQLite joins blobs as text; the cast gives the same bytes back.
+const ADD_POSTINGS = postingStatements("cast(lows || excluded.lows as blob)");
 
 /** The world room's tables in SQLite. */
 export const sqliteWorld = {
@@ -15,8 +18,7 @@ export const sqliteWorld = {
       all: (text, ...values) => connection.all(text, ...values),
       run: (text, ...values) => connection.run(text, ...values),
       forUpdate: "",
-      // SQLite joins blobs as text; the cast gives the same bytes back.
-      appendLows: "cast(lows || excluded.lows as blob)",
+      addPostings: ADD_POSTINGS,
       erase: (world, stream, below) => eraseWorld(connection, world, stream, below),
     };
     return new SqlWorldWriter(sql, () => findMissing(connection));

@@ -20,11 +20,29 @@ export interface WorldWriteSql extends WorldSql {
   run(sql: string, ...values: SqliteValue[]): Awaitable<number>;
   /** Appended to a select that holds its row against other writers. */
   readonly forUpdate: string;
-  /** The bytes of a posting followed by new ones. */
-  readonly appendLows: string;
+  /** Statements that add postings, or new bytes to those that are there, by the number of rows they take. */
+  readonly addPostings: ReadonlyMap<number, string>;
   /** Takes a world out of the store. */
   erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Awaitable<void>;
 }
+
+const ADD_ENTRY = `insert into world_entry (world, ${ENTRY}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** How many short rows one statement takes: a statement costs as much as a row, and each number is one to prepare. */
+const BATCHES = [8, 4, 2, 1] as const;
+
+/** The statement for each number of rows. */
+function inBatches(insert: string, row: string, rest = ""): ReadonlyMap<number, string> {
+  return new Map(BATCHES.map((size) => [size, `${insert} values ${Array(size).fill(row).join(", ")}${rest}`]));
+}
+
+/** Statements that add postings; `appended` gives the bytes of a posting followed by new ones. */
+export function postingStatements(appended: string): ReadonlyMap<number, string> {
+  const rest = ` on conflict (world, key, block) do update set lows = ${appended}`;
+  return inBatches("insert into world_terms (world, key, block, lows)", "(?, ?, ?, ?)", rest);
+}
+
+const ADD_VISIBLE = inBatches("insert into world_entry_visible (world, person, wseq)", "(?, ?, ?)");
 
 /** Writes the room's tables. */
 export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements WorldWriter {
@@ -65,10 +83,8 @@ export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements Wor
   }
 
   async addEntries(world: number, rows: readonly EntryRow[], visible: readonly VisibleRow[]): Promise<void> {
-    const entry = `insert into world_entry (world, ${ENTRY}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     for (const r of rows) {
-      await this.sql.run(
-        entry,
+      const values = [
         world,
         r.wseq,
         r.entry_id,
@@ -83,16 +99,35 @@ export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements Wor
         r.scope,
         r.audience,
         r.text,
-      );
+      ];
+      const changed = this.sql.run(ADD_ENTRY, ...values);
+      if (typeof changed !== "number") await changed;
     }
-    const seen = "insert into world_entry_visible (world, person, wseq) values (?, ?, ?)";
-    for (const { person, wseq } of visible) await this.sql.run(seen, world, person, wseq);
+    await this.#runAll(ADD_VISIBLE, visible, (values, { person, wseq }) => values.push(world, person, wseq));
   }
 
   async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
-    const sql = `insert into world_terms (world, key, block, lows) values (?, ?, ?, ?)
-on conflict (world, key, block) do update set lows = ${this.sql.appendLows}`;
-    for (const { key, block, lows } of rows) await this.sql.run(sql, world, key, block, lows);
+    await this.#runAll(this.sql.addPostings, rows, (values, { key, block, lows }) =>
+      values.push(world, key, block, lows),
+    );
+  }
+
+  async #runAll<Row>(
+    statements: ReadonlyMap<number, string>,
+    rows: readonly Row[],
+    push: (values: SqliteValue[], row: Row) => void,
+  ): Promise<void> {
+    let at = 0;
+    for (const size of BATCHES) {
+      const sql = statements.get(size)!;
+      for (; at + size <= rows.length; at += size) {
+        const values: SqliteValue[] = [];
+        for (let i = at; i < at + size; i++) push(values, rows[i]!);
+        const changed = this.sql.run(sql, ...values);
+        // SQLite has answered already, and to wait for it all the same costs as much as a row.
+        if (typeof changed !== "number") await changed;
+      }
+    }
   }
 
   async clearPostings(world: number): Promise<void> {

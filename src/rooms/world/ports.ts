@@ -204,6 +204,8 @@ export interface WorldReader {
   /** The smallest wseq created at or after an instant, or one past the last. */
   firstAt(world: number, ms: number): Promise<number>;
   postings(world: number, keys: readonly string[], fromBlock: number, toBlock: number): Promise<PostingRow[]>;
+  /** Parts of one posting list, from the newest block below a block backwards. */
+  newestPostings(world: number, key: string, below: number, limit: number): Promise<PostingRow[]>;
   calendar(world: number): Promise<CalendarRow[]>;
   messages(world: number): Promise<MessageRow[]>;
   invocation(world: number, requestId: string): Promise<StoredInvocation | null>;

@@ -41,8 +41,10 @@ export const requestIdField = z
 
 /** The id of the world that is meant; WORLD_NOT_FOUND when none or several fit. */
 export async function findWorldId(room: WorldRoom, named: string | undefined): Promise<string> {
-  const rows = await room.store.read((door) => door.world.list());
   const name = named ?? room.default_world;
+  // An id is the usual case and needs one row; every other name needs all of them.
+  if (name !== null && (await room.store.read((door) => door.world.find(name))) !== null) return name;
+  const rows = await room.store.read((door) => door.world.list());
   if (name === null) {
     const [only, other] = rows;
     if (only !== undefined && other === undefined) return only.world_id;
@@ -51,7 +53,6 @@ export async function findWorldId(room: WorldRoom, named: string | undefined): P
       fix: only === undefined ? "Make one: verbatim world new TITLE" : "List them: verbatim world list",
     });
   }
-  if (rows.some(({ world_id }) => world_id === name)) return name;
   const fitting = rows.filter(({ state }) => parseState(state).settings.title.startsWith(name));
   const [only, other] = fitting;
   if (only !== undefined && other === undefined) return only.world_id;

@@ -230,13 +230,15 @@ export async function makeCapsule(
   maxBytes: number,
   worldTime: string,
 ): Promise<CapsulePack> {
-  const wseqs = await findByAuthor(tables, world, view, person);
   const newest: LedgerEntry[] = [];
   let bytes = 0;
-  for (let at = 0; at < wseqs.length && bytes <= maxBytes; at += CAPSULE_PAGE) {
-    const page = gated(world, view, await tables.entries(world.number, wseqs.slice(at, at + CAPSULE_PAGE)));
-    newest.push(...page.filter(({ author }) => author.author_id === person).reverse());
-    for (const { text } of page) bytes += Math.min(text.length, 800);
+  for await (const wseqs of findByAuthor(tables, world, view, person)) {
+    for (let at = 0; at < wseqs.length && bytes <= maxBytes; at += CAPSULE_PAGE) {
+      const page = gated(world, view, await tables.entries(world.number, wseqs.slice(at, at + CAPSULE_PAGE)));
+      newest.push(...page.filter(({ author }) => author.author_id === person).reverse());
+      for (const { text } of page) bytes += Math.min(text.length, 800);
+    }
+    if (bytes > maxBytes) break;
   }
   return buildCapsule(ports.crypto, ports.graphemes, {
     person,

@@ -90,19 +90,32 @@ interface Range {
   readonly to: number;
 }
 
-/** Numbers of the visible entries of a view by one author, newest first. */
-export async function findByAuthor(
+const AUTHOR_BLOCKS = 16;
+
+/**
+ * Numbers of the visible entries of a view by one author, newest first, as many at a time as one block holds. Only
+ * blocks in which the author wrote are looked at, and whoever needs few lines stops early, so a long world costs no more.
+ */
+export async function* findByAuthor(
   tables: WorldReader,
   world: OpenWorld,
   view: View,
   author: string,
-): Promise<number[]> {
-  const range = { from: 1, to: world.state.next_wseq };
-  const hits = await readVisibleSet(tables, world, view, range);
-  keepOnly(hits, await readList(tables, world, authorKey(world.numbers.get(author) ?? -1), range), range.from);
-  const found: number[] = [];
-  for (let i = hits.length - 1; i >= 0; i--) if (hits[i] === 1) found.push(range.from + i);
-  return found;
+): AsyncGenerator<readonly number[]> {
+  const key = authorKey(world.numbers.get(author) ?? -1);
+  const end = world.state.next_wseq;
+  for (let below = Math.floor(end / BLOCK) + 1; ; ) {
+    const rows = await tables.newestPostings(world.number, key, below, AUTHOR_BLOCKS);
+    for (const { block, lows } of rows) {
+      const range = { from: block * BLOCK, to: Math.min((block + 1) * BLOCK, end) };
+      const seen = await readVisibleSet(tables, world, view, range);
+      const found: number[] = [];
+      for (let i = lows.length - 1; i >= 0; i--) if (seen[lows[i]!] === 1) found.push(range.from + lows[i]!);
+      if (found.length > 0) yield found;
+    }
+    if (rows.length < AUTHOR_BLOCKS) return;
+    below = rows.at(-1)!.block;
+  }
 }
 
 /** Per visible entry of the range one more than the number of distinct query terms it holds; 0 for what is no match. */
