@@ -11,6 +11,11 @@ export const PAGE_HTML = `<!doctype html>
 <main>
 <h1>Verbatim</h1>
 <p id="status" role="status">Looking for worlds.</p>
+<form id="key" hidden>
+<label for="token">Token</label>
+<input id="token" type="password" autocomplete="off">
+<button type="submit">Use it</button>
+</form>
 <label for="world">World</label>
 <select id="world"></select>
 <div id="stream" role="log" aria-live="off" tabindex="0" aria-label="Stream"></div>
@@ -29,66 +34,122 @@ export const PAGE_HTML = `<!doctype html>
 export const PAGE_CSS = `:root { color-scheme: light dark; font: 1rem/1.6 Georgia, serif; }
 main { max-width: 68ch; margin: 0 auto; padding: 1rem; }
 #stream { min-height: 8rem; white-space: pre-wrap; }
-.name { font-variant: small-caps; font-size: .9rem; display: block; margin-top: .6rem; }
-.line { display: block; unicode-bidi: isolate; }
-textarea, select, button { font: inherit; width: 100%; min-height: 44px; box-sizing: border-box; }
+.name { font-variant: small-caps; font-size: .9rem; font-weight: normal; margin: .6rem 0 0; }
+.line { margin: 0; unicode-bidi: isolate; }
+textarea, select, button, input { font: inherit; width: 100%; min-height: 44px; box-sizing: border-box; }
 button { margin-top: .5rem; }
 `;
 
-export const PAGE_JS = `const $ = (id) => document.getElementById(id);
+export const PAGE_JS = String.raw`const $ = (id) => document.getElementById(id);
 const seen = new Set();
-let source;
+let token = "";
+let stopped = new AbortController();
+let unsent = null;
 const say = (text) => { $("status").textContent = text; };
+const ask = (path, options = {}) =>
+  fetch("/api" + path, { ...options, headers: { ...options.headers, ...(token && { authorization: "Bearer " + token }) } });
+const newId = () => "page-" + [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
+
 const show = (entry) => {
   if (seen.has(entry.entry_id)) return;
   seen.add(entry.entry_id);
   if (entry.author_label !== null) {
-    const name = document.createElement("span");
+    const name = document.createElement("h2");
     name.className = "name";
+    name.dir = "auto";
     name.textContent = entry.author_label;
     $("stream").append(name);
   }
-  const line = document.createElement("span");
+  const line = document.createElement("p");
   line.className = "line";
   line.dir = "auto";
   line.textContent = entry.text;
   $("stream").append(line);
 };
+
+// EventSource cannot send a token, so the events are read with fetch.
+const follow = async (id, cursor, signal) => {
+  let after = cursor;
+  while (!signal.aborted) {
+    try {
+      const response = await ask("/worlds/" + id + "/stream" + (after ? "?after=" + encodeURIComponent(after) : ""), { signal });
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        const blocks = (text + value).split("\n\n");
+        text = blocks.pop();
+        for (const block of blocks) {
+          const field = (name) => block.split("\n").find((one) => one.startsWith(name + ": "))?.slice(name.length + 2);
+          if (field("event") === "entry") { after = field("id"); show(JSON.parse(field("data"))); }
+          if (field("event") === "status") say(JSON.parse(field("data")).phase.toLowerCase());
+          if (field("event") === "reset") return open(id);
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      say("Connecting again.");
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+};
+
 const open = async (id) => {
-  source?.close();
+  stopped.abort();
+  stopped = new AbortController();
   seen.clear();
   $("stream").textContent = "";
-  const page = await (await fetch("/api/worlds/" + id + "/projection")).json();
+  const page = await (await ask("/worlds/" + id + "/projection")).json();
   page.entries.forEach(show);
-  const after = page.cursor_after === null ? "" : "?after=" + encodeURIComponent(page.cursor_after);
-  source = new EventSource("/api/worlds/" + id + "/stream" + after);
-  source.addEventListener("entry", (event) => show(JSON.parse(event.data)));
-  source.addEventListener("status", (event) => say(JSON.parse(event.data).phase.toLowerCase()));
+  follow(id, page.cursor_after, stopped.signal);
   say("Connected.");
 };
-const { worlds } = await (await fetch("/api/worlds")).json();
-if (worlds.length === 0) say("There is no world yet: verbatim world new TITLE");
-for (const world of worlds) $("world").append(new Option(world.title, world.world_id));
+
+const start = async () => {
+  const response = await ask("/worlds");
+  $("key").hidden = response.status !== 401;
+  if (response.status === 401) return say("A token is needed.");
+  const { worlds } = await response.json();
+  $("world").replaceChildren(...worlds.map((world) => new Option(world.title, world.world_id)));
+  if (worlds.length === 0) return say("There is no world yet: verbatim world new TITLE");
+  await open(worlds[0].world_id);
+};
+
 $("world").addEventListener("change", () => open($("world").value));
-if (worlds.length > 0) await open(worlds[0].world_id);
+$("key").addEventListener("submit", (event) => {
+  event.preventDefault();
+  token = $("token").value;
+  start();
+});
 $("say").addEventListener("submit", async (event) => {
   event.preventDefault();
   const id = $("world").value;
-  const shown = await (await fetch("/api/worlds/" + id)).json();
-  const response = await fetch("/api/worlds/" + id + "/invocations", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      request_id: crypto.randomUUID(),
-      invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
-      operator: { operator_id: shown.settings.operator_id, input_text: $("text").value },
-      mode: { kind: "BEAT" },
-    }),
-  });
-  const body = await response.json();
-  if (!response.ok) return say(body.error.message);
-  body.stream.entries.forEach(show);
-  $("text").value = "";
-  say((response.headers.get("verbatim-beat-result") ?? "").toLowerCase());
+  const text = $("text").value;
+  // What may have arrived is sent again under the same id, so that it happens once.
+  if (unsent === null || unsent.text !== text || unsent.world !== id) unsent = { text, world: id, request_id: newId() };
+  try {
+    const shown = await (await ask("/worlds/" + id)).json();
+    const response = await ask("/worlds/" + id + "/invocations", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        request_id: unsent.request_id,
+        invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
+        operator: { operator_id: (shown.settings ?? shown).operator_id, input_text: text },
+        mode: { kind: "BEAT" },
+      }),
+    });
+    const body = await response.json();
+    if (response.status === 202) return say("Still being worked on; send it again to see what came of it.");
+    if (!response.ok) return say(body.error.message + " " + body.error.fix);
+    unsent = null;
+    body.stream.entries.forEach(show);
+    if ($("text").value === text) $("text").value = "";
+    say((response.headers.get("verbatim-beat-result") ?? "").toLowerCase());
+  } catch (error) {
+    say("The server cannot be reached; your text is still here.");
+  }
 });
+start();
 `;
