@@ -88,7 +88,10 @@ export function describeSymbols(open: OpenWorkspace): void {
       expect(exists.fix).toContain("symbol replace @CANON/R");
       const next = { ...symbol, default_slice_policy: "head(3)" };
       expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toEqual(next);
-      expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toEqual({ ...next, existing: true });
+      expect(await workspace.call("symbol-replace", { ...input, slice: "head(3)" })).toEqual({
+        ...next,
+        existing: true,
+      });
       expect(await workspace.call("symbol-remove", { symbol_id: "@CANON/R" })).toEqual(next);
       expect(await workspace.refusal("symbol-remove", { symbol_id: "@CANON/R" })).toMatchObject({
         code: "SYMBOL_UNKNOWN",
