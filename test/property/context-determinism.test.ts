@@ -52,10 +52,12 @@ function writeTree(name: string, next: (bound: number) => number): string {
   return root;
 }
 
-async function exportIndex(root: string, env: Record<string, string>, umask: number): Promise<string> {
+async function exportIndex(root: string, env: Record<string, string>, umask: number, ...seed: string[]) {
   const before = process.umask(umask);
   try {
-    const child = program.start([root, `${root}-state`], { env: { PATH: process.env["PATH"], ...env } });
+    const child = program.start([root, `${root}-state${seed.join("")}`, ...seed], {
+      env: { PATH: process.env["PATH"], ...env },
+    });
     const { code, errors } = await child.ended;
     expect(errors).toBe("");
     expect(code).toBe(0);
@@ -70,7 +72,9 @@ describe("SECTION_INDEX", () => {
     const one = await exportIndex(writeTree("one", seededNumbers(1)), { LC_ALL: "C", TZ: "UTC" }, 0o022);
     const turkish = { LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8", TZ: "Pacific/Kiritimati" };
     const two = await exportIndex(writeTree("elsewhere/two", seededNumbers(2)), turkish, 0o077);
+    const shuffled = await exportIndex(join(folder, "one"), {}, 0o022, "3");
     expect(one.split("\n")).toHaveLength(93);
+    expect(shuffled).toBe(one);
     expect(two).toBe(one);
     const paths = [...new Set(one.split("\n").map((line) => (JSON.parse(line) as { file_path: string }).file_path))];
     expect(paths).toEqual(paths.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
