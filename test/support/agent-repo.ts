@@ -1,9 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { type CliResult, runCli } from "./cli.ts";
+import type { Streams } from "../../src/surfaces/cli/io.ts";
+import { runCli } from "../../src/surfaces/cli/run.ts";
+import type { CliResult } from "./cli.ts";
 
 /** A repository with a home of its own beside it. */
 export interface AgentRepo {
@@ -11,7 +14,9 @@ export interface AgentRepo {
   readonly root: string;
   git(...args: string[]): string;
   write(path: string, content: string | Uint8Array, mode?: number): void;
-  /** `verbatim` in the repository. */
+  /** The surroundings a process of `verbatim` in this repository needs. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `verbatim` in the repository, in this process: what it does is the same, and starting Node again costs more. */
   verbatim(...args: string[]): Promise<CliResult>;
   /** `verbatim agent` with --json; the parsed summary. */
   agent(
@@ -70,11 +75,20 @@ export function makeAgentRepo(): AgentRepo {
       stdio: ["ignore", "pipe", "pipe"],
     });
   git("init", "-q");
-  const env = { XDG_STATE_HOME: join(base, "state"), GIT_CONFIG_GLOBAL: "/dev/null" };
-  const verbatim = (...args: string[]) => runCli(args, { cwd: root, env });
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: join(base, "home"),
+    NO_COLOR: "1",
+    XDG_STATE_HOME: join(base, "state"),
+    GIT_CONFIG_GLOBAL: "/dev/null",
+  };
+  setForTest("HOME", env.HOME);
+  setForTest("GIT_CONFIG_GLOBAL", env.GIT_CONFIG_GLOBAL);
+  const verbatim = (...args: string[]) => runHere(args, root, env);
   return {
     base,
     root,
+    env,
     git,
     verbatim,
     write(path, content, mode) {
@@ -90,6 +104,33 @@ export function makeAgentRepo(): AgentRepo {
       return { exit: result.exit, summary, result };
     },
   };
+}
+
+function setForTest(name: string, value: string): void {
+  const old = process.env[name];
+  process.env[name] = value;
+  onTestFinished(() => {
+    if (old === undefined) delete process.env[name];
+    else process.env[name] = old;
+  });
+}
+
+async function runHere(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<CliResult> {
+  const [stdout, stderr] = [collect(), collect()];
+  const streams = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream } as unknown as Streams;
+  const exit = await runCli({ argv, cwd, env, platform: process.platform, version: "0.0.0", streams });
+  return { exit, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collect() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer | string, _, done) {
+      chunks.push(Buffer.from(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString("utf8") };
 }
 
 /**

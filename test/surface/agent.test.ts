@@ -2,8 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { findTool } from "../../src/adapters/guards/tools.ts";
 import { type AgentRepo, makeAgentRepo, recordWithTools } from "../support/agent-repo.ts";
 import { misbehaver, NODE_AGENT, SHELL_AGENT } from "../support/agents.ts";
+import { runCli } from "../support/cli.ts";
 
 /** `verbatim agent` with real commands. The real tree is compared by find, sha256sum and stat, never by our code. */
 
@@ -251,6 +253,50 @@ describe("what the agent is given", () => {
     expect(summary.hooks).toEqual({ receipts: 2, blocked: 1 });
     const ledger = await repo.verbatim("ledger", "show", "--stream", `workflow/${summary.run_id}`, "--json");
     expect(ledger.stdout).toContain("HOOK_BLOCKED");
+  });
+
+  it("the caller's standard input, and a command after -- is a command even when it is called like a verb", async () => {
+    const repo = makeSample();
+    const bin = join(repo.base, "home/bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "list"), "#!/bin/sh\ncat > src/heard.txt\n", { mode: 0o755 });
+    const env = { ...repo.env, PATH: `${bin}:${repo.env["PATH"]}` };
+    const args = ["agent", "--goal", "x", "--no-verify", "--json", "--", "list"];
+    const { exit, stdout } = await runCli(args, { cwd: repo.root, env, stdin: "two words\n" });
+    const { run_id } = JSON.parse(stdout) as { run_id: string };
+    expect(exit).toBe(0);
+    expect((await repo.verbatim("agent", "show", run_id)).stdout).toContain("+two words");
+  });
+
+  it("a terminal it can read and cannot type into", async ({ skip }) => {
+    const repo = makeSample();
+    const probe =
+      '$| = 1; print -t STDIN ? "terminal\\n" : "none\\n"; $_ = "x"; print ioctl(STDIN, 0x5412, $_) ? "typed\\n" : "refused\\n";';
+    const script = findTool("script");
+    if (script === null || findTool("perl") === null) skip("needs script and perl");
+    const bin = new URL("../../bin/verbatim.js", import.meta.url).pathname;
+    const words = [
+      process.execPath,
+      bin,
+      "agent",
+      "--goal",
+      "x",
+      "--no-verify",
+      "--apply",
+      "never",
+      "--",
+      "perl",
+      "-e",
+      probe,
+    ];
+    const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+    const seen = execFileSync(script!, ["-qec", line, "/dev/null"], {
+      cwd: repo.root,
+      env: repo.env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect(seen).toMatch(/^terminal\r?\nrefused\r?$/m);
   });
 
   it("its home can be written and nothing of that stays, except what was kept", async () => {
