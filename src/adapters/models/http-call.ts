@@ -20,7 +20,10 @@ const SHOWN = 300;
  * Posts JSON and reads the whole answer, within the request's time and size. Redirects are refused, so a key is sent
  * to the configured host only.
  */
-export async function postJson(call: HttpCall, request: ChatRequest): Promise<HttpAnswer> {
+export async function postJson(
+  call: HttpCall,
+  request: Pick<ChatRequest, "timeout_ms" | "signal" | "most_bytes">,
+): Promise<HttpAnswer> {
   const timeout = AbortSignal.timeout(request.timeout_ms);
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
@@ -35,6 +38,7 @@ export async function postJson(call: HttpCall, request: ChatRequest): Promise<Ht
     if (!response.ok) {
       throw failed(call, `HTTP ${response.status}: ${mask(text.slice(0, SHOWN), call.secret)}`, {
         status: response.status,
+        retry_after: response.headers.get("retry-after"),
       });
     }
     return { type: response.headers.get("content-type") ?? "", text };
@@ -56,7 +60,10 @@ async function readBody(response: Response, most: number): Promise<string> {
   for await (const chunk of response.body ?? []) {
     size += (chunk as Uint8Array).length;
     if (size > most) {
-      throw new VerbatimError("PROVIDER_FAILED", { message: `the answer has more than ${most} bytes` });
+      throw new VerbatimError("PROVIDER_FAILED", {
+        message: `the answer has more than ${most} bytes`,
+        details: { malformed: true },
+      });
     }
     text += decoder.decode(chunk as Uint8Array, { stream: true });
   }
