@@ -148,10 +148,17 @@ const forbidden = [
   },
   {
     name: "npm-protocols-in-their-surface",
-    comment: "hono belongs to surfaces/http, the MCP SDK to surfaces/mcp.",
+    comment: "hono belongs to surfaces/http.",
     severity: "error",
-    from: { path: "^src/", pathNot: "^src/surfaces/(http|mcp)/" },
-    to: { path: npm("hono", "@hono/[^/]+", "@modelcontextprotocol/[^/]+") },
+    from: { path: "^src/", pathNot: "^src/surfaces/http/" },
+    to: { path: npm("hono", "@hono/[^/]+") },
+  },
+  {
+    name: "npm-mcp-in-its-surface",
+    comment: "The SDK of the Model Context Protocol belongs to surfaces/mcp.",
+    severity: "error",
+    from: { path: "^src/", pathNot: "^src/surfaces/mcp/" },
+    to: { path: npm("@modelcontextprotocol/[^/]+") },
   },
 ];
 

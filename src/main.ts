@@ -1,10 +1,18 @@
 import { readFileSync } from "node:fs";
+import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
-/** Starts a door: the command line, a hook, or the studio. The only place that knows the process and all surfaces. */
+/** Starts a door: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
 export async function main(argv: readonly string[]): Promise<void> {
+  const [door, ...rest] = withFolderLast(argv);
   if (isHook(argv)) await openHook(argv);
-  else if (argv[0] === "studio") await startStudio(argv.slice(1));
+  else if (door === "mcp") await startMcp(rest);
+  else if (door === "studio") await startStudio(rest);
   else await startCli(argv);
+}
+
+/** `-C DIR` may stand before the verb. */
+function withFolderLast(argv: readonly string[]): readonly string[] {
+  return argv[0] === "-C" && argv.length > 2 ? [...argv.slice(2), "-C", argv[1]!] : argv;
 }
 
 /** The HTTP door; an interrupt closes it. */
@@ -14,7 +22,23 @@ async function startStudio(argv: readonly string[]): Promise<void> {
   const { runStudio } = await import("./surfaces/http/studio.ts");
   const { stdout, stderr, env, platform } = process;
   const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr };
-  process.exitCode = await runStudio({ ...world, signal: stop.signal });
+  const { openMcpHttp } = await import("./surfaces/mcp/mcp.ts");
+  const openMcp = (folder: string) => openMcpHttp(world, folder);
+  process.exitCode = await runStudio({ ...world, signal: stop.signal, openMcp });
+}
+
+/** The MCP door; an interrupt closes it, and so does a client that leaves. */
+async function startMcp(argv: readonly string[]): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
+  const { runMcp } = await import("./surfaces/mcp/mcp.ts");
+  const { stdin, stdout, stderr, env, platform } = process;
+  const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdin, stdout, stderr };
+  const serveHttp: ServeHttp = async (options) => {
+    const { startMcpHttp } = await import("./surfaces/http/mcp-route.ts");
+    return startMcpHttp(options);
+  };
+  process.exitCode = await runMcp({ ...world, signal: stop.signal, serveHttp });
 }
 
 const HOOKS = ["pre-tool", "post-tool", "stop"];

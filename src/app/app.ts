@@ -4,6 +4,7 @@ import type { Operation } from "../core/operation.ts";
 import { findNearest } from "../core/text/index.ts";
 import type { App } from "./app-type.ts";
 import { type Composition, type CompositionOptions, compose } from "./compose.ts";
+import { type CallOptions, withCall } from "./current-call.ts";
 import { toInputProblems } from "./input-problems.ts";
 import { findOperation, listOperationNames, type WiredOperation } from "./operations.ts";
 
@@ -13,7 +14,7 @@ export function openApp(options: CompositionOptions): App {
   const close = () => composition.close();
   return {
     workspace: composition.workspace,
-    call: (name, input) => call(composition, name, input),
+    call: (name, input, options?: CallOptions) => withCall(options, () => call(composition, name, input)),
     lines: (name, input) => lines(composition, name, input),
     describe: async (name) => (await find(name)).operation,
     close,

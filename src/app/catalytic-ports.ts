@@ -6,7 +6,7 @@ import { createTreeMemory } from "../adapters/disk/tree-memory.ts";
 import { readGitContext } from "../adapters/git/git-context.ts";
 import { treeIgnores } from "../adapters/git/tree-ignores.ts";
 import { createGuards } from "../adapters/guards/index.ts";
-import { processInterrupts, readHost } from "../adapters/process/host.ts";
+import { readHost } from "../adapters/process/host.ts";
 import { isJsonObject, type JsonValue, parseJson, sortedByCodePoint } from "../core/canonical/index.ts";
 import type { EntryRecord, SyncCrypto } from "../core/ports.ts";
 import type { CatalyticPorts, RunRecords, Validator } from "../rooms/catalytic/ports.ts";
@@ -24,7 +24,7 @@ export interface CatalyticPlaces {
 
 /** Fills the ports of the catalytic room. Nothing is written before a run needs it. */
 export function createCatalyticPorts(composition: Composition): CatalyticPorts {
-  const { workspace, crypto, clock, random, progress, env, actor, keys } = composition;
+  const { workspace, crypto, clock, random, progress, interrupts, env, actor, keys } = composition;
   return {
     clock,
     random,
@@ -36,7 +36,7 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
       endMarked: (run) => openGuards(composition).endMarked(run),
     },
     host: readHost(),
-    interrupts: processInterrupts,
+    interrupts,
     records: createRecords(composition),
     content: () => composition.content("append"),
     git: treeIgnores,

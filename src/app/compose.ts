@@ -4,15 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../adapters/disk/content-store.ts";
+import { createInsideFiles } from "../adapters/disk/inside-files.ts";
 import { DiskKeys } from "../adapters/disk/keys.ts";
 import { createLocalFiles } from "../adapters/disk/local-files.ts";
+import { processInterrupts } from "../adapters/process/host.ts";
 import { VerbatimError } from "../core/errors/index.ts";
-import type { Door, Effect } from "../core/operation.ts";
+import { type Door, type Effect, LOCAL_DOORS } from "../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../core/ports.ts";
 import type { KeyFolder } from "../core/trust/operations.ts";
+import type { Interrupts } from "../rooms/catalytic/ports.ts";
 import type { App } from "./app-type.ts";
 import { loadConfig } from "./config.ts";
 import type { ResolvedConfig } from "./config-schema.ts";
+import { callInterrupts, callProgress } from "./current-call.ts";
 import { type AppStore, maintainStore, openStore } from "./store.ts";
 import {
   createStateFolder,
@@ -59,6 +63,9 @@ export interface Composition {
   readonly ids: Ids;
   readonly random: Random;
   readonly progress: Progress;
+  /** Signals of the process, and the end of the call that listens. */
+  readonly interrupts: Interrupts;
+  /** Files the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
   readonly files: LocalFiles;
   readonly keys: KeyFolder;
   notify(text: string): void;
@@ -151,8 +158,11 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     folder: options.start,
     userState: folders.state,
     ...ports,
-    progress: options.progress ?? { report: () => undefined },
-    files: createLocalFiles(options.start, options.stdin ?? noInput()),
+    progress: callProgress(options.progress),
+    interrupts: callInterrupts(processInterrupts),
+    files: LOCAL_DOORS.includes(options.door)
+      ? createLocalFiles(options.start, options.stdin ?? noInput())
+      : createInsideFiles(workspace.root),
     keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
     notify,
     onOutput: options.onOutput ?? (() => undefined),

@@ -88,6 +88,13 @@ const PLANTED: readonly Planted[] = [
   plant("npm-terminal-in-cli", "src/app/terminal.ts", "@clack/prompts", "@clack/prompts"),
   plant("npm-terminal-in-cli", "src/surfaces/http/terminal.ts", "commander", "commander"),
   plant("npm-protocols-in-their-surface", "src/app/protocol.ts", "hono", "hono"),
+  plant("npm-protocols-in-their-surface", "src/surfaces/mcp/protocol.ts", "@hono/node-server", "@hono/node-server"),
+  plant(
+    "npm-mcp-in-its-surface",
+    "src/surfaces/http/protocol.ts",
+    "@modelcontextprotocol/server",
+    "@modelcontextprotocol/server",
+  ),
 ];
 
 function plant(rule: string, from: string, specifier: string | null, to: string): Planted {

@@ -21,7 +21,9 @@ export function createRunFolders(root: string, repoRoot: string): RunFolders {
   return {
     root,
     ids: () => listFolders(root).filter((id) => existsSync(join(root, id, "RUN.json"))),
-    open: (id) => openFolder(join(root, id)),
+    // A link in place of a run could lead anywhere.
+    open: (id) =>
+      lstatSync(join(root, id), { throwIfNoEntry: false })?.isDirectory() === true ? openFolder(join(root, id)) : null,
     openPath: (path) => openFolder(resolve(path)),
     create: (id) => createFolder(join(root, id), repoRoot),
     lock: lockRun,

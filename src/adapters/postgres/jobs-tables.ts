@@ -131,6 +131,12 @@ export class PostgresJobsReader implements JobsReader {
     return (await this.#connection.all<StoredReceipt>(sql, jobId)).map(toReceiptRow);
   }
 
+  async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
+    const sql = "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = $1 limit 1";
+    const [row] = await this.#connection.all<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
+    return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
+  }
+
   async findStepIds(stepIds: readonly string[]): Promise<string[]> {
     const sql = "select step_id from jobs_step where step_id = any ($1::text[])";
     return (await this.#connection.all<{ step_id: string }>(sql, stepIds)).map(({ step_id }) => step_id);

@@ -118,6 +118,12 @@ export class SqliteJobsReader implements JobsReader {
     return this.#connection.all<StoredReceipt>(sql, jobId).map(toReceiptRow);
   }
 
+  async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
+    const sql = "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = ? limit 1";
+    const row = this.#connection.get<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
+    return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
+  }
+
   async findStepIds(stepIds: readonly string[]): Promise<string[]> {
     const sql = "select step_id from jobs_step where step_id = ?";
     return stepIds.filter((id) => this.#connection.get(sql, id) !== undefined);

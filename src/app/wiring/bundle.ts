@@ -1,9 +1,11 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { findBundle, openBundleFolder } from "../../adapters/disk/bundle-folder.ts";
 import { createBundleFolder } from "../../adapters/disk/bundle-target.ts";
-import type { Effect } from "../../core/operation.ts";
+import { resolveInside } from "../../adapters/disk/inside-root.ts";
+import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { parseRepoPath } from "../../core/paths/index.ts";
 import type { BundleMakerPorts } from "../../rooms/jobs/bundle-build-operation.ts";
 import type { BundlePorts } from "../../rooms/jobs/bundle-operations.ts";
 import type { Composition } from "../compose.ts";
@@ -19,9 +21,9 @@ export async function bundlePorts(
     crypto,
     files,
     openBundle(path) {
-      const found = findBundle(resolve(start, path));
+      const found = findBundle(placeOf(composition, path));
       if ("problem" in found) return found;
-      return { files: openBundleFolder(found.folder), attestation: `${found.folder}.dsse.json` };
+      return { files: openBundleFolder(found.folder), attestation: besideOf(composition, found.folder) };
     },
     loadKey: (key) => keys.load(key),
     diffLines: (file, a, b) => createTwoFilesPatch(file, file, a, b, "", ""),
@@ -36,4 +38,16 @@ export async function bundlePorts(
       createBundleFolder(resolve(start, path), clock.now(), (folder, sink) => fill(sink, openBundleFolder(folder))),
     exists: (path) => existsSync(resolve(start, path)),
   };
+}
+
+/** A place the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+function placeOf({ door, start, workspace }: Composition, path: string): string {
+  if (LOCAL_DOORS.includes(door)) return resolve(start, path);
+  return resolveInside(workspace.root, parseRepoPath(path));
+}
+
+/** The attestation beside a bundle, as the caller's files name it. */
+function besideOf({ door, workspace }: Composition, folder: string): string {
+  const place = `${folder}.dsse.json`;
+  return LOCAL_DOORS.includes(door) ? place : relative(realpathSync(workspace.root), place).replaceAll(sep, "/");
 }

@@ -1,3 +1,4 @@
+import { LOCAL_DOORS } from "../../core/operation.ts";
 import { CATALYTIC_OPERATIONS } from "../../rooms/catalytic/operations.ts";
 import type { RoomPorts } from "../../rooms/catalytic/room-ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
@@ -9,7 +10,7 @@ export const wiring: Wiring = {
     return {
       ...createCatalyticPorts(composition),
       files: composition.files,
-      folder: composition.folder,
+      folder: LOCAL_DOORS.includes(composition.door) ? composition.folder : null,
       places: () => toCatalyticPlaces(composition),
     };
   },

@@ -5,6 +5,7 @@ import { ViewCache } from "../../rooms/context/index-view.ts";
 import type { ContextPorts } from "../../rooms/context/operation-ports.ts";
 import { CONTEXT_OPERATIONS } from "../../rooms/context/operations.ts";
 import type { Composition } from "../compose.ts";
+import { admitOutput } from "../current-call.ts";
 import type { Wiring } from "../operations.ts";
 
 type Kept = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents" | "known">;
@@ -28,6 +29,7 @@ export const wiring: Wiring = {
       progress,
       actor,
       files,
+      admit: admitOutput,
       config,
       ...(await keep(composition, config.max_file_bytes)),
     };

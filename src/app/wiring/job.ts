@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import { processInterrupts } from "../../adapters/process/host.ts";
 import { createPauses } from "../../adapters/process/pauses.ts";
 import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -42,7 +41,7 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
     host: `${hostname()}:${process.pid}`,
     corpus: createCorpus(sources),
     pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
-    listen: (onInterrupt) => processInterrupts.listen(onInterrupt),
+    listen: (onInterrupt) => composition.interrupts.listen(onInterrupt),
     patch: createPatchPort(composition, sources),
     execute: createExecutePort(composition),
   };

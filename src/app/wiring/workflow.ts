@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path";
+import { resolveInside } from "../../adapters/disk/inside-root.ts";
 import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
 import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
 import { createRunFolders } from "../../adapters/disk/run-folders.ts";
@@ -7,8 +8,8 @@ import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
 import { chatModels } from "../../adapters/models/chat-models.ts";
 import { agentRunner } from "../../adapters/process/agent-runner.ts";
-import { processInterrupts } from "../../adapters/process/host.ts";
-import type { Effect } from "../../core/operation.ts";
+import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { parseRepoPath } from "../../core/paths/index.ts";
 import type { Store } from "../../core/ports.ts";
 import { acquireLocks, releaseLocks } from "../../rooms/catalytic/locks.ts";
 import { recoverDead } from "../../rooms/catalytic/recover.ts";
@@ -17,6 +18,7 @@ import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
+import { admitOutput } from "../current-call.ts";
 import { createIsolations } from "../gate-isolation.ts";
 import type { Wiring } from "../operations.ts";
 
@@ -39,7 +41,8 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
   const slug = toRepoSlug(name, (text) => composition.crypto.sha256(text));
   const runsRoot =
     composition.env["VERBATIM_RUNS_ROOT"] ?? workflow.runs_root ?? resolve(composition.userState, "runs");
-  const { crypto, clock, random, progress, files, env, actor } = composition;
+  const runs = createRunFolders(resolve(runsRoot, slug), root);
+  const { crypto, clock, random, progress, interrupts, files, env, actor } = composition;
   return {
     config: workflow,
     agentPolicy: agent.patch,
@@ -47,25 +50,32 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     repoName: name,
     platform: composition.platform === "win32" ? "windows" : "posix",
     git: createGitWork(root, composition.config().catalytic.runs_root),
-    checkerOf: (folder) => createPatchChecker(resolve(folder)),
+    checkerOf: (folder) => createPatchChecker(placeOf(composition, folder)),
     reader: createRepoReader(root),
     repoFiles: createRepoFiles(root),
-    runs: createRunFolders(resolve(runsRoot, slug), root),
+    runs: LOCAL_DOORS.includes(composition.door) ? runs : { ...runs, openPath: () => null },
     zipper,
     isolations: createIsolations(composition),
     lockTree: (runId) => lockTree(composition, runId),
     agents: agentRunner,
     models: chatModels,
-    interrupts: processInterrupts,
+    interrupts,
     store: openLater(() => composition.store(effect)),
     crypto,
     clock,
     random,
     progress,
+    admit: admitOutput,
     files,
     env,
     actor,
   };
+}
+
+/** A folder the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+function placeOf({ door, workspace }: Composition, folder: string): string {
+  if (LOCAL_DOORS.includes(door)) return resolve(folder);
+  return resolveInside(workspace.root, parseRepoPath(folder));
 }
 
 /** The exclusive lock of an apply: views of the tree that are at work see it as it was when they began. */

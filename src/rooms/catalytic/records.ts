@@ -24,7 +24,7 @@ export function toRecordPlace(ports: RoomPorts, run: string): RecordPlace {
   }
   const place = run.startsWith("/") ? run : `${folder}/${run}`;
   const record = place.replace(/\/+$/, "");
-  if (disk.stat(record)?.kind !== "dir") {
+  if (folder === null || disk.stat(record)?.kind !== "dir") {
     throw new VerbatimError("RUN_NOT_FOUND", { message: `there is no run ${JSON.stringify(run)}`, where: run });
   }
   return { name: record.slice(record.lastIndexOf("/") + 1), record, root: findRoot(ports, record) };

@@ -18,6 +18,8 @@ export interface ExpansionPorts {
   readonly actor: string;
   readonly views: ViewCache;
   readonly contents: ContentCache;
+  /** Throws when the door cannot carry an answer; asked before anything is stored. */
+  admit?(output: unknown): void;
   /** Payloads of expansions that this process has recorded; they need not be stored again. */
   readonly known: Set<string>;
 }
@@ -63,8 +65,16 @@ export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) 
   const { view, resolved } = await resolveRefs(ports, refs, slice);
   const { cuts, used } = cutWithin(ports, view, resolved, budgets);
   const run_id = request.run_id ?? ports.ids.uuid();
-  await storePayloads(ports, cuts);
   const expansions = cuts.map((cut) => toExpansion(run_id, cut));
+  const expanded: Expanded[] = cuts.map((cut, i) => ({
+    expansion: expansions[i]!,
+    section: cut.section,
+    content: cut.content,
+    bytes: cut.bytes.length,
+  }));
+  const done = { run_id, expansions: expanded, budget: { used, limits: budgets } };
+  ports.admit?.(done);
+  await storePayloads(ports, cuts);
   await ports.store.transact(({ ledger }) =>
     ledger.append(
       "context",
@@ -73,13 +83,7 @@ export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) 
     ),
   );
   remember(ports.known, cuts);
-  const expanded: Expanded[] = cuts.map((cut, i) => ({
-    expansion: expansions[i]!,
-    section: cut.section,
-    content: cut.content,
-    bytes: cut.bytes.length,
-  }));
-  return { run_id, expansions: expanded, budget: used };
+  return done;
 }
 
 /** The sections and slices that refs mean in the index as it is now. Reads no file. */

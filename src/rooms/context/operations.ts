@@ -43,8 +43,7 @@ export const expand = defineOperation({
       max_expands_per_step: input.max_expands ?? limits.max_expands_per_step,
     };
     const { refs, slice, run_id } = input;
-    const done = await expandRefs(ports, { refs, slice, run_id, budgets: allowed });
-    return { run_id: done.run_id, expansions: done.expansions, budget: { used: done.budget, limits: allowed } };
+    return expandRefs(ports, { refs, slice, run_id, budgets: allowed });
   },
 });
 
@@ -55,6 +54,7 @@ export const search = defineOperation({
   input: z.strictObject({
     query: z.string().describe('Words that must all be there; "..." is a phrase, word* a beginning.'),
     limit: z.int().min(1).max(100).default(20).describe("How many results at most."),
+    refresh: z.boolean().default(false).describe("Bring the index up to date first."),
   }),
   output: z.strictObject({
     query: z.string(),
@@ -63,6 +63,7 @@ export const search = defineOperation({
     results: z.array(sectionSchema.omit({ content_hash: true }).extend({ slice: z.string(), score: z.number() })),
   }),
   async run(ports: ContextPorts, input) {
+    if (input.refresh) await buildIndex(ports, { full: false });
     const found = await searchSections(ports, input.query, input.limit);
     return { ...found, results: found.results.map((one) => ({ ...one, heading_path: [...one.heading_path] })) };
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { compareCodePoints } from "../../core/canonical/index.ts";
 import { count, symbolId } from "../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation } from "../../core/operation.ts";
@@ -19,17 +20,24 @@ export const sectionList = defineOperation({
   input: z.strictObject({
     path: z.string().optional().describe("Only this file, or the files below this folder."),
     heading: z.string().optional().describe("Only sections with this text in their heading."),
+    from: z.string().optional().describe("Begin at this file, or at the first one that comes after it in the index."),
+    skip: count.default(0).describe("Leave out this many sections first."),
+    limit: z.int().min(1).max(10_000).optional().describe("How many sections at most."),
   }),
   output: z.array(listedSection),
-  run: async (ports: ContextPorts, { path, heading }) =>
+  run: async (ports: ContextPorts, { path, heading, from, skip, limit = Number.MAX_SAFE_INTEGER }) =>
     ports.store.read(async ({ context }) => {
       const view = await ports.views.open(context);
       const listed: z.output<typeof listedSection>[] = [];
+      let left = skip;
       for (const file of choosePaths(view, path)) {
+        if (from !== undefined && compareCodePoints(file, from) < 0) continue;
         const { sections, sizes } = (await view.load(context, file))!;
         for (const [i, section] of sections.entries()) {
           if (heading !== undefined && section.heading_path.at(-1)?.includes(heading) !== true) continue;
+          if (left-- > 0) continue;
           listed.push({ ...section, lines: section.line_end - section.line_start, bytes: sizes[i]! });
+          if (listed.length === limit) return listed;
         }
       }
       return listed;

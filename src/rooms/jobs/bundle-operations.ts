@@ -72,7 +72,7 @@ export const bundleVerify = defineOperation({
   name: "jobs.bundle-verify",
   summary: "Verifies a bundle offline: integrity always, who made it with a trust policy.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  doors: [...LOCAL_DOORS, "mcp"],
   input: z.strictObject({
     path,
     strict,

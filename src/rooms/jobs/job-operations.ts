@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatCanonical, type JsonValue, parseJson, utf8Length } from "../../core/canonical/index.ts";
-import { budgets, count, uuid } from "../../core/contracts/index.ts";
+import { budgets, count, hashHex, uuid } from "../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import type { LocalFiles } from "../../core/ports.ts";
@@ -32,6 +32,18 @@ const source = {
 };
 
 const workers = z.int().min(1).max(MAX_WORKERS).default(1).describe("How many steps may run at the same time.");
+
+const page = {
+  after: count.default(0).describe("Only steps after this one, by its number in the job."),
+  limit: z.int().min(1).max(1000).optional().describe("How many steps at most."),
+};
+
+function takePage<T extends { readonly ordinal: number }>(
+  rows: readonly T[],
+  { after, limit }: z.output<z.ZodObject<typeof page>>,
+): T[] {
+  return rows.filter(({ ordinal }) => ordinal > after).slice(0, limit);
+}
 
 /** The message of an input as its text said it, and the run it is for. */
 async function readInput(ports: JobPorts, input: z.output<z.ZodObject<typeof source>>) {
@@ -192,9 +204,13 @@ export const jobStatusShow = defineOperation({
   name: "jobs.status",
   summary: "Shows a job and where each of its steps stands.",
   effect: "read",
-  input: z.strictObject({ job_id: jobId }),
+  input: z.strictObject({ job_id: jobId, ...page }),
   output: jobStatus,
-  run: ({ store }: JobPorts, { job_id }) => store.read(({ jobs }) => readStatus(jobs, job_id)),
+  run: ({ store }: JobPorts, { job_id, ...asked }) =>
+    store.read(async ({ jobs }) => {
+      const { steps, ...status } = await readStatus(jobs, job_id);
+      return { ...status, steps: takePage(steps, asked) };
+    }),
 });
 
 export const jobList = defineOperation({
@@ -220,24 +236,39 @@ export const jobReceipts = defineOperation({
   name: "jobs.receipts",
   summary: "Shows the receipts of a job in the order of its steps.",
   effect: "read",
-  input: z.strictObject({ job_id: jobId }),
+  input: z.strictObject({ job_id: jobId, ...page }),
   output: z.strictObject({
     job_id: jobId,
     receipts: z.array(z.strictObject({ ordinal: count, receipt_hash: z.string(), receipt: receiptSchema })),
   }),
-  run: ({ store }: JobPorts, { job_id }) =>
+  run: ({ store }: JobPorts, { job_id, ...asked }) =>
     store.read(async ({ jobs }) => {
       await requireJob(jobs, job_id);
-      const rows = await jobs.receipts(job_id);
+      const rows = takePage(await jobs.receipts(job_id), asked);
       return { job_id, receipts: rows.map(({ step_id: _, ...row }) => row) };
     }),
-  async *lines({ store }: JobPorts, { job_id }) {
+  async *lines({ store }: JobPorts, { job_id, ...asked }) {
     const rows = await store.read(async ({ jobs }) => {
       await requireJob(jobs, job_id);
-      return jobs.receipts(job_id);
+      return takePage(await jobs.receipts(job_id), asked);
     });
     for (const { receipt } of rows) yield formatCanonical(receipt);
   },
+});
+
+export const jobReceipt = defineOperation({
+  name: "jobs.receipt",
+  summary: "Shows one receipt by its hash.",
+  effect: "read",
+  input: z.strictObject({ receipt_hash: hashHex.describe("Hash of the receipt: 64 hex digits.") }),
+  output: z.strictObject({ job_id: jobId, ordinal: count, receipt_hash: hashHex, receipt: receiptSchema }),
+  run: ({ store }: JobPorts, { receipt_hash }) =>
+    store.read(async ({ jobs }) => {
+      const found = await jobs.receipt(receipt_hash);
+      if (found === null) throw new VerbatimError("RECEIPT_UNKNOWN", { details: { receipt_hash } });
+      const { job_id, ordinal, receipt } = found;
+      return { job_id, ordinal, receipt_hash, receipt };
+    }),
 });
 
 /** The operations on jobs. */
@@ -251,4 +282,5 @@ export const JOB_OPERATIONS = [
   jobStatusShow,
   jobList,
   jobReceipts,
+  jobReceipt,
 ] as const;

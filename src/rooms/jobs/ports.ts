@@ -73,6 +73,8 @@ export interface JobsReader {
   countSteps(jobId: string): Promise<StepCounts>;
   /** In order of their ordinals. */
   receipts(jobId: string): Promise<ReceiptRow[]>;
+  /** The receipt with this hash. Cost: grows with the number of receipts. */
+  receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null>;
   /** Which of these step ids exist, in whatever job. */
   findStepIds(stepIds: readonly string[]): Promise<string[]>;
 }

@@ -11,6 +11,12 @@ export interface CompletionNode {
   readonly flags: string[];
 }
 
+/** Verbs that are doors of their own, which src/main.ts starts. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  mcp: ["--max-bytes", "--http", "--port", "--host", "--token"],
+  studio: ["--port", "--host", "--token", "--no-web"],
+};
+
 /** Every noun and verb with its flags, as the shells need them. */
 export async function describeTree(app: App): Promise<CompletionNode[]> {
   const nodes = new Map<string, CompletionNode>();
@@ -32,6 +38,10 @@ export async function describeTree(app: App): Promise<CompletionNode[]> {
       const flags = toFlags(await app.describe(verb.operation), verb).map(({ name }) => `--${name}`);
       node(path).flags.push(...flags, ...GLOBAL_FLAGS, "--help");
     }
+  }
+  for (const [door, flags] of Object.entries(DOORS)) {
+    node("").words.push(door);
+    node(door).flags.push(...flags, "--help");
   }
   return [...nodes.values()];
 }

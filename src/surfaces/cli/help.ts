@@ -14,8 +14,9 @@ export function formatFirstHelp(paint: Paint, version: string): string[] {
     lines.push(formatNoun(paint, entry.room === room ? "" : entry.room, entry.noun, entry.summary));
     room = entry.room;
   }
-  // Not a noun of this surface: src/main.ts starts it.
-  lines.push(formatNoun(paint, "doors", "studio", "HTTP API and a page on 127.0.0.1 (--no-web)"));
+  // Not nouns of this surface: src/main.ts starts them.
+  lines.push(formatNoun(paint, "doors", "mcp", "Model Context Protocol on standard input, or --http"));
+  lines.push(formatNoun(paint, "", "studio", "HTTP API, MCP and a page on 127.0.0.1 (--no-web)"));
   lines.push(
     "",
     paint.bold("flags of every verb"),

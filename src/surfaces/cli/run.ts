@@ -115,11 +115,11 @@ function refuseFlag(flag: string): never {
   });
 }
 
+/** Doors that src/main.ts starts. */
+const DOORS = ["mcp", "studio"];
+
 function refuseNoun(word: string): never {
-  const near = findNearest(
-    word,
-    NOUNS.map(({ noun }) => noun),
-  );
+  const near = findNearest(word, [...NOUNS.map(({ noun }) => noun), ...DOORS]);
   throw new VerbatimError("VERB_UNKNOWN", {
     message: `there is no verb ${JSON.stringify(word)}`,
     ...(near.length > 0 ? { fix: `Did you mean: verbatim ${near.join(", verbatim ")}` } : {}),

@@ -36,6 +36,18 @@ export const HALL_CODES = {
     says: "The work was interrupted; what had begun was put back.",
     fix: "Run the command again.",
   },
+  RESPONSE_TOO_LARGE: {
+    exit: 2,
+    http: 413,
+    says: "The answer is larger than this door may send; nothing was sent.",
+    fix: "Ask for less: a smaller limit, a shorter slice, fewer refs.",
+  },
+  RESOURCE_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "No resource has this address.",
+    fix: "List the templates of resource addresses.",
+  },
   FILE_NOT_FOUND: { exit: 2, http: 404, says: "A file that was named does not exist.", fix: "Check the path." },
   FILE_UNREADABLE: {
     exit: 2,

@@ -24,6 +24,12 @@ export const JOBS_CODES = {
     says: "An id exists with other content; nothing was written.",
     fix: "This cannot happen by chance; report it.",
   },
+  RECEIPT_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "There is no receipt with this hash.",
+    fix: "List the receipts of a job: verbatim job receipts JOB",
+  },
   JOB_UNKNOWN: { exit: 2, http: 404, says: "There is no such job.", fix: "List the jobs: verbatim job list" },
   STEP_UNKNOWN: { exit: 2, http: 404, says: "The job has no such step.", fix: "verbatim job status JOB" },
   JOB_FAILED: { exit: 1, http: 409, says: "A step of the job failed.", fix: "Post a changed message." },

@@ -33,7 +33,7 @@ export const PATCH_VERBS = [
   defineVerb<{ readonly text: string; readonly summary: string; readonly out: string | null }>({
     path: ["pack"],
     operation: "workflow.pack",
-    flags: { request: { value: "FILE" }, out: { value: "FILE" } },
+    flags: { request: { value: "FILE" }, file_request: { hidden: true }, out: { value: "FILE" } },
     examples: [
       "verbatim workflow pack --request file_request.json",
       "verbatim workflow pack --request - --out pack.json < file_request.json",

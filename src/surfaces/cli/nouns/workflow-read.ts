@@ -64,7 +64,7 @@ export const READ_VERBS = [
     flags: { only_prompt: { name: "prompt" } },
     examples: ["verbatim workflow next", "verbatim workflow next --prompt | some-agent"],
     async render(next, io) {
-      if (next.prompt === null || !next.only_prompt) renderStep(next, io);
+      if (next.prompt === null || !next.only_prompt) renderStep(next, io, "next");
       if (next.prompt === null) return;
       if (!next.only_prompt) io.line(`hand it in with: ${next.submit}\n`);
       await io.out(next.prompt);

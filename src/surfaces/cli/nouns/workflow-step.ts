@@ -32,14 +32,14 @@ export function renderFindings(findings: readonly Finding[], level: "error" | "w
   }
 }
 
-/** The status line, what is wrong, and the next command. */
-export function renderStep(step: Step, io: Io): void {
+/** The status line, what is wrong, and the next command, unless that is the one being run. */
+export function renderStep(step: Step, io: Io, asked = ""): void {
   const paint = step.status === "pass" ? io.paint.good : step.status === "fail" ? io.paint.bad : io.paint.warn;
   io.line(`${paint(step.status)} ${step.code}: ${step.message.split("\n")[0] ?? ""}`);
   renderFindings(step.findings, "error", io);
   if (step.state === "ready") io.line(`next: ${io.paint.bold(`verbatim workflow advance ${step.run_id}`)}`);
   else if (step.state === "blocked" && step.owner !== "operator") {
     io.line(`waits for ${step.owner} to write ${step.target}`);
-    io.line(`next: ${io.paint.bold(`verbatim workflow next ${step.run_id}`)}`);
+    if (asked !== "next") io.line(`next: ${io.paint.bold(`verbatim workflow next ${step.run_id}`)}`);
   } else if (step.state === "blocked") io.line(`waits for you: ${step.action} ${step.target ?? ""}`.trimEnd());
 }

@@ -1,0 +1,196 @@
+import { parseArgs } from "node:util";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { openApp } from "../../app/app.ts";
+import type { App } from "../../app/app-type.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { DEFAULT_MAX_BYTES, LEAST_MAX_BYTES, MOST_MAX_BYTES } from "./answer.ts";
+import { createMcpHttp, type McpHttp } from "./http-handler.ts";
+import { createMcpDoor, type McpOptions } from "./server.ts";
+
+/** Serves MCP over HTTP behind the checks of the HTTP door. */
+export type ServeHttp = (options: {
+  readonly mcp: McpHttp;
+  readonly host: string;
+  readonly port: number;
+  readonly token: string | undefined;
+  readonly log: (thrown: unknown) => void;
+}) => Promise<AsyncDisposable & { readonly url: string; readonly token: string | null }>;
+
+/** The surroundings of one `verbatim mcp`. */
+export interface McpWorld {
+  /** Words after `mcp`. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly version: string;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: { write(text: string): unknown };
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+  /** Surfaces do not know each other; whoever starts this one knows the other. */
+  readonly serveHttp: ServeHttp;
+}
+
+const DEFAULT_PORT = 4681;
+// Over HTTP as much as at every other address of that door; on standard input the largest message of a job fits.
+const MAX_BODY = 256 * 1024;
+const MAX_LINE = 20 * 1024 * 1024;
+
+const HELP = `verbatim mcp [--max-bytes N] [--http [--port N] [--host H] [--token T]] [-C DIR]
+
+Serves the Model Context Protocol: eight tools and the resources of this
+workspace, on standard input and output, or over HTTP.
+
+  --max-bytes N  bytes of a response at most (${DEFAULT_MAX_BYTES}); more is refused, never cut
+  --http         listen on 127.0.0.1 instead of standard input
+  --port N       port to listen on (${DEFAULT_PORT}; 0 takes a free one)
+  --host H       address to listen on; off loopback a token is needed, which is
+                 made when none is given
+  --token T      token of the owner
+
+Examples:
+  verbatim mcp
+  verbatim mcp -C ~/work/harbour --max-bytes 80000
+  verbatim mcp --http --port 4681
+  claude mcp add verbatim -- verbatim mcp
+
+Clients with a settings file (Claude Code: .mcp.json, Cursor: .cursor/mcp.json):
+  {"mcpServers":{"verbatim":{"command":"verbatim","args":["mcp","-C","."]}}}
+`;
+
+/** Serves until the client leaves or the signal; gives the exit code. */
+export async function runMcp(world: McpWorld): Promise<number> {
+  try {
+    const options = readOptions(world.argv);
+    if (options.help) {
+      world.stdout.write(HELP);
+      return 0;
+    }
+    await using app = openMcpApp(world, options.folder ?? world.cwd);
+    const served = {
+      app,
+      version: world.version,
+      maxBytes: options.maxBytes,
+      log: (thrown: unknown) => note(world, thrown),
+    };
+    return options.http === null ? await serveStreams(world, served) : await serveHttp(world, served, options.http);
+  } catch (thrown) {
+    const error = isVerbatimError(thrown) ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
+    world.stderr.write(`error[${error.code}] ${error.message}\n  fix: ${error.fix}\n`);
+    return error.exit;
+  }
+}
+
+/** The workspace around a folder as this door sees it. */
+export function openMcpApp(
+  { env, platform, stderr }: Pick<McpWorld, "env" | "platform" | "stderr">,
+  start: string,
+): App {
+  return openApp({ door: "mcp", start, env, platform, notify: (text) => void stderr.write(`${text}\n`) });
+}
+
+/** MCP over HTTP for the workspace around a folder, with a workspace of its own so that entries say who asked. */
+export function openMcpHttp(
+  world: Pick<McpWorld, "env" | "platform" | "stderr" | "version">,
+  folder: string,
+): McpHttp & AsyncDisposable {
+  const app = openMcpApp(world, folder);
+  const log = (thrown: unknown) => note(world, thrown);
+  const { fetch, close } = createMcpHttp({
+    app,
+    version: world.version,
+    maxBytes: DEFAULT_MAX_BYTES,
+    maxBodyBytes: MAX_BODY,
+    log,
+  });
+  const end = async () => {
+    await close();
+    await app.close();
+  };
+  return { fetch, close: end, [Symbol.asyncDispose]: end };
+}
+
+function note({ stderr }: Pick<McpWorld, "stderr">, thrown: unknown): void {
+  stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
+}
+
+/** Standard output belongs to the protocol; everything else goes to standard error. */
+async function serveStreams(world: McpWorld, options: McpOptions): Promise<number> {
+  const door = createMcpDoor(options);
+  const ended = new Promise<void>((resolve) => {
+    world.stdin.once("end", resolve);
+    world.stdin.once("close", resolve);
+    world.stdout.once("error", () => resolve());
+    if (world.signal.aborted) resolve();
+    world.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const transport = new StdioServerTransport(world.stdin, world.stdout, { maxBufferSize: MAX_LINE });
+  const serving = serveStdio(door.factory, {
+    transport,
+    onerror: (error) => void world.stderr.write(`${error.message}\n`),
+  });
+  await ended;
+  await serving.close();
+  await door.idle();
+  world.stdin.pause();
+  return 0;
+}
+
+async function serveHttp(
+  world: McpWorld,
+  options: McpOptions,
+  listen: { readonly host: string; readonly port: number; readonly token: string | undefined },
+): Promise<number> {
+  const mcp = createMcpHttp({ ...options, maxBodyBytes: MAX_BODY });
+  await using http = await world.serveHttp({ mcp, ...listen, log: (thrown) => note(world, thrown) });
+  world.stdout.write(`${http.url}/mcp\n`);
+  if (http.token !== null && listen.token === undefined) world.stderr.write(`token of the owner: ${http.token}\n`);
+  await new Promise<void>((resolve) => {
+    if (world.signal.aborted) resolve();
+    world.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await mcp.close();
+  return 0;
+}
+
+function readOptions(argv: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        "max-bytes": { type: "string", default: String(DEFAULT_MAX_BYTES) },
+        http: { type: "boolean", default: false },
+        port: { type: "string" },
+        host: { type: "string" },
+        token: { type: "string" },
+        C: { type: "string", short: "C" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const { port, host, token } = values;
+    if (!values.http && (port ?? host ?? token) !== undefined)
+      throw new TypeError("--port, --host and --token need --http");
+    const listen = {
+      host: host ?? "127.0.0.1",
+      port: readNumber("port", port ?? String(DEFAULT_PORT), 0, 65_535),
+      token,
+    };
+    return {
+      maxBytes: readNumber("max-bytes", values["max-bytes"], LEAST_MAX_BYTES, MOST_MAX_BYTES),
+      http: values.http ? listen : null,
+      folder: values.C,
+      help: values.help,
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
+    throw new VerbatimError("USAGE", { message: thrown.message, fix: "See verbatim mcp --help", cause: thrown });
+  }
+}
+
+function readNumber(flag: string, text: string, least: number, most: number): number {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new TypeError(`--${flag} is ${text}; it is a number from ${least} to ${most}`);
+}

@@ -1,0 +1,152 @@
+import type { App } from "../../app/app-type.ts";
+import { compareCodePoints } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { refused } from "./cursor.ts";
+import { toRunUri } from "./resource-uri.ts";
+
+/** A resource as it is listed, and where its part of the list goes on after it. */
+export interface ListedResource {
+  readonly after: string;
+  readonly resource: {
+    readonly uri: string;
+    readonly name: string;
+    readonly mimeType?: string;
+    readonly description?: string;
+    readonly size?: number;
+  };
+}
+
+type Part = (app: App, after: string | null) => AsyncGenerator<ListedResource>;
+
+const BATCH = 100;
+
+/** The parts of the list, in order. Each goes on after any of its items, at the cost of what is still listed. */
+export const LIST_PARTS: Readonly<Record<string, Part>> = {
+  symbols: listSymbols,
+  workflow: listWorkflowFiles,
+  catalytic: listCatalyticFiles,
+  receipts: listReceipts,
+  sections: listSections,
+};
+
+async function* listSymbols(app: App, after: string | null): AsyncGenerator<ListedResource> {
+  const symbols = (await app.call("context.symbol-list", {})) as readonly {
+    readonly symbol_id: string;
+    readonly target_ref: string;
+    readonly default_slice_policy: string;
+  }[];
+  for (const { symbol_id, target_ref, default_slice_policy } of symbols) {
+    if (after !== null && compareCodePoints(symbol_id, after) <= 0) continue;
+    const description = `${default_slice_policy} of ${target_ref}`;
+    yield { after: symbol_id, resource: { uri: `symbol://${symbol_id}`, name: symbol_id, description } };
+  }
+}
+
+async function* listWorkflowFiles(app: App, after: string | null): AsyncGenerator<ListedResource> {
+  const [run, path] = splitAfter(after);
+  const { runs } = (await app.call("workflow.list", { all: true })) as { readonly runs: readonly { run_id: string }[] };
+  for (const { run_id } of runs) {
+    if (run !== null && compareCodePoints(run_id, run) < 0) continue;
+    const { files } = (await app.call("workflow.show", { run: run_id })) as {
+      readonly files: readonly { readonly path: string; readonly bytes: number }[];
+    };
+    for (const { path: file, bytes } of files) {
+      if (run_id === run && compareCodePoints(file, path) <= 0) continue;
+      const uri = toRunUri("workflow", run_id, file);
+      yield { after: `${run_id}/${file}`, resource: { uri, name: `${run_id}/${file}`, size: bytes } };
+    }
+  }
+}
+
+const MOST_RUNS = 10_000;
+
+async function* listCatalyticFiles(app: App, after: string | null): AsyncGenerator<ListedResource> {
+  const [run, name] = splitAfter(after);
+  const { runs } = (await app.call("catalytic.list", { limit: MOST_RUNS })) as {
+    readonly runs: readonly { readonly run_id: string; readonly proof_hash: string | null; readonly status: string }[];
+  };
+  // Newest first: runs that came since the list began stand before the place where it goes on.
+  const from = run === null ? 0 : runs.findIndex(({ run_id }) => run_id === run);
+  if (from === -1) throw refused();
+  for (const { run_id, proof_hash, status } of runs.slice(from)) {
+    for (const file of proof_hash === null ? ["STATUS.json"] : ["PROOF.json", "STATUS.json"]) {
+      if (run_id === run && compareCodePoints(file, name) <= 0) continue;
+      const uri = toRunUri("catalytic", run_id, file);
+      const shown = { uri, name: `${run_id}/${file}`, description: status, mimeType: "application/json" };
+      yield { after: `${run_id}/${file}`, resource: shown };
+    }
+  }
+}
+
+/** The run and the file of a place in a list of run files. */
+function splitAfter(after: string | null): readonly [string | null, string] {
+  if (after === null) return [null, ""];
+  const slash = after.indexOf("/");
+  return [after.slice(0, slash), after.slice(slash + 1)];
+}
+
+async function* listReceipts(app: App, place: string | null): AsyncGenerator<ListedResource> {
+  const [job, ordinal] = place === null ? [0, 0] : place.split("/").map(Number);
+  // The job in which the last page ended may have more.
+  let after = Math.max(0, (job ?? 0) - 1);
+  for (;;) {
+    const page = (await app.call("jobs.list", { after, limit: BATCH })) as {
+      readonly jobs: readonly { readonly number: number; readonly job_id: string }[];
+      readonly more: boolean;
+    };
+    for (const { number, job_id } of page.jobs) {
+      after = number;
+      const { receipts } = (await app.call("jobs.receipts", {
+        job_id,
+        after: number === job ? ordinal : 0,
+      })) as { readonly receipts: readonly { readonly ordinal: number; readonly receipt_hash: string }[] };
+      for (const one of receipts) {
+        const name = `${job_id} step ${one.ordinal}`;
+        const resource = { uri: `receipt://${one.receipt_hash}`, name, mimeType: "application/json" };
+        yield { after: `${number}/${one.ordinal}`, resource };
+      }
+    }
+    if (!page.more) return;
+  }
+}
+
+interface ListedSection {
+  readonly section_id: string;
+  readonly file_path: string;
+  readonly heading_path: readonly string[];
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+async function* listSections(app: App, after: string | null): AsyncGenerator<ListedResource> {
+  const colon = after?.indexOf(":") ?? -1;
+  let from = after?.slice(colon + 1);
+  let skip = after === null ? 0 : Number(after.slice(0, colon)) + 1;
+  for (;;) {
+    const sections = await readSections(app, { ...(from === undefined ? {} : { from }), skip, limit: BATCH });
+    for (const { section_id, file_path, heading_path, lines, bytes } of sections) {
+      if (file_path !== from) {
+        from = file_path;
+        skip = 0;
+      }
+      const name = [file_path, ...heading_path].join(" > ");
+      const description = `${lines} lines, ${bytes} bytes`;
+      yield {
+        after: `${skip}:${file_path}`,
+        resource: { uri: `section://${section_id}`, name, description, mimeType: "application/json" },
+      };
+      skip++;
+    }
+    if (sections.length < BATCH) return;
+  }
+}
+
+/** No index, no sections: what an empty workspace has to list is nothing. */
+async function readSections(app: App, input: object): Promise<readonly ListedSection[]> {
+  try {
+    return (await app.call("context.section-list", input)) as readonly ListedSection[];
+  } catch (thrown) {
+    if (isVerbatimError(thrown) && thrown.code === "INDEX_MISSING") return [];
+    throw thrown;
+  }
+}

@@ -1,0 +1,97 @@
+import type { App } from "../../app/app-type.ts";
+import type { CallOptions } from "../../app/current-call.ts";
+import { decodeUtf8 } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { Answers } from "./answer.ts";
+import { parseResourceUri } from "./resource-uri.ts";
+
+/** What reading a resource gives. */
+export interface ResourceContents {
+  [key: string]: unknown;
+  readonly contents: ({ uri: string; mimeType: string; _meta?: Record<string, unknown> } & (
+    | { text: string }
+    | { blob: string }
+  ))[];
+}
+
+interface Expanded {
+  readonly expansions: readonly {
+    readonly expansion: Record<string, unknown>;
+    readonly section: { readonly file_path: string };
+    readonly content: string;
+  }[];
+}
+
+/** Reads a resource. Text of the corpus is an expansion: charged, recorded, and refused before that if it is too long. */
+export async function readResource(
+  app: App,
+  uri: string,
+  answers: Answers,
+  options: CallOptions,
+): Promise<ResourceContents> {
+  const address = parseResourceUri(uri);
+  switch (address.kind) {
+    case "section": {
+      const { section_id, slice } = address;
+      if (slice !== null) return await expand(app, uri, { refs: [section_id], slice }, answers, options);
+      return answers.carry(toJson(uri, await app.call("context.section-show", { section_id }, options)));
+    }
+    case "symbol":
+      return await expand(app, uri, { refs: [address.symbol_id] }, answers, options);
+    case "receipt": {
+      const { receipt_hash } = address;
+      return answers.carry(toJson(uri, await app.call("jobs.receipt", { receipt_hash }, options)));
+    }
+    case "workflow":
+      return answers.carry(toFile(uri, await readWorkflowFile(app, address.run, address.file)));
+    case "catalytic":
+      return answers.carry(toFile(uri, await readCatalyticFile(app, address.run, address.file)));
+  }
+}
+
+async function expand(
+  app: App,
+  uri: string,
+  input: { readonly refs: readonly string[]; readonly slice?: string },
+  answers: Answers,
+  options: CallOptions,
+): Promise<ResourceContents> {
+  const admit = (output: unknown): void => void answers.carry(toText(uri, output as Expanded));
+  return answers.carry(toText(uri, (await app.call("context.expand", input, { ...options, admit })) as Expanded));
+}
+
+function toText(uri: string, { expansions }: Expanded): ResourceContents {
+  const { expansion, section, content } = expansions[0]!;
+  const mimeType = /\.(?:md|markdown)$/i.test(section.file_path) ? "text/markdown" : "text/plain";
+  return { contents: [{ uri, mimeType, text: content, _meta: { "verbatim/expansion": expansion } }] };
+}
+
+function toJson(uri: string, value: unknown): ResourceContents {
+  return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(value) }] };
+}
+
+function toFile(uri: string, bytes: Uint8Array): ResourceContents {
+  const text = decodeUtf8(bytes);
+  if (text === null) {
+    return { contents: [{ uri, mimeType: "application/octet-stream", blob: Buffer.from(bytes).toString("base64") }] };
+  }
+  return { contents: [{ uri, mimeType: uri.endsWith(".json") ? "application/json" : "text/plain", text }] };
+}
+
+/** Exactly the file that was asked for: the operation itself also takes the beginning of a run and shorter names. */
+async function readWorkflowFile(app: App, run: string, file: string): Promise<Uint8Array> {
+  const shown = (await app.call("workflow.show", { run, artifact: file })) as {
+    readonly run_id: string;
+    readonly artifact: { readonly path: string; readonly text: string | null };
+  };
+  if (shown.run_id !== run || shown.artifact.path !== file)
+    throw new VerbatimError("ARTIFACT_UNKNOWN", { where: file });
+  const { text } = shown.artifact;
+  if (text === null) throw new VerbatimError("FILE_UNREADABLE", { message: "the file is not UTF-8", where: file });
+  return new TextEncoder().encode(text);
+}
+
+async function readCatalyticFile(app: App, run: string, file: string): Promise<Uint8Array> {
+  const shown = await app.call("catalytic.show", { run, artifact: file });
+  return Buffer.from((shown as { readonly artifact_base64: string }).artifact_base64, "base64");
+}

@@ -1,0 +1,110 @@
+import { type McpServerFactory, ProtocolError, Server, type ServerContext } from "@modelcontextprotocol/server";
+import type { App } from "../../app/app-type.ts";
+import { Answers, toCoded } from "./answer.ts";
+import { toNotifications } from "./call-progress.ts";
+import { pageResources, pageTools } from "./pages.ts";
+import { readResource } from "./resource-read.ts";
+import { RESOURCE_TEMPLATES } from "./resource-uri.ts";
+import { callTool } from "./tool-call.ts";
+import { type ListedTool, listTools } from "./tool-schema.ts";
+import { findTool } from "./tool-table.ts";
+
+export interface McpOptions {
+  /** A workspace opened at the door `mcp`. */
+  readonly app: App;
+  readonly version: string;
+  /** Bytes a response may have at most. */
+  readonly maxBytes: number;
+  /** Told about failures that the caller must not see. */
+  readonly log?: (thrown: unknown) => void;
+}
+
+/** Makes one server per connection or request, all over the same workspace, and knows when the last call has ended. */
+export interface McpDoor {
+  readonly factory: McpServerFactory;
+  /** Ends with the last call that is running; calls that were cancelled put back what they began first. */
+  idle(): Promise<void>;
+}
+
+const INSTRUCTIONS =
+  "Text is addressed, not dumped: context_search gives addresses, context_expand reads exact slices against a budget. " +
+  "A refusal has error.code and error.fix; do what fix says instead of trying again.";
+
+const INVALID_PARAMS = -32_602;
+const INTERNAL = -32_603;
+const REFUSED = -32_000;
+
+export function createMcpDoor(options: McpOptions): McpDoor {
+  const { app, version, log = () => undefined } = options;
+  const answers = new Answers(options.maxBytes);
+  const running = new Set<Promise<unknown>>();
+  let tools: Promise<ListedTool[]> | undefined;
+
+  const track = async <T>(call: Promise<T>): Promise<T> => {
+    running.add(call);
+    try {
+      return await call;
+    } finally {
+      running.delete(call);
+    }
+  };
+  const onFailure = (thrown: unknown) => {
+    if (toCoded(thrown).code === "INTERNAL") log(thrown);
+  };
+  /** What is no tool has no result that could carry a refusal: it is an error of the protocol with ours inside. */
+  const orProtocolError = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      return await track(call);
+    } catch (thrown) {
+      onFailure(thrown);
+      throw toProtocolError(thrown, answers);
+    }
+  };
+  const during = (context: ServerContext) => {
+    const progress = toNotifications(context, log);
+    return { signal: context.mcpReq.signal, ...(progress === undefined ? {} : { progress }) };
+  };
+
+  const factory = (): Server => {
+    const server = new Server(
+      { name: "verbatim", title: "Verbatim", version },
+      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    );
+    server.setRequestHandler("tools/list", ({ params }) =>
+      orProtocolError(
+        (async () => {
+          tools ??= listTools(app);
+          return pageTools(await tools, params?.cursor, answers) as never;
+        })(),
+      ),
+    );
+    server.setRequestHandler("tools/call", ({ params }, context) => {
+      const tool = findTool(params.name);
+      if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, `there is no tool ${params.name.slice(0, 100)}`);
+      return track(callTool(app, tool, params.arguments ?? {}, answers, { ...during(context), onFailure }));
+    });
+    server.setRequestHandler("resources/list", ({ params }) =>
+      orProtocolError(pageResources(app, params?.cursor, answers)),
+    );
+    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
+    server.setRequestHandler("resources/read", ({ params }, context) =>
+      orProtocolError(readResource(app, params.uri, answers, during(context))),
+    );
+    return server;
+  };
+
+  return {
+    factory,
+    async idle() {
+      while (running.size > 0) await Promise.allSettled(running);
+    },
+  };
+}
+
+function toProtocolError(thrown: unknown, answers: Answers): ProtocolError {
+  const { structuredContent } = answers.refuse(thrown);
+  const { exit } = toCoded(thrown);
+  const code = exit === 2 ? INVALID_PARAMS : exit === 3 ? INTERNAL : REFUSED;
+  const { error } = structuredContent as { readonly error: { readonly code: string; readonly message: string } };
+  return new ProtocolError(code, `${error.code}: ${error.message}`, structuredContent);
+}

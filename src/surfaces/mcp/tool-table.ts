@@ -1,0 +1,126 @@
+/** One thing a tool can do: an operation of the table, and which of its fields this door takes. */
+export interface ToolVerb {
+  readonly action: string;
+  readonly operation: string;
+  readonly fields: readonly string[];
+}
+
+/** One tool. Several verbs are told apart by the parameter `action`; the first one is what happens without it. */
+export interface ToolPlan {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly verbs: readonly [ToolVerb, ...ToolVerb[]];
+  /** Asking twice is as good as asking once. */
+  readonly idempotent: boolean;
+  /** Reaches beyond this workspace: models, commands. */
+  readonly openWorld: boolean;
+  /** Fields that are whole contract objects, by the name of the object. */
+  readonly contracts?: Readonly<Record<string, string>>;
+}
+
+const MESSAGE = ["message", "run_id"] as const;
+const PAGE = ["after", "limit"] as const;
+const BEAT = ["world", "request_id", "at", "timezone", "pause", "resume", "cursor"] as const;
+
+/**
+ * The tools in the order in which they are listed. Eight, because every client pays for the list in every conversation.
+ * Fields that name files of this machine are left out, except where a file of the workspace is what is asked about.
+ */
+export const TOOLS: readonly ToolPlan[] = [
+  {
+    name: "context_search",
+    title: "Search the context",
+    description:
+      "Find sections by words. Results are addresses with a slice, never text; read them with context_expand.",
+    verbs: [{ action: "search", operation: "context.search", fields: ["query", "limit", "refresh"] }],
+    idempotent: true,
+    openWorld: false,
+  },
+  {
+    name: "context_expand",
+    title: "Read exact slices",
+    description: "Read exact slices of sections or symbols. Charged against a budget, recorded, bound to a hash.",
+    verbs: [
+      {
+        action: "expand",
+        operation: "context.expand",
+        fields: ["refs", "slice", "run_id", "max_symbols", "max_sections", "max_bytes", "max_expands", "refresh"],
+      },
+    ],
+    idempotent: false,
+    openWorld: false,
+  },
+  {
+    name: "context_pack",
+    title: "Pack files for a task",
+    description: "Pack the files of a file request within its budget; what is left out is listed with the reason.",
+    verbs: [{ action: "pack", operation: "workflow.pack", fields: ["file_request"] }],
+    idempotent: false,
+    openWorld: false,
+    contracts: { file_request: "workflow/file-request" },
+  },
+  {
+    name: "job_submit",
+    title: "Run a job",
+    description:
+      "submit: post a message and run its job. plan: only show steps and charges. post: store it. run, cancel: a job by id.",
+    verbs: [
+      { action: "submit", operation: "jobs.submit", fields: [...MESSAGE, "workers"] },
+      { action: "plan", operation: "jobs.plan", fields: MESSAGE },
+      { action: "post", operation: "jobs.post", fields: MESSAGE },
+      { action: "run", operation: "jobs.run", fields: ["job_id", "workers"] },
+      { action: "cancel", operation: "jobs.cancel", fields: ["job_id"] },
+    ],
+    idempotent: false,
+    openWorld: true,
+    contracts: { message: "jobs/message" },
+  },
+  {
+    name: "job_status",
+    title: "Look at jobs",
+    description: "status: where each step of a job stands. receipts: its receipts. list: the jobs of this workspace.",
+    verbs: [
+      { action: "status", operation: "jobs.status", fields: ["job_id", ...PAGE] },
+      { action: "receipts", operation: "jobs.receipts", fields: ["job_id", ...PAGE] },
+      { action: "list", operation: "jobs.list", fields: [...PAGE, "open"] },
+    ],
+    idempotent: true,
+    openWorld: false,
+  },
+  {
+    name: "patch_check",
+    title: "Judge a patch",
+    description: "Judge a unified diff by the patch gate: what it would change, or the rule and line that refuse it.",
+    verbs: [{ action: "check", operation: "workflow.patch-check", fields: ["patch", "no_git", "format"] }],
+    idempotent: true,
+    openWorld: false,
+  },
+  {
+    name: "bundle_verify",
+    title: "Verify a bundle",
+    description: "Verify a bundle of this workspace offline: integrity always, who made it with a trust policy.",
+    verbs: [{ action: "verify", operation: "jobs.bundle-verify", fields: ["path", "strict", "trust", "attestation"] }],
+    idempotent: true,
+    openWorld: false,
+  },
+  {
+    name: "world_beat",
+    title: "Play a world",
+    description:
+      "beat: let a beat pass. say: say something as the operator. look: a page of what a viewer may see. list: the worlds.",
+    verbs: [
+      { action: "beat", operation: "world.beat", fields: BEAT },
+      { action: "say", operation: "world.say", fields: ["text", ...BEAT] },
+      { action: "look", operation: "world.projection", fields: ["world", "viewer", "after", "before", "limit"] },
+      { action: "list", operation: "world.list", fields: [] },
+    ],
+    idempotent: false,
+    openWorld: true,
+  },
+];
+
+/** The tool of a name. */
+export function findTool(name: string): ToolPlan | undefined {
+  return TOOLS.find((tool) => tool.name === name);
+}
