@@ -112,14 +112,14 @@ async function readManifest(place: string, limit: number): Promise<ManifestRead>
     const facts = fstatSync(file);
     if (!facts.isFile()) return { problem: "not-regular" };
     if (facts.size > limit) return { problem: "too-large" };
-    const chunks: Buffer[] = [];
+    // One byte more than it has shows whether it grows meanwhile.
+    let bytes = Buffer.allocUnsafe(facts.size + 1);
     for (let size = 0; ; ) {
-      const chunk = Buffer.allocUnsafe(CHUNK);
-      const count = readSync(file, chunk, 0, CHUNK, null);
-      if (count === 0) return { bytes: Buffer.concat(chunks) };
+      const count = readSync(file, bytes, size, bytes.length - size, null);
+      if (count === 0) return { bytes: bytes.subarray(0, size) };
       size += count;
       if (size > limit) return { problem: "too-large" };
-      chunks.push(chunk.subarray(0, count));
+      if (size === bytes.length) bytes = Buffer.concat([bytes], size + CHUNK);
     }
   } catch (thrown) {
     return { problem: toProblem(thrown) };

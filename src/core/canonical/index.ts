@@ -1,3 +1,4 @@
+export { encodeCanonical, isCanonicalForm } from "./encode.ts";
 export { formatFloat } from "./float.ts";
 export { hashCanonical, isHash } from "./hash.ts";
 export { locatePointer, locatePointers, type TextPlace, toPointerToken } from "./locate.ts";

@@ -1,6 +1,6 @@
 import { type Code, VerbatimError } from "../errors/index.ts";
 import { codePointLength, decodeUtf8, encodeUtf8, findIllFormed } from "./utf8.ts";
-import { Float, type JsonObject, type JsonValue } from "./value.ts";
+import { emptyObject, Float, type JsonObject, type JsonValue } from "./value.ts";
 import { MAX_DEPTH } from "./write.ts";
 
 export interface ParseOptions {
@@ -97,7 +97,7 @@ class Parser {
 
   #object(depth: number): JsonObject {
     this.#open(depth);
-    const object: JsonObject = Object.create(null) as JsonObject;
+    const object = emptyObject();
     this.#space();
     if (this.#take(0x7d)) return object;
     for (;;) {

@@ -7,7 +7,7 @@ export class Float {
   }
 }
 
-/** An object as the parser makes it: no prototype, so `__proto__` is an ordinary key. */
+/** An object as the parser makes it: it inherits nothing, so `__proto__` is an ordinary key. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
@@ -17,6 +17,20 @@ export interface JsonObject {
  * floats are non-integral numbers or `Float`.
  */
 export type JsonValue = null | boolean | number | bigint | Float | string | readonly JsonValue[] | JsonObject;
+
+/** The prototype of what `emptyObject` makes: it has no members and no prototype of its own. */
+export const NOTHING: object = Object.freeze(Object.create(null) as object);
+
+function Members() {}
+Members.prototype = NOTHING;
+
+/**
+ * An object that inherits nothing. `Object.create(null)` would do, but engines keep a hash table for each of those,
+ * which takes three times the memory; these share the layout of objects with the same keys.
+ */
+export function emptyObject(): JsonObject {
+  return new (Members as unknown as new () => JsonObject)();
+}
 
 /** Whether a value is a JSON object (not an array, not a `Float`). */
 export function isJsonObject(value: unknown): value is JsonObject {

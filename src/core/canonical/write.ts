@@ -2,7 +2,7 @@ import { VerbatimError } from "../errors/index.ts";
 import { formatFloat } from "./float.ts";
 import { compareCodePoints } from "./order.ts";
 import { encodeUtf8 } from "./utf8.ts";
-import { Float } from "./value.ts";
+import { Float, NOTHING } from "./value.ts";
 
 /** Containers that may be open at once, in what is read and in what is written. */
 export const MAX_DEPTH = 512;
@@ -83,7 +83,7 @@ function writeArray(values: readonly unknown[], depth: number): string {
 
 function writeObject(value: object, depth: number): string {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) refuse("an instance of a class");
+  if (prototype !== NOTHING && prototype !== null && prototype !== Object.prototype) refuse("an instance of a class");
   const keys = Object.keys(value);
   if (Object.getOwnPropertySymbols(value).length > 0) refuse("a symbol as a key");
   sortKeys(keys);

@@ -1,4 +1,10 @@
-import { compareCodePoints, formatCanonical, isHash, sortedUnique } from "../../core/canonical/index.ts";
+import {
+  compareCodePoints,
+  formatCanonical,
+  isCanonicalForm,
+  isHash,
+  sortedUnique,
+} from "../../core/canonical/index.ts";
 import { findSliceProblem, isSymbolId } from "../../core/contracts/index.ts";
 import { FINDINGS, type Finding } from "../../core/errors/index.ts";
 import type { Crypto } from "../../core/ports.ts";
@@ -24,11 +30,12 @@ export interface CheckInput {
   readonly files: BundleFiles;
   readonly manifest: LooseManifest;
   /** The manifest as it was read, for strict mode. */
-  readonly text: string;
+  readonly bytes: Uint8Array;
   readonly strict: boolean;
 }
 
 const CONCURRENCY = 8;
+const LINE_FEED = 0x0a;
 
 /**
  * Phase C of verifying a bundle (Bundle Protocol 8.3 to 8.10, then what strict mode adds). Collects every problem in
@@ -46,7 +53,7 @@ export async function checkBundle(input: CheckInput): Promise<Checked> {
   const facts = await inspectArtifacts(input, report);
   checkFacts(artifacts, facts, report);
   const computed = {
-    bundle_id: await toBundleId(crypto, manifest),
+    bundle_id: await toBundleId(crypto, manifest, input.bytes.length),
     root_hash: await toRootHash(crypto, artifacts),
     plan_hash: await toPlanHash(crypto, manifest.run_id, steps),
   };
@@ -172,18 +179,18 @@ function checkBounds({ steps, artifacts }: LooseManifest, report: Report): void 
 
 /** What the protocol implies but does not list. */
 async function checkStrictly(
-  { crypto, files, manifest, text }: CheckInput,
+  { crypto, files, manifest, bytes }: CheckInput,
   planHash: string,
   report: Report,
 ): Promise<void> {
   const { steps, artifacts, inputs } = manifest;
-  if (text !== `${formatCanonical(manifest)}\n`) report("MANIFEST_NOT_CANONICAL", "");
+  const isCanonical = bytes.at(-1) === LINE_FEED && isCanonicalForm(bytes.subarray(0, -1), manifest);
+  if (!isCanonical) report("MANIFEST_NOT_CANONICAL", "");
   if (planHash !== manifest.plan_hash) report("PLAN_HASH_MISMATCH", "/plan_hash", manifest.plan_hash, planHash);
   if (steps.length === 0) report("BUNDLE_EMPTY", "/steps");
-  const expectedIds = await Promise.all(artifacts.map(({ ref, slice }) => toArtifactId(crypto, ref, slice)));
-  for (const [i, { artifact_id }] of artifacts.entries()) {
-    if (artifact_id !== expectedIds[i])
-      report("ARTIFACT_ID_MISMATCH", `/artifacts/${i}/artifact_id`, expectedIds[i], artifact_id);
+  for (const [i, { artifact_id, ref, slice }] of artifacts.entries()) {
+    const expected = await toArtifactId(crypto, ref, slice);
+    if (artifact_id !== expected) report("ARTIFACT_ID_MISMATCH", `/artifacts/${i}/artifact_id`, expected, artifact_id);
   }
   for (const [i, { artifact_id, path }] of artifacts.entries()) {
     if (path !== toArtifactPath(artifact_id))

@@ -1,6 +1,6 @@
 import {
   compareCodePoints,
-  hashCanonical,
+  encodeCanonical,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -24,10 +24,11 @@ export function toRootHash(
   return crypto.sha256(`${sorted.map(({ artifact_id, sha256 }) => `${artifact_id}:${sha256}`).join("\n")}\n`);
 }
 
-/** Bundle Protocol 4.2: over the manifest with its own id and root emptied. */
-export function toBundleId(crypto: Crypto, manifest: JsonObject): Awaitable<string> {
+/** Bundle Protocol 4.2: over the manifest with its own id and root emptied; `likely` is about how long it is. */
+export function toBundleId(crypto: Crypto, manifest: JsonObject, likely?: number): Awaitable<string> {
   const hashes = isJsonObject(manifest["hashes"]) ? manifest["hashes"] : {};
-  return hashCanonical(crypto, { ...copy(manifest), bundle_id: "", hashes: { ...copy(hashes), root_hash: "" } });
+  const emptied = { ...copy(manifest), bundle_id: "", hashes: { ...copy(hashes), root_hash: "" } };
+  return crypto.sha256(encodeCanonical(emptied, likely));
 }
 
 /** Bundle Protocol 4.3: over the steps in order, six members each, absent ones as `{}`. */
@@ -38,7 +39,7 @@ export function toPlanHash(crypto: Crypto, runId: string, steps: readonly JsonOb
     const members = STEP_MEMBERS.map((name) => [name, Object.hasOwn(step, name) ? step[name]! : {}] as const);
     return Object.fromEntries(members);
   });
-  return hashCanonical(crypto, { run_id: runId, steps: sorted });
+  return crypto.sha256(encodeCanonical({ run_id: runId, steps: sorted }));
 }
 
 /** By ordinal as an integer of any size, then by id. */

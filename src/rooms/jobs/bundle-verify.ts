@@ -1,4 +1,4 @@
-import { decodeUtf8, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { FINDINGS, type Finding, isVerbatimError } from "../../core/errors/index.ts";
 import type { Crypto } from "../../core/ports.ts";
 import { evaluateBundleTrust, readAttestation, type TrustPolicy, type TrustResult } from "../../core/trust/index.ts";
@@ -39,7 +39,7 @@ export interface VerifyOptions {
 
 /** A manifest that was read and has the shape of one, or the problems that ended it. */
 export type Loaded =
-  | { readonly manifest: LooseManifest; readonly bytes: Uint8Array; readonly text: string }
+  | { readonly manifest: LooseManifest; readonly bytes: Uint8Array }
   | { readonly problems: readonly BundleProblem[] };
 
 /**
@@ -50,8 +50,8 @@ export async function verifyBundle(crypto: Crypto, files: BundleFiles, options: 
   const { mode, attestation = null, policy = null } = options;
   const loaded = await loadManifest(files, mode);
   if ("problems" in loaded) return toInvalidReport(mode, loaded.problems);
-  const { manifest, bytes, text } = loaded;
-  const checked = await checkBundle({ crypto, files, manifest, text, strict: mode === "strict" });
+  const { manifest, bytes } = loaded;
+  const checked = await checkBundle({ crypto, files, manifest, bytes, strict: mode === "strict" });
   const trust = await evaluateBundleTrust(crypto, policy, readAttestation(attestation), bytes);
   const ok = checked.problems.length === 0 && trust.exit === 0;
   return {
@@ -82,7 +82,7 @@ export async function loadManifest(files: BundleFiles, mode: ManifestMode): Prom
   }
   const problems = checkManifest(manifest, mode) as readonly BundleProblem[];
   if (problems.length > 0) return { problems };
-  return { manifest: manifest as LooseManifest, bytes: read.bytes, text: decodeUtf8(read.bytes)! };
+  return { manifest: manifest as LooseManifest, bytes: read.bytes };
 }
 
 const READ_CODES = {
