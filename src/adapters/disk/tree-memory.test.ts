@@ -1,0 +1,219 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { KeptTree, TreeLook } from "../../rooms/catalytic/ports.ts";
+import { createTreeMemory } from "./tree-memory.ts";
+import { snapshotTree } from "./tree-snapshot.ts";
+
+const base = mkdtempSync(join(tmpdir(), "verbatim-look-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+const OPTIONS = { hidden: [".verbatim"], max_entries: 10_000 };
+const KEPT: KeptTree = {
+  tree: '{"\\u00e9":1}',
+  manifest: "{}",
+  inputs: "{}",
+  state: { exists: true, content_root: "c", tree_root: "t", entries: 1, bytes: 2 },
+  ignored: ["build/"],
+  head: null,
+};
+
+/** A tree whose files are old enough to be trusted. */
+function makeTree(name: string): string {
+  const root = join(base, name);
+  for (const folder of ["a/é", "b", "empty", ".verbatim/state"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const path of ["top", "a/one", "a/é/two", "b/__proto__", "b/10", ".verbatim/state/own"]) {
+    writeFileSync(join(root, path), path);
+  }
+  symlinkSync("../nowhere", join(root, "b/link"));
+  return root;
+}
+
+interface Setting {
+  readonly context?: string;
+  readonly age?: number;
+}
+
+/** A look an hour after everything was written, unless said otherwise. */
+async function look(root: string, { context = "same", age = 3_600_000 }: Setting = {}): Promise<TreeLook> {
+  const memory = createTreeMemory({
+    place: () => `${root}.memory`,
+    context: async () => context,
+    now: () => Date.now() + age,
+  });
+  return (await memory.look(root, OPTIONS))!;
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const all = () => true;
+const silent = () => undefined;
+
+/** Looks once, keeps something, and forgets the look. */
+async function keep(root: string, setting: Setting = {}): Promise<void> {
+  const first = await look(root, setting);
+  await first.read(all, silent);
+  first.setNote("git", "said so");
+  first.keep("rules", KEPT);
+  first.close();
+}
+
+describe("a look at a tree", () => {
+  it("reads what the careful reading reads, without what is hidden", async () => {
+    const root = makeTree("plain");
+    linkSync(join(root, "a/one"), join(root, "b/twin"));
+    chmodSync(join(root, "top"), 0o4755);
+    const one = await look(root);
+    const skip = (path: string) => path === ".verbatim";
+    const careful = await snapshotTree(root, { strict_mtime: false, max_entries: 1000, skip });
+    expect([...(await one.read(all, silent))]).toEqual([...careful.entries]);
+    expect(one.entries).toBe(careful.entries.size);
+    one.close();
+  });
+
+  it("remembers a tree that did not change, and takes no hash from a file that it would have to read", async () => {
+    const root = makeTree("same");
+    await keep(root);
+    const again = await look(root);
+    expect([again.recall("rules"), again.note("git")]).toEqual([KEPT, "said so"]);
+    expect(again.recall("other rules")).toBeNull();
+    again.close();
+    const elsewhere = await look(root, { context: "another git" });
+    expect([elsewhere.recall("rules"), elsewhere.note("git")]).toEqual([null, null]);
+    elsewhere.close();
+  });
+
+  it.each<[string, (root: string) => void]>([
+    ["is written", (root) => appendFileSync(join(root, "a/one"), "x")],
+    [
+      "is written with the same size and its old time",
+      (root) => {
+        const { atime, mtime } = statSync(join(root, "a/one"));
+        writeFileSync(join(root, "a/one"), "A/ONE");
+        utimesSync(join(root, "a/one"), atime, mtime);
+      },
+    ],
+    ["is new", (root) => writeFileSync(join(root, "b/new"), "")],
+    ["is gone", (root) => rmSync(join(root, "a/é"), { recursive: true })],
+    ["is renamed", (root) => renameSync(join(root, "a/one"), join(root, "a/eno"))],
+    ["is made executable", (root) => chmodSync(join(root, "a/one"), 0o755)],
+    ["is a folder with another mode", (root) => chmodSync(join(root, "empty"), 0o700)],
+    [
+      "is another link",
+      (root) => {
+        rmSync(join(root, "b/link"));
+        symlinkSync("../nobody!", join(root, "b/link"));
+      },
+    ],
+    [
+      "is a folder in a folder that was empty",
+      (root) => mkdirSync(join(root, "empty/deep/deeper"), { recursive: true }),
+    ],
+    ["is touched only", (root) => lutimesSync(join(root, "b/link"), 1, 1)],
+  ])("forgets everything when something %s, and tells what it was", async (_, change) => {
+    const root = makeTree(`changed-${_.replaceAll(" ", "-")}`);
+    await keep(root);
+    const during = await look(root);
+    change(root);
+    const { was, is } = await during.again();
+    expect(was.size + is.size).toBeGreaterThan(0);
+    for (const [path, packed] of was) expect(is.get(path)).not.toBe(packed);
+    during.close();
+    const after = await look(root);
+    expect(after.recall("rules")).toBeNull();
+    const careful = await snapshotTree(root, {
+      strict_mtime: false,
+      max_entries: 1000,
+      skip: (p) => p === ".verbatim",
+    });
+    expect([...(await after.read(all, silent))]).toEqual([...careful.entries]);
+    after.close();
+  });
+
+  it("sees nothing different where nothing is", async () => {
+    const root = makeTree("still");
+    const one = await look(root);
+    writeFileSync(join(root, ".verbatim/state/own"), "changed");
+    expect(await one.again()).toEqual({ was: new Map(), is: new Map() });
+    one.close();
+  });
+
+  it("does not trust a file that is too young: it is read again", async () => {
+    const root = makeTree("young");
+    await keep(root, { age: 0 });
+    const again = await look(root);
+    expect(again.recall("rules")).toBeNull();
+    again.close();
+    expect(readFileSync(`${root}.memory`).includes(Buffer.from(sha256("top"), "hex"))).toBe(false);
+  });
+
+  it("is not disturbed by git touching its own folder, and notices a new index", async () => {
+    const root = makeTree("git");
+    execFileSync("git", ["init", "-q", root]);
+    execFileSync("git", ["-C", root, "add", "top"]);
+    await keep(root);
+    writeFileSync(join(root, ".git/index.lock"), "");
+    rmSync(join(root, ".git/index.lock"));
+    const touched = await look(root);
+    expect(touched.recall("rules")).toEqual(KEPT);
+    touched.close();
+    execFileSync("git", ["-C", root, "add", "a"]);
+    const staged = await look(root);
+    expect(staged.recall("rules")).toBeNull();
+    staged.close();
+  });
+
+  it("leaves names that are not UTF-8 and trees that are too large to others", async () => {
+    const root = makeTree("odd");
+    const memory = createTreeMemory({ place: () => null, context: async () => "", now: () => Date.now() });
+    expect(await memory.look(root, { hidden: [], max_entries: 3 })).toBeNull();
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/b/`), Buffer.from([0xff])]), "");
+    expect(await memory.look(root, OPTIONS)).toBeNull();
+  });
+
+  it("starts afresh when what was kept is cut off or is something else", async () => {
+    const root = makeTree("broken");
+    await keep(root);
+    const whole = readFileSync(`${root}.memory`);
+    for (const bytes of [whole.subarray(0, whole.length - 1), whole.subarray(0, 40), Buffer.from("nonsense\n")]) {
+      writeFileSync(`${root}.memory`, bytes);
+      const one = await look(root);
+      expect(one.recall("rules")).toBeNull();
+      expect((await one.read(all, silent)).get("top")).toMatchObject({ sha256: sha256("top") });
+      one.close();
+    }
+  });
+
+  it("compares a large tree on two threads", async () => {
+    const root = join(base, "large");
+    for (let i = 0; i < 40; i++) {
+      mkdirSync(join(root, `d${i}`), { recursive: true });
+      for (let k = 0; k < 100; k++) writeFileSync(join(root, `d${i}/f${k}`), "");
+    }
+    await keep(root);
+    const again = await look(root);
+    expect(again.recall("rules")).toEqual(KEPT);
+    writeFileSync(join(root, "d7/f7"), "x");
+    writeFileSync(join(root, "d39/new"), "x");
+    const { was, is } = await again.again();
+    expect([...was.keys()].sort()).toEqual(["d39", "d7/f7"]);
+    expect([...is.keys()].sort()).toEqual(["d39", "d39/new", "d7/f7"]);
+    again.close();
+  });
+});
