@@ -95,7 +95,7 @@ export const contextPacker: Bench = {
   corpus: CORPUS,
   sizes: [10_000],
   goal: { kind: "rate", atLeast: 4 },
-  maxRounds: 2,
+  maxRounds: 5,
   unavailable: () => (existsSync(PACKER) ? null : "repomix is not installed; npm ci --prefix bench installs it"),
   async prepare(size) {
     const root = await openCorpus(size);

@@ -19,6 +19,16 @@ import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.t
 
 const ORDINALS = 33_554_432;
 
+// Most of the time of an insertion is the way into the database, so rows go in portions.
+const STAGED_AT_ONCE = 16;
+const STAGE_ONE = toStaging(1);
+const STAGE_MANY = toStaging(STAGED_AT_ONCE);
+
+function toStaging(rows: number): string {
+  return `insert into context_file (path, version, sections) values ${Array(rows).fill("(?, ?, ?)").join(", ")}
+    on conflict do update set sections = excluded.sections where sections <> excluded.sections`;
+}
+
 interface StoredSymbol {
   readonly symbol: string;
   readonly last: string | null;
@@ -111,9 +121,15 @@ export class SqliteContextWriter extends SqliteContextReader implements ContextW
   }
 
   async stageFiles(rows: readonly FileRow[]): Promise<void> {
-    const sql = `insert into context_file (path, version, sections) values (?, ?, ?)
-       on conflict do update set sections = excluded.sections where sections <> excluded.sections`;
-    for (const { path, version, sections } of rows) this.#connection.run(sql, path, version, sections);
+    const whole = rows.length - (rows.length % STAGED_AT_ONCE);
+    for (let i = 0; i < whole; i += STAGED_AT_ONCE) {
+      const values: (string | Uint8Array)[] = [];
+      for (let k = i; k < i + STAGED_AT_ONCE; k++) values.push(rows[k]!.path, rows[k]!.version, rows[k]!.sections);
+      this.#connection.run(STAGE_MANY, ...values);
+    }
+    for (const { path, version, sections } of rows.slice(whole)) {
+      this.#connection.run(STAGE_ONE, path, version, sections);
+    }
   }
 
   async dropFiles(files: readonly FileVersion[]): Promise<void> {
