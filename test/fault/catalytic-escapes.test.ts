@@ -111,6 +111,11 @@ const ATTACKS: readonly Attack[] = [
     script: `chmod u+w ${D}/locked ${D}/locked/f; echo x >> ${D}/locked/f; rm -f ${D}/locked/f; echo y > ${D}/locked/g`,
   },
   {
+    name: "opens and changes a domain that was closed",
+    setup: (root) => chmodSync(join(root, D), 0o555),
+    script: `chmod 755 ${D}; echo x > ${D}/a.txt; echo y > ${D}/new`,
+  },
+  {
     name: "never ends",
     timeout_ms: 300,
     condition: "COMMAND_TIMED_OUT",

@@ -6,6 +6,9 @@ import { type Places, parentOf, placeOf } from "./places.ts";
 import type { Layer, RunDisk } from "./ports.ts";
 import type { RestoreMethod } from "./words.ts";
 
+const OWNER_WRITES = 0o200;
+const OWNER_ALL = 0o700;
+
 /** A folder the tool made because a domain or an anchor was missing. */
 export interface MadeFolder {
   readonly path: string;
@@ -187,18 +190,29 @@ function uniqueName(disk: RunDisk, base: string): string {
 }
 
 async function moveBeside(disk: RunDisk, from: string, to: string): Promise<void> {
-  if (disk.stat(from)?.dev === disk.stat(parentOf(to))?.dev) disk.rename(from, to);
-  else {
+  const facts = disk.stat(from);
+  if (facts?.dev === disk.stat(parentOf(to))?.dev) {
+    // A folder that changes its parent must be writable itself, for everybody but root.
+    const closed = facts?.kind === "dir" && (facts.mode & OWNER_WRITES) === 0;
+    if (closed) disk.setMode(from, facts.mode | OWNER_ALL);
+    disk.rename(from, to);
+    if (closed) disk.setMode(to, facts.mode);
+  } else {
     await disk.copy(from, to);
     await disk.discard(from);
   }
 }
 
-/** Where an original waits: in the work directory, or beside the domain when that is on another device. */
+/**
+ * Where an original waits: in the work directory, or beside the domain when that is on another device or when the
+ * domain is closed: such a folder can be renamed but not moved, and its mode is not ours to change.
+ */
 export function asideOf(disk: RunDisk, places: Places, runId: string, path: string, index: number): string {
   const place = placeOf(places.root, path);
-  const device = disk.stat(place)?.dev ?? nearestDevice(disk, place);
-  if (device === disk.stat(places.work)?.dev) return `${places.work}/orig${index}`;
+  const facts = disk.stat(place);
+  const device = facts?.dev ?? nearestDevice(disk, place);
+  const isOpen = facts === null || (facts.mode & OWNER_WRITES) !== 0;
+  if (isOpen && device === disk.stat(places.work)?.dev) return `${places.work}/orig${index}`;
   return `${parentOf(place)}/.verbatim-${runId}-${index}`;
 }
 
