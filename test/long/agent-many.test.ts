@@ -14,7 +14,7 @@ describe("an agent that rewrites thousands of files", () => {
     const again = await repo.agent(wide, rewriter(2000).command(repo.base));
     expect([again.exit, again.summary.outcome]).toEqual([0, "verified"]);
     expect(recordWithTools(repo.root)).toBe(before);
-  });
+  }, 300_000);
 });
 
 function makeMany() {
