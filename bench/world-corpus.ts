@@ -80,7 +80,10 @@ export function lineOf(next: (bound: number) => number): string {
 }
 
 /** Fills twenty worlds: the first has 25,000 entries (or its share of a smaller corpus), 30 % are PRIVATE. */
-export async function fillWorlds(ports: WorldPorts, entries: number): Promise<{ readonly first: string }> {
+export async function fillWorlds(
+  ports: WorldPorts,
+  entries: number,
+): Promise<{ readonly first: string; readonly first_size: number; readonly second: string }> {
   const firstSize = Math.min(25_000, Math.floor(entries / 4));
   const rest = Math.ceil((entries - firstSize) / 19);
   const next = seededIntegers(21);
@@ -94,7 +97,7 @@ export async function fillWorlds(ports: WorldPorts, entries: number): Promise<{ 
     await createWorld(ports, { world_id, start: "2026-01-01T00:00Z", people, settings });
     await fillWorld(ports, world_id, w === 0 ? firstSize : rest, next);
   }
-  return { first: "w_bench-0" };
+  return { first: "w_bench-0", first_size: firstSize, second: "w_bench-1" };
 }
 
 async function fillWorld(
@@ -116,7 +119,9 @@ async function fillWorld(
         rows.flatMap((row) => toVisibleRows(world.numbers, row)),
       );
       await door.world.addPostings(world.number, toPostings(ports.crypto, world.numbers, rows));
-      await door.world.saveState(world.number, formatState({ ...world.state, next_wseq: from + rows.length }));
+      const next_wseq = from + rows.length;
+      const clock_ms = START + next_wseq * 1000;
+      await door.world.saveState(world.number, formatState({ ...world.state, next_wseq, clock_ms }));
     });
   }
 }
@@ -139,4 +144,20 @@ function toRow(wseq: number, entry_id: string, next: (bound: number) => number):
     audience: isPrivate ? (next(2) === 0 ? '["ANA","GEORGE"]' : '["ANA"]') : "[]",
     text: lineOf(next),
   };
+}
+
+type Corpus = Awaited<ReturnType<typeof openBenchRoom>> & Awaited<ReturnType<typeof fillWorlds>>;
+
+// Several benches use the same worlds; making a million entries takes longer than reading them.
+const made = new Map<number, Promise<Corpus>>();
+
+/** Twenty filled worlds, made once for every bench of a run that wants so many entries. */
+export function corpusOf(size: number): Promise<Corpus> {
+  let corpus = made.get(size);
+  if (corpus === undefined) {
+    corpus = openBenchRoom().then(async (room) => ({ ...room, ...(await fillWorlds(room.ports, size)) }));
+    made.set(size, corpus);
+    process.once("exit", () => void corpus?.then((one) => one.close()));
+  }
+  return corpus;
 }

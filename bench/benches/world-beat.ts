@@ -1,43 +1,34 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
-import { formatCanonical } from "../../src/core/canonical/index.ts";
-import type { EntryRow } from "../../src/rooms/world/ports.ts";
-import { toNumbers, toPostings, toVisibleRows } from "../../src/rooms/world/service/audience.ts";
 import { Beats } from "../../src/rooms/world/service/beats.ts";
-import { toWriteBundle } from "../../src/rooms/world/service/bundle.ts";
-import { appendRecord } from "../../src/rooms/world/service/commit.ts";
-import { loadWorld } from "../../src/rooms/world/service/reading.ts";
-import { reduceRecord } from "../../src/rooms/world/service/reduce.ts";
-import { formatState } from "../../src/rooms/world/service/state.ts";
-import { createWorld, startScene } from "../../src/rooms/world/service/worlds.ts";
+import { changeSettings, setPresence, startScene } from "../../src/rooms/world/service/worlds.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";
-import { lineOf, openBenchRoom } from "../world-corpus.ts";
+import { corpusOf, lineOf } from "../world-corpus.ts";
 
 const BEAT_MS = 5;
+const BEATS = 40;
 const SCENE_BEATS = 20;
-const PEOPLE = [{ person_id: "ANA", display_name: "Ana" }];
-const SETTINGS = { title: "Bench", timezone: "UTC", writer: { kind: "scripted", script: [] } };
 
-/** A whole beat without model time: claim, clock, frame, loop, commit. */
+/** A whole beat without model time: claim, clock, frame with the capsules of two people, loop, commit. */
 export const worldBeat: Bench = {
   name: "world-beat",
-  what: "N beats of a scripted writer that says nothing, each with a line of the operator",
+  what: `${BEATS} beats of a scripted writer that says nothing, each with a line of the operator, in a store of N entries`,
   baseline: `${BEAT_MS} ms a beat`,
-  corpus: `seeded 14-word lines, a new scene every ${SCENE_BEATS} beats`,
-  sizes: [20, 100],
+  corpus: `as world-page; two people are present, a new scene every ${SCENE_BEATS} beats`,
+  sizes: [100_000, 1_000_000],
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
-    const { ports, close } = await openBenchRoom();
-    await createWorld(ports, { world_id: "w_bench", start: null, people: PEOPLE, settings: SETTINGS });
+    const { ports, second } = await corpusOf(size);
+    await changeSettings(ports, second, { writer: { kind: "scripted", script: [] } }, null);
+    await setPresence(ports, second, ["GEORGE", "ANA", "BEN"]);
     const beats = new Beats(ports);
     const next = seededIntegers(7);
     let n = 0;
     return {
       async ours() {
-        for (let i = 0; i < size; i++) {
-          if (n % SCENE_BEATS === 0) await startScene(ports, "w_bench", { text: "", present: null });
-          await beats.invoke("w_bench", {
+        for (let i = 0; i < BEATS; i++) {
+          if (n % SCENE_BEATS === 0) await startScene(ports, second, { text: "", present: null });
+          await beats.invoke(second, {
             request_id: `r${n++}`,
             invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
             operator: { operator_id: "GEORGE", input_text: lineOf(next) },
@@ -45,176 +36,7 @@ export const worldBeat: Bench = {
           });
         }
       },
-      baseline: () => wait(BEAT_MS * size),
-      close,
+      baseline: () => wait(BEAT_MS * BEATS),
     };
   },
 };
-
-/** The commit of a write bundle of three entries: record, chain, entries, audiences, terms, answer. */
-export const worldAppend: Bench = {
-  name: "world-append",
-  what: "N commits of a write bundle of three entries with record, audiences, terms and answer, synchronous=FULL",
-  baseline: "a bare transaction doing the same inserts, no triggers, everything ready",
-  corpus: "seeded 14-word lines",
-  sizes: [50, 200],
-  goal: { kind: "rate", atLeast: 0.8 },
-  async prepare(size) {
-    const { ports, path, close } = await openBenchRoom();
-    await createWorld(ports, { world_id: "w_bench", start: null, people: PEOPLE, settings: SETTINGS });
-    const next = seededIntegers(8);
-    const author = { author_id: "ANA", author_class: "PERSON" } as const;
-    const visibility = { scope: "PRIVATE", visible_to: ["ANA", "GEORGE"] } as const;
-    const bundles = Array.from({ length: size }, () =>
-      Array.from({ length: 3 }, () => ({ author, channel: "PEOPLE" as const, text: lineOf(next), visibility })),
-    );
-    const bare = await openBare(`${path}.bare`);
-    const world = await ports.store.read((door) => loadWorld(door.world, "w_bench"));
-    const numbers = toNumbers(world.cast, [{ number: 3, ...PEOPLE[0]! }]);
-    const answer = "x".repeat(900);
-    let run = 0;
-    const toRecord = (state: typeof world.state, lines: (typeof bundles)[number]) => ({
-      beat_no: state.next_beat,
-      clock_after_ms: state.clock_ms,
-      zone: state.zone,
-      paused: false,
-      due: [],
-      packs: [],
-      script_used: [],
-      write_bundle: toWriteBundle(ports.crypto, state, {
-        request_id: "bench",
-        created_at_world: "2026-01-01T00:00:00+00:00",
-        proposed_by: { engine: "ENGINE_1_INVOCATION", actor: "bench" },
-        lines,
-      }),
-    });
-    // What the floor inserts is worked out beforehand, from the state each bundle would have met.
-    let state = world.state;
-    const ready = bundles.map((lines, position) => {
-      const record = toRecord(state, lines);
-      const effects = reduceRecord(state, { kind: "WORLD_BEAT", position, body: record as never });
-      state = effects.state;
-      return {
-        body: formatCanonical(record),
-        entries: effects.entries,
-        visible: effects.entries.flatMap((row) => toVisibleRows(numbers, row)),
-        postings: toPostings(ports.crypto, numbers, effects.entries),
-        state: formatState(state),
-      };
-    });
-    return {
-      async ours() {
-        run++;
-        for (const [i, lines] of bundles.entries()) {
-          await ports.store.transact(async (door) => {
-            const open = await loadWorld(door.world, "w_bench");
-            await appendRecord(ports, door, open, "WORLD_BEAT", toRecord(open.state, lines) as never);
-            const row = {
-              body_sha256: "x",
-              status: "DONE",
-              fence: 1,
-              lease_until: 0,
-              outcome: answer,
-              headers: "{}",
-            } as const;
-            await door.world.putInvocation(open.number, { request_id: `r${run}-${i}`, ...row });
-          });
-        }
-      },
-      baseline() {
-        for (const one of ready) bare.commit(one, answer);
-      },
-      async close() {
-        bare.close();
-        await close();
-      },
-    };
-  },
-};
-
-type Ready = {
-  readonly body: string;
-  readonly entries: readonly EntryRow[];
-  readonly visible: readonly { readonly wseq: number; readonly person: number }[];
-  readonly postings: readonly { readonly key: string; readonly block: number; readonly lows: Uint8Array }[];
-  readonly state: string;
-};
-
-async function openBare(path: string): Promise<{ commit(one: Ready, answer: string): void; close(): void }> {
-  const { module } = await loadSqlite();
-  const database = new module.DatabaseSync(path, {});
-  for (const sql of [
-    "pragma journal_mode = wal",
-    "pragma synchronous = full",
-    "create table ledger (idx integer primary key, stream text not null, position integer not null, previous text not null, kind text not null, time text not null, actor text not null, body_hash text not null, hash text not null unique, body text not null, unique (stream, position)) strict",
-    "create table world (number integer primary key, state text not null) strict",
-    "create table entry (world integer, wseq integer, entry_id text, bundle_id text, position integer, request_id text, created_ms integer, created_at text, author_id text, author_class text, channel text, scope text, audience text, text text, primary key (world, wseq), unique (world, entry_id)) strict, without rowid",
-    "create index entry_bundle on entry (world, bundle_id)",
-    "create table visible (world integer, person integer, wseq integer, primary key (world, person, wseq)) strict, without rowid",
-    "create table terms (world integer, key text, block integer, lows blob, primary key (world, key, block)) strict, without rowid",
-    "create table invocation (world integer, request_id text, outcome text, primary key (world, request_id)) strict, without rowid",
-    "insert into world values (1, '')",
-  ]) {
-    database.exec(sql);
-  }
-  const prepared = {
-    begin: database.prepare("begin immediate"),
-    commit: database.prepare("commit"),
-    ledger: database.prepare("insert into ledger values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-    entry: database.prepare("insert into entry values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-    visible: database.prepare("insert into visible values (?, ?, ?)"),
-    terms: database.prepare(
-      "insert into terms values (?, ?, ?, ?) on conflict (world, key, block) do update set lows = cast(lows || excluded.lows as blob)",
-    ),
-    world: database.prepare("update world set state = ? where number = 1"),
-    invocation: database.prepare("insert into invocation values (?, ?, ?)"),
-  };
-  let index = 0;
-  return {
-    commit({ body, entries, visible, postings, state }, answer) {
-      // Every round writes the same rows again, so keys come from the running index.
-      const at = index++;
-      const hash = at.toString(16).padStart(64, "0");
-      const shift = at * 3;
-      prepared.begin.run();
-      prepared.ledger.run(
-        BigInt(at),
-        "world/w_bench",
-        BigInt(at),
-        hash,
-        "WORLD_BEAT",
-        "2026-01-01T00:00:00.000Z",
-        "library",
-        hash,
-        hash,
-        body,
-      );
-      for (const [i, e] of entries.entries()) {
-        const wseq = BigInt(shift + i + 1);
-        prepared.entry.run(
-          1n,
-          wseq,
-          `e_${wseq}`,
-          `b_${at}`,
-          BigInt(at),
-          e.request_id,
-          BigInt(e.created_ms),
-          e.created_at,
-          e.author_id,
-          e.author_class,
-          e.channel,
-          e.scope,
-          e.audience,
-          e.text,
-        );
-      }
-      for (const [i, { person }] of visible.entries())
-        prepared.visible.run(1n, BigInt(person), BigInt(shift + Math.floor(i / 2) + 1));
-      for (const { key, lows } of postings) prepared.terms.run(1n, key, BigInt(shift >> 8), lows);
-      prepared.world.run(state);
-      prepared.invocation.run(1n, `r${at}`, answer);
-      prepared.commit.run();
-    },
-    close: () => database.close(),
-  };
-}

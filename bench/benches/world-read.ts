@@ -3,22 +3,7 @@ import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
 import { readPage, search } from "../../src/rooms/world/service/views.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";
-import { fillWorlds, openBenchRoom, wordOf } from "../world-corpus.ts";
-
-type Corpus = Awaited<ReturnType<typeof openBenchRoom>> & { readonly first: string };
-
-// Two benches read the same worlds; making a million entries takes longer than reading them.
-const made = new Map<number, Promise<Corpus>>();
-
-function corpusOf(size: number): Promise<Corpus> {
-  let corpus = made.get(size);
-  if (corpus === undefined) {
-    corpus = openBenchRoom().then(async (room) => ({ ...room, ...(await fillWorlds(room.ports, size)) }));
-    made.set(size, corpus);
-    process.once("exit", () => void corpus?.then((one) => one.close()));
-  }
-  return corpus;
-}
+import { corpusOf, wordOf } from "../world-corpus.ts";
 
 const PAGES = 40;
 
@@ -31,7 +16,7 @@ export const worldPage: Bench = {
   sizes: [100_000, 1_000_000],
   goal: { kind: "time", atMost: 2 },
   async prepare(size) {
-    const { ports, path, first } = await corpusOf(size);
+    const { ports, path, first, first_size } = await corpusOf(size);
     const { module } = await loadSqlite();
     const bare = new module.DatabaseSync(path, {});
     const keyset = bare.prepare(
@@ -52,7 +37,7 @@ export const worldPage: Bench = {
           await readPage(ports, first, { viewer: null, after: cursor, before: null, limit: 50 });
       },
       baseline() {
-        for (let i = 0; i < cursors.length; i++) keyset.all(1, next(20_000));
+        for (let i = 0; i < cursors.length; i++) keyset.all(1, next(first_size - 50));
       },
       close: () => bare.close(),
     };

@@ -63,20 +63,20 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
     return range.newest ? rows.reverse() : rows;
   }
 
-  async entries(world: number, wseqs: readonly number[]): Promise<EntryRow[]> {
-    const rows: EntryRow[] = [];
+  async entries(world: number, wseqs: readonly number[]): Promise<ShownRow[]> {
+    const rows: ShownRow[] = [];
     for (const part of inParts(wseqs)) {
-      const sql = `select ${ENTRY} from world_entry where world = ? and wseq in (${marks(part)}) order by wseq`;
-      rows.push(...(await this.sql.all<EntryRow>(sql, world, ...part)).map(copy));
+      const sql = `select ${SHOWN} from world_entry where world = ? and wseq in (${marks(part)}) order by wseq`;
+      rows.push(...(await this.sql.all<ShownRow>(sql, world, ...part)));
     }
     return rows.sort((a, b) => a.wseq - b.wseq);
   }
 
-  async entriesById(world: number, ids: readonly string[]): Promise<EntryRow[]> {
-    const rows: EntryRow[] = [];
+  async entriesById(world: number, ids: readonly string[]): Promise<ShownRow[]> {
+    const rows: ShownRow[] = [];
     for (const part of inParts(ids)) {
-      const sql = `select ${ENTRY} from world_entry where world = ? and entry_id in (${marks(part)})`;
-      rows.push(...(await this.sql.all<EntryRow>(sql, world, ...part)).map(copy));
+      const sql = `select ${SHOWN} from world_entry where world = ? and entry_id in (${marks(part)})`;
+      rows.push(...(await this.sql.all<ShownRow>(sql, world, ...part)));
     }
     return rows.sort((a, b) => a.wseq - b.wseq);
   }

@@ -193,8 +193,8 @@ export interface WorldReader {
   find(worldId: string): Promise<WorldRow | null>;
   people(world: number): Promise<PersonRow[]>;
   visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]>;
-  entries(world: number, wseqs: readonly number[]): Promise<EntryRow[]>;
-  entriesById(world: number, ids: readonly string[]): Promise<EntryRow[]>;
+  entries(world: number, wseqs: readonly number[]): Promise<ShownRow[]>;
+  entriesById(world: number, ids: readonly string[]): Promise<ShownRow[]>;
   entriesOfBundle(world: number, bundleId: string): Promise<EntryRow[]>;
   /** Entries whatever their audience: for verification and export only. */
   scan(world: number, after: number, limit: number): Promise<EntryRow[]>;
