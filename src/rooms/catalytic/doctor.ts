@@ -1,21 +1,8 @@
-import { GUARD_FACTS, guardOrder, type ProbeReason } from "./guard-choice.ts";
+import { GUARD_FACTS, GUARD_FIXES, guardOrder } from "./guard-choice.ts";
 import { listLocks } from "./locks.ts";
 import { listUnfinished } from "./recover.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { GUARD_NAMES, type GuardName } from "./words.ts";
-
-const FIXES: Readonly<Record<ProbeReason, string>> = {
-  TOOL_MISSING: "Install util-linux (unshare, setpriv) and perl.",
-  USERNS_DISABLED: "Allow user namespaces: sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone.",
-  USERNS_APPARMOR: "Allow user namespaces for this program in AppArmor, or run as root.",
-  SECCOMP_BLOCKED: "The container forbids namespaces; give it the right to unshare, or use landlock.",
-  OVERLAY_UNSUPPORTED: "The kernel has no overlay file system here; ns-bind works without it.",
-  OVERLAY_UPPER_UNSUPPORTED: "The file system of the workspace cannot be an upper layer; ns-bind works without it.",
-  LANDLOCK_DISABLED: "Boot a kernel with landlock among its security modules (lsm=landlock,...).",
-  LANDLOCK_ABI_TOO_OLD: "Linux 5.19 or newer is needed.",
-  PROBE_LEAKED: "The guard started but did not hold; please report it.",
-  NOT_THIS_PLATFORM: "It belongs to another system.",
-};
 
 /** Tries every guard anew and says what it can do, which one would be chosen, and what is left from earlier runs. */
 export async function examine(ports: RoomPorts) {
@@ -32,7 +19,7 @@ export async function examine(ports: RoomPorts) {
       reason: works ? null : answer,
       blocks: works ? [...blocks] : [],
       gaps: [...gaps],
-      fix: works ? null : FIXES[answer],
+      fix: works ? null : GUARD_FIXES[answer],
     };
   });
   const working = here.filter((name) => name === "audit" || probes[name] === "ok");

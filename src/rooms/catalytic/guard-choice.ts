@@ -51,6 +51,20 @@ export type ProbeReason =
 /** What really trying a guard gave. */
 export type ProbeAnswer = "ok" | ProbeReason;
 
+/** What makes a guard work that does not. */
+export const GUARD_FIXES: Readonly<Record<ProbeReason, string>> = {
+  TOOL_MISSING: "Install util-linux (unshare, setpriv) and perl; for ns-bind bubblewrap is enough.",
+  USERNS_DISABLED: "Allow user namespaces: sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone.",
+  USERNS_APPARMOR: "Allow user namespaces for this program in AppArmor, or run as root.",
+  SECCOMP_BLOCKED: "The container forbids namespaces; give it the right to unshare, or use landlock.",
+  OVERLAY_UNSUPPORTED: "The kernel has no overlay file system here; ns-bind works without it.",
+  OVERLAY_UPPER_UNSUPPORTED: "The file system of the workspace cannot be an upper layer; ns-bind works without it.",
+  LANDLOCK_DISABLED: "Boot a kernel with landlock among its security modules (lsm=landlock,...).",
+  LANDLOCK_ABI_TOO_OLD: "Linux 5.19 or newer is needed.",
+  PROBE_LEAKED: "The guard started but did not hold; please report it.",
+  NOT_THIS_PLATFORM: "It belongs to another system.",
+};
+
 export type GuardChoice =
   | {
       readonly guard: GuardName;

@@ -112,6 +112,7 @@ async function readJobSpecFile(ports: RoomPorts, input: RunInput): Promise<JsonV
     throw new VerbatimError("JOBSPEC_INVALID", {
       message: `the JobSpec is not JSON: ${thrown.message}`,
       where: thrown.where ?? input.jobspec!,
+      fix: "Write strict JSON.",
       details: { errors: [{ code: "JOBSPEC_INVALID", pointer: "" }] },
       cause: thrown,
     });

@@ -1,6 +1,6 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Declared, declareRun, type RunRequest } from "./declare.ts";
-import { chooseGuard, describeGuard } from "./guard-choice.ts";
+import { chooseGuard, describeGuard, GUARD_FIXES, guardOrder } from "./guard-choice.ts";
 import type { InsideChanges } from "./inside-changes.ts";
 import { Journal } from "./journal.ts";
 import { acquireLocks, releaseLocks } from "./locks.ts";
@@ -11,7 +11,7 @@ import { RunExecution } from "./run-execution.ts";
 import type { RunStatus } from "./run-record.ts";
 import type { Condition, Violation } from "./verdict.ts";
 import { ViewRun } from "./view-run.ts";
-import type { GuardName } from "./words.ts";
+import { GUARD_NAMES, type GuardName } from "./words.ts";
 
 /** What a run gives back to whoever asked for it. */
 export interface RunResult {
@@ -138,10 +138,32 @@ export async function selectGuard(
   for (const name of except) delete probes[name];
   const choice = chooseGuard(ports.host.platform, jobspec.guard, probes, jobspec.network);
   if (choice.guard !== null) return choice.guard;
-  const reasons = Object.entries(probes).map(([name, answer]) => `${name}: ${answer}`);
-  throw new VerbatimError(choice.error, {
-    message: `--guard ${jobspec.guard}, network ${jobspec.network}: ${reasons.join(", ")}`,
-    where: jobspec.guard,
-    details: { requested: jobspec.guard, network: jobspec.network, probes },
+  throw refuseGuard(ports.host.platform, jobspec, probes, choice.error);
+}
+
+/** Which guard, why it does not work, how to enable it, and which one would run. */
+function refuseGuard(
+  platform: string,
+  { guard: requested, network }: Declared["jobspec"],
+  probes: Awaited<ReturnType<CatalyticPorts["guards"]["probe"]>>,
+  code: "GUARD_UNAVAILABLE" | "NETWORK_NOT_ENFORCEABLE",
+): VerbatimError {
+  const order = guardOrder(platform);
+  const named = GUARD_NAMES.find((name) => name === requested);
+  const asked = named === undefined ? order.filter((name) => name !== "audit") : [named];
+  const answers = asked.map(
+    (name) => [name, order.includes(name) ? (probes[name] ?? "ok") : "NOT_THIS_PLATFORM"] as const,
+  );
+  const shown = answers.map(([name, answer]) =>
+    answer === "ok" ? `${name} cannot cut off the network` : `${name}: ${answer}`,
+  );
+  const fixes = new Set(answers.flatMap(([, answer]) => (answer === "ok" ? [] : [GUARD_FIXES[answer]])));
+  const other = chooseGuard(platform, "auto", probes, network).guard;
+  if (other !== null) fixes.add(`--guard ${other} would run.`);
+  return new VerbatimError(code, {
+    message: `--guard ${requested}, network ${network}: ${shown.join(", ") || "there is no guard on this platform"}`,
+    where: requested,
+    fix: [...fixes, "See verbatim catalytic doctor."].join(" "),
+    details: { requested, network, probes },
   });
 }

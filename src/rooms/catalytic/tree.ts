@@ -89,10 +89,17 @@ export function entryHash(crypto: SyncCrypto, entry: Entry): string {
  * level repeats its last node. Cost: two hashes per path.
  */
 export function merkleRoot(crypto: SyncCrypto, manifest: ReadonlyMap<string, string>): string {
-  if (manifest.size === 0) return EMPTY_ROOT;
-  let level = [...manifest.keys()]
-    .sort(compareCodePoints)
-    .map((path) => crypto.sha256(`${path}:${manifest.get(path)!}`));
+  const paths = [...manifest.keys()].sort(compareCodePoints);
+  return rootOf(
+    crypto,
+    paths.map((path) => crypto.sha256(`${path}:${manifest.get(path)!}`)),
+  );
+}
+
+/** The root over leaves that are in order. */
+function rootOf(crypto: SyncCrypto, leaves: readonly string[]): string {
+  if (leaves.length === 0) return EMPTY_ROOT;
+  let level = leaves;
   while (level.length > 1) {
     const next: string[] = [];
     for (let i = 0; i < level.length; i += 2) next.push(crypto.sha256(level[i]! + (level[i + 1] ?? level[i]!)));
@@ -108,20 +115,24 @@ export function contentManifest(tree: Tree): Map<string, string> {
   return manifest;
 }
 
-/** Both roots, the number of entries and the bytes of a tree. */
+/** Both roots, the number of entries and the bytes of a tree, in one pass over paths that are in order. */
 export function stateOf(crypto: SyncCrypto, tree: Tree): DomainState {
-  const made = textsOf(tree);
-  if (made !== undefined) return made.state;
-  const hashes = new Map<string, string>();
+  const leaves: string[] = [];
+  const contents: string[] = [];
   let bytes = 0;
+  let before = "";
   for (const [path, entry] of tree) {
-    hashes.set(path, entryHash(crypto, entry));
-    if (entry.type === "file") bytes += entry.size;
+    if (leaves.length > 0 && compareCodePoints(before, path) >= 0) return stateOf(crypto, sortedMap(tree));
+    before = path;
+    leaves.push(crypto.sha256(`${path}:${entryHash(crypto, entry)}`));
+    if (entry.type !== "file") continue;
+    bytes += entry.size;
+    contents.push(crypto.sha256(`${path}:${entry.sha256}`));
   }
   return {
     exists: tree.size > 0,
-    content_root: merkleRoot(crypto, contentManifest(tree)),
-    tree_root: merkleRoot(crypto, hashes),
+    content_root: rootOf(crypto, contents),
+    tree_root: rootOf(crypto, leaves),
     entries: tree.size,
     bytes,
   };
