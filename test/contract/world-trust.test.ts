@@ -39,11 +39,8 @@ function toText(worlds: TestWorlds, { header, ...file }: WorldFile): string {
   return `${formatWorldFile(worlds.ports.crypto, { ...file, header: rest as JsonObject }).join("\n")}\n`;
 }
 
-const entriesOf = (body: Record<string, never>): Record<string, unknown>[] =>
-  ((body["write_bundle"] as { entries?: Record<string, unknown>[] } | null)?.entries ?? []) as Record<
-    string,
-    unknown
-  >[];
+const entriesOf = (body: Record<string, unknown>): Record<string, unknown>[] =>
+  (body["write_bundle"] as { readonly entries: Record<string, unknown>[] } | null | undefined)?.entries ?? [];
 
 const FORGERIES: readonly (readonly [name: string, change: Change])[] = [
   [

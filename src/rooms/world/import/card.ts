@@ -73,7 +73,7 @@ export function readCard(cast: Cast, value: JsonValue, options: CardOptions): Im
 
 function findData(value: JsonValue): { version: string; data: JsonObject; root: string } {
   if (!isJsonObject(value)) throw unknownFormat("a card is a JSON object");
-  const spec = value["spec"];
+  const spec = value["spec"] ?? undefined;
   if (spec === undefined && typeof value["name"] === "string") return { version: "V1", data: value, root: "" };
   const data = value["data"];
   if ((spec === "chara_card_v2" || spec === "chara_card_v3") && isJsonObject(data)) {

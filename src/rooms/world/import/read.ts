@@ -53,7 +53,8 @@ function tryJson(text: string): JsonValue | null {
 
 function readJson(cast: Cast, value: JsonValue, options: CardOptions): ImportPlan {
   if (!isJsonObject(value)) throw unknownFormat("the file is no JSON object");
-  const { spec, entries, data } = value;
+  const { entries, data } = value;
+  const spec = value["spec"] ?? undefined;
   const lore = (version: string, { lines, not_imported }: ReturnType<typeof readLoreBook>): ImportPlan => ({
     version,
     people: [],

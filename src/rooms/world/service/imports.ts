@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import type { CardOptions } from "../import/card.ts";
 import type { ImportPlan } from "../import/lines.ts";
 import { readImport } from "../import/read.ts";
@@ -8,6 +9,7 @@ import { appendRecord } from "./commit.ts";
 import { controlWorld } from "./control.ts";
 import { loadWorld } from "./reading.ts";
 import type { WorldPorts } from "./world-ports.ts";
+import { MAX_PEOPLE } from "./worlds.ts";
 
 export interface Imported extends ImportPlan {
   readonly world_id: string;
@@ -38,6 +40,9 @@ export async function importFile(
   const once = { key, body: { import: source, expand_names, lore, enter } };
   return (await controlWorld(ports, worldId, once, async (door, world) => {
     const plan = readImport(world.cast, bytes, options, ports.inflater);
+    if (world.cast.people.size + plan.people.length > MAX_PEOPLE) {
+      throw new VerbatimError("IMPORT_TOO_LARGE", { message: `a world has at most ${MAX_PEOPLE} people` });
+    }
     const bundle = toWriteBundle(ports.crypto, world.state, {
       request_id: "import",
       created_at_world: formatInstant(ports.zones, world.state.clock_ms, world.state.zone),

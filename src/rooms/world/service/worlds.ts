@@ -15,7 +15,8 @@ import { type ItemBody, type MessageBody, reduceRecord } from "./reduce.ts";
 import { formatState, streamOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-const MAX_PEOPLE = 1000;
+/** People of a world at most. */
+export const MAX_PEOPLE = 1000;
 const WORLD_ID = /^w_[a-z0-9][a-z0-9-]{0,62}$/;
 const MINUTE = 60_000;
 const SYSTEM_REQUEST = "control";
