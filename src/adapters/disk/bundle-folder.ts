@@ -21,6 +21,7 @@ const MANIFEST = "bundle.json";
 const SMALL = 256 * 1024;
 const CHUNK = 1024 * 1024;
 const LINE_FEED = 0x0a;
+const LOOKED_AT = 4096;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A path that was named as a bundle: its folder, or why it cannot be one. */
@@ -62,12 +63,14 @@ export function openBundleFolder(folder: string): BundleFiles {
     async readText(path) {
       const handle = await open(join(folder, path), NO_FOLLOW);
       try {
-        return await handle.readFile("utf8");
+        const bytes = await handle.readFile();
+        if (isUtf8(bytes)) return bytes.toString("utf8");
       } catch (thrown) {
         throw new VerbatimError("FILE_UNREADABLE", { where: path, cause: thrown });
       } finally {
         await handle.close();
       }
+      throw new VerbatimError("FILE_UNREADABLE", { message: "the artifact is not UTF-8", where: path });
     },
   };
 }
@@ -162,7 +165,13 @@ function toFacts(bytes: Buffer): FileFacts {
     bytes: bytes.length,
     newline: bytes.at(-1) === LINE_FEED,
     utf8: isUtf8(bytes),
+    ...(hasCrlf(bytes) ? { crlf: true } : {}),
   };
+}
+
+/** A look at the beginning is enough: a checkout that changes line ends changes all of them. */
+function hasCrlf(bytes: Buffer): boolean {
+  return bytes.subarray(0, LOOKED_AT).includes("\r\n");
 }
 
 /** In pieces, so memory does not grow with the file; a character cut by a piece goes to the next one. */
@@ -176,10 +185,12 @@ async function inspectLarge(place: string): Promise<FileFacts> {
       let bytes = 0;
       let utf8 = true;
       let last = -1;
+      let crlf: true | undefined;
       for (;;) {
         const { bytesRead } = await handle.read(buffer, carried, CHUNK, null);
         if (bytesRead === 0) break;
         running.update(buffer.subarray(carried, carried + bytesRead));
+        if (bytes === 0 && hasCrlf(buffer.subarray(0, bytesRead))) crlf = true;
         bytes += bytesRead;
         const end = carried + bytesRead;
         last = buffer[end - 1]!;
@@ -188,7 +199,8 @@ async function inspectLarge(place: string): Promise<FileFacts> {
         buffer.copy(buffer, 0, whole, end);
         carried = end - whole;
       }
-      return { sha256: running.digest("hex"), bytes, newline: last === LINE_FEED, utf8: utf8 && carried === 0 };
+      const facts = { bytes, newline: last === LINE_FEED, utf8: utf8 && carried === 0 };
+      return { sha256: running.digest("hex"), ...facts, ...(crlf ? { crlf } : {}) };
     } finally {
       await handle.close();
     }

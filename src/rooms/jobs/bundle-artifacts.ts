@@ -1,8 +1,8 @@
 import { type JsonObject, sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ContentStore, SyncCrypto } from "../../core/ports.ts";
-import { toArtifactPath } from "./bundle-checks.ts";
 import { toArtifactId } from "./bundle-hash.ts";
+import { toArtifactPath } from "./bundle-paths.ts";
 import type { ReceiptRow, StepRow } from "./ports.ts";
 
 /** Where the files of a bundle go, one by one. */

@@ -10,6 +10,7 @@ import { FINDINGS, type Finding } from "../../core/errors/index.ts";
 import type { Crypto } from "../../core/ports.ts";
 import type { BundleFiles, FileFacts } from "./bundle-files.ts";
 import { compareSteps, toArtifactId, toBundleId, toPlanHash, toRootHash } from "./bundle-hash.ts";
+import { ARTIFACT_READ_CODES, cleanPath, findPathProblems, toArtifactPath } from "./bundle-paths.ts";
 import type { BundleProblem } from "./bundle-problem.ts";
 import type { LooseManifest } from "./manifest.ts";
 import { FORBIDDEN_FIELDS } from "./manifest-shape.ts";
@@ -36,6 +37,8 @@ export interface CheckInput {
 
 const CONCURRENCY = 8;
 const LINE_FEED = 0x0a;
+const CRLF_HINT =
+  " Its line ends are CRLF, perhaps through a checkout: mark the folder -text in .gitattributes and check it out again.";
 
 /**
  * Phase C of verifying a bundle (Bundle Protocol 8.3 to 8.10, then what strict mode adds). Collects every problem in
@@ -70,14 +73,21 @@ export async function checkBundle(input: CheckInput): Promise<Checked> {
   return { problems, computed, bytes };
 }
 
-type Report = (code: Finding<"jobs">, pointer: string, expected?: string, actual?: string, path?: string) => void;
+type Report = (
+  code: Finding<"jobs">,
+  pointer: string,
+  expected?: string,
+  actual?: string,
+  path?: string,
+  hint?: string,
+) => void;
 
 function toReporter(problems: BundleProblem[]): Report {
-  return (code, pointer, expected, actual, path) =>
+  return (code, pointer, expected, actual, path, hint = "") =>
     problems.push({
       code,
       pointer,
-      message: FINDINGS.jobs[code],
+      message: `${FINDINGS.jobs[code]}${hint}`,
       ...(expected === undefined ? {} : { expected }),
       ...(actual === undefined ? {} : { actual }),
       ...(path === undefined ? {} : { path }),
@@ -107,32 +117,7 @@ async function inspectArtifacts({ files, manifest }: CheckInput, report: Report)
   return facts;
 }
 
-type PathCode = "PATH_BACKSLASH" | "PATH_ABSOLUTE" | "PATH_TRAVERSAL" | "PATH_INVALID";
-
-function findPathProblems(path: string): PathCode[] {
-  const codes: PathCode[] = [];
-  if (path.includes("\\")) codes.push("PATH_BACKSLASH");
-  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) codes.push("PATH_ABSOLUTE");
-  if (path.split("/").includes("..")) codes.push("PATH_TRAVERSAL");
-  if (path === "" || path.includes("\0")) codes.push("PATH_INVALID");
-  return codes;
-}
-
-/** Without the `.` and empty segments that default mode finds harmless. */
-function cleanPath(path: string): string {
-  return path
-    .split("/")
-    .filter((segment) => segment !== "" && segment !== ".")
-    .join("/");
-}
-
 type ReadFacts = Extract<FileFacts, { readonly sha256: string }>;
-
-const READ_CODES = {
-  missing: "ARTIFACT_MISSING",
-  "not-regular": "ARTIFACT_NOT_REGULAR",
-  unreadable: "ARTIFACT_UNREADABLE",
-} as const;
 
 function checkFacts(artifacts: readonly Artifact[], facts: readonly (FileFacts | null)[], report: Report): void {
   const each = (run: (artifact: Artifact, found: ReadFacts, at: string) => void) => {
@@ -142,10 +127,12 @@ function checkFacts(artifacts: readonly Artifact[], facts: readonly (FileFacts |
     }
   };
   for (const [i, found] of facts.entries()) {
-    if (found !== null && "problem" in found) report(READ_CODES[found.problem], `/artifacts/${i}/path`);
+    if (found !== null && "problem" in found) report(ARTIFACT_READ_CODES[found.problem], `/artifacts/${i}/path`);
   }
   each(({ sha256 }, found, at) => {
-    if (found.sha256 !== sha256) report("ARTIFACT_HASH_MISMATCH", `${at}/sha256`, sha256, found.sha256);
+    if (found.sha256 !== sha256) {
+      report("ARTIFACT_HASH_MISMATCH", `${at}/sha256`, sha256, found.sha256, undefined, found.crlf ? CRLF_HINT : "");
+    }
   });
   each(({ bytes }, found, at) => {
     if (BigInt(found.bytes) !== BigInt(bytes)) {
@@ -262,8 +249,4 @@ export function sliceOf(step: Step): string | null {
 /** One key for a ref and a slice; no other pair has it, whatever characters they hold. */
 export function toPairKey(ref: string, slice: string | null): string {
   return JSON.stringify([ref, slice]);
-}
-
-export function toArtifactPath(artifactId: string): string {
-  return `artifacts/${artifactId}.txt`;
 }

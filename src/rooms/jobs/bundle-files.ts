@@ -1,6 +1,13 @@
 /** What one file of a bundle is, learned in a single read that follows no link. */
 export type FileFacts =
-  | { readonly sha256: string; readonly bytes: number; readonly newline: boolean; readonly utf8: boolean }
+  | {
+      readonly sha256: string;
+      readonly bytes: number;
+      readonly newline: boolean;
+      readonly utf8: boolean;
+      /** Said when a line near the beginning ends in CRLF. */
+      readonly crlf?: true;
+    }
   | { readonly problem: "missing" | "not-regular" | "unreadable" };
 
 /** The bytes of the manifest, or why there are none. */
@@ -15,6 +22,6 @@ export interface BundleFiles {
   inspect(path: string): Promise<FileFacts>;
   /** Every file, link and folder below the bundle; the path of a folder ends in `/`. */
   list(): Promise<readonly string[]>;
-  /** Text of one artifact, for people and for replay. */
+  /** Text of the file at a clean relative path that `inspect` found good; FILE_UNREADABLE unless it is UTF-8. */
   readText(path: string): Promise<string>;
 }

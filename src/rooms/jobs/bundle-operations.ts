@@ -13,8 +13,9 @@ import {
   signEnvelope,
   toEnvelopeFile,
 } from "../../core/trust/index.ts";
-import type { BundleFiles } from "./bundle-files.ts";
+import type { BundleFiles, FileFacts } from "./bundle-files.ts";
 import { describeBundle, diffManifests, invalidBundle, requireManifest } from "./bundle-inspect.ts";
+import { inspectArtifact, readArtifact } from "./bundle-paths.ts";
 import { type BundleReport, loadManifest, toInvalidReport, toProblem, verifyBundle } from "./bundle-verify.ts";
 import { replayBundle } from "./replay.ts";
 
@@ -158,7 +159,7 @@ export const bundleInspect = defineOperation({
           details: { artifacts: manifest.artifacts.map(({ artifact_id }) => artifact_id) },
         });
       }
-      content = await files.readText(found.path);
+      content = await readArtifact(files, found.path);
     }
     return { bundle: describeBundle(manifest), verifies: report.ok, content };
   },
@@ -187,22 +188,37 @@ export const bundleDiff = defineOperation({
     const [left, right] = [requireBundle(ports, input.a), requireBundle(ports, input.b)];
     const [a, b] = [await requireManifest(left.files, input.a), await requireManifest(right.files, input.b)];
     const diff = diffManifests(a, b);
+    // What the manifests say is one thing; the bytes that lie there are looked at as well.
+    const changed = new Set(diff.artifacts.changed);
     const lines = [];
-    for (const id of diff.artifacts.changed) {
-      const [one, other] = [a, b].map((manifest) => manifest.artifacts.find(({ artifact_id }) => artifact_id === id)!);
-      if (one!.sha256 === other!.sha256) continue;
-      const [x, y] = [await left.files.readText(one!.path), await right.files.readText(other!.path)];
-      lines.push({ artifact_id: id, diff: ports.diffLines(`${id}.txt`, x, y) });
+    const others = new Map(b.artifacts.map((one) => [one.artifact_id, one]));
+    for (const { artifact_id, path } of a.artifacts) {
+      const other = others.get(artifact_id);
+      if (other === undefined) continue;
+      const [x, y] = [await inspectArtifact(left.files, path), await inspectArtifact(right.files, other.path)];
+      if (toState(x) === toState(y)) continue;
+      changed.add(artifact_id);
+      const texts = [await toText(left.files, path, x), await toText(right.files, other.path, y)] as const;
+      lines.push({ artifact_id, diff: ports.diffLines(`${artifact_id}.txt`, ...texts) });
     }
     return {
-      equal: diff.equal,
+      equal: diff.equal && lines.length === 0,
       fields: diff.fields.map((field) => ({ ...field })),
       steps: toLists(diff.steps),
-      artifacts: toLists(diff.artifacts),
+      artifacts: toLists({ ...diff.artifacts, changed: [...changed] }),
       lines,
     };
   },
 });
+
+function toState(facts: FileFacts): string {
+  return "problem" in facts ? facts.problem : facts.sha256;
+}
+
+/** The text of an artifact; what is not there or is no text has none. */
+async function toText(files: BundleFiles, place: string, facts: FileFacts): Promise<string> {
+  return "problem" in facts || !facts.utf8 ? "" : readArtifact(files, place);
+}
 
 function toLists({
   added,

@@ -13,6 +13,7 @@ export interface MemoryTree {
 }
 
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /** A bundle that is in memory already. */
 export function openMemoryBundle(crypto: Crypto, tree: MemoryTree): BundleFiles {
@@ -40,6 +41,7 @@ export function openMemoryBundle(crypto: Crypto, tree: MemoryTree): BundleFiles 
         bytes: bytes.length,
         newline: bytes.at(-1) === LINE_FEED,
         utf8: findIllFormed(bytes) === -1,
+        ...(hasCrlf(bytes) ? { crlf: true } : {}),
       };
     },
     list: async () => [...files.keys(), ...links, ...[...parents].map((path) => `${path}/`)],
@@ -50,6 +52,11 @@ export function openMemoryBundle(crypto: Crypto, tree: MemoryTree): BundleFiles 
       return text;
     },
   };
+}
+
+function hasCrlf(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(LINE_FEED);
+  return end > 0 && bytes[end - 1] === CARRIAGE_RETURN;
 }
 
 function listParents(path: string): string[] {

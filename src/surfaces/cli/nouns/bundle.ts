@@ -65,6 +65,9 @@ interface Changes {
   readonly changed: readonly string[];
 }
 
+const REPLAYED_HASHES =
+  "a replayed content_hash is the artifact's: it differs from the receipt's where a line feed was appended";
+
 const PATH = [{ field: "path", label: "PATH" }] as const;
 
 const verify = defineVerb<Report>({
@@ -77,7 +80,7 @@ const verify = defineVerb<Report>({
     for (const { code, pointer, message, expected, actual, path } of report.problems) {
       const place = path ?? (pointer === "" ? "the bundle" : pointer);
       const values = expected === undefined ? "" : `; expected ${expected}, actual ${actual ?? "nothing"}`;
-      io.line(`${io.paint.bad(`error[${code}]`)} at ${place}: ${message}${values}`);
+      io.line(`${io.paint.bad(`error[${code}]`)} at ${place}: ${message.replace(/[.]$/, "")}${values}`);
     }
     const { steps, artifacts, bytes } = report.counts;
     const word = report.ok ? io.paint.good("passed") : io.paint.bad(report.exit_code === 2 ? "not a bundle" : "failed");
@@ -178,15 +181,17 @@ export const noun: Noun = {
       args: PATH,
       flags: { out: { value: "FILE" } },
       lines: "unless-out",
+      async prepare(input, io) {
+        if (input["out"] === undefined && !io.flags.json) io.note(REPLAYED_HASHES);
+        return input;
+      },
       examples: [
         "verbatim bundle replay out/rules > receipts.jsonl",
         "verbatim bundle replay out/rules --strict --out receipts.jsonl",
       ],
       render(done, io) {
         io.line(`${io.paint.good("replayed")} ${done.receipts} receipts to ${done.path}, hash ${done.replay_hash}`);
-        io.line(
-          "  a replayed content_hash is the artifact's: it differs from the receipt's where a line feed was appended",
-        );
+        io.line(`  ${REPLAYED_HASHES}`);
       },
       exit: ({ exit }) => exit,
     }),
@@ -199,7 +204,8 @@ export const noun: Noun = {
         io.line(
           `${io.paint.good("signed")} ${done.path} with ${shortId(done.key_id, io.flags.full)}; ${done.signatures} signature${done.signatures === 1 ? "" : "s"}`,
         );
-        io.line(`next: ${io.paint.bold("verbatim bundle verify PATH --trust POLICY")}`);
+        const bundle = done.path.replace(/[.]dsse[.]json$/, "");
+        io.line(`next: ${io.paint.bold(`verbatim bundle verify ${bundle} --trust POLICY`)}`);
       },
     }),
   ],
