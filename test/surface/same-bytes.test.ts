@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -26,6 +26,17 @@ hash.update(await formatErrorPage());
 process.stdout.write(hash.digest("hex"));
 `;
 
+function makeMessage(): object {
+  const refs = ["@DOC/D3", "@DOC/D1", "@DOC/D0", "@DOC/D2"];
+  return {
+    intent: "read what is there",
+    refs,
+    ops: refs.map((target) => ({ type: "READ", target, params: {} })),
+    budgets: { max_symbols: 9, max_sections: 9, max_bytes_expanded: 999, max_expands_per_step: 9 },
+    required_outputs: [],
+  };
+}
+
 describe("the same bytes on every machine", () => {
   it("contracts and the page of errors, built in processes of their own", { timeout: 60_000 }, () => {
     const built = MACHINES.slice(0, 2).map((machine) =>
@@ -49,6 +60,62 @@ describe("the same bytes on every machine", () => {
     expect(first?.trimEnd().split("\n").length).toBe(2);
     for (const other of others) expect(other).toBe(first);
   });
+
+  it("the bundle of a job, built in other folders, processes, locales and under other umasks", async () => {
+    const bundles: Record<string, string>[] = [];
+    for (const [i, env] of MACHINES.slice(0, 2).entries()) {
+      const cwd = join(makeFolder(), "shed".repeat(i + 1));
+      mkdirSync(join(cwd, "docs"), { recursive: true });
+      // The order in which files are made differs; names sort differently in Turkish and by UTF-16.
+      const files = [
+        ["docs/\u{1f6a2}.md", "# Ship\n\nIt sails.\n"],
+        ["docs/\uff21.md", "# Wide\n\nA letter."],
+        ["docs/Ida.md", "# Ida\n\nShe waits.\n"],
+        ["docs/ida.md", "# ida\n\nshe waits.\n"],
+      ] as const;
+      for (const [path, text] of i === 1 ? files.toReversed() : files) writeFileSync(join(cwd, path), text);
+      writeFileSync(join(cwd, "verbatim.config.json"), '{"context":{"sources":["docs/*.md"]}}');
+      writeFileSync(join(cwd, "message.json"), JSON.stringify(makeMessage()));
+      await runCli(["index", "build"], { cwd, env });
+      const symbols = files.map(([target_ref], n) => ({
+        symbol_id: `@DOC/D${n}`,
+        target_type: "FILE",
+        target_ref,
+        default_slice_policy: "head(3)",
+      }));
+      writeFileSync(join(cwd, "symbols.jsonl"), symbols.map((one) => `${JSON.stringify(one)}\n`).join(""));
+      await runCli(["symbol", "import", "symbols.jsonl"], { cwd, env });
+      const run = ["--run-id", "3f0c9a52-7b1e-4c60-9d2a-5e8f1b7c6d40", "--workers", String(i + 1), "--json"];
+      const done = await runCli(["job", "submit", "message.json", ...run], { cwd, env });
+      const { job_id } = JSON.parse(done.stdout) as { job_id: string };
+      const umask = ["000", "077"][i]!;
+      execFileSync(
+        "sh",
+        [
+          "-c",
+          `umask ${umask} && exec "$0" "$@"`,
+          process.execPath,
+          BIN,
+          "bundle",
+          "build",
+          job_id,
+          "--out",
+          "b",
+          "--with-receipts",
+        ],
+        {
+          cwd,
+          env: { ...process.env, ...env },
+        },
+      );
+      const names = readdirSync(join(cwd, "b"), { recursive: true, encoding: "utf8" }).toSorted();
+      const read = (name: string) =>
+        statSync(join(cwd, "b", name)).isFile() ? readFileSync(join(cwd, "b", name), "latin1") : "";
+      bundles.push(Object.fromEntries(names.map((name) => [name, read(name)])));
+    }
+    expect(Object.keys(bundles[0]!)).toHaveLength(6);
+    expect(bundles[1]).toEqual(bundles[0]);
+  }, 120_000);
 
   it.runIf(process.platform !== "win32")("a private key is closed to others under any umask", () => {
     const home = makeFolder();
