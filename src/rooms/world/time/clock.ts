@@ -1,6 +1,6 @@
 import { assertNever, VerbatimError } from "../../../core/errors/index.ts";
 import type { Zones } from "../ports.ts";
-import { formatInstant, parseWritten, requireRange, toInstant } from "./instant.ts";
+import { formatInstant, parseWritten, requireRange, requireZone, toInstant } from "./instant.ts";
 
 /** How time moves when nobody declares it. */
 export type TimePolicy =
@@ -43,6 +43,7 @@ export interface ClockMove {
   readonly due: readonly string[];
 }
 
+const ZONE_WHERE = "/declared_overrides/time/timezone";
 const WHERE = "/declared_overrides/time/declared_world_time";
 
 /** The clock after an invocation. Time moves only when somebody says so, and never back. */
@@ -53,7 +54,7 @@ export function moveClock(
   items: readonly ScheduledItem[],
 ): ClockMove {
   if (declared.kind === "NO_OP") return toMove(zones, state.clock_ms, state.zone, state.paused, []);
-  const zone = declared.timezone ?? state.zone;
+  const zone = declared.timezone === null ? state.zone : requireZone(zones, declared.timezone, ZONE_WHERE);
   const paused = declared.pause_time ?? state.paused;
   const clock = nextClock(zones, state, declared, zone, paused);
   return toMove(zones, clock, zone, paused, findDue(items, state.clock_ms, clock));

@@ -73,3 +73,11 @@ describe("printing", () => {
     }
   });
 });
+
+describe("the first and the last instants", () => {
+  it.each(["America/New_York", "Asia/Tokyo", "UTC"])("are printed so that %s can be read back", (zone) => {
+    for (const ms of [-62_135_596_800_000, 253_402_300_799_999]) {
+      expect(parseInstant(formatInstant(zones, ms, zone), "/t")).toBe(ms);
+    }
+  });
+});

@@ -76,7 +76,9 @@ export function requireRange(ms: number, where: string): number {
 
 /** ISO-8601 with offset, never `Z`: seconds always, milliseconds only when they are not zero. */
 export function formatInstant(zones: Zones, ms: number, zone: string): string {
-  const offset = zones.offsetMinutes(zone, ms);
+  const own = zones.offsetMinutes(zone, ms);
+  // In the first and last hours of the range a zone may show a year that cannot be written; UTC never does.
+  const offset = ms + own * MINUTE < FIRST_INSTANT || ms + own * MINUTE > LAST_INSTANT ? 0 : own;
   const local = ms + offset * MINUTE;
   const days = Math.floor(local / DAY);
   const rest = local - days * DAY;
