@@ -180,6 +180,27 @@ describe("trees as people have them", () => {
     expect(repo.git("show", ":src/lamp.txt")).toBe("half\n");
   });
 
+  it("a folder in the place of another with the same names, sizes and times is found", async () => {
+    const repo = makeSample();
+    for (const [folder, text] of [
+      ["a", "one\n"],
+      ["b", "two\n"],
+    ] as const)
+      repo.write(`${folder}/x/y/f.txt`, text);
+    execFileSync("sh", ["-c", "find a b -exec touch -d '2001-02-03' {} +"], { cwd: repo.root });
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "twins");
+    const script = "rm -rf b && mv a b && mkdir a && mv tools a/ && chmod 700 docs";
+    const { exit, summary } = await repo.agent(["--no-verify"], ["sh", "-ec", script]);
+    expect([exit, summary.outcome]).toEqual([0, "verified"]);
+    expect(summary.changes.files.map(({ path, operation }) => [path, operation])).toEqual([
+      ["a/tools/ring.sh", "create"],
+      ["a/x/y/f.txt", "delete"],
+      ["b/x/y/f.txt", "modify"],
+      ["tools/ring.sh", "delete"],
+    ]);
+  });
+
   it("binaries and links cannot travel: they are listed, kept, and the change is rejected unless left out", async () => {
     const repo = makeSample();
     const script = "head -c 300000 /dev/zero > src/big.dat; ln -s lamp.txt src/link; echo on > src/lamp.txt";

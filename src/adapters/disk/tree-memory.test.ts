@@ -187,6 +187,15 @@ describe("a look at a tree", () => {
     expect(await memory.look(root, OPTIONS)).toBeNull();
   });
 
+  it("tells what differs also when a name appears that is not UTF-8", async () => {
+    const root = makeTree("odd-later");
+    const one = await look(root);
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/b/`), Buffer.from([0xff])]), "");
+    const { was, is } = await one.again();
+    expect([[...was.keys()], [...is.keys()].sort()]).toEqual([["b"], ["b", "b/\\xff"]]);
+    one.close();
+  });
+
   it("starts afresh when what was kept is cut off or is something else", async () => {
     const root = makeTree("broken");
     await keep(root);

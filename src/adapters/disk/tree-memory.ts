@@ -5,6 +5,7 @@ import type { KeptTree, TreeDifferences, TreeLook, TreeMemory } from "../../room
 import type { Entry } from "../../rooms/catalytic/tree.ts";
 import { errnoCode } from "./errors.ts";
 import { digestFile } from "./file-digest.ts";
+import { scanFingerprints } from "./fingerprints.ts";
 import { TreeChecker } from "./tree-check.ts";
 import { readTreeFile, type TreeFile, writeTreeFile } from "./tree-file.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";
@@ -252,15 +253,36 @@ class Look implements TreeLook {
     const isSame = (folder: number) => !changed.has(folder);
     if (changed.size === 0 && rootStat(this.#root) === packEntry(this.#table, 0))
       return { was: new Map(), is: new Map() };
-    const now = readTable(this.#root, this.#hidden, Number.MAX_SAFE_INTEGER, this.#table, isSame);
-    if (now === null) {
-      throw new VerbatimError("NAME_NOT_UTF8", { where: this.#root, details: { path: "" } });
-    }
-    return differ(this.#table, now, changed);
+    const now = orNull(() => readTable(this.#root, this.#hidden, Number.MAX_SAFE_INTEGER, this.#table, isSame));
+    return now === null ? this.#scanAgain() : differ(this.#table, now, changed);
+  }
+
+  /** A tree that a table cannot hold any more, told by the scan that can show everything. */
+  async #scanAgain(): Promise<TreeDifferences> {
+    const table = this.#table;
+    const was = new Map([[".", packEntry(table, 0)]]);
+    for (const i of table.folders.keys())
+      for (const { path, at } of entriesOf(table, i)) was.set(path, packEntry(table, at));
+    const skip = (path: string) => {
+      const slash = path.lastIndexOf("/");
+      return this.#hidden[slash === -1 ? "" : path.slice(0, slash)]?.includes(path.slice(slash + 1)) === true;
+    };
+    const scan = await scanFingerprints(this.#root, { from: [""], skip, max_entries: Number.MAX_SAFE_INTEGER });
+    return dropSame(was, new Map(scan.packed));
   }
 
   close(): void {
     this.#checker.close();
+  }
+}
+
+/** Null for what the system refuses, such as a folder that may not be listed. */
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (thrown) {
+    if (errnoCode(thrown) !== null) return null;
+    throw thrown;
   }
 }
 
@@ -310,6 +332,10 @@ function differ(before: TreeTable, after: TreeTable, changed: ReadonlySet<number
   }
   was.set(".", packEntry(before, 0));
   is.set(".", packEntry(after, 0));
+  return dropSame(was, is);
+}
+
+function dropSame(was: Map<string, string>, is: Map<string, string>): TreeDifferences {
   for (const [path, packed] of was) {
     if (is.get(path) !== packed) continue;
     was.delete(path);

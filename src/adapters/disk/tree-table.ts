@@ -1,4 +1,5 @@
 import { type BigIntStats, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { errnoCode } from "./errors.ts";
 
 /** Numbers kept of one `lstat`: ino, mode, nlink, uid, gid, size, mtime and ctime in nanoseconds. */
 export const WIDTH = 8;
@@ -115,16 +116,20 @@ class Draft {
     const prefix = toPrefix(folder);
     const names = listNames(`${root}/${prefix}`, hidden);
     if (names === null) return false;
+    const there: string[] = [];
     const was = new Map(old === null || k === undefined ? [] : splitNames(old.names[k]!).map((name, i) => [name, i]));
     for (const name of names) {
       const place = `${root}/${prefix}${name}`;
-      const facts = lstatSync(place, { bigint: true });
+      const facts = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+      // It went away between two calls: then it is not there.
+      if (facts === undefined) continue;
+      there.push(name);
       const i = was.get(name);
       const digest = old === null || i === undefined ? null : digestOf(old, old.first[k!]! + i, facts);
-      this.add(facts, digest, () => (facts.isSymbolicLink() ? readlinkSync(place) : null));
+      this.add(facts, digest, () => (facts.isSymbolicLink() ? readTarget(place) : null));
       if (facts.isDirectory()) this.folders.push(prefix + name);
     }
-    this.names.push(names.join("\0"));
+    this.names.push(there.join("\0"));
     return true;
   }
 
@@ -152,9 +157,27 @@ class Draft {
 
 /** The names in a folder, or null when one is not UTF-8: the system's own decoding put U+FFFD into it. */
 function listNames(place: string, hidden: readonly string[]): string[] | null {
-  const names = readdirSync(place);
+  const names = readNames(place);
   if (names.some((name) => name.includes("\ufffd"))) return null;
   return hidden.length === 0 ? names : names.filter((name) => !hidden.includes(name));
+}
+
+function readTarget(place: string): string {
+  try {
+    return readlinkSync(place);
+  } catch (thrown) {
+    if (["ENOENT", "EINVAL", "ENOTDIR"].includes(errnoCode(thrown) ?? "")) return "";
+    throw thrown;
+  }
+}
+
+function readNames(place: string): string[] {
+  try {
+    return readdirSync(place);
+  } catch (thrown) {
+    if (errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ENOTDIR") return [];
+    throw thrown;
+  }
 }
 
 /** The digest an older table has for an entry, if its stat is still the same. */

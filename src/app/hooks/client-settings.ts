@@ -32,7 +32,8 @@ const FILES: Readonly<Record<HookClient, string>> = {
 
 const FAILURES: Readonly<Record<HookClient, string>> = {
   claude: 'onFailure "block" makes Claude Code (2.1.295 or newer) block when the hook cannot start or takes too long',
-  codex: "Codex has no option that blocks when a hook takes too long; a hook that fails or is missing blocks",
+  codex:
+    "Codex has no option that blocks when a hook takes too long; a hook that fails or is missing blocks. Versions that keep hooks behind a flag need codex_hooks = true below [features] in config.toml",
   gemini: "Gemini CLI has no option that blocks when a hook takes too long; a hook that fails or is missing blocks",
   cursor: "failClosed makes Cursor block when the hook cannot start, fails or takes too long",
 };
