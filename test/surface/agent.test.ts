@@ -124,6 +124,20 @@ describe("bad ends", () => {
     expect(missing.stderr).toContain("COMMAND_NOT_FOUND");
     expect((await repo.verbatim("agent", "list", "--json")).stdout).toContain('"discarded"');
   });
+
+  it("a file to show that is not there, a pack that cannot be made, and a path outside are refused", async () => {
+    const repo = makeSample();
+    const run = async (...flags: string[]) => {
+      const words = ["agent", "--goal", "x", "--no-verify", ...flags, "--", "sh", "-c", "echo ran >&2"];
+      const { exit, stderr } = await repo.verbatim(...words);
+      expect(stderr).not.toMatch(/^ran$/m);
+      return [exit, /error\[([A-Z_]+)\]/.exec(stderr)?.[1]];
+    };
+    expect(await run("--file", "no/such.txt")).toEqual([2, "FILE_NOT_FOUND"]);
+    expect(await run("--file", "src/lamp.txt")).toEqual([1, "MANDATORY_DOC_MISSING"]);
+    expect(await run("--leave-out", "../outside")).toEqual([2, "USAGE"]);
+    expect(await run("--keep", "relative")).toEqual([2, "USAGE"]);
+  });
 });
 
 describe("scope", () => {

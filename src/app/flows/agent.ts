@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -15,7 +14,7 @@ import { Run } from "../../rooms/workflow/run/run.ts";
 import { withSession } from "../../rooms/workflow/run/session.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
-import type { Composition } from "../compose.ts";
+import type { Composition, ServeMcp } from "../compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
 import { rememberBase } from "./agent-base.ts";
@@ -23,6 +22,7 @@ import { type Captured, captureChanges } from "./agent-capture.ts";
 import { collectReceipts } from "./agent-hooks.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+import { requirePaths, toIntent, toKept } from "./agent-words.ts";
 
 export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
   readonly command: readonly string[];
@@ -34,6 +34,8 @@ export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "ma
 
 const COMMAND = "agent";
 const MOST_DIRTY = 20;
+/** Why a context pack may fail. */
+const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID"] as const;
 
 /**
  * Runs a command as an agent under contract: a view of the whole tree, the real tree proved untouched, the change as a
@@ -43,6 +45,7 @@ export async function runAgent(composition: Composition, request: AgentRequest):
   const begun = composition.clock.now();
   const asked = await workflowPorts(composition, "mutate");
   const keep = request.keep.map(toKept);
+  requirePaths(asked.repoRoot, request);
   const base = rememberBase(asked.git, () => look(composition));
   const ports = { ...asked, git: base.git };
   const run = await createDirectRun(ports, { ...request, runId: null, gate: "lite", maxIterations: null }).catch(
@@ -51,6 +54,10 @@ export async function runAgent(composition: Composition, request: AgentRequest):
       throw thrown;
     },
   );
+  await requirePack(ports, run, request).catch((thrown: unknown) => {
+    base.look()?.close();
+    throw thrown;
+  });
   const summary = start(run, request, await ports.git.changedTracked(), keep);
   save(run, summary);
   const view = await work(composition, ports, run, request, keep, base.look());
@@ -94,6 +101,16 @@ export async function runAgent(composition: Composition, request: AgentRequest):
     });
   }
   return finished;
+}
+
+/** An agent that was promised a context pack does not start without one. */
+async function requirePack(ports: WorkflowPorts, run: Run, { files }: AgentRequest): Promise<void> {
+  const now = Run.load(ports, run.folder);
+  if (files.length === 0 || now.read(CONTEXT_PACK_FILE) !== null) return;
+  const failed = PACK_CODES.find((code) => code === now.state.context_pack.failed_code) ?? "INTERNAL";
+  const reason = now.state.blocked?.message ?? "the context pack could not be made";
+  await end(ports, run, `the agent did not start: ${failed}: ${reason}`);
+  throw new VerbatimError(failed, { message: reason, where: run.folder.dir });
 }
 
 function start(run: Run, request: AgentRequest, dirty: readonly string[], keep: readonly string[]): AgentSummary {
@@ -140,13 +157,17 @@ async function work(
   const spool = run.folder.makeFolder(HOOK_SPOOL);
   const pack = request.files.length === 0 ? {} : { VERBATIM_PACK: join(run.folder.dir, CONTEXT_PACK_FILE) };
   const cwd = relative(places.root, resolve(composition.start)).split(sep).join("/");
+  // Without a network the agent could not reach it.
+  const isOffline = composition.config().catalytic.network === "none";
+  let mcp: Awaited<ReturnType<ServeMcp>> | undefined;
   try {
+    mcp = isOffline ? undefined : await composition.serveMcp?.(places.root);
     return await runInView(createCatalyticPorts(composition), {
       ...places,
       command: request.command,
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,
-      extra_env: { VERBATIM_RUN: run.id, ...pack },
+      extra_env: { VERBATIM_RUN: run.id, ...pack, ...(mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url }) },
       keep: sortedUnique([...keep, spool]),
       hash_all: request.hashAll,
       look,
@@ -159,6 +180,8 @@ async function work(
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     await end(ports, run, `the agent did not start: ${why}`);
     throw thrown;
+  } finally {
+    await mcp?.close();
   }
 }
 
@@ -224,17 +247,4 @@ function requireSameTree(run: Run, captured: Captured): void {
 
 async function end(ports: WorkflowPorts, run: Run, reason: string): Promise<void> {
   await withSession(ports, run.folder, COMMAND, (session) => abortRun(session, reason));
-}
-
-function toIntent(goal: string): string {
-  const line = goal.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
-  return [...`Let an agent work: ${line}`].slice(0, 200).join("");
-}
-
-function toKept(path: string): string {
-  const place = path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
-  if (resolve(place) === place.replace(/(?<=.)[/\\]+$/, "")) return resolve(place);
-  throw new VerbatimError("USAGE", {
-    message: `--keep must be absolute or begin with ~/: ${JSON.stringify(path)}`,
-  });
 }

@@ -166,7 +166,7 @@ function renderProof({ proof }: AgentView, io: Io): void {
     isGood ? `the real tree is untouched, root ${root}` : "the real tree is not proved",
     sign(isGood, io),
   );
-  const view = proof.launcher === "copy-view" ? "a copy, no overlay here" : "an overlay of the tree";
+  const view = proof.guard === "ns-overlay" ? "an overlay of the tree" : "a copy of the tree, no overlay here";
   io.line(`            guard ${proof.guard}, ${view}`);
   io.line(`            hashed ${proof.hashed}`);
   for (const violation of proof.violations.slice(0, MOST_LINES))
