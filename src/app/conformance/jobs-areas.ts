@@ -35,6 +35,14 @@ export const JOBS_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
     }),
 };
 
+const BUNDLE_REFUSALS = [
+  "BUNDLE_JOB_INCOMPLETE",
+  "BUNDLE_HAS_OTHER_STEPS",
+  "BUNDLE_NO_READ_STEPS",
+  "BUNDLE_ARTIFACT_ID_COLLISION",
+  "BUNDLE_CONTENT_CONFLICT",
+];
+
 /** Posts, runs and bundles one message; its job may fail. */
 async function playJob(ports: JobPorts, value: JsonValue, run_id: string): Promise<JsonValue> {
   const planned = await planMessage(ports, toMessage(value), run_id);
@@ -45,7 +53,7 @@ async function playJob(ports: JobPorts, value: JsonValue, run_id: string): Promi
     receipts: await jobs.receipts(job.job_id),
   }));
   const options = { reads_only: false, with_receipts: false, signer: null };
-  const built = await allow(["BUNDLE_JOB_INCOMPLETE"], () => buildBundleFiles(ports, job.job_id, options));
+  const built = await allow(BUNDLE_REFUSALS, () => buildBundleFiles(ports, job.job_id, options));
   const answer = {
     message_id: job.message_id,
     job_id: job.job_id,

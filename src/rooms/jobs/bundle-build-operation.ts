@@ -40,6 +40,10 @@ export const bundleBuild = defineOperation({
     const key = input.sign === undefined ? null : await ports.loadKey(input.sign);
     const path = input.out.replace(/\/+$/, "");
     const file = `${path}.dsse.json`;
+    // Beside the bundle, never inside it: a folder without a name of its own has no place beside it to speak of.
+    if (key !== null && /(?:^|\/)(?:\.{1,2})?$/.test(path)) {
+      throw new VerbatimError("USAGE", { message: "name the folder of a bundle that is signed", where: input.out });
+    }
     if (key !== null && ports.exists(file)) throw new VerbatimError("FILE_EXISTS", { where: file });
     const { reads_only, with_receipts } = input;
     const options = { reads_only, with_receipts, signer: key?.key_id ?? null };
