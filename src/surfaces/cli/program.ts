@@ -29,6 +29,10 @@ export async function buildProgram(
     const isShared = verb.path.length === 0 && verbs.length > 1;
     addVerb(toParent(top, verb.path), verb, operation, isShared, onRequest);
   }
+  // A word that only groups verbs is described by them.
+  for (const group of top.commands.filter((one) => one.description() === "")) {
+    group.description(group.commands.map((one) => one.description()).join(" "));
+  }
   addGlobalFlags(program);
   return program;
 }

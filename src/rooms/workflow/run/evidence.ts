@@ -1,8 +1,8 @@
-import { decodeUtf8, parseJson } from "../../../core/canonical/index.ts";
+import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { CONTEXT_PACK_FILE, validateContextPack } from "../artifacts/context-pack.ts";
-import { FIND_WEB_FILE } from "../artifacts/find-web.ts";
+import { FIND_WEB_FILE, validateFindWeb } from "../artifacts/find-web.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE, type Plan, validatePlan } from "../artifacts/plan.ts";
-import { REPORT_PATHS, VERIFY_REPORT_FILE, type VerifyReport } from "../artifacts/verify-report.ts";
+import { REPORT_PATHS } from "../artifacts/verify-report.ts";
 import {
   EVIDENCE_FILES,
   type FixFacts,
@@ -14,6 +14,7 @@ import {
 import { REVIEW_PATCH_FILE } from "../patch-review.ts";
 import { currentCandidate } from "./candidates.ts";
 import type { Run } from "./run.ts";
+import { readFailures } from "./step-findings.ts";
 
 const decoder = new TextDecoder();
 
@@ -32,7 +33,9 @@ export function buildEvidence(run: Run): string[] {
   const plan = readPlan(run);
   const pack = run.read(CONTEXT_PACK_FILE);
   const web = run.read(FIND_WEB_FILE);
-  const results = web === null ? [] : ((parseJson(web) as unknown as { results?: never[] }).results ?? []);
+  // What is not valid is asked for again by its own prompt; nobody is shown half of it.
+  const found = web === null ? null : validateFindWeb(web, null).value;
+  const results = (found?.["results"] ?? []) as unknown as never[];
   return [
     formatContext(pack === null ? null : validateContextPack(pack).value),
     formatConstraints(run.limits(plan), run.state.policy, plan),
@@ -56,15 +59,13 @@ function readFixFacts(run: Run): FixFacts {
     const text = review === null ? "" : decoder.decode(review);
     return { label: "PATCH_REJECTED", patch_sha256, findings: [candidate.code ?? "PATCH_REJECTED"], log: text.trim() };
   }
-  const bytes = run.read(VERIFY_REPORT_FILE);
-  if (candidate?.state !== "verify_failed" || bytes === null) {
+  if (candidate?.state !== "verify_failed") {
     return { label: "FIRST_PATCH", patch_sha256: null, findings: [], log: "" };
   }
-  const report = parseJson(bytes) as unknown as VerifyReport;
   const log = [REPORT_PATHS.stdout_log, REPORT_PATHS.stderr_log]
     .map((path) => tailOf(run.read(path)))
     .filter((text) => text !== "");
-  const findings = report.failures.map(({ kind, id, message }) => `${kind} ${id}: ${message.split("\n")[0]}`);
+  const findings = readFailures(run).map(({ kind, id, message }) => `${kind} ${id}: ${message.split("\n")[0]}`);
   return { label: "VERIFY_FAILED", patch_sha256, findings, log: log.join("\n") };
 }
 

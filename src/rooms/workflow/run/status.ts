@@ -5,11 +5,12 @@ import type { NextStep } from "../next-step.ts";
 import { countPrompts } from "../outbox.ts";
 import { dispatchOf } from "./prompts.ts";
 import type { Run } from "./run.ts";
+import { listFindings } from "./step-findings.ts";
 
 /** Where a run stands, as every verb reports it. */
 export function toStepReport(run: Run, step: NextStep) {
   const { status, stop_reason, blocked } = run.state;
-  const { state, owner, action, target, code, findings } = step;
+  const { state, owner, action, target, code } = step;
   const message =
     blocked !== null && blocked.code === code && blocked.target === (target ?? "")
       ? blocked.message
@@ -25,7 +26,7 @@ export function toStepReport(run: Run, step: NextStep) {
     target,
     code,
     message: stop_reason === null ? message : `the run was stopped: ${stop_reason}`,
-    findings: findings.map((finding) => ({ ...finding })),
+    findings: listFindings(run, step).map((finding) => ({ ...finding })),
   };
 }
 
