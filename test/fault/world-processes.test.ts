@@ -18,10 +18,10 @@ describe("eight processes that send the same request at once", () => {
   );
 
   it.skipIf(postgres.reason !== null)(
-    "write one bundle and get identical answers on PostgreSQL",
+    "write one bundle and get eight identical answers on PostgreSQL",
     async () => {
       const database = await postgres.createDatabase();
-      const { answers, texts } = await sendFromProcesses(4, database.url);
+      const { answers, texts } = await sendFromProcesses(8, database.url);
       await database.drop();
       expect(new Set(answers).size).toBe(1);
       expect(texts).toEqual(["Everybody says this.", "I hear you."]);
@@ -37,6 +37,17 @@ describe("a process that is killed during beats", () => {
       const report = await killTalkers(4);
       expect(report).toMatchObject({ kills: 4, lost: [], broken: [] });
       expect(report.acknowledged).toBeGreaterThanOrEqual(4);
+    },
+    LONG_MS,
+  );
+
+  it.skipIf(postgres.reason !== null)(
+    "loses nothing on PostgreSQL either, whatever the signal",
+    async () => {
+      const database = await postgres.createDatabase({ durable: true });
+      const report = await killTalkers(2, database.url, ["SIGTERM", "SIGKILL"]);
+      await database.drop();
+      expect(report).toMatchObject({ kills: 2, lost: [], broken: [] });
     },
     LONG_MS,
   );

@@ -57,7 +57,7 @@ describe("a write bundle", () => {
       ...worlds.ports,
       store: failing,
     });
-    await expect(beats.invoke(id, envelope("r1", "Hello."))).rejects.toMatchObject({ code: "DISK_FULL" });
+    await expect(beats.invoke(id, envelope("r1", "Hello."))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(await snapshot(worlds, id)).toBe(before);
     broken = false;
     const answer = await beats.invoke(id, envelope("r1", "Hello."));

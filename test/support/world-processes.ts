@@ -74,7 +74,11 @@ export interface KillReport {
 }
 
 /** Kills a talking process again and again and looks at what it leaves behind. */
-export async function killTalkers(kills: number, url = ""): Promise<KillReport> {
+export async function killTalkers(
+  kills: number,
+  url = "",
+  signals: readonly NodeJS.Signals[] = ["SIGKILL"],
+): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-kill-"));
   try {
     const world = await prepare(folder, url);
@@ -86,7 +90,7 @@ export async function killTalkers(kills: number, url = ""): Promise<KillReport> 
       await child.until((lines) => lines.filter((line) => line.startsWith("done")).length >= wanted);
       // A different moment each time: between acknowledgements the child is somewhere inside a beat.
       await new Promise((resolve) => setTimeout(resolve, (i * 7) % 23));
-      child.process.kill("SIGKILL");
+      child.process.kill(signals[i % signals.length]);
       await child.ended;
       for (const line of child.lines) {
         const [, n, sha256] = /^done (\d+) ([0-9a-f]{64})$/.exec(line) ?? [];

@@ -62,6 +62,8 @@ export class Beats {
   readonly #marks = new Map<string, number>();
   readonly #started: number;
   readonly #running = new Map<string, AbortController>();
+  /** Claims and locks that could not be let go because the store took no writes. */
+  #owed: Grip[] = [];
 
   constructor(ports: WorldPorts) {
     this.#ports = ports;
@@ -72,7 +74,8 @@ export class Beats {
   /** Runs an invocation, or answers it from what was stored. */
   async invoke(worldId: string, value: JsonValue): Promise<Answer> {
     const checked = await this.#check(worldId, value);
-    const answer = await (checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked));
+    const run = checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked);
+    const answer = await run.catch(refuseAsUnavailable);
     if (answer.replayed) this.metrics.count("replays_total");
     else this.metrics.count("beats_total", { name: "result", value: answer.headers[BEAT_RESULT] ?? "" });
     const code = answer.headers[BEAT_CODE];
@@ -149,6 +152,7 @@ export class Beats {
     let grip: Grip | null = null;
     this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0 });
     try {
+      if (this.#owed.length > 0) await this.#settleOwed();
       const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, hasTurn);
       if (claimed.result === "REPLAY") return toReplay(claimed.stored);
       grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
@@ -347,7 +351,13 @@ export class Beats {
 
   /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
   async #letGo(grip: Grip, { world_id, envelope, body_sha256 }: Checked, thrown: unknown): Promise<void> {
-    await releaseGrip(this.#ports, grip);
+    try {
+      await releaseGrip(this.#ports, grip);
+    } catch {
+      // What made the beat fail is told to the caller; the claim is let go as soon as the store writes again.
+      this.#owed.push(grip);
+      return;
+    }
     if (isVerbatimError(thrown) && thrown.code === "REHYDRATION_FAILED") {
       this.metrics.count("rehydrations_total", { name: "result", value: "failed" });
     }
@@ -359,6 +369,18 @@ export class Beats {
         { kind: "WORLD_REFUSED", actor: this.#ports.actor, body: body as unknown as JsonValue },
       ]);
     });
+  }
+
+  /** Lets go of what a store that took no writes has kept; a claim that somebody took over meanwhile is left alone. */
+  async #settleOwed(): Promise<void> {
+    const owed = this.#owed;
+    this.#owed = [];
+    for (const [i, grip] of owed.entries()) {
+      await releaseGrip(this.#ports, grip).catch((thrown: unknown) => {
+        this.#owed.push(...owed.slice(i));
+        throw thrown;
+      });
+    }
   }
 
   /** Lets an empty beat pass in a world whose owner wants one every so often, when nothing else happens in it. */
@@ -380,6 +402,16 @@ export class Beats {
   #elapsed(worldId: string): number {
     return this.#ports.pace.elapsed() - (this.#marks.get(worldId) ?? this.#started);
   }
+}
+
+/** A store that takes no writes is a state that passes, whatever the reason: the caller keeps the text and tries again. */
+function refuseAsUnavailable(thrown: unknown): never {
+  if (!isVerbatimError(thrown) || !(thrown.code === "DISK_FULL" || thrown.code === "FOLDER_READ_ONLY")) throw thrown;
+  throw new VerbatimError("STORE_UNAVAILABLE", {
+    message: `${thrown.message} Nothing was written; your text is still yours.`,
+    fix: `${thrown.fix} Then send the same request again.`,
+    cause: thrown,
+  });
 }
 
 /** The database's guards speak about history here. */
