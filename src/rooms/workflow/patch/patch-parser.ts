@@ -1,4 +1,5 @@
 import { foldPath } from "../artifacts/scope.ts";
+import { type Body, changesText, checkBody, checkDevNull } from "./patch-body.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { type Platform, readBodyName } from "./patch-names.ts";
 import {
@@ -13,19 +14,6 @@ import { refuseParse, refusePolicy } from "./rejection.ts";
 const HUNK = /^@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@(?: .*)?$/s;
 const NO_NEWLINE = "\\ No newline at end of file";
 const HEADER = "diff --git ";
-
-interface Body {
-  /** Null where the line says /dev/null. */
-  readonly old: string | null;
-  readonly new: string | null;
-  readonly oldLine: number;
-  readonly newLine: number;
-  readonly hunks: readonly { readonly oldCount: number; readonly newCount: number }[];
-  readonly added: number;
-  readonly deleted: number;
-  /** Whether some hunk leaves another text than it found. */
-  readonly differs: boolean;
-}
 
 /**
  * Parses a patch into its sections or refuses it at the first problem. Accepts a small part of what git accepts,
@@ -245,35 +233,4 @@ class SectionParser {
     if (operation !== "rename" && operation !== "copy") return null;
     return { old: this.#extended.get(`${operation} from`)!, new: this.#extended.get(`${operation} to`)! };
   }
-}
-
-/** Whether the lines a hunk removes are not just the lines it adds. */
-function changesText(lines: PatchLines, from: number, to: number): boolean {
-  const sides: [string[], string[]] = [[], []];
-  for (let at = from; at < to; at++) {
-    const text = lines.text(at);
-    if (text.startsWith("\\")) {
-      for (const side of lines.first(at - 1) === 0x2d ? [0] : lines.first(at - 1) === 0x2b ? [1] : [0, 1]) {
-        sides[side]!.push("no newline");
-      }
-    } else {
-      if (!text.startsWith("+")) sides[0].push(` ${text.slice(1)}`);
-      if (!text.startsWith("-")) sides[1].push(` ${text.slice(1)}`);
-    }
-  }
-  return sides[0].join("\n") !== sides[1].join("\n");
-}
-
-function checkDevNull(body: Body, operation: PatchOperation): void {
-  if ((body.old === null) !== (operation === "create")) refuseParse("dev_null", body.oldLine);
-  if ((body.new === null) !== (operation === "delete")) refuseParse("dev_null", body.newLine);
-}
-
-function checkBody(body: Body, names: HeaderNames, operation: PatchOperation, line: number): void {
-  if (body.old !== null && body.old !== names.old) refuseParse("name_mismatch", body.oldLine);
-  if (body.new !== null && body.new !== names.new) refuseParse("name_mismatch", body.newLine);
-  const [first, second] = body.hunks;
-  const whole = second === undefined;
-  if (operation === "create" && (!whole || first!.oldCount !== 0)) refuseParse("hunk_count", line);
-  if (operation === "delete" && (!whole || first!.newCount !== 0)) refuseParse("hunk_count", line);
 }

@@ -1,0 +1,50 @@
+import type { PatchLines } from "./patch-lines.ts";
+import type { HeaderNames, PatchOperation } from "./patch-section.ts";
+import { refuseParse } from "./rejection.ts";
+
+/** The part of a section from its `---` line on. */
+export interface Body {
+  /** Null where the line says /dev/null. */
+  readonly old: string | null;
+  readonly new: string | null;
+  readonly oldLine: number;
+  readonly newLine: number;
+  readonly hunks: readonly { readonly oldCount: number; readonly newCount: number }[];
+  readonly added: number;
+  readonly deleted: number;
+  /** Whether some hunk leaves another text than it found. */
+  readonly differs: boolean;
+}
+
+/** Whether the lines a hunk removes are not just the lines it adds. */
+export function changesText(lines: PatchLines, from: number, to: number): boolean {
+  const sides: [string[], string[]] = [[], []];
+  for (let at = from; at < to; at++) {
+    const text = lines.text(at);
+    if (text.startsWith("\\")) {
+      for (const side of lines.first(at - 1) === 0x2d ? [0] : lines.first(at - 1) === 0x2b ? [1] : [0, 1]) {
+        sides[side]!.push("no newline");
+      }
+    } else {
+      if (!text.startsWith("+")) sides[0].push(` ${text.slice(1)}`);
+      if (!text.startsWith("-")) sides[1].push(` ${text.slice(1)}`);
+    }
+  }
+  return sides[0].join("\n") !== sides[1].join("\n");
+}
+
+/** /dev/null stands exactly where a file is made or goes away. */
+export function checkDevNull(body: Body, operation: PatchOperation): void {
+  if ((body.old === null) !== (operation === "create")) refuseParse("dev_null", body.oldLine);
+  if ((body.new === null) !== (operation === "delete")) refuseParse("dev_null", body.newLine);
+}
+
+/** The names are those of the header, and a file that is made or goes away is so in one piece. */
+export function checkBody(body: Body, names: HeaderNames, operation: PatchOperation, line: number): void {
+  if (body.old !== null && body.old !== names.old) refuseParse("name_mismatch", body.oldLine);
+  if (body.new !== null && body.new !== names.new) refuseParse("name_mismatch", body.newLine);
+  const [first, second] = body.hunks;
+  const whole = second === undefined;
+  if (operation === "create" && (!whole || first!.oldCount !== 0)) refuseParse("hunk_count", line);
+  if (operation === "delete" && (!whole || first!.newCount !== 0)) refuseParse("hunk_count", line);
+}
