@@ -8,6 +8,7 @@ import {
   sortedByCodePoint,
 } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { isRepoPath, looksSecret } from "../../core/paths/index.ts";
 
 /** A glob that would be indexed, and how much it selects. */
 export interface ProposedSource {
@@ -61,9 +62,30 @@ export function proposeConfig(root: string): Proposal {
     reasons.push(`verify command ${verify.argv.join(" ")}, because of ${verify.because}`);
   } else reasons.push("no verify command found: add one under workflow.verify.gates");
   if (Object.keys(workflow).length > 0) config["workflow"] = workflow;
-  reasons.push("catalytic runs use the standard roots: .verbatim/runs, .verbatim/out, .verbatim/scratch");
-  reasons.push("never written by a run: .git, .verbatim, verbatim.config.json");
+  config["catalytic"] = proposeCatalytic(root, reasons);
   return { config, sources, reasons };
+}
+
+/** Folders that builds fill, and folders that may be emptied at any time. */
+const DURABLE = ["dist", "build", "coverage"];
+const CACHES = [".cache", "node_modules/.cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".turbo"];
+
+/** The roots of catalytic runs: the house's own, and those of the repository that exist. */
+function proposeCatalytic(root: string, reasons: string[]): JsonObject {
+  const durable = DURABLE.filter((path) => isFolder(join(root, path)));
+  const caches = CACHES.filter((path) => isFolder(join(root, path)));
+  const secret = listEntries(root).flatMap(({ name }) => (looksSecret(name) && isRepoPath(name) ? [name] : []));
+  const canon = isFolder(join(root, "LAW/CANON")) ? ["LAW/CANON"] : [];
+  const forbidden = sortedByCodePoint([...secret, ...canon]);
+  reasons.push(`outputs of catalytic runs may go to ${[".verbatim/out", ...durable].join(", ")}`);
+  reasons.push(`catalytic runs may change and restore ${[".verbatim/scratch", ...caches].join(", ")}`);
+  reasons.push(`never written by a run: ${[".git", ".verbatim", "verbatim.config.json", ...forbidden].join(", ")}`);
+  return {
+    profile: "standard",
+    ...(durable.length > 0 ? { durable_roots: [".verbatim/out", ...durable] } : {}),
+    ...(caches.length > 0 ? { catalytic_roots: [".verbatim/scratch", ...caches] } : {}),
+    ...(forbidden.length > 0 ? { forbidden_roots: forbidden } : {}),
+  };
 }
 
 function proposeSources(root: string, reasons: string[]): ProposedSource[] {
@@ -120,6 +142,10 @@ function listEntries(folder: string) {
     if (code === "ENOENT" || code === "EACCES" || code === "ENOTDIR") return [];
     throw thrown;
   }
+}
+
+function isFolder(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isFile(place: string): boolean {

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -13,6 +14,7 @@ import { demonstrate } from "../flows/demo.ts";
 import { diagnose } from "../flows/doctor.ts";
 import { proposeConfig } from "../flows/init.ts";
 import type { Wiring } from "../operations.ts";
+import { createStateFolder } from "../workspace.ts";
 
 const MAX_VECTORS = 256 * 1024 * 1024;
 
@@ -104,7 +106,11 @@ const init = defineOperation({
     const docs = write && withDocs ? createContractDocs(workspace.root) : [];
     const { config, sources, reasons } = proposeConfig(workspace.root);
     const text = `${JSON.stringify(config, null, 2)}\n`;
-    if (write) await files.create(workspace.config, new TextEncoder().encode(text));
+    if (write) {
+      await files.create(workspace.config, new TextEncoder().encode(text));
+      createStateFolder(workspace);
+      for (const name of ["runs", "out", "scratch"]) mkdirSync(join(workspace.folder, name), { recursive: true });
+    }
     const plain = JSON.parse(text) as Record<string, unknown>;
     return {
       path: workspace.config,
