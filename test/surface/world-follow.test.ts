@@ -12,11 +12,11 @@ interface Event {
 
 describe("a stream that is followed", () => {
   it.each([
-    { viewer: "ANA", first: ["Before."], then: "After." },
-    { viewer: "BEN", first: [], then: "Now for Ben." },
+    { viewer: "ANA", first: ["Before."], later: "After." },
+    { viewer: "BEN", first: [], later: "Now for Ben." },
   ])(
     "shows $viewer the page and then what $viewer may see, from the first line on",
-    async ({ viewer, first, then }) => {
+    async ({ viewer, first, later }) => {
       const folder = mkdtempSync(join(tmpdir(), "verbatim-follow-"));
       await using app = openApp({ door: "library", start: folder, env: {}, platform: process.platform });
       const world = "w_harbour";
@@ -28,7 +28,7 @@ describe("a stream that is followed", () => {
       await app.call("world.scene", { world, text: "After." });
       await app.call("world.scene", { world, text: "Now for Ben.", present: ["BEN"] });
       const next = JSON.parse((await lines.next()).value as string) as Event;
-      expect([next.event, next.data.text]).toEqual(["entry", then]);
+      expect([next.event, next.data.text]).toEqual(["entry", later]);
       await lines.return(undefined);
       await expect(app.call("world.projection", { world, follow: true })).rejects.toMatchObject({ code: "USAGE" });
       rmSync(folder, { recursive: true, force: true });
