@@ -81,6 +81,17 @@ async function startCli(argv: readonly string[]): Promise<void> {
     platform: process.platform,
     version: readVersion(),
     streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
+    serveMcp: serveAgent,
+  });
+}
+
+/** MCP for an agent in its cage. Most agents never ask, so nothing is loaded before one does. */
+async function serveAgent(folder: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { startLater } = await import("./surfaces/http/later.ts");
+  const { env, platform, stderr } = process;
+  return startLater(async () => {
+    const { openMcpHttp } = await import("./surfaces/mcp/mcp.ts");
+    return openMcpHttp({ env, platform, stderr, version: readVersion() }, folder, true);
   });
 }
 

@@ -27,6 +27,9 @@ import {
   type Workspace,
 } from "./workspace.ts";
 
+/** Serves MCP for the workspace around a folder on loopback, at an address nobody can guess, until it is closed. */
+export type ServeMcp = (folder: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
+
 export interface CompositionOptions {
   readonly door: Door;
   /** Folder from which the workspace is looked for. */
@@ -39,6 +42,8 @@ export interface CompositionOptions {
   readonly notify?: (text: string) => void;
   /** Output of a command that runs for the caller, as it comes. */
   readonly onOutput?: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
+  /** MCP for an agent while it runs; absent where nobody serves it. */
+  readonly serveMcp?: ServeMcp;
   /** Tests give their own; nobody else does. */
   readonly clock?: Clock;
   readonly ids?: Ids;
@@ -70,6 +75,8 @@ export interface Composition {
   readonly keys: KeyFolder;
   notify(text: string): void;
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** MCP for an agent while it runs; null where nobody serves it. */
+  readonly serveMcp: ServeMcp | null;
   /** The configuration with all defaults filled in. */
   config(): ResolvedConfig;
   /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
@@ -166,6 +173,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
     notify,
     onOutput: options.onOutput ?? (() => undefined),
+    serveMcp: options.serveMcp ?? null,
     config() {
       config ??= loadConfig(workspace);
       return config;

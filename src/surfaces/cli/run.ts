@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { openApp } from "../../app/app.ts";
 import type { App } from "../../app/app-type.ts";
+import type { ServeMcp } from "../../app/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findNearest } from "../../core/text/index.ts";
@@ -20,6 +21,8 @@ export interface CliWorld {
   readonly platform: NodeJS.Platform;
   readonly version: string;
   readonly streams: Streams;
+  /** MCP for an agent while it runs; another surface serves it. */
+  readonly serveMcp?: ServeMcp;
 }
 
 interface Line {
@@ -85,6 +88,7 @@ async function runLine(world: CliWorld, line: Line, io: Io, progress: ProgressBa
     stdin: world.streams.stdin,
     progress,
     notify: (text) => io.note(text),
+    ...(world.serveMcp === undefined ? {} : { serveMcp: world.serveMcp }),
     // With --json standard output belongs to the one JSON value.
     onOutput: (stream, bytes) => {
       const target = stream === "stdout" && !io.flags.json ? world.streams.stdout : world.streams.stderr;

@@ -10,15 +10,12 @@ export interface McpFetch {
   fetch(request: Request): Promise<Response>;
 }
 
-export interface McpHttpOptions {
+export interface McpRouteOptions {
   readonly mcp: McpFetch;
   readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-  /** Token of the owner; off loopback one is made when it is missing. */
+  /** Token that the caller must have. */
   readonly token?: string | undefined;
-  /** Folder of the address; unguessable, it lets in who was told and nobody else. */
-  readonly secret?: string | undefined;
+  readonly path: string;
   readonly log: (thrown: unknown) => void;
 }
 
@@ -29,9 +26,18 @@ export interface RunningMcp extends AsyncDisposable {
 }
 
 /** Serves MCP alone at `/mcp`, with the checks of the whole door: host, origin, token. */
-export async function startMcpHttp(options: McpHttpOptions): Promise<RunningMcp> {
-  const { host, mcp, log } = options;
+export async function startMcpHttp(
+  options: Omit<McpRouteOptions, "path"> & { readonly port: number },
+): Promise<RunningMcp> {
+  const { host, port } = options;
   const token = options.token ?? (isLoopback(host) ? null : `vo_${randomBytes(24).toString("hex")}`);
+  const hono = makeMcpRoute({ ...options, token: token ?? undefined, path: "/mcp" });
+  const { url, close } = await listenHttp((request) => hono.fetch(request), host, port);
+  return { url, token, close, [Symbol.asyncDispose]: close };
+}
+
+/** MCP at one address, behind the checks of the door. */
+export function makeMcpRoute({ host, mcp, log, token, path }: McpRouteOptions): Hono {
   const allowed = allowedHosts(host);
   const hono = new Hono();
   hono.onError((thrown, call) => {
@@ -42,14 +48,11 @@ export async function startMcpHttp(options: McpHttpOptions): Promise<RunningMcp>
   hono.notFound((call) => call.json(toErrorBody(new VerbatimError("ROUTE_UNKNOWN")).body, 404));
   hono.use(async (call, next) => {
     requireOwnHost(call.req.header("host"), call.req.header("origin"), allowed);
-    if (token !== null) requireToken(call.req.header("authorization"), token);
+    if (token !== undefined) requireToken(call.req.header("authorization"), token);
     await next();
   });
-  const path = options.secret === undefined ? "" : `/${options.secret}`;
-  hono.all(`${path}/mcp`, (call) => mcp.fetch(call.req.raw));
-  const listening = await listenHttp((request) => hono.fetch(request), host, options.port);
-  const close = () => listening.close();
-  return { url: `${listening.url}${path}`, token, close, [Symbol.asyncDispose]: close };
+  hono.all(path, (call) => mcp.fetch(call.req.raw));
+  return hono;
 }
 
 function requireToken(authorization: string | undefined, token: string): void {

@@ -95,6 +95,7 @@ export function openMcpApp(
 export function openMcpHttp(
   world: Pick<McpWorld, "env" | "platform" | "stderr" | "version">,
   folder: string,
+  caged = false,
 ): McpHttp & AsyncDisposable {
   const app = openMcpApp(world, folder);
   const log = (thrown: unknown) => note(world, thrown);
@@ -103,6 +104,7 @@ export function openMcpHttp(
     version: world.version,
     maxBytes: DEFAULT_MAX_BYTES,
     maxBodyBytes: MAX_BODY,
+    caged,
     log,
   });
   const end = async () => {

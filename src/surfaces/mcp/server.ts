@@ -7,7 +7,7 @@ import { readResource } from "./resource-read.ts";
 import { RESOURCE_TEMPLATES } from "./resource-uri.ts";
 import { callTool } from "./tool-call.ts";
 import { type ListedTool, listTools } from "./tool-schema.ts";
-import { findTool } from "./tool-table.ts";
+import { toolsFor } from "./tool-table.ts";
 
 export interface McpOptions {
   /** A workspace opened at the door `mcp`. */
@@ -15,6 +15,8 @@ export interface McpOptions {
   readonly version: string;
   /** Bytes a response may have at most. */
   readonly maxBytes: number;
+  /** Serves an agent in its cage: only what reads. */
+  readonly caged?: boolean;
   /** Told about failures that the caller must not see. */
   readonly log?: (thrown: unknown) => void;
 }
@@ -38,6 +40,7 @@ export function createMcpDoor(options: McpOptions): McpDoor {
   const { app, version, log = () => undefined } = options;
   const answers = new Answers(options.maxBytes);
   const running = new Set<Promise<unknown>>();
+  const plans = toolsFor(options.caged === true);
   let tools: Promise<ListedTool[]> | undefined;
 
   const track = async <T>(call: Promise<T>): Promise<T> => {
@@ -73,13 +76,13 @@ export function createMcpDoor(options: McpOptions): McpDoor {
     server.setRequestHandler("tools/list", ({ params }) =>
       orProtocolError(
         (async () => {
-          tools ??= listTools(app);
+          tools ??= listTools(app, plans);
           return pageTools(await tools, params?.cursor, answers) as never;
         })(),
       ),
     );
     server.setRequestHandler("tools/call", ({ params }, context) => {
-      const tool = findTool(params.name);
+      const tool = plans.find(({ name }) => name === params.name);
       if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, `there is no tool ${params.name.slice(0, 100)}`);
       return track(callTool(app, tool, params.arguments ?? {}, answers, { ...during(context), onFailure }));
     });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { App } from "../../app/app-type.ts";
 import type { Operation } from "../../core/operation.ts";
 import { shareParts } from "./shared-parts.ts";
-import { TOOLS, type ToolPlan } from "./tool-table.ts";
+import type { ToolPlan } from "./tool-table.ts";
 
 export type JsonSchema = Record<string, unknown>;
 type ObjectSchema = JsonSchema & { readonly type: "object" };
@@ -45,10 +45,10 @@ const REFUSAL = {
   additionalProperties: false,
 };
 
-/** All tools with their schemas, in the order of the table. */
-export async function listTools(app: App): Promise<ListedTool[]> {
+/** Tools with their schemas, in the order in which they are given. */
+export async function listTools(app: App, tools: readonly ToolPlan[]): Promise<ListedTool[]> {
   const listed: ListedTool[] = [];
-  for (const tool of TOOLS) listed.push(await describeTool(app, tool));
+  for (const tool of tools) listed.push(await describeTool(app, tool));
   return listed;
 }
 

@@ -3,6 +3,8 @@ export interface ToolVerb {
   readonly action: string;
   readonly operation: string;
   readonly fields: readonly string[];
+  /** Also for an agent in its cage: changes nothing that the agent itself may not change. */
+  readonly caged?: true;
 }
 
 /** One tool. Several verbs are told apart by the parameter `action`; the first one is what happens without it. */
@@ -27,13 +29,13 @@ const BEAT = ["world", "request_id", "at", "timezone", "pause", "resume", "curso
  * The tools in the order in which they are listed. Eight, because every client pays for the list in every conversation.
  * Fields that name files of this machine are left out, except where a file of the workspace is what is asked about.
  */
-export const TOOLS: readonly ToolPlan[] = [
+const TOOLS: readonly ToolPlan[] = [
   {
     name: "context_search",
     title: "Search the context",
     description:
       "Find sections by words. Results are addresses with a slice, never text; read them with context_expand.",
-    verbs: [{ action: "search", operation: "context.search", fields: ["query", "limit", "refresh"] }],
+    verbs: [{ action: "search", operation: "context.search", caged: true, fields: ["query", "limit", "refresh"] }],
     idempotent: true,
     openWorld: false,
   },
@@ -45,6 +47,7 @@ export const TOOLS: readonly ToolPlan[] = [
       {
         action: "expand",
         operation: "context.expand",
+        caged: true,
         fields: ["refs", "slice", "run_id", "max_symbols", "max_sections", "max_bytes", "max_expands", "refresh"],
       },
     ],
@@ -55,7 +58,7 @@ export const TOOLS: readonly ToolPlan[] = [
     name: "context_pack",
     title: "Pack files for a task",
     description: "Pack the files of a file request within its budget; what is left out is listed with the reason.",
-    verbs: [{ action: "pack", operation: "workflow.pack", fields: ["file_request"] }],
+    verbs: [{ action: "pack", operation: "workflow.pack", caged: true, fields: ["file_request"] }],
     idempotent: false,
     openWorld: false,
     contracts: { file_request: "workflow/file-request" },
@@ -67,7 +70,7 @@ export const TOOLS: readonly ToolPlan[] = [
       "submit: post a message and run its job. plan: only show steps and charges. post: store it. run, cancel: a job by id.",
     verbs: [
       { action: "submit", operation: "jobs.submit", fields: [...MESSAGE, "workers"] },
-      { action: "plan", operation: "jobs.plan", fields: MESSAGE },
+      { action: "plan", operation: "jobs.plan", caged: true, fields: MESSAGE },
       { action: "post", operation: "jobs.post", fields: MESSAGE },
       { action: "run", operation: "jobs.run", fields: ["job_id", "workers"] },
       { action: "cancel", operation: "jobs.cancel", fields: ["job_id"] },
@@ -81,9 +84,9 @@ export const TOOLS: readonly ToolPlan[] = [
     title: "Look at jobs",
     description: "status: where each step of a job stands. receipts: its receipts. list: the jobs of this workspace.",
     verbs: [
-      { action: "status", operation: "jobs.status", fields: ["job_id", ...PAGE] },
-      { action: "receipts", operation: "jobs.receipts", fields: ["job_id", ...PAGE] },
-      { action: "list", operation: "jobs.list", fields: [...PAGE, "open"] },
+      { action: "status", operation: "jobs.status", caged: true, fields: ["job_id", ...PAGE] },
+      { action: "receipts", operation: "jobs.receipts", caged: true, fields: ["job_id", ...PAGE] },
+      { action: "list", operation: "jobs.list", caged: true, fields: [...PAGE, "open"] },
     ],
     idempotent: true,
     openWorld: false,
@@ -92,7 +95,7 @@ export const TOOLS: readonly ToolPlan[] = [
     name: "patch_check",
     title: "Judge a patch",
     description: "Judge a unified diff by the patch gate: what it would change, or the rule and line that refuse it.",
-    verbs: [{ action: "check", operation: "workflow.patch-check", fields: ["patch", "no_git", "format"] }],
+    verbs: [{ action: "check", operation: "workflow.patch-check", caged: true, fields: ["patch", "no_git", "format"] }],
     idempotent: true,
     openWorld: false,
   },
@@ -100,7 +103,14 @@ export const TOOLS: readonly ToolPlan[] = [
     name: "bundle_verify",
     title: "Verify a bundle",
     description: "Verify a bundle of this workspace offline: integrity always, who made it with a trust policy.",
-    verbs: [{ action: "verify", operation: "jobs.bundle-verify", fields: ["path", "strict", "trust", "attestation"] }],
+    verbs: [
+      {
+        action: "verify",
+        operation: "jobs.bundle-verify",
+        caged: true,
+        fields: ["path", "strict", "trust", "attestation"],
+      },
+    ],
     idempotent: true,
     openWorld: false,
   },
@@ -120,7 +130,14 @@ export const TOOLS: readonly ToolPlan[] = [
   },
 ];
 
-/** The tool of a name. */
-export function findTool(name: string): ToolPlan | undefined {
-  return TOOLS.find((tool) => tool.name === name);
+/**
+ * The tools of a door. An agent in its cage gets what reads: this server runs outside the cage, so a job it could run
+ * would write to the tree that is read-only to it, and the worlds are not its own.
+ */
+export function toolsFor(isCaged: boolean): readonly ToolPlan[] {
+  if (!isCaged) return TOOLS;
+  return TOOLS.flatMap((tool) => {
+    const [first, ...more] = tool.verbs.filter(({ caged }) => caged === true);
+    return first === undefined ? [] : [{ ...tool, verbs: [first, ...more] as const }];
+  });
 }

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { McpFetch } from "./mcp-route.ts";
+
+type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | void;
+
+/**
+ * Listens on loopback at an address nobody can guess, which is all that lets a caller in. What answers is loaded by the
+ * first request: listening alone costs a few milliseconds.
+ */
+export async function startLater(
+  open: () => Promise<McpFetch & AsyncDisposable>,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const path = `/${randomBytes(24).toString("hex")}/mcp`;
+  let opened: Promise<McpFetch & AsyncDisposable> | undefined;
+  let answer: Promise<Answer> | undefined;
+  const load = async (): Promise<Answer> => {
+    opened = open();
+    const { makeMcpRoute } = await import("./mcp-route.ts");
+    const { getRequestListener } = await import("@hono/node-server");
+    const hono = makeMcpRoute({ mcp: await opened, host: "127.0.0.1", path, log: () => undefined });
+    return getRequestListener(hono.fetch);
+  };
+  const server = createServer((incoming, outgoing) => {
+    // Who does not know the address must not make us load anything either.
+    if (incoming.url !== path) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    answer ??= load();
+    answer.then(
+      (run) => void run(incoming, outgoing),
+      () => outgoing.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${path}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      // Whoever asked was told that it could not be opened; there is nothing to close then.
+      await (await opened?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}
