@@ -5,6 +5,7 @@ import {
   type JsonValue,
   sortedByCodePoint,
 } from "../../core/canonical/index.ts";
+import { sourcePath } from "../../core/contracts/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
@@ -64,6 +65,10 @@ function indexFiles(crypto: SyncCrypto, files: ReadonlyMap<string, Uint8Array>):
   const problems: SourceProblem[] = [];
   const sections: Section[][] = [];
   for (const file_path of sortedByCodePoint(files.keys())) {
+    if (!sourcePath.safeParse(file_path).success) {
+      problems.push({ code: "SOURCE_PATH_INVALID", file_path });
+      continue;
+    }
     try {
       sections.push(sectionsOf(crypto, file_path, decodeSource(files.get(file_path)!, file_path)));
     } catch (thrown) {
