@@ -10,16 +10,15 @@ import {
 } from "../check/packs.ts";
 import { isAllowed, type View, viewKey } from "../gate.ts";
 import { ANCHOR_ENTRIES, buildAnchor } from "../packs/anchor.ts";
-import { buildCapsule, CAPSULE_BYTES } from "../packs/capsule.ts";
 import { buildRehydration, isTriggered, tryPacks } from "../packs/rehydration.ts";
 import type { CalendarRow, WorldReader } from "../ports.ts";
 import { usableOf } from "../settings.ts";
 import type { PassPlan } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, type Quoted, toUserMessage } from "../writer/frame.ts";
+import { readCapsules } from "./capsules.ts";
 import { filterCalendar } from "./pocket.ts";
-import { gated, type OpenWorld, readVisible, toLedgerEntry } from "./reading.ts";
+import { type OpenWorld, readVisible, toLedgerEntry } from "./reading.ts";
 import type { RecordedPack } from "./reduce.ts";
-import { findByAuthor } from "./search.ts";
 import type { StoredPack } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
@@ -198,55 +197,6 @@ async function readRecent(
     if (characters > usable * 3) return { entries, more: true };
     after = last.wseq;
   }
-}
-
-/** Capsules of the people present, as a view may see them. */
-async function readCapsules(
-  ports: Ports,
-  tables: WorldReader,
-  world: OpenWorld,
-  view: View,
-  usable: number,
-  worldTime: string,
-): Promise<CapsulePack[]> {
-  const present = world.cast.present.filter((id) => world.cast.people.has(id));
-  const bytes = Math.min(CAPSULE_BYTES, Math.floor((3 * usable) / (5 * present.length)));
-  const capsules: CapsulePack[] = [];
-  for (const person of present) {
-    capsules.push(await makeCapsule(ports, tables, world, view, person, bytes, worldTime));
-  }
-  return capsules;
-}
-
-const CAPSULE_PAGE = 64;
-
-/** The capsule of a person for a view. */
-export async function makeCapsule(
-  ports: Pick<WorldPorts, "crypto" | "graphemes">,
-  tables: WorldReader,
-  world: OpenWorld,
-  view: View,
-  person: string,
-  maxBytes: number,
-  worldTime: string,
-): Promise<CapsulePack> {
-  const newest: LedgerEntry[] = [];
-  let bytes = 0;
-  for await (const wseqs of findByAuthor(tables, world, view, person)) {
-    for (let at = 0; at < wseqs.length && bytes <= maxBytes; at += CAPSULE_PAGE) {
-      const page = gated(world, view, await tables.entries(world.number, wseqs.slice(at, at + CAPSULE_PAGE)));
-      newest.push(...page.filter(({ author }) => author.author_id === person).reverse());
-      for (const { text } of page) bytes += Math.min(text.length, 800);
-    }
-    if (bytes > maxBytes) break;
-  }
-  return buildCapsule(ports.crypto, ports.graphemes, {
-    person,
-    view,
-    created_at_world: worldTime,
-    max_bytes: maxBytes,
-    newest,
-  });
 }
 
 const SCENE_PAGE = 1000;

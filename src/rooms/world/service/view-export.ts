@@ -1,7 +1,7 @@
 import { formatCanonical } from "../../../core/canonical/index.ts";
 import { CAPSULE_BYTES } from "../packs/capsule.ts";
 import { toStreamEntry } from "../projection.ts";
-import { makeCapsule } from "./frames.ts";
+import { makeCapsule } from "./capsules.ts";
 import { readPocket } from "./pocket.ts";
 import { loadWorld, readVisible, viewerView } from "./reading.ts";
 import { worldTime } from "./views.ts";

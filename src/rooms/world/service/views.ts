@@ -8,7 +8,7 @@ import { CAPSULE_BYTES } from "../packs/capsule.ts";
 import { toStreamEntry } from "../projection.ts";
 import { PACK_BYTES, type SearchQuery } from "../retrieval/search.ts";
 import { formatInstant } from "../time/instant.ts";
-import { makeCapsule } from "./frames.ts";
+import { makeCapsule } from "./capsules.ts";
 import type { BeatStatus, Hub } from "./hub.ts";
 import { filterCalendar, readPocket } from "./pocket.ts";
 import { gated, loadWorld, type OpenWorld, readVisible, resolveCursor, viewerView } from "./reading.ts";
