@@ -323,6 +323,29 @@ describe("workers", () => {
     expect(await runWorkers(ports, { workers: 2, once: true })).toBe(0);
   });
 
+  it("outlive what is only busy, say so, and do the step when its lease has run out", async () => {
+    const id = await post(ports, makeMessage([execute("@TOOLS/COUNT")]));
+    const stop = new AbortController();
+    const said: string[] = [];
+    let tries = 0;
+    runs.at = async () => {
+      if (++tries === 1) throw new VerbatimError("DOMAIN_BUSY", { message: "another run has the domain" });
+      stop.abort();
+    };
+    const patient = { ...ports, pauses: quickPauses(), notify: (text: string) => said.push(text) };
+    expect(await runWorkers(patient, { workers: 1, once: false, stop: stop.signal })).toBe(1);
+    expect(said).toEqual(["DOMAIN_BUSY: another run has the domain; trying again"]);
+    expect((await readJob(ports, id)).statuses).toEqual(["COMMITTED"]);
+  });
+
+  it("end with what is busy when they were to run once", async () => {
+    await post(ports, makeMessage([execute("@TOOLS/COUNT")]));
+    runs.at = async () => {
+      throw new VerbatimError("DOMAIN_BUSY");
+    };
+    await expectCode(runWorkers(ports, { workers: 1, once: true }), "DOMAIN_BUSY");
+  });
+
   it("end what they began when they are stopped, and begin nothing more", async () => {
     const id = await post(ports, makeMessage([execute("@TOOLS/COUNT"), read("@TOOLS/BELL")]));
     const stop = new AbortController();

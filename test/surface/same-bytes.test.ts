@@ -111,6 +111,7 @@ describe("the same bytes on every machine", () => {
       const names = readdirSync(join(cwd, "b"), { recursive: true, encoding: "utf8" }).toSorted();
       const read = (name: string) =>
         statSync(join(cwd, "b", name)).isFile() ? readFileSync(join(cwd, "b", name), "latin1") : "";
+      expect(statSync(join(cwd, "b", "bundle.json")).mode & 0o777).toBe(0o644);
       bundles.push(Object.fromEntries(names.map((name) => [name, read(name)])));
     }
     expect(Object.keys(bundles[0]!)).toHaveLength(6);

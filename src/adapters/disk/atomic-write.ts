@@ -25,11 +25,12 @@ export async function writeFileAtomic(
 export async function writeDurable(
   path: string,
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
-  { mode, mtimeMs }: { readonly mode: number; readonly mtimeMs?: number },
+  { mode, mtimeMs, exact }: { readonly mode: number; readonly mtimeMs?: number; readonly exact?: boolean },
 ): Promise<void> {
   const handle = await open(path, "wx", mode);
   try {
     await writeFile(handle, bytes);
+    if (exact === true) await handle.chmod(mode);
     if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
     await handle.sync();
   } finally {

@@ -27,7 +27,8 @@ export async function createBundleFolder<T>(
     await mkdir(folder);
     await mkdir(join(folder, "artifacts"));
     const result = await fill(folder, {
-      write: (path, bytes) => writeDurable(join(folder, path), bytes, { mode: 0o644 }),
+      // A bundle is made to be handed on, whatever the umask of who makes it.
+      write: (path, bytes) => writeDurable(join(folder, path), bytes, { mode: 0o644, exact: true }),
     });
     await syncFolder(join(folder, "artifacts"));
     await syncFolder(folder);

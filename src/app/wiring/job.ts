@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { setImmediate as turn } from "node:timers/promises";
 import { createPauses } from "../../adapters/process/pauses.ts";
 import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -29,7 +30,7 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
   const store = await composition.store(effect);
   const sources = (await context.ports(composition, effect, "")) as ContextPorts;
   return {
-    store,
+    store: givingTurns(store),
     content: await composition.content(effect),
     crypto,
     clock,
@@ -39,11 +40,33 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
     files,
     local: LOCAL_DOORS.includes(door),
     host: `${hostname()}:${process.pid}`,
+    notify: composition.notify,
     corpus: createCorpus(sources),
     pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
     listen: (onInterrupt) => composition.interrupts.listen(onInterrupt),
     patch: createPatchPort(composition, sources),
     execute: createExecutePort(composition),
+  };
+}
+
+const LONGEST_TURN_MS = 20;
+
+/**
+ * SQLite answers at once, so a job of many short steps would keep signals, cancellations and progress waiting until its
+ * end. Between two transactions everybody else gets a turn.
+ */
+function givingTurns(store: AppStore): JobPorts["store"] {
+  let last = performance.now();
+  return {
+    read: (fn) => store.read(fn),
+    async transact(fn) {
+      if (performance.now() - last > LONGEST_TURN_MS) {
+        await turn();
+        last = performance.now();
+      }
+      return store.transact(fn);
+    },
+    close: () => store.close(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, Progress } from "../../core/ports.ts";
 import type { Breach } from "../../core/text/index.ts";
 import { busy } from "./cancel.ts";
@@ -14,6 +14,8 @@ export interface RunPorts extends WorkerPorts {
   readonly progress: Progress;
   /** Begins the names of this process's workers. */
   readonly host: string;
+  /** Tells the person at a worker why it waits. */
+  readonly notify?: (text: string) => void;
 }
 
 export interface RunOptions {
@@ -27,6 +29,8 @@ export interface RunOptions {
 const PATIENCE_MS = 2000;
 const PAUSE_MS = 25;
 const IDLE_MS = 1000;
+// The exit code of what is busy or unavailable for now.
+const FOR_NOW = 4;
 
 const NEVER = new AbortController().signal;
 
@@ -57,13 +61,20 @@ export async function runJob(ports: RunPorts, jobId: string, options: RunOptions
   await ports.store.read(({ jobs }) => requireSuccess(jobs, jobId));
 }
 
-/** Runs steps of whatever jobs are open, oldest first: until nothing is claimable, or until stopped. */
+/**
+ * Runs steps of whatever jobs are open, oldest first: until nothing is claimable, or until stopped. One that runs until
+ * it is stopped outlives what is only busy: the step's lease runs out, and it is tried again.
+ */
 export async function runWorkers(ports: RunPorts, options: RunOptions & { readonly once: boolean }): Promise<number> {
   let done = 0;
   const onStep = () => ports.progress.report({ label: "steps", done: ++done });
   const names = nameWorkers(ports, options.workers);
   await runTeam(ports, "any", { ...options, names, onStep }, () => async (runner, stop) => {
-    const answer = await runner.advance(!stop.aborted);
+    const answer = await runner.advance(!stop.aborted).catch((thrown: unknown) => {
+      if (options.once || !isVerbatimError(thrown) || thrown.exit !== FOR_NOW) throw thrown;
+      ports.notify?.(`${thrown.code}: ${thrown.message}; trying again`);
+      return "NO_STEP" as const;
+    });
     // A job that is over is not open any more; the next one is looked for at once.
     if (answer !== "NO_STEP") return true;
     if (options.once && runner.waiting === 0) return false;
