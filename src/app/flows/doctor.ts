@@ -27,7 +27,7 @@ export async function diagnose(composition: Composition): Promise<Check[]> {
     checkFolder(composition),
     checkConfig(composition),
     ...(await checkStore(composition)),
-    await checkGuards(composition),
+    ...(await checkGuards(composition)),
   ];
 }
 
@@ -80,7 +80,8 @@ function checkFolder({ workspace }: Composition): Check {
 }
 
 /** Every guard is really tried, in the folder where runs would work or, before the first run, in a temporary one. */
-async function checkGuards({ workspace, platform }: Composition): Promise<Check> {
+async function checkGuards(composition: Composition): Promise<Check[]> {
+  const { workspace, platform } = composition;
   const isThere = existsSync(workspace.state);
   const fix = "verbatim catalytic doctor says what each guard needs.";
   let folder: string | null = null;
@@ -92,14 +93,30 @@ async function checkGuards({ workspace, platform }: Composition): Promise<Check>
     const rest = tried
       .filter((name) => answers[name] !== "ok")
       .map((name) => `${name} ${answers[name] ?? "not tried"}`);
-    if (works.length > 0) return ok("guards", [`${works.join(", ")} tried and working`, ...rest].join("; "));
+    const verify = checkVerify(composition, works);
+    if (works.length > 0) return [ok("guards", [`${works.join(", ")} tried and working`, ...rest].join("; ")), verify];
     const message = ["no guard works: runs are watched but not confined", ...rest].join("; ");
-    return { name: "guards", status: "warn", message, fix };
+    return [{ name: "guards", status: "warn", message, fix }, verify];
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return { name: "guards", status: "warn", message: `the guards cannot be tried here (${why})`, fix };
+    return [{ name: "guards", status: "warn", message: `the guards cannot be tried here (${why})`, fix }];
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Verification runs code of the candidate: with whose rights is worth knowing before it does. */
+function checkVerify(composition: Composition, works: readonly string[]): Check {
+  const name = "verify";
+  try {
+    const { isolation } = composition.config().workflow.verify;
+    const isConfined = isolation !== "worktree" && works.some((guard) => guard.startsWith("ns-"));
+    if (isConfined) return ok(name, "gates run in an isolated view of a copy");
+    const fix = 'With workflow.verify.isolation "auto" and a working namespace guard they run in an isolated view.';
+    if (isolation !== "catalytic") return { name, status: "warn", message: "gates run with your rights", fix };
+    return { name, status: "fail", message: "isolation is catalytic, and no guard here can confine gates", fix };
+  } catch (thrown) {
+    return failed(name, thrown);
   }
 }
 
