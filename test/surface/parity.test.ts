@@ -8,6 +8,7 @@ import { formatCanonical } from "../../src/core/canonical/index.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 import { openWorkspace } from "../../src/index.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
 import { runCli } from "../support/cli.ts";
 
 // Guards: one table of operations behind every door. The same input gives the same value, or the same code.
@@ -74,6 +75,7 @@ let env: { readonly XDG_CONFIG_HOME: string };
 let library: App;
 let served: App;
 let http: RunningHttp;
+let mcp: ReturnType<typeof openMcpHttp>;
 
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), "verbatim-parity-"));
@@ -85,11 +87,14 @@ beforeAll(async () => {
   await library.call("keys.new", { name: "mira" });
   for (let i = 0; i < 3; i++) await library.call("ledger.checkpoint", { key: "mira" });
   served = openApp({ door: "http", start: cwd, env, platform: process.platform });
+  const stderr = process.stderr;
+  mcp = openMcpHttp({ env, platform: process.platform, stderr, version: "0.0.0" }, cwd);
   http = await startHttp({ app: served, version: "0.0.0", host: "127.0.0.1", port: 0 });
 });
 
 afterAll(async () => {
   await http.close();
+  await mcp.close();
   await served.close();
   await library.close();
   rmSync(base, { recursive: true, force: true });
@@ -126,6 +131,54 @@ describe.each(CASES)("$operation $input", (one) => {
     });
     const expected = one.local === true ? "OPERATION_UNKNOWN" : await throughLibrary(one);
     expect(formatOrCode(toAnswer(await response.text()))).toBe(expected);
+  });
+});
+
+interface ToolCase {
+  readonly tool: string;
+  readonly action?: string;
+  readonly operation: string;
+  readonly input: Record<string, unknown>;
+}
+
+const PATCH = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+
+const TOOL_CASES: readonly ToolCase[] = [
+  { tool: "context_search", operation: "context.search", input: { query: "tide" } },
+  { tool: "context_search", operation: "context.search", input: { query: "tide", limit: 0 } },
+  { tool: "context_expand", operation: "context.expand", input: { refs: ["@NOTES/RULES"] } },
+  { tool: "context_expand", operation: "context.expand", input: { refs: [] } },
+  { tool: "context_pack", operation: "workflow.pack", input: { file_request: {} } },
+  { tool: "job_submit", action: "plan", operation: "jobs.plan", input: { message: {} } },
+  { tool: "job_submit", action: "cancel", operation: "jobs.cancel", input: { job_id: "job_none" } },
+  { tool: "job_status", operation: "jobs.status", input: { job_id: "job_none" } },
+  { tool: "job_status", action: "list", operation: "jobs.list", input: {} },
+  { tool: "patch_check", operation: "workflow.patch-check", input: { patch: PATCH, no_git: true } },
+  { tool: "patch_check", operation: "workflow.patch-check", input: { patch: "", no_git: true } },
+  { tool: "bundle_verify", operation: "jobs.bundle-verify", input: { path: "nothing" } },
+  { tool: "world_beat", action: "list", operation: "world.list", input: {} },
+  { tool: "world_beat", operation: "world.beat", input: { world: "w_none" } },
+];
+
+describe.each(TOOL_CASES)("$operation $input", ({ tool, action, operation, input }) => {
+  it("answers MCP as it answers the library", async () => {
+    const body = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: tool, arguments: action === undefined ? input : { action, ...input } },
+    };
+    const response = await mcp.fetch(
+      new Request("http://127.0.0.1/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        body: JSON.stringify(body),
+      }),
+    );
+    const text = await response.text();
+    const { result } = JSON.parse(text.slice(text.indexOf("{"))) as { readonly result: { structuredContent: object } };
+    const answer = toAnswer(JSON.stringify(result.structuredContent));
+    expect(formatOrCode(answer)).toBe(await throughLibrary({ operation, input, argv: [] }));
   });
 });
 

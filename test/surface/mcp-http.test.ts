@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { request } from "node:http";
+import { StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openApp } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app-type.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
+import {
+  type AnyClient,
+  callWith,
+  longMessage,
+  type McpWorkspace,
+  makeClients,
+  makeMcpWorkspace,
+  type Progress,
+  type ToolResult,
+} from "../support/mcp.ts";
+
+// Guards: MCP over HTTP, alone and in the studio, has the checks of the whole HTTP door.
+
+const BIN = new URL("../../bin/verbatim.js", import.meta.url).pathname;
+const TOKEN = "owner-token";
+const GENERATIONS = ["modern", "legacy"] as const;
+
+let workspace: McpWorkspace;
+let child: ChildProcess;
+let address: string;
+let app: App;
+let mcp: ReturnType<typeof openMcpHttp>;
+let studio: RunningHttp;
+const clients: Record<"modern" | "legacy", AnyClient> = {} as never;
+
+beforeAll(async () => {
+  workspace = await makeMcpWorkspace();
+  const env = { PATH: process.env["PATH"], ...workspace.env };
+  child = spawn(process.execPath, [BIN, "mcp", "--http", "--port", "0"], { cwd: workspace.root, env });
+  address = await new Promise((resolve) =>
+    child.stdout!.once("data", (line: Buffer) => resolve(line.toString().trim())),
+  );
+  const { modern, legacy } = makeClients();
+  await modern.connect(new NewTransport(new URL(address)));
+  await legacy.connect(new OldTransport(new URL(address)) as never);
+  clients.modern = modern as unknown as AnyClient;
+  clients.legacy = legacy as unknown as AnyClient;
+  app = openApp({ door: "http", start: workspace.root, env, platform: process.platform });
+  mcp = openMcpHttp({ env, platform: process.platform, stderr: process.stderr, version: "0.0.0" }, workspace.root);
+  studio = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: TOKEN, mcp });
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([clients.modern.close(), clients.legacy.close()]);
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+  await studio.close();
+  await mcp.close();
+  await app.close();
+  workspace.remove();
+});
+
+describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
+  const client = () => clients[generation];
+
+  it("sees the same tools and resources", async () => {
+    const { tools } = await client().listTools();
+    expect(tools).toHaveLength(8);
+    const read = await client().readResource({ uri: "symbol://@NOTES/RULES" });
+    expect(read.contents[0]).toMatchObject({ text: "# Rules\nBe kind." });
+  });
+
+  it("gets answers, and refusals with their codes", async () => {
+    const found = (await client().callTool({ name: "context_search", arguments: { query: "tides" } })) as ToolResult;
+    expect(found.structuredContent["total"]).toBe(1);
+    const refused = (await client().callTool({ name: "job_status", arguments: { job_id: "job_none" } })) as ToolResult;
+    expect([refused.isError, refused.structuredContent.error!.code]).toEqual([true, "JOB_UNKNOWN"]);
+  });
+
+  it("hears of progress", async () => {
+    const seen: Progress[] = [];
+    const message = longMessage(`count over HTTP for ${generation}`);
+    const result = (await callWith(
+      client(),
+      generation,
+      { name: "job_submit", arguments: { message } },
+      { onprogress: (progress) => void seen.push(progress) },
+    )) as ToolResult;
+    // A thousand steps do not fit into one answer; which job it was does.
+    expect(result.structuredContent.error).toMatchObject({
+      code: "RESPONSE_TOO_LARGE",
+      details: { answer: { state: "SUCCEEDED" } },
+    });
+    const numbers = seen.map(({ progress }) => progress);
+    expect(numbers.at(-1)).toBe(1000);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  });
+});
+
+const PING = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+
+async function post(url: string, headers: Record<string, string>, body: string = JSON.stringify(PING)) {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+    body,
+  });
+}
+
+describe("the studio", () => {
+  const url = () => `${studio.url}/mcp`;
+
+  it("serves MCP to the owner", async () => {
+    const { legacy } = makeClients();
+    const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
+    await legacy.connect(new OldTransport(new URL(url()), { requestInit }) as never);
+    expect((await legacy.listTools()).tools).toHaveLength(8);
+    await legacy.callTool({ name: "context_expand", arguments: { refs: ["@NOTES/RULES"] } });
+    await legacy.close();
+    const { entries } = (await app.call("ledger.show", { stream: "context", limit: 1000 })) as {
+      entries: readonly { readonly actor: string }[];
+    };
+    expect(entries.at(-1)!.actor).toBe("mcp");
+  });
+
+  it("lets nobody in with a wrong token, a foreign host or a foreign origin", async () => {
+    expect((await post(url(), { authorization: "Bearer guess" })).status).toBe(401);
+    expect((await post(url(), { origin: "http://evil.example" })).status).toBe(403);
+    const foreign = await new Promise<number>((resolve) => {
+      const { port } = new URL(url());
+      const headers = { host: "evil.example", "content-type": "application/json" };
+      request({ host: "127.0.0.1", port, path: "/mcp", method: "POST", headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      }).end(JSON.stringify(PING));
+    });
+    expect(foreign).toBe(403);
+  });
+
+  it("refuses the holder of a world's token, who is not the owner", async () => {
+    const { token } = (await app.call("world.people-token", { world: "w_harbour", person_id: "ANA" })) as {
+      token: string;
+    };
+    expect((await post(url(), { authorization: `Bearer ${token}` })).status).toBe(403);
+  });
+});
+
+describe("alone", () => {
+  it("answers at /mcp only", async () => {
+    expect((await post(address.replace("/mcp", "/api/health"), {})).status).toBe(404);
+    expect((await post(address, { origin: "http://evil.example" })).status).toBe(403);
+  });
+
+  // Last, because the server hangs up on who sends too much.
+  it("takes whole JSON of at most 256 KiB", async () => {
+    expect((await post(address, {}, "{")).status).toBe(400);
+    const large = JSON.stringify({ ...PING, params: { x: "x".repeat(300 * 1024) } });
+    expect((await post(address, {}, large)).status).toBe(413);
+  });
+});
