@@ -132,7 +132,8 @@ export class PostgresJobsReader implements JobsReader {
   }
 
   async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
-    const sql = "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = $1 limit 1";
+    const sql =
+      "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = $1 limit 1";
     const [row] = await this.#connection.all<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
     return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
   }
