@@ -1,4 +1,7 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
@@ -45,11 +48,33 @@ async function main(): Promise<void> {
       continue;
     }
     console.error(`running ${bench.name}`);
-    results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
+    if (benches.length > 1) results.push(...runAlone(bench.name));
+    else results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
   }
   console.log(formatTable(results));
   writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, results }, null, 2)}\n`);
   if (values.strict && results.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+/** One bench in a process of its own: what the others leave in memory would slow it down, starting processes most. */
+function runAlone(name: string): readonly Result[] {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
+  try {
+    const out = join(folder, "results.json");
+    const given = process.argv.slice(2).filter((arg) => arg.startsWith("--sizes") || arg.startsWith("--rounds"));
+    const values = given.flatMap((arg) =>
+      arg.includes("=") ? [arg] : [arg, process.argv[process.argv.indexOf(arg) + 1]!],
+    );
+    const args = [...process.execArgv, fileURLToPath(import.meta.url), "--only", name, "--out", out, ...values];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      encoding: "utf8",
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    if (status !== 0) throw new Error(`${name} failed\n${stderr}`);
+    return (JSON.parse(readFileSync(out, "utf8")) as { readonly results: readonly Result[] }).results;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Every module of benches/, by name; each exports its benches. */
@@ -73,7 +98,7 @@ function choose(benches: readonly Bench[], only: readonly string[] | undefined):
 }
 
 function toEffort(rounds: string | undefined): Effort {
-  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 4_000 };
+  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 2_000 };
   const exact = toCount(rounds);
   return { minRounds: exact, maxRounds: exact, budgetMs: 0 };
 }
