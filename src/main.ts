@@ -57,6 +57,11 @@ async function openHook(argv: readonly string[]): Promise<void> {
 }
 
 async function startCli(argv: readonly string[]): Promise<void> {
+  // A manifest of many artifacts would make V8 triple its space for new objects, a third of all memory of verifying;
+  // what is checked lives either very briefly or to the end, so the larger space buys no time.
+  if (argv[0] === "bundle" && argv[1] === "verify") {
+    process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=1");
+  }
   // A closed pipe (`| head`) is not an error of ours.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-const BIN = new URL("../../bin/verbatim.js", import.meta.url).pathname;
+/** The program as people start it. */
+export const BIN = new URL("../../bin/verbatim.js", import.meta.url).pathname;
 
 export interface CliResult {
   readonly exit: number | null;
