@@ -2,11 +2,8 @@
  * The context room: sections, symbols, slices, expansions, budgets, search. `openContext` gives its operations in a
  * workspace, typed; everything else is pure.
  */
-import type { z } from "zod";
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
-import { openApp } from "./app/app.ts";
-import type { Operation } from "./core/operation.ts";
-import type { Progress } from "./core/ports.ts";
+import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { Section } from "./rooms/context/contracts.ts";
 import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./rooms/context/index-operations.ts";
 import { expand, search } from "./rooms/context/operations.ts";
@@ -25,6 +22,7 @@ import {
   symbolShow,
 } from "./rooms/context/symbol-operations.ts";
 
+export type { RoomOptions as ContextOptions } from "./app/library-room.ts";
 export {
   type Budgets,
   chargeBudgets,
@@ -46,12 +44,6 @@ export function sectionsOf(file_path: string, bytes: Uint8Array): Section[] {
   return cut(nodeCrypto, file_path, decodeSource(bytes, file_path));
 }
 
-export interface ContextOptions {
-  /** Environment to read settings from; the process's own without it. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly progress?: Progress;
-}
-
 /**
  * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or use
  * `await using`.
@@ -61,19 +53,8 @@ export interface ContextOptions {
  * await context.buildIndex({});
  * const { results } = await context.search({ query: "tides" });
  */
-export function openContext(folder: string, options: ContextOptions = {}) {
-  const app = openApp({
-    door: "library",
-    start: folder,
-    env: options.env ?? process.env,
-    platform: process.platform,
-    ...(options.progress === undefined ? {} : { progress: options.progress }),
-  });
-  const bind =
-    <I extends z.ZodType, O extends z.ZodType>({ name }: Pick<Operation<never, I, O>, "name" | "input" | "output">) =>
-    (input: z.input<I>) =>
-      app.call(name, input) as Promise<z.output<O>>;
-  const close = () => app.close();
+export function openContext(folder: string, options: RoomOptions = {}) {
+  const { app, bind, ends } = openLibraryRoom(folder, options);
   return {
     buildIndex: bind(indexBuild),
     verifyIndex: bind(indexVerify),
@@ -94,7 +75,6 @@ export function openContext(folder: string, options: ContextOptions = {}) {
     exportSymbols: () => app.lines(symbolExport.name, {}),
     expand: bind(expand),
     search: bind(search),
-    close,
-    [Symbol.asyncDispose]: close,
+    ...ends,
   };
 }

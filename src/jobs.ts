@@ -2,12 +2,9 @@
  * The jobs room: messages, plans, steps, receipts, and bundles of finished jobs. `openJobs` gives its operations in a
  * workspace, typed; everything else is pure. Verifying in a browser: `verbatim/verify`.
  */
-import type { z } from "zod";
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
-import { openApp } from "./app/app.ts";
+import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
-import type { Operation } from "./core/operation.ts";
-import type { Progress } from "./core/ports.ts";
 import { bundleBuild } from "./rooms/jobs/bundle-build-operation.ts";
 import { toPlanHash as hashPlan } from "./rooms/jobs/bundle-hash.ts";
 import { bundleAttest, bundleDiff, bundleInspect, bundleReplay, bundleVerify } from "./rooms/jobs/bundle-operations.ts";
@@ -24,6 +21,7 @@ import {
   jobWorker,
 } from "./rooms/jobs/job-operations.ts";
 
+export type { RoomOptions as JobsOptions } from "./app/library-room.ts";
 export type {
   Artifact,
   BundleManifest,
@@ -63,12 +61,6 @@ export function toPlanHash(run_id: string, steps: readonly JsonObject[]): string
   return hashPlan(nodeCrypto, run_id, steps);
 }
 
-export interface JobsOptions {
-  /** Environment to read settings from; the process's own without it. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly progress?: Progress;
-}
-
 /**
  * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or use
  * `await using`.
@@ -78,19 +70,8 @@ export interface JobsOptions {
  * const { job_id } = await jobs.submit({ file: "message.json" });
  * await jobs.buildBundle({ job_id, out: "bundle" });
  */
-export function openJobs(folder: string, options: JobsOptions = {}) {
-  const app = openApp({
-    door: "library",
-    start: folder,
-    env: options.env ?? process.env,
-    platform: process.platform,
-    ...(options.progress === undefined ? {} : { progress: options.progress }),
-  });
-  const bind =
-    <I extends z.ZodType, O extends z.ZodType>({ name }: Pick<Operation<never, I, O>, "name" | "input" | "output">) =>
-    (input: z.input<I>) =>
-      app.call(name, input) as Promise<z.output<O>>;
-  const close = () => app.close();
+export function openJobs(folder: string, options: RoomOptions = {}) {
+  const { bind, ends } = openLibraryRoom(folder, options);
   return {
     plan: bind(jobPlan),
     post: bind(jobPost),
@@ -107,7 +88,6 @@ export function openJobs(folder: string, options: JobsOptions = {}) {
     diffBundles: bind(bundleDiff),
     replayBundle: bind(bundleReplay),
     attestBundle: bind(bundleAttest),
-    close,
-    [Symbol.asyncDispose]: close,
+    ...ends,
   };
 }

@@ -5,6 +5,6 @@ export { locatePointer, locatePointers, type TextPlace, toPointerToken } from ".
 export { foldLineEnds } from "./newline.ts";
 export { compareCodePoints, sortedByCodePoint, sortedUnique } from "./order.ts";
 export { type ParseOptions, parseJson } from "./parse.ts";
-export { codePointLength, decodeUtf8, encodeUtf8, findIllFormed, utf8Length } from "./utf8.ts";
+export { codePointLength, concatBytes, decodeUtf8, encodeUtf8, findIllFormed, utf8Length } from "./utf8.ts";
 export { Float, isJsonObject, type JsonObject, type JsonValue } from "./value.ts";
 export { formatCanonical, formatString, MAX_DEPTH, toCanonicalFile } from "./write.ts";

@@ -64,3 +64,14 @@ export function codePointLength(text: string): number {
   }
   return count;
 }
+
+/** All parts in one array, in their order. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,4 +1,4 @@
-import { sortedUnique } from "../../../core/canonical/index.ts";
+import { concatBytes, sortedUnique } from "../../../core/canonical/index.ts";
 import { isUnder } from "../../../core/paths/index.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { type HeaderNames, readHeaderOperands } from "./patch-section.ts";
@@ -29,7 +29,7 @@ export function dropSections(
     start = at;
     names = at < lines.count ? readNames(lines, at) : null;
   }
-  return dropped.length === 0 ? { patch, left_out: [] } : { patch: concat(kept), left_out: sortedUnique(dropped) };
+  return dropped.length === 0 ? { patch, left_out: [] } : { patch: concatBytes(kept), left_out: sortedUnique(dropped) };
 }
 
 /** The names of a section that is about one path; null for everything else. */
@@ -41,14 +41,4 @@ function readNames(lines: PatchLines, header: number): HeaderNames | null {
     if (thrown instanceof PatchRefused) return null;
     throw thrown;
   }
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

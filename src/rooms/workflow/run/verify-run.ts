@@ -1,4 +1,4 @@
-import { codePointLength, encodeUtf8 } from "../../../core/canonical/index.ts";
+import { codePointLength, concatBytes, encodeUtf8 } from "../../../core/canonical/index.ts";
 import { formatArgv } from "../argv-text.ts";
 import type { Plan } from "../artifacts/plan.ts";
 import type { VerifyCommand, VerifyFailure } from "../artifacts/verify-report.ts";
@@ -72,7 +72,7 @@ export async function runGates(
   if (problem !== undefined) {
     found.failures.push({ kind: "isolation_violation", id: "isolation_violation", message: problem });
   }
-  return { ...found, ...ids, stdout: concat(found.stdout), stderr: concat(found.stderr) };
+  return { ...found, ...ids, stdout: concatBytes(found.stdout), stderr: concatBytes(found.stderr) };
 }
 
 /** Judges a gate whose commands have run, and says how it ended. */
@@ -132,14 +132,4 @@ function toFailure(id: string, cmd: string, result: GateCommandResult): VerifyFa
 
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,0 +1,28 @@
+import type { z } from "zod";
+import type { Operation } from "../core/operation.ts";
+import type { Progress } from "../core/ports.ts";
+import { openApp } from "./app.ts";
+
+/** How a room is opened by a program. */
+export interface RoomOptions {
+  /** Environment to read settings from; the process's own without it. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly progress?: Progress;
+}
+
+/** A workspace for the library door, and a typed function for each operation that is bound to it. */
+export function openLibraryRoom(folder: string, { env = process.env, progress }: RoomOptions) {
+  const app = openApp({
+    door: "library",
+    start: folder,
+    env,
+    platform: process.platform,
+    ...(progress === undefined ? {} : { progress }),
+  });
+  const bind =
+    <I extends z.ZodType, O extends z.ZodType>({ name }: Pick<Operation<never, I, O>, "name" | "input" | "output">) =>
+    (input: z.input<I>) =>
+      app.call(name, input) as Promise<z.output<O>>;
+  const close = () => app.close();
+  return { app, bind, ends: { close, [Symbol.asyncDispose]: close } };
+}
