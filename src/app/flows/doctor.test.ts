@@ -1,0 +1,34 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openApp } from "../app.ts";
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+async function diagnose(isolation: string): Promise<readonly Check[]> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  writeFileSync(join(base, "verbatim.config.json"), JSON.stringify({ workflow: { verify: { isolation } } }));
+  await using app = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  return ((await app.call("hall.doctor", {})) as { readonly checks: readonly Check[] }).checks;
+}
+
+it("warns that gates in a worktree run with the user's own rights", async () => {
+  const checks = await diagnose("worktree");
+  expect(checks.find(({ name }) => name === "verify")).toMatchObject({
+    status: "warn",
+    message: "gates run with your rights",
+  });
+});
+
+it("says of catalytic isolation what the guards that were tried allow", async () => {
+  const checks = await diagnose("catalytic");
+  const guards = checks.find(({ name }) => name === "guards")!;
+  const confined = /^(?:[a-z-]+, )*ns-[a-z]+[a-z, -]* tried and working/.test(guards.message);
+  expect(checks.find(({ name }) => name === "verify")?.status).toBe(confined ? "ok" : "fail");
+});
