@@ -1,61 +1,38 @@
 import { describe, expect, it } from "vitest";
 import { GateReports } from "./gate-reports.ts";
 
-const command = { argv: ["true"], cwd: ".", timeout_s: 1 };
-const works = [
-  { gate: "lite", commands: [command, command], looks: [] },
-  { gate: "plan_check", commands: [], looks: ["a", "b"] },
-];
-const line = (message: object) => Buffer.from(`${JSON.stringify(message)}\n`);
-const result = (exit_code: number) => line({ result: { exit_code, ending: "exited", duration_ms: 1 } });
-const output = (text: string) => line({ output: "stdout", bytes: Buffer.from(text).toString("base64") });
-const gate = (name: string, present: boolean[] = []) => line({ gate: name, present });
-const texts = (done: Awaited<ReturnType<GateReports["next"]>>) =>
-  done.results.map(
-    (one) => `${one.exit_code} ${Buffer.from(one.stdout).toString()}${Buffer.from(one.stderr).toString()}`,
-  );
+const works = [{ gate: "unit", commands: [{ argv: ["true"], timeout_s: 5, cwd: "." }], looks: [] }] as never;
+const say = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`);
+const RESULT = { result: { exit_code: 0, ending: "exited", duration_ms: 3 } };
 
-describe("what the gate runner reports", () => {
-  it("is put together whole however the bytes are cut", async () => {
+describe("what the gate runner says", () => {
+  it("is put together however it is cut", async () => {
     const reports = new GateReports(works);
-    const first = reports.next();
-    const said = Buffer.concat([output("one "), output("é"), result(0), output("two"), result(3), gate("lite")]);
-    for (const byte of said) reports.hear(Uint8Array.of(byte));
-    expect(texts(await first)).toEqual(["0 one é", "3 two"]);
-    reports.hear(gate("plan_check", [true, false]));
-    reports.finish(0, "");
-    expect((await reports.next()).present).toEqual([true, false]);
+    const text = [{ output: "stdout", bytes: "aGk=" }, RESULT, { gate: "unit", present: [] }].map(say);
+    for (const byte of Buffer.concat(text)) reports.hear(new Uint8Array([byte]));
+    const { results } = await reports.next();
+    expect(results.map(({ exit_code, stdout }) => [exit_code, Buffer.from(stdout).toString()])).toEqual([[0, "hi"]]);
     expect(reports.problem).toBeNull();
   });
 
-  it("counts as failed where it is missing", async () => {
-    const reports = new GateReports(works);
-    reports.hear(Buffer.concat([result(0), output("half")]));
-    reports.finish(137, "killed");
-    expect(texts(await reports.next())).toEqual(["0 ", "137 halfkilled\n"]);
-    expect((await reports.next()).present).toEqual([false, false]);
-  });
-
   it.each([
-    ["no JSON", Buffer.from("hello\n")],
-    ["an unknown message", line({ verdict: "PASS" })],
-    ["more results than commands", Buffer.concat([result(0), result(0), result(0)])],
-    ["the end of another gate", Buffer.concat([result(0), result(0), gate("full")])],
-    ["the end of a gate whose commands did not run", Buffer.concat([result(0), gate("lite")])],
-    ["too few answers", Buffer.concat([result(0), result(0), gate("lite"), gate("plan_check", [true])])],
-    ["a message after the end", Buffer.concat([result(1), gate("lite"), gate("plan_check", [true, true]), result(0)])],
-    ["an exit code that is none", Buffer.concat([result(-1)])],
-  ])("is not believed any more after %s", (_, bytes) => {
+    ["a result too many", [RESULT, RESULT]],
+    ["a gate before its results", [{ gate: "unit", present: [] }]],
+    ["a gate that is not next", [RESULT, { gate: "lint", present: [] }]],
+    ["anything after the last gate", [RESULT, { gate: "unit", present: [] }, RESULT]],
+    ["something else", [{ hello: "there" }]],
+  ])("is not believed with %s", (_, messages) => {
     const reports = new GateReports(works);
-    reports.hear(bytes);
-    expect(reports.problem).not.toBeNull();
+    for (const message of messages) reports.hear(say(message));
+    expect(reports.problem).toContain("in the name of the gate runner");
   });
 
-  it("hands a failure of the view on to whoever waits", async () => {
+  it("is not believed, and not kept, when a line does not end", () => {
     const reports = new GateReports(works);
-    const waiting = reports.next();
-    reports.fail(new Error("no view"));
-    await expect(waiting).rejects.toThrow("no view");
-    await expect(reports.next()).rejects.toThrow("no view");
+    const piece = new Uint8Array(1024 * 1024).fill(0x61);
+    for (let i = 0; i < 8; i++) reports.hear(piece);
+    expect(reports.problem).toBeNull();
+    reports.hear(piece);
+    expect(reports.problem).toContain("in the name of the gate runner");
   });
 });

@@ -3,6 +3,9 @@ import type { GateCommandResult, GateDone, GateWork } from "../../rooms/workflow
 
 /** Kept of each stream of one command. */
 const LOG_BYTES = 64 * 1024 * 1024;
+/** Far more than any line of the runner: it tells output in the pieces in which a pipe gives it. */
+const LINE_BYTES = 8 * 1024 * 1024;
+const FORGED = "somebody else spoke in the name of the gate runner";
 
 /** What the gate runner says, put together gate by gate. It may be asked before it has been said. */
 export class GateReports {
@@ -11,6 +14,7 @@ export class GateReports {
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
   #line: Buffer[] = [];
+  #lineBytes = 0;
   #results: GateCommandResult[] = [];
   #logs = emptyLogs();
   #failure: { readonly thrown: unknown } | null = null;
@@ -33,11 +37,18 @@ export class GateReports {
       this.#line = [];
       if (message === null || !this.#take(message)) {
         // A gate command can reach the runner's pipe; one that speaks in its name has failed.
-        this.problem = "somebody else spoke in the name of the gate runner";
+        this.problem = FORGED;
         return;
       }
+      this.#lineBytes = 0;
     }
-    if (rest.length > 0) this.#line.push(rest);
+    this.#lineBytes += rest.length;
+    if (this.#lineBytes <= LINE_BYTES) this.#line.push(rest);
+    else {
+      // A line without an end would fill the memory of who listens.
+      this.problem = FORGED;
+      this.#line = [];
+    }
   }
 
   /** The runner is gone: what it has not told counts as failed, with the reason in place of output. */
