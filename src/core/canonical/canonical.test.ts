@@ -157,6 +157,18 @@ describe("writing", () => {
   it("sorts keys by code point where UTF-16 order differs", () => {
     expect(formatCanonical({ "😀": 1, "\uffff": 2, "\ue000": 3 })).toBe('{"\\ue000":3,"\\uffff":2,"\\ud83d\\ude00":1}');
   });
+
+  it("writes long values whole, whatever their texts are cut into on the way", () => {
+    for (const length of [1, 4094, 4095, 4096, 4097, 20_000]) {
+      const long = "x".repeat(length);
+      // Plain ASCII with keys in order: here JSON.stringify writes the canonical form.
+      const value = { a: [long, [], {}, [[long]], { b: long }], c: {}, d: long, e: { f: [1, long], g: long } };
+      expect(formatCanonical(value)).toBe(JSON.stringify(value));
+      expect(formatCanonical(long)).toBe(JSON.stringify(long));
+    }
+    const many = Array.from({ length: 3_000 }, (_, i) => ({ id: i, tags: ["a", "b"], text: `line ${i}` }));
+    expect(formatCanonical(many)).toBe(JSON.stringify(many));
+  });
 });
 
 describe("properties", () => {

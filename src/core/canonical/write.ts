@@ -11,14 +11,17 @@ const FEW_KEYS = 16;
 const SURROGATES = 0xd800;
 const MAX_KEY_TEXTS = 4096;
 const MAX_KEY_LENGTH = 64;
-const keyTexts = new Map<string, string>();
+const keyTexts = new Map<string, KeyText>();
+const CHUNK = 4096;
 
 const NEEDS_ESCAPE = /[^\x20\x21\x23-\x5b\x5d-\x7e]/;
 const NOT_PRINTABLE_ASCII = /[\x7f-\uffff]/g;
 
 /** The canonical JSON text of a value. Refuses what has no JSON form instead of dropping or coercing it. */
 export function formatCanonical(value: unknown): string {
-  return write(value, 0);
+  const out = new Output();
+  write(out, value, 0);
+  return out.toString();
 }
 
 /** The bytes of a canonical JSON file: the canonical text and one line feed. */
@@ -37,23 +40,55 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-function write(value: unknown, depth: number): string {
+/**
+ * Text that is added to piece by piece. An engine keeps such a text as a tree of its pieces until it is read; of a long
+ * one that tree would outlive many collections, so it is made flat every few kilobytes.
+ */
+class Output {
+  text = "";
+  #chunks: string[] | null = null;
+
+  /** Adds what stands between two values. */
+  add(piece: string): void {
+    if (this.text.length < CHUNK) {
+      this.text += piece;
+      return;
+    }
+    this.#chunks ??= [];
+    this.#chunks.push([this.text, piece].join(""));
+    this.text = "";
+  }
+
+  toString(): string {
+    return this.#chunks === null ? this.text : [...this.#chunks, this.text].join("");
+  }
+}
+
+function write(out: Output, value: unknown, depth: number): void {
   switch (typeof value) {
     case "string":
-      return formatString(value);
+      out.text += formatString(value);
+      return;
     case "number":
-      return writeNumber(value);
+      out.text += writeNumber(value);
+      return;
     case "boolean":
-      return value ? "true" : "false";
+      out.text += value ? "true" : "false";
+      return;
     case "bigint":
-      return value.toString();
+      out.text += value.toString();
+      return;
     case "object":
-      if (value === null) return "null";
-      if (value instanceof Float) return writeFloat(value.value);
-      if (depth === MAX_DEPTH) refuse(`a value deeper than ${MAX_DEPTH} containers, or a cycle`);
-      return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth);
+      if (value === null) out.text += "null";
+      else if (value instanceof Float) out.text += writeFloat(value.value);
+      else {
+        if (depth === MAX_DEPTH) refuse(`a value deeper than ${MAX_DEPTH} containers, or a cycle`);
+        if (Array.isArray(value)) writeArray(out, value, depth);
+        else writeObject(out, value, depth);
+      }
+      return;
     default:
-      return refuse(`a value of type ${typeof value}`);
+      refuse(`a value of type ${typeof value}`);
   }
 }
 
@@ -71,30 +106,31 @@ function writeFloat(value: number): string {
   return formatFloat(value);
 }
 
-function writeArray(values: readonly unknown[], depth: number): string {
-  let text = "[";
+function writeArray(out: Output, values: readonly unknown[], depth: number): void {
+  out.text += "[";
   for (let i = 0; i < values.length; i++) {
     if (!(i in values)) refuse(`a hole in an array, at /${i}`);
-    const item = write(values[i], depth + 1);
-    text += i === 0 ? item : `,${item}`;
+    if (i > 0) out.add(",");
+    write(out, values[i], depth + 1);
   }
-  return `${text}]`;
+  out.text += "]";
 }
 
-function writeObject(value: object, depth: number): string {
+function writeObject(out: Output, value: object, depth: number): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== NOTHING && prototype !== null && prototype !== Object.prototype) refuse("an instance of a class");
   const keys = Object.keys(value);
   if (Object.getOwnPropertySymbols(value).length > 0) refuse("a symbol as a key");
   sortKeys(keys);
   const record = value as Record<string, unknown>;
-  let text = "{";
+  if (keys.length === 0) out.text += "{";
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    text += i === 0 ? formatKey(key) : `,${formatKey(key)}`;
-    text += write(record[key], depth + 1);
+    const text = formatKey(key);
+    out.add(i === 0 ? text.first : text.next);
+    write(out, record[key], depth + 1);
   }
-  return `${text}}`;
+  out.text += "}";
 }
 
 /** Insertion sort: objects have few keys, often in order already. Many keys go to the general sort. */
@@ -122,13 +158,20 @@ function isAfter(a: string, b: string): boolean {
   return compareCodePoints(a, b) > 0;
 }
 
-/** Keys repeat from record to record: `"key":` is remembered for the first few thousand of them. */
-function formatKey(key: string): string {
+/** A key with what stands before it in an object: `{"key":` or `,"key":`. */
+interface KeyText {
+  readonly first: string;
+  readonly next: string;
+}
+
+/** Keys repeat from record to record: their texts are remembered for the first few thousand of them. */
+function formatKey(key: string): KeyText {
   const known = keyTexts.get(key);
   if (known !== undefined) return known;
   const text = `${formatString(key)}:`;
-  if (keyTexts.size < MAX_KEY_TEXTS && key.length <= MAX_KEY_LENGTH) keyTexts.set(key, text);
-  return text;
+  const made = { first: `{${text}`, next: `,${text}` };
+  if (keyTexts.size < MAX_KEY_TEXTS && key.length <= MAX_KEY_LENGTH) keyTexts.set(key, made);
+  return made;
 }
 
 function refuse(what: string): never {
