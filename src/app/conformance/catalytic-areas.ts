@@ -5,8 +5,9 @@ import { runDisk } from "../../adapters/disk/run-disk.ts";
 import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { CATALYTIC_AREAS, preflightArea } from "../../rooms/catalytic/conformance.ts";
 import { effectivePolicy } from "../../rooms/catalytic/policy.ts";
+import type { FolderNow } from "../../rooms/catalytic/ports.ts";
 import { checkPaths, type DeclaredPaths } from "../../rooms/catalytic/preflight.ts";
-import { contentManifest, readTree, stateOf, type Tree } from "../../rooms/catalytic/tree.ts";
+import { contentManifest, isSameTree, readTree, stateOf, type Tree } from "../../rooms/catalytic/tree.ts";
 import { verifyRun } from "../../rooms/catalytic/verify.ts";
 import { attack } from "./catalytic-attack.ts";
 import { type FileSpec, inFolder, makeFiles, PLAIN } from "./catalytic-fixture.ts";
@@ -77,7 +78,7 @@ async function verify(input: JsonObject, ports: AreaPorts): Promise<JsonValue> {
         ? () => ({
             outputs: new Map(Object.entries((tree["outputs"] ?? {}) as Record<string, string | null>)),
             domains: new Map(
-              Object.entries((tree["domains"] ?? {}) as JsonObject).map(([path, one]) => [path, readTree(one)]),
+              Object.entries((tree["domains"] ?? {}) as JsonObject).map(([path, one]) => [path, toFolderNow(one)]),
             ),
           })
         : "skip",
@@ -94,6 +95,12 @@ async function verify(input: JsonObject, ports: AreaPorts): Promise<JsonValue> {
     errors: result.errors.map((one) => [one.code, one.file ?? one.path ?? ""]),
     warnings: result.warnings.map((one) => one.code),
   };
+}
+
+/** A domain as a vector gives it; null is one that is gone. */
+function toFolderNow(value: JsonValue): FolderNow | null {
+  const now = value === null ? new Map() : readTree(value);
+  return now === null ? null : { isSame: (tree) => isSameTree(tree, now) };
 }
 
 function collectFiles(input: JsonObject, ports: AreaPorts, files: Map<string, Uint8Array>): void {

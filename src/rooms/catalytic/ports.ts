@@ -2,7 +2,7 @@ import type { Clock, ContentStore, EntryRecord, Progress, Random, SyncCrypto } f
 import type { SigningKey } from "../../core/trust/key.ts";
 import type { ProbeAnswer } from "./guard-choice.ts";
 import type { HostNow } from "./lock.ts";
-import type { Entry, OtherEntry } from "./tree.ts";
+import type { Entry, OtherEntry, Tree } from "./tree.ts";
 import type { TreeTexts } from "./tree-texts.ts";
 import type { Fingerprint } from "./tripwire.ts";
 import type { GuardName, NetworkMode } from "./words.ts";
@@ -75,6 +75,11 @@ export interface PlaceFacts {
   readonly size: number;
 }
 
+/** A folder that was read, or the absence of one. */
+export interface FolderNow {
+  isSame(tree: Tree): boolean;
+}
+
 /** The file system, by absolute places. What can fail throws; nothing is half written. */
 export interface RunDisk {
   look(root: string): PathLook;
@@ -104,8 +109,8 @@ export interface RunDisk {
   /** The executable file a command's first word means, or null. */
   findExecutable(name: string, cwd: string, path: string): string | null;
   snapshot(place: string, options: SnapshotOptions): Promise<SnapshotTaken>;
-  /** Begins to read a tree beside what the caller does; the answer, in no order, is asked for later. */
-  beginSnapshot(place: string, options: SnapshotOptions): () => Promise<ReadonlyMap<string, Entry | OtherEntry>>;
+  /** Begins to read a tree beside what the caller does; the answer is asked for later. */
+  beginSnapshot(place: string, options: SnapshotOptions): () => Promise<FolderNow>;
   scan(root: string, options: ScanOptions): Promise<FingerprintScan>;
   unpack(packed: string): Fingerprint;
   /** Copies with modes, times, links, holes and hard links. */

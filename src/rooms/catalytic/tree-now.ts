@@ -1,10 +1,10 @@
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { contentHash } from "./outputs.ts";
+import { findLexicalCode } from "./path-rules.ts";
 import { placeOf } from "./places.ts";
-import type { CatalyticPorts } from "./ports.ts";
+import type { CatalyticPorts, FolderNow } from "./ports.ts";
 import { readArtifact } from "./record-files.ts";
 import type { RecordPlace } from "./records.ts";
-import type { Tree } from "./tree.ts";
 import type { TreeNow } from "./verify.ts";
 
 type LookPorts = Pick<CatalyticPorts, "disk" | "crypto">;
@@ -20,9 +20,10 @@ export function beginLook({ disk, crypto }: LookPorts, { record, root }: RecordP
   const domains = jobspec?.["catalytic_domains"];
   if (hashes === null || !Array.isArray(domains) || jobspec?.["view"] === true) return null;
   const options = { strict_mtime: jobspec?.["strict_mtime"] === true, max_entries: Number.MAX_SAFE_INTEGER };
-  const begun = (domains as readonly string[]).map(
-    (domain) => [domain, disk.beginSnapshot(placeOf(root, domain), options)] as const,
-  );
+  // The record is not checked yet: what is not a path in the root is not read.
+  const begun = domains
+    .filter((domain): domain is string => typeof domain === "string" && findLexicalCode(domain) === null)
+    .map((domain) => [domain, disk.beginSnapshot(placeOf(root, domain), options)] as const);
   return async () => {
     const outputs = new Map<string, string | null>();
     for (const path of Object.keys(hashes)) {
@@ -30,15 +31,15 @@ export function beginLook({ disk, crypto }: LookPorts, { record, root }: RecordP
       const entry = entries.get(".");
       outputs.set(path, entry === undefined || entry.type === "other" ? null : contentHash(crypto, entry));
     }
-    const trees = new Map<string, Tree | null>();
+    const trees = new Map<string, FolderNow | null>();
     for (const [domain, finish] of begun) trees.set(domain, await readOrNull(finish));
     return { outputs, domains: trees };
   };
 }
 
-async function readOrNull(finish: ReturnType<CatalyticPorts["disk"]["beginSnapshot"]>): Promise<Tree | null> {
+async function readOrNull(finish: ReturnType<CatalyticPorts["disk"]["beginSnapshot"]>): Promise<FolderNow | null> {
   try {
-    return (await finish()) as Tree;
+    return await finish();
   } catch (thrown) {
     if (isVerbatimError(thrown)) return null;
     throw thrown;

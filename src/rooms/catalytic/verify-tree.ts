@@ -1,5 +1,4 @@
 import type { ArtifactFiles } from "./artifact-files.ts";
-import { diffTree } from "./diff.ts";
 import type { Proof } from "./proof.ts";
 import type { Trees } from "./tree.ts";
 import type { Findings, VerifyOptions, VerifyResult } from "./verify.ts";
@@ -26,8 +25,7 @@ export async function checkTree(
     else errors.path("OUTPUT_CHANGED", path, `stated ${String(hashes[path])}, now ${hash}`);
   }
   for (const domain of proof.catalytic_domains) {
-    const { added, removed, changed } = diffTree(trees?.get(domain) ?? new Map(), now.domains.get(domain) ?? new Map());
-    if (added.size + removed.size + changed.size === 0) continue;
+    if (now.domains.get(domain)?.isSame(trees?.get(domain) ?? new Map()) === true) continue;
     drifted = true;
     (options.strict_tree ? errors : warnings).path("DOMAIN_DRIFTED", domain, "the domain was used again after the run");
   }

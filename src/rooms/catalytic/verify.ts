@@ -4,8 +4,9 @@ import type { Awaitable, SyncCrypto } from "../../core/ports.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
 import { formatInputHashes } from "./closing.ts";
 import { PROOF } from "./contracts.ts";
+import type { FolderNow } from "./ports.ts";
 import { type Proof, proofHash } from "./proof.ts";
-import { formatManifests, type Tree, type Trees } from "./tree.ts";
+import { formatManifests, type Trees } from "./tree.ts";
 import { VERIFY_FIXES } from "./verify-advice.ts";
 import { checkContents } from "./verify-contents.ts";
 import { checkSignature, type SignatureState } from "./verify-signature.ts";
@@ -24,10 +25,10 @@ export interface TreesRead {
   readonly post: Trees | null;
 }
 
-/** The tree as it is now: hash of each output (null: gone) and the domains (null: gone or unreadable). */
+/** The tree as it is now: hash of each output (null: gone) and the domains (null: not readable). */
 export interface TreeNow {
   readonly outputs: ReadonlyMap<string, string | null>;
-  readonly domains: ReadonlyMap<string, Tree | null>;
+  readonly domains: ReadonlyMap<string, FolderNow | null>;
 }
 
 export interface VerifyOptions {
@@ -111,8 +112,8 @@ export async function verifyRun(crypto: SyncCrypto, folder: RunFolder, options: 
     errors.file("ARTIFACT_MALFORMED", PROOF_FILE, "PROOF.json is not a proof of this version");
     return { ...rejected, errors: errors.list, warnings: warnings.list };
   }
-  const artifacts = new ArtifactFiles(folder.files);
-  const reading = readTreesOnce(artifacts, proof);
+  const artifacts = new ArtifactFiles(crypto, folder.files);
+  const reading = readTreesOnce(artifacts);
   checkBinding(crypto, folder, proof, proofBytes, artifacts, errors, warnings);
   if (errors.list.length === 0) checkContents(crypto, proof, artifacts, reading, options.policy_sha256, errors);
   const signature = await checkSignature(crypto, folder, proofBytes, options.pins, errors);
@@ -126,18 +127,18 @@ export async function verifyRun(crypto: SyncCrypto, folder: RunFolder, options: 
 }
 
 /** Reads the trees, and computes from them what the large artifacts must be. */
-function readTreesOnce(artifacts: ArtifactFiles, proof: Proof): TreesRead {
+function readTreesOnce(artifacts: ArtifactFiles): TreesRead {
   const pre = artifacts.trees("PRE_TREE.json");
-  const same =
-    proof.artifacts["PRE_TREE.json"] === proof.artifacts["POST_TREE.json"] &&
-    artifacts.text("PRE_TREE.json") === artifacts.text("POST_TREE.json");
+  const same = artifacts.hash("PRE_TREE.json") === artifacts.hash("POST_TREE.json");
   const post = same ? pre : artifacts.trees("POST_TREE.json");
   if (pre === null || post === null) return { pre, post };
-  if (same) artifacts.expect("POST_TREE.json", (artifacts.text("PRE_TREE.json") ?? "").slice(0, -1));
-  const preManifest = formatManifests(pre);
+  if (same && artifacts.isExpected("PRE_TREE.json")) {
+    artifacts.expect("POST_TREE.json", artifacts.text("PRE_TREE.json") ?? "");
+  }
+  const preManifest = `${formatManifests(pre)}\n`;
   artifacts.expect("PRE_MANIFEST.json", preManifest);
-  artifacts.expect("POST_MANIFEST.json", pre === post ? preManifest : formatManifests(post));
-  artifacts.expect("INPUT_HASHES.json", formatInputHashes(pre, new Map()));
+  artifacts.expect("POST_MANIFEST.json", pre === post ? preManifest : `${formatManifests(post)}\n`);
+  artifacts.expect("INPUT_HASHES.json", `${formatInputHashes(pre, new Map())}\n`);
   return { pre, post };
 }
 
@@ -186,12 +187,11 @@ function checkBinding(
     if (!Object.hasOwn(proof.artifacts, file)) errors.file("ARTIFACT_UNBOUND", file, "the proof does not bind it");
   }
   for (const file of Object.keys(proof.artifacts)) {
-    const bytes = files.get(file);
-    if (bytes === undefined) {
+    if (!files.has(file)) {
       errors.file("ARTIFACT_MISSING", file, "the proof binds it and it is not there");
       continue;
     }
-    const hash = crypto.sha256(bytes);
+    const hash = artifacts.hash(file);
     if (hash !== proof.artifacts[file]) {
       errors.file("ARTIFACT_HASH_MISMATCH", file, `stated ${proof.artifacts[file]}, computed ${hash}`);
     }
