@@ -22,6 +22,8 @@ export interface Bench {
   readonly maxGrowth?: number;
   /** At most so many rounds, where one takes very long. */
   readonly maxRounds?: number;
+  /** Judged at the 95th percentile of so many rounds on each side instead of at the minima. */
+  readonly tailRounds?: number;
   /** Why this bench cannot run here, or null. */
   unavailable?(): string | null;
   prepare(size: number): Promise<Pair>;
@@ -32,6 +34,8 @@ export interface Sample {
   readonly rounds: number;
   readonly ours_ms: number;
   readonly baseline_ms: number;
+  /** Where the times above are of the 95th percentile: the minima of the same rounds. */
+  readonly minima?: { readonly ours_ms: number; readonly baseline_ms: number };
   /** Baseline time by our time for a rate goal, our time by baseline time for a time goal. */
   readonly ratio: number;
 }
@@ -60,12 +64,14 @@ export const MAX_GROWTH = 1.2;
 /** Runs a bench at all its sizes. */
 export async function runBench(bench: Bench, asked: Effort): Promise<Result> {
   const maxRounds = Math.min(asked.maxRounds, bench.maxRounds ?? asked.maxRounds);
-  const effort = { ...asked, maxRounds, minRounds: Math.min(asked.minRounds, maxRounds) };
+  const plain = { ...asked, maxRounds, minRounds: Math.min(asked.minRounds, maxRounds) };
+  const isTail = bench.tailRounds !== undefined && asked.budgetMs > 0;
+  const effort = isTail ? { minRounds: bench.tailRounds, maxRounds: bench.tailRounds, budgetMs: 0 } : plain;
   const samples: Sample[] = [];
   for (const size of bench.sizes) {
     const pair = await bench.prepare(size);
     try {
-      const times = await measure(pair, effort);
+      const times = await measure(pair, effort, bench.tailRounds === undefined ? 0 : TAIL);
       samples.push({ size, ...times, ratio: ratioOf(bench.goal, times.ours_ms, times.baseline_ms) });
     } finally {
       await pair.close?.();
@@ -77,24 +83,36 @@ export async function runBench(bench: Bench, asked: Effort): Promise<Result> {
   return { name, what, baseline, corpus, goal: formatGoal(goal), samples, growth, met };
 }
 
-/** Minima of interleaved rounds: who goes first changes every round, and one round before them is not counted. */
-export async function measure(
-  pair: Pair,
-  effort: Effort,
-): Promise<{ rounds: number; ours_ms: number; baseline_ms: number }> {
+const TAIL = 0.95;
+
+/**
+ * A quantile of interleaved rounds, 0 for the minima: who goes first changes every round, and one round before them is
+ * not counted.
+ */
+export async function measure(pair: Pair, effort: Effort, at = 0): Promise<Omit<Sample, "size" | "ratio">> {
   await pair.ours();
   await pair.baseline();
-  let ours = Number.POSITIVE_INFINITY;
-  let baseline = Number.POSITIVE_INFINITY;
+  const ours: number[] = [];
+  const baseline: number[] = [];
   const started = performance.now();
   let rounds = 0;
   while (rounds < effort.minRounds || (rounds < effort.maxRounds && performance.now() - started < effort.budgetMs)) {
-    if (rounds % 2 === 0) ours = Math.min(ours, await time(() => pair.ours()));
-    baseline = Math.min(baseline, await time(() => pair.baseline()));
-    if (rounds % 2 === 1) ours = Math.min(ours, await time(() => pair.ours()));
+    if (rounds % 2 === 0) ours.push(await time(() => pair.ours()));
+    baseline.push(await time(() => pair.baseline()));
+    if (rounds % 2 === 1) ours.push(await time(() => pair.ours()));
     rounds++;
   }
-  return { rounds, ours_ms: ours, baseline_ms: baseline };
+  const times = (quantile: number) => ({
+    ours_ms: quantileOf(ours, quantile),
+    baseline_ms: quantileOf(baseline, quantile),
+  });
+  return { rounds, ...times(at), ...(at === 0 ? {} : { minima: times(0) }) };
+}
+
+/** The smallest value that at least this part of all values does not exceed. */
+export function quantileOf(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
 
 async function time(work: () => unknown): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Result } from "./harness.ts";
+import type { Result, Sample } from "./harness.ts";
 
 const HEAD = ["bench", "size", "ours", "baseline", "ratio", "goal", "growth", "met"];
 
@@ -19,9 +19,17 @@ export function formatTable(results: readonly Result[]): string {
       .join("  ")
       .trimEnd();
   const notes = results.map(
-    ({ name, what, baseline, corpus }) => `${name}: ${what}; baseline: ${baseline}; corpus: ${corpus}`,
+    ({ name, what, baseline, corpus, samples }) =>
+      `${name}: ${what}; baseline: ${baseline}; corpus: ${corpus}${formatTail(samples.at(-1))}`,
   );
   return [line(HEAD), line(widths.map((width) => "-".repeat(width))), ...rows.map(line), "", ...notes].join("\n");
+}
+
+/** What a row of a 95th percentile leaves out. */
+function formatTail(sample: Sample | undefined): string {
+  if (sample?.minima === undefined) return "";
+  const { rounds, minima } = sample;
+  return `; times are p95 of ${rounds} calls each, minima ${formatMs(minima.ours_ms)} and ${formatMs(minima.baseline_ms)}`;
 }
 
 function isNumeric(column: number): boolean {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read, so that an old one is told what is missing instead of failing to parse.
+// Plain JavaScript that any Node can read, so that an old one is told what is missing instead of failing to parse. It
+// is not a module (package.json beside it): a hook is answered before the loader of modules has started.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(
@@ -7,40 +8,34 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exit(2);
 }
+const { existsSync, readFileSync } = require("node:fs");
+const { join } = require("node:path");
+const dist = join(__dirname, "..", "dist");
+const argv = process.argv.slice(2);
+
 // Coding agents take exit 2 as a refusal and any other failure as leave to go on: a hook may only leave with 0 or 2.
-if (process.argv[2] === "hook") {
+if (argv[0] === "hook") {
   process.on("exit", (code) => {
     if (code !== 0) process.exitCode = 2;
   });
 }
-// The short way: one file that loads nothing a hook does not need. bin and dist/hook.cjs are built together.
-const isShort = () => {
-  const [noun, verb, flag] = process.argv.slice(2);
-  const { length } = process.argv;
-  return (
-    noun === "hook" &&
-    ["pre-tool", "post-tool", "stop"].includes(verb) &&
-    (length === 4 || (length === 6 && flag === "--client"))
-  );
-};
-const hook = new URL("../dist/hook.cjs", import.meta.url);
-const only = process.argv.length === 3 ? process.argv[2] : "";
-if (only === "--version" || only === "-V") {
+
+// The short way: one file that loads nothing a hook does not need. bin and dist/hook are built together.
+const isShort = () =>
+  argv[0] === "hook" &&
+  ["pre-tool", "post-tool", "stop"].includes(argv[1]) &&
+  (argv.length === 2 || (argv.length === 4 && argv[2] === "--client")) &&
+  existsSync(join(dist, "hook", "core.cjs"));
+
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   // Read here so that asking for the version loads nothing else.
-  const { readFileSync } = await import("node:fs");
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const { version } = JSON.parse(readFileSync(join(__dirname, "..", "package.json"), "utf8"));
   process.stdout.write(`${version}\n`);
-} else if (isShort() && process.getBuiltinModule("node:fs").existsSync(hook)) {
-  const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);
-  await require("../dist/hook.cjs").startHook(process.argv.slice(2));
+} else if (isShort()) {
+  require("./hook.js").loadHook().startHook(argv);
+} else if (existsSync(join(dist, "main.js"))) {
+  import("../dist/main.js").then(({ main }) => main(argv));
 } else {
-  const { existsSync } = await import("node:fs");
-  const entry = new URL("../dist/main.js", import.meta.url);
-  if (existsSync(entry)) {
-    const { main } = await import(entry.href);
-    await main(process.argv.slice(2));
-  } else {
-    process.stderr.write("error[INTERNAL] Verbatim is not built yet\n  fix: npm run build\n");
-    process.exitCode = 3;
-  }
+  process.stderr.write("error[INTERNAL] Verbatim is not built yet\n  fix: npm run build\n");
+  process.exitCode = 3;
 }

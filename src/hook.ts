@@ -5,8 +5,8 @@ import { runHook } from "./surfaces/cli/hook-door.ts";
 export async function startHook(argv: readonly string[]): Promise<void> {
   process.on("uncaughtException", failHook);
   try {
-    const { stdin, stdout, stderr, env, platform } = process;
-    process.exitCode = await runHook(argv, { cwd: process.cwd(), env, platform, stdin, stdout, stderr });
+    const { env, platform } = process;
+    process.exitCode = await runHook(argv, { cwd: process.cwd(), env, platform, streams: process });
   } catch (thrown) {
     failHook(thrown);
   }

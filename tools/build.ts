@@ -101,7 +101,7 @@ async function bundle(manifest: Manifest, entries: readonly string[], target: st
 
 /**
  * The hook door once more, on its own and for `require`: an agent waits for it at every tool call, and the loader of
- * modules takes longer than the judgement.
+ * modules takes longer than the judgement. Everything an ordinary call needs is in one file; the rest is beside it.
  */
 async function bundleHook(manifest: Manifest, target: string): Promise<void> {
   const { rolldown } = await import("rolldown");
@@ -115,39 +115,49 @@ async function bundleHook(manifest: Manifest, target: string): Promise<void> {
   });
   const { output } = await build.generate({
     format: "cjs",
-    entryFileNames: "[name].cjs",
-    chunkFileNames: "chunks/hook-[name]-[hash].cjs",
+    entryFileNames: "hook/[name].cjs",
+    chunkFileNames: "hook/[name].cjs",
+    dynamicImportInCjs: false,
+    codeSplitting: { groups: [{ name: "core", test: (id) => !SELDOM.test(id) }] },
   });
   await build.close();
+  mkdirSync(join(target, "hook"), { recursive: true });
   for (const file of output) {
-    if (file.type !== "chunk") continue;
-    // The driver of the store has a form for `require` too.
-    const code = file.code.replaceAll(/\bimport\("(@photostructure\/sqlite)"\)/g, 'Promise.resolve(require("$1"))');
-    mkdirSync(join(target, "chunks"), { recursive: true });
-    writeFileSync(join(target, file.fileName), code);
+    if (file.type === "chunk") writeFileSync(join(target, file.fileName), file.code);
   }
+  const core = join(target, "hook", "core.cjs");
+  await run(process.execPath, ["tools/hook-use.cjs", core], "the hook door cannot be compiled");
 }
+
+/** What only some calls of a hook need: another database, a configuration that was never judged. */
+const SELDOM = /[\\/]adapters[\\/]postgres[\\/]|[\\/]core[\\/]contracts[\\/]|[\\/]app[\\/]config/;
 
 async function declare(target: string): Promise<void> {
   const tsc = join(ROOT, "node_modules/.bin/tsc");
-  const child = spawn(tsc, ["-p", "tsconfig.build.json", "--outDir", join(target, "types")], {
-    cwd: ROOT,
-    stdio: ["ignore", "inherit", "inherit"],
-    shell: process.platform === "win32",
-  });
+  const args = ["-p", "tsconfig.build.json", "--outDir", join(target, "types")];
+  await run(tsc, args, "the type declarations do not build");
+}
+
+async function run(command: string, args: readonly string[], failure: string): Promise<void> {
+  // Without the options of this Node: compiled code is valid only for those it was made with.
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const shell = process.platform === "win32" && command !== process.execPath;
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "inherit", "inherit"], shell });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (code !== 0) throw new Error("the type declarations do not build");
+  if (code !== 0) throw new Error(failure);
 }
 
 /** One hash over everything that decides what dist/ holds. Linear in the size of the sources. */
 function hashInputs(): string {
   const hash = createHash("sha256");
   const sources = listFiles(join(ROOT, "src")).filter((file) => !file.endsWith(".test.ts"));
-  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "tools/build.ts"];
-  for (const file of [...settings, ...sources.map((source) => `src/${source}`)]) {
+  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const programs = ["tools/build.ts", "tools/hook-use.cjs", "bin/hook.js"];
+  hash.update(process.version);
+  for (const file of [...settings, ...programs, ...sources.map((source) => `src/${source}`)]) {
     const bytes = readFileSync(join(ROOT, file));
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);
   }

@@ -22,6 +22,7 @@ export const hookStart: Bench = {
   corpus: "one edit of a file",
   sizes: [1],
   goal: { kind: "time", atMost: 1 },
+  tailRounds: 100,
   async prepare() {
     const base = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
     const root = join(base, "repo");

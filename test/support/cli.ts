@@ -18,12 +18,17 @@ export interface CliOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly node?: readonly string[];
+  /** Another copy of the program. */
+  readonly bin?: string;
 }
 
 /** Runs the built command line in a folder with a home of its own. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const env = { PATH: process.env["PATH"], HOME: join(options.cwd, "..", "home"), NO_COLOR: "1", ...options.env };
-  const child = spawn(process.execPath, [...(options.node ?? []), BIN, ...args], { cwd: options.cwd, env });
+  const child = spawn(process.execPath, [...(options.node ?? []), options.bin ?? BIN, ...args], {
+    cwd: options.cwd,
+    env,
+  });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => out.push(chunk));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { growthOf, isMet, measure, type Result, ratioOf } from "../../bench/harness.ts";
+import { growthOf, isMet, measure, quantileOf, type Result, ratioOf } from "../../bench/harness.ts";
 
 // Guards: what the bench says is what it measured. Times themselves are never asserted.
 
@@ -50,6 +50,14 @@ describe("the bench harness", () => {
     const times = await measure({ ours: () => order.push("ours"), baseline: () => order.push("base") }, effort);
     expect(times.rounds).toBe(4);
     expect(order).toEqual(["ours", "base", "ours", "base", "base", "ours", "ours", "base", "base", "ours"]);
+  });
+
+  it("judges at the 95th percentile where a bench asks for it, and keeps the minima", async () => {
+    const values = Array.from({ length: 100 }, (_, i) => ((i * 37) % 100) + 1);
+    expect([quantileOf(values, 0), quantileOf(values, 0.95), quantileOf(values, 1)]).toEqual([1, 95, 100]);
+    const effort = { minRounds: 3, maxRounds: 3, budgetMs: 0 };
+    const { ours_ms, minima } = await measure({ ours: () => 0, baseline: () => 0 }, effort, 0.95);
+    expect(minima?.ours_ms).toBeLessThanOrEqual(ours_ms);
   });
 
   it("reads a rate goal as baseline by ours and a time goal as ours by baseline", () => {

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
+import { ROOT } from "../../tools/stages.ts";
 import { makeFolder, runCli } from "../support/cli.ts";
 
 /** Hooks as coding agents call them. The calls of each client are in hook-calls/, written after its own documents. */
@@ -197,6 +198,41 @@ describe("failing closed", () => {
     expect(client.stderr.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     const flag = await runCli(["hook", "pre-tool", "--no-such-flag"], { cwd: root, stdin });
     expect([flag.exit, flag.stderr]).toEqual([2, expect.stringContaining("USAGE")]);
+  });
+
+  it("believes compiled code only when it is whole and of exactly this source", async () => {
+    const root = makeRepository();
+    const copy = join(makeFolder(), "copy");
+    for (const part of ["bin", "dist/hook", "package.json"])
+      cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+    symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+    const core = join(copy, "dist/hook/core.cjs");
+    const kept = join(copy, "dist/hook", `core-${process.version}-${process.arch}.bin`);
+    const [source, whole] = [readFileSync(core), readFileSync(kept)];
+    const stdin = JSON.stringify({
+      session_id: "s",
+      cwd: root,
+      hook_event_name: "PreToolUse",
+      tool_name: "Write",
+      tool_input: { file_path: "/etc/hosts", content: "" },
+    });
+    const ask = () => runCli(["hook", "pre-tool"], { cwd: root, stdin, bin: join(copy, "bin/verbatim.js") });
+    const refused = { exit: 0, stdout: expect.stringContaining("lies outside the repository"), stderr: "" };
+    expect(await ask()).toEqual(refused);
+    const length = (whole.length - source.length) / 2;
+    for (const part of [0, 0.01, 0.25, 0.5, 0.75, 1.3]) {
+      const damaged = Buffer.from(whole);
+      damaged[source.length + Math.floor(length * part)]! ^= 0x5a;
+      writeFileSync(kept, damaged);
+      expect(await ask(), `damaged at ${part}`).toEqual(refused);
+    }
+    writeFileSync(kept, whole.subarray(0, -2));
+    expect(await ask()).toEqual(refused);
+    writeFileSync(kept, whole);
+    writeFileSync(core, source.toString().replaceAll("lies outside the", "LIES OUTSIDE THE"));
+    expect((await ask()).stdout).toContain("LIES OUTSIDE THE repository");
+    rmSync(kept);
+    expect((await ask()).stdout).toContain("LIES OUTSIDE THE repository");
   });
 
   it("lets an agent stop that was held back once already", async () => {

@@ -1,6 +1,7 @@
 import type { DatabaseSyncInstance, DatabaseSyncOptions, StatementSyncInstance } from "@photostructure/sqlite";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { requireStorableText } from "../store/text.ts";
+import { findAddon } from "./addon.ts";
 import { isReadOnly, sqliteCode, toStoreError } from "./errors.ts";
 
 /** What can be bound to a parameter. A whole number is stored as an integer. */
@@ -31,11 +32,16 @@ export function hasStableBuiltin(version: string): boolean {
 
 async function loadBuiltin(): Promise<Implementation> {
   const name = "node:sqlite";
-  return { name, module: (await import(name)) as SqliteModule };
+  return { name, module: process.getBuiltinModule(name) as SqliteModule };
 }
 
 async function loadPackage(): Promise<Implementation> {
-  return { name: "@photostructure/sqlite", module: await import("@photostructure/sqlite") };
+  const name = "@photostructure/sqlite";
+  const addon = findAddon(import.meta.dirname);
+  if (addon === null) return { name, module: await import("@photostructure/sqlite") };
+  const holder = { exports: {} };
+  process.dlopen(holder, addon);
+  return { name, module: holder.exports as SqliteModule };
 }
 
 /** One open database file. Every error is one of the table; what a database would change is refused on bind. */

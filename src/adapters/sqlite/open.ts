@@ -89,11 +89,12 @@ export function beginImmediate(cache: StatementCache, busyMs: number): Promise<v
 
 /** Repeats what another process's lock prevents, until it works or `busyMs` have passed. */
 async function whileBusy<T>(fn: () => T, busyMs: number): Promise<T> {
-  const end = performance.now() + busyMs;
+  let end: number | undefined;
   for (;;) {
     try {
       return fn();
     } catch (thrown) {
+      end ??= performance.now() + busyMs;
       if (!isBusy(thrown) || performance.now() > end) throw thrown;
     }
     await wait(1);

@@ -1,13 +1,12 @@
-import { readSync } from "node:fs";
+import { readSync, writeSync } from "node:fs";
 import { answerHook } from "../../app/hooks/answer-hook.ts";
 
+/** What a hook needs of its process. A stream is made by the first look at it and takes long, so few are looked at. */
 export interface HookWorld {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly streams: Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">;
 }
 
 const CHUNK = 64 * 1024;
@@ -16,22 +15,32 @@ const CHUNK = 64 * 1024;
 export async function runHook(argv: readonly string[], world: HookWorld): Promise<number> {
   const [, event = "", , client = "claude"] = argv;
   const { cwd, env, platform } = world;
-  const bytes = await readInput(world.stdin);
+  const bytes = await readInput(world);
   const reply = await answerHook({ event, client, bytes, start: cwd, env, platform });
-  if (reply.stdout !== "") await write(world.stdout, reply.stdout);
-  if (reply.stderr !== "") await write(world.stderr, reply.stderr);
+  if (reply.stdout !== "") await write(world, "stdout", reply.stdout);
+  if (reply.stderr !== "") await write(world, "stderr", reply.stderr);
   return reply.exit;
 }
 
-function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((done) => stream.write(text, () => done()));
+/** Writes at once; what a full pipe does not take goes through the stream, which waits. */
+async function write(world: HookWorld, name: "stdout" | "stderr", text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(name === "stdout" ? 1 : 2, bytes, at);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EAGAIN") throw thrown;
+    await new Promise<void>((done, fail) => {
+      world.streams[name].write(bytes.subarray(at), (error) => (error ? fail(error) : done()));
+    });
+  }
 }
 
 /** Standard input whole. Reading it at once saves a few milliseconds; a pipe that is not ready is read as it comes. */
-async function readInput(stdin: NodeJS.ReadStream): Promise<Uint8Array> {
+async function readInput(world: HookWorld): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   if (readAtOnce(chunks)) return Buffer.concat(chunks);
-  for await (const chunk of stdin) chunks.push(chunk as Uint8Array);
+  for await (const chunk of world.streams.stdin) chunks.push(chunk as Uint8Array);
   return Buffer.concat(chunks);
 }
 

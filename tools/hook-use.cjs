@@ -1,0 +1,52 @@
+// Makes the compiled form of the hook door: node tools/hook-use.cjs CORE. A plain script, because the compiled form is
+// valid only for the options of V8 it was made with, and those of a hook are none.
+const { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } = require("node:fs");
+const { devNull, tmpdir } = require("node:os");
+const { join, resolve } = require("node:path");
+const { keepCompiled } = require("../bin/hook.js");
+
+/** Calls as agents send them: what runs for these is in the compiled form, the rest is compiled when it is needed. */
+const toCalls = (cwd) => [
+  ["pre-tool", { tool_name: "Edit", tool_input: { file_path: join(cwd, "a.ts"), old_string: "a", new_string: "b" } }],
+  ["pre-tool", { tool_name: "Bash", tool_input: { command: "cd src && npm test -- --run > out.txt 2>&1" } }],
+  ["pre-tool", { tool_name: "Write", tool_input: { file_path: "/etc/hosts", content: "" } }],
+  ["post-tool", { tool_name: "Read", tool_input: { file_path: join(cwd, "a.ts") } }],
+  ["stop", {}],
+];
+const MOMENTS = { "pre-tool": "PreToolUse", "post-tool": "PostToolUse", stop: "Stop" };
+
+/** Puts a file in the place of a standard stream: a file that is opened takes the lowest free number. */
+function replace(stream, file, flags) {
+  closeSync(stream);
+  if (openSync(file, flags) !== stream) throw new Error(`standard stream ${stream} cannot be replaced`);
+}
+
+async function main() {
+  const core = resolve(process.argv[2]);
+  for (const name of Object.keys(process.env)) if (name.startsWith("VERBATIM_")) delete process.env[name];
+  replace(1, devNull, "w");
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-hook-"));
+  try {
+    const cwd = join(folder, "repo");
+    mkdirSync(join(cwd, ".git"), { recursive: true });
+    process.chdir(cwd);
+    const { file, bytes } = await keepCompiled(core, async ({ startHook }) => {
+      for (const [event, call] of toCalls(cwd)) {
+        const sent = { session_id: "build", cwd, hook_event_name: MOMENTS[event], ...call };
+        writeFileSync(join(folder, "call.json"), JSON.stringify(sent));
+        replace(0, join(folder, "call.json"), "r");
+        await startHook(["hook", event]);
+        if (process.exitCode !== 0) throw new Error("a call of the hook failed");
+      }
+    });
+    writeFileSync(file, bytes);
+  } finally {
+    process.chdir(tmpdir());
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
