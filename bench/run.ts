@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const benches = choose(await loadBenches(), values.only);
+  const benches = await loadBenches(values.only);
   if (values.list) {
     for (const bench of benches) console.log(`${bench.name}: ${bench.what}`);
     return;
@@ -77,10 +77,26 @@ function runAlone(name: string): readonly Result[] {
   }
 }
 
-/** Every module of benches/, by name; each exports its benches. */
-async function loadBenches(): Promise<Bench[]> {
+/** The benches asked for, or all, by name. Modules that cannot hold what was asked for are not loaded: that takes long. */
+async function loadBenches(only: readonly string[] | undefined): Promise<readonly Bench[]> {
   const folder = new URL("benches/", import.meta.url);
   const files = sortedByCodePoint(readdirSync(folder).filter((file) => file.endsWith(".ts")));
+  if (only === undefined) return importBenches(folder, files);
+  const mentions = (file: string) => {
+    const text = readFileSync(new URL(file, folder), "utf8");
+    return only.some((name) => text.includes(JSON.stringify(name)));
+  };
+  const likely = choose(await importBenches(folder, files.filter(mentions)), only);
+  if (likely.length === only.length) return likely;
+  const benches = await importBenches(folder, files);
+  const names = benches.map(({ name }) => name);
+  const unknown = only.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`no bench ${unknown.join(", ")}; there are ${names.join(", ")}`);
+  return choose(benches, only);
+}
+
+/** Each module exports its benches. */
+async function importBenches(folder: URL, files: readonly string[]): Promise<readonly Bench[]> {
   const benches: Bench[] = [];
   for (const file of files) {
     const module = (await import(new URL(file, folder).href)) as Record<string, Bench>;
@@ -89,11 +105,7 @@ async function loadBenches(): Promise<Bench[]> {
   return benches;
 }
 
-function choose(benches: readonly Bench[], only: readonly string[] | undefined): readonly Bench[] {
-  if (only === undefined) return benches;
-  const names = benches.map(({ name }) => name);
-  const unknown = only.filter((name) => !names.includes(name));
-  if (unknown.length > 0) throw new Error(`no bench ${unknown.join(", ")}; there are ${names.join(", ")}`);
+function choose(benches: readonly Bench[], only: readonly string[]): readonly Bench[] {
   return benches.filter(({ name }) => only.includes(name));
 }
 

@@ -1,6 +1,7 @@
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { encodeUtf8 } from "../../src/core/canonical/index.ts";
-import { sectionsOf } from "../../src/rooms/context/sections.ts";
+import { SectionRecord } from "../../src/rooms/context/section-record.ts";
+import { eachSection } from "../../src/rooms/context/sections.ts";
 import { decodeSource } from "../../src/rooms/context/source.ts";
 import { HOSTILE_MARKDOWN } from "../../test/support/hostile-markdown.ts";
 import type { Bench } from "../harness.ts";
@@ -9,7 +10,7 @@ import type { Bench } from "../harness.ts";
 function hostile(name: string, what: string, sizes: readonly number[], make: (size: number) => string[]): Bench {
   return {
     name,
-    what: `the sections, with their hashes and ids, of ${what}`,
+    what: `the sections of ${what}: rows for the store, table of ids, hash of the index`,
     baseline: "SHA-256 of the same bytes",
     corpus: "made of one unit again and again; all other hostile texts are counted in headings-cost.test.ts",
     sizes,
@@ -18,15 +19,24 @@ function hostile(name: string, what: string, sizes: readonly number[], make: (si
     async prepare(size) {
       const files = make(size).map(encodeUtf8);
       return {
-        ours: () => files.reduce((sum, bytes) => sum + countSections(bytes), 0),
+        ours: () => recordAll(files),
         baseline: () => files.reduce((sum, bytes) => sum + nodeCrypto.sha256(bytes).length, 0),
       };
     },
   };
 }
 
-function countSections(bytes: Uint8Array): number {
-  return sectionsOf(nodeCrypto, "a.md", decodeSource(bytes, "a.md")).length;
+/** All that a build does with files it has read, until rows, table and hash are ready to be stored. */
+function recordAll(files: readonly Uint8Array[]): unknown {
+  const record = new SectionRecord(nodeCrypto);
+  for (const [i, bytes] of files.entries()) {
+    const path = `${i}.md`;
+    const content = decodeSource(bytes, path);
+    const hash = nodeCrypto.sha256(content.bytes);
+    eachSection(nodeCrypto, path, content, hash, record.takeNew);
+    record.endNew(path, hash);
+  }
+  return { ...record.finish(), rows: record.rows.list() };
 }
 
 export const contextHostileLine = hostile(

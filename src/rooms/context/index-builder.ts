@@ -1,9 +1,8 @@
 import type { ResolvedContext } from "../../core/contracts/config/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import type { Hasher, Progress, SyncCrypto } from "../../core/ports.ts";
-import { IdTableMaker } from "./id-table.ts";
+import type { Progress, SyncCrypto } from "../../core/ports.ts";
 import { copyStat, hashOf, type IdTable, type IndexImage, isUnchanged, makeStats, setStat } from "./index-image.ts";
-import { parseRow, toVersion } from "./index-load.ts";
+import { eachRow, toVersion } from "./index-load.ts";
 import { type Survey, sortProblems } from "./index-survey.ts";
 import {
   type ContextStore,
@@ -13,11 +12,10 @@ import {
   type SourceTree,
   STAT_FIELDS,
 } from "./ports.ts";
-import { RowBuffer } from "./row-buffer.ts";
+import { STAGE_SIZE } from "./row-buffer.ts";
 import { RowPages } from "./row-pages.ts";
-import { formatSectionLines } from "./section-index.ts";
-import { formatSectionRows } from "./section-rows.ts";
-import { type CutFile, cutSections, SECTION_RULES } from "./sections.ts";
+import { SectionRecord } from "./section-record.ts";
+import { eachSection, SECTION_RULES } from "./sections.ts";
 import { decodeSource, sourcesInvalid } from "./source.ts";
 
 interface BuilderPorts {
@@ -52,11 +50,8 @@ export interface Made {
   readonly modified: number;
 }
 
-// Rows are written in portions of this size; a corpus below it is written in one transaction.
-const STAGE_SIZE = 12 * 1024 * 1024;
 // Hashes are joined in portions: a quarter of a million short texts would take more memory than what they say.
 const JOIN_FILES = 1024;
-const HASH_BYTES = 64 * 1024;
 const PAUSE_FILES = 256;
 
 /** One pass over the files in index order: reads what may have changed, takes the rest from the store. */
@@ -65,16 +60,12 @@ export class Builder {
   readonly #task: Task;
   readonly #problems: SourceProblem[];
   readonly #stored: RowPages;
-  readonly #hasher: Hasher;
-  readonly #table = new IdTableMaker();
+  readonly #record: SectionRecord;
   readonly #stats: Float64Array;
   readonly #joined: string[] = [];
   #hashes: string[] = [];
   /** Files before this one have their rows in the store. */
   #staged = 0;
-  readonly #rows = new RowBuffer(STAGE_SIZE + 1024 * 1024);
-  #lines = "";
-  #sections = 0;
   #added = 0;
   #modified = 0;
 
@@ -83,7 +74,7 @@ export class Builder {
     this.#task = task;
     this.#problems = [...task.survey.problems];
     this.#stored = new RowPages(ports.store);
-    this.#hasher = ports.crypto.hasher();
+    this.#record = new SectionRecord(ports.crypto);
     this.#stats = makeStats(task.survey.paths.length);
   }
 
@@ -92,9 +83,8 @@ export class Builder {
     const { paths } = this.#task.survey;
     try {
       for (let i = 0; i < paths.length; i++) {
-        const file = this.#mustRead(i) ? await this.#read(i) : await this.#reuse(i);
-        if (file !== null) this.#record(file);
-        if (this.#rows.size > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage(i + 1);
+        await (this.#mustRead(i) ? this.#read(i) : this.#reuse(i));
+        if (this.#record.rows.size > (this.#task.stageSize ?? STAGE_SIZE)) await this.#stage(i + 1);
         if (i % PAUSE_FILES === PAUSE_FILES - 1) await this.#rest(i + 1);
       }
       if (this.#problems.length > 0) throw sourcesInvalid(sortProblems(this.#problems));
@@ -102,13 +92,11 @@ export class Builder {
       await this.#unstage();
       throw thrown;
     }
-    this.#hasher.update(this.#lines);
     return {
       image: { paths, hashes: this.#joinHashes(), stats: this.#stats },
-      table: this.#table.finish(),
-      index_hash: this.#hasher.digest(),
-      sections: this.#sections,
-      rows: this.#rows.list(),
+      ...this.#record.finish(),
+      sections: this.#record.sections,
+      rows: this.#record.rows.list(),
       added: this.#added,
       modified: this.#modified,
     };
@@ -124,14 +112,14 @@ export class Builder {
     await this.#ports.tree.pause();
   }
 
-  /** Reads a file that may have changed; null when it has a problem. */
-  async #read(i: number): Promise<CutFile | null> {
+  /** Reads a file that may have changed; one with a problem is remembered as such. */
+  async #read(i: number): Promise<void> {
     const { survey, old, known, started, full } = this.#task;
     const path = survey.paths[i]!;
     const { tree, crypto, config } = this.#ports;
     const bytes = tree.read(path, config.max_file_bytes, survey.stats[i * STAT_FIELDS]!);
     const content = bytes instanceof Uint8Array ? this.#decode(bytes, path) : this.#refuse(bytes);
-    if (content === null) return null;
+    if (content === null) return;
     setStat(this.#stats, i, survey.stats, i, started);
     const hash = crypto.sha256(content.bytes);
     const before = known[i]!;
@@ -139,9 +127,9 @@ export class Builder {
     if (isSame && !full) return this.#fromStore(path, hash);
     if (before === -1) this.#added++;
     else if (!isSame) this.#modified++;
-    const file = cutSections(crypto, path, content, hash);
-    this.#rows.add(path, hash, formatSectionRows(file));
-    return file;
+    this.#noteHash(hash);
+    eachSection(crypto, path, content, hash, this.#record.takeNew);
+    this.#record.endNew(path, hash);
   }
 
   #decode(bytes: Uint8Array, path: string) {
@@ -159,30 +147,24 @@ export class Builder {
     return null;
   }
 
-  async #reuse(i: number): Promise<CutFile> {
+  async #reuse(i: number): Promise<void> {
     const { survey, old, known } = this.#task;
     const before = known[i]!;
     copyStat(old.stats, before, this.#stats, i);
-    return this.#fromStore(survey.paths[i]!, hashOf(old, before));
+    await this.#fromStore(survey.paths[i]!, hashOf(old, before));
   }
 
-  async #fromStore(path: string, hash: string): Promise<CutFile> {
-    return parseRow(this.#ports.crypto, path, await this.#stored.find(toVersion(path, hash, SECTION_RULES)));
+  async #fromStore(path: string, hash: string): Promise<void> {
+    const row = await this.#stored.find(toVersion(path, hash, SECTION_RULES));
+    this.#noteHash(hash);
+    eachRow(this.#ports.crypto, path, row, this.#record.takeStored);
+    this.#record.endStored();
   }
 
-  #record({ sections }: CutFile): void {
-    if (this.#hashes.push(sections[0]!.content_hash) === JOIN_FILES) {
-      this.#joined.push(this.#hashes.join(""));
-      this.#hashes = [];
-    }
-    for (const { section_id } of sections) this.#table.addSection(section_id);
-    this.#table.endFile();
-    const isShared = sections[1]?.section_id === sections[0]!.section_id;
-    this.#sections += sections.length - (isShared ? 1 : 0);
-    this.#lines += formatSectionLines(sections);
-    if (this.#lines.length < HASH_BYTES) return;
-    this.#hasher.update(this.#lines);
-    this.#lines = "";
+  #noteHash(hash: string): void {
+    if (this.#hashes.push(hash) < JOIN_FILES) return;
+    this.#joined.push(this.#hashes.join(""));
+    this.#hashes = [];
   }
 
   #joinHashes(): string {
@@ -192,10 +174,10 @@ export class Builder {
   async #stage(end: number): Promise<void> {
     // A build that will fail writes nothing.
     if (this.#problems.length === 0) {
-      await this.#ports.store.transact(({ context }) => context.stageFiles(this.#rows.list()));
+      await this.#ports.store.transact(({ context }) => context.stageFiles(this.#record.rows.list()));
       this.#staged = end;
     }
-    this.#rows.clear();
+    this.#record.rows.clear();
   }
 
   /** Takes staged rows back when the build fails; rows that the old index names stay. */

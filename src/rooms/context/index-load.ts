@@ -11,8 +11,8 @@ import {
   type IndexImage,
 } from "./index-image.ts";
 import type { ContextReader, ContextStore, FileRow, FileVersion, IndexFacts } from "./ports.ts";
-import { parseSectionRows } from "./section-rows.ts";
-import type { CutFile } from "./sections.ts";
+import { eachSectionRow } from "./section-rows.ts";
+import { type CutFile, collectSections, type TakeSection } from "./sections.ts";
 
 /** The stored index as one read sees it. */
 export interface Stored {
@@ -59,11 +59,16 @@ export function toVersion(path: string, contentHash: string, rules: number): Fil
   return { path, version: `${contentHash}.${rules}` };
 }
 
-/** The sections of a stored row; a missing or damaged one is STORE_CORRUPT. */
+/** The sections of a stored row: see `eachRow`. */
 export function parseRow(crypto: SyncCrypto, path: string, row: FileRow | null): CutFile {
+  return collectSections((take) => eachRow(crypto, path, row, take));
+}
+
+/** Hands over the sections of a stored row; a missing or damaged one is STORE_CORRUPT. */
+export function eachRow(crypto: SyncCrypto, path: string, row: FileRow | null, take: TakeSection): void {
   const text = row === null ? null : decodeUtf8(row.sections);
-  const file = text === null ? null : parseSectionRows(crypto, path, text);
-  return file ?? refuse(`the stored sections of ${showPath(path)} are ${row === null ? "missing" : "damaged"}`);
+  if (text !== null && eachSectionRow(crypto, path, text, take)) return;
+  refuse(`the stored sections of ${showPath(path)} are ${row === null ? "missing" : "damaged"}`);
 }
 
 function refuse(message: string): never {

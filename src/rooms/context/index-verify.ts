@@ -8,7 +8,7 @@ import { type SourceProblem, STAT_FIELDS } from "./ports.ts";
 import { RowPages } from "./row-pages.ts";
 import { formatSectionLines } from "./section-index.ts";
 import { formatSectionRows } from "./section-rows.ts";
-import { type CutFile, cutSections } from "./sections.ts";
+import { type CutFile, collectSections, eachSection } from "./sections.ts";
 import { decodeSource, sourcesInvalid } from "./source.ts";
 
 type VerifyPorts = Pick<BuildPorts, "store" | "tree" | "crypto" | "progress" | "config">;
@@ -76,7 +76,8 @@ function readFile(ports: VerifyPorts, path: string, size: number, problems: Sour
   }
   try {
     const content = decodeSource(bytes, path);
-    return cutSections(ports.crypto, path, content, ports.crypto.sha256(content.bytes));
+    const hash = ports.crypto.sha256(content.bytes);
+    return collectSections((take) => eachSection(ports.crypto, path, content, hash, take));
   } catch (thrown) {
     if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
     problems.push({ code: "SOURCE_NOT_UTF8", file_path: path, byte_offset: Number(thrown.details?.["byte_offset"]) });

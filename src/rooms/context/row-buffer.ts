@@ -2,6 +2,10 @@ import { toVersion } from "./index-load.ts";
 import type { FileRow } from "./ports.ts";
 import { SECTION_RULES } from "./sections.ts";
 
+/** Rows are written in portions of this many bytes; a corpus below it is written in one transaction. */
+export const STAGE_SIZE = 12 * 1024 * 1024;
+
+const ROOM = STAGE_SIZE + 1024 * 1024;
 // UTF-8 has at most three bytes for each unit of a string.
 const MOST_BYTES = 3;
 
@@ -11,25 +15,26 @@ const MOST_BYTES = 3;
  */
 export class RowBuffer {
   readonly #encoder = new TextEncoder();
-  #bytes: Uint8Array<ArrayBuffer>;
+  // Memory that is not written to costs nothing.
+  #bytes = new Uint8Array(ROOM);
   #paths: string[] = [];
   #hashes: string[] = [];
   #ends: number[] = [];
   #size = 0;
-
-  /** Room for so many bytes; memory that is not written to costs nothing. */
-  constructor(capacity: number) {
-    this.#bytes = new Uint8Array(capacity);
-  }
 
   /** Bytes that wait. */
   get size(): number {
     return this.#size;
   }
 
-  add(path: string, contentHash: string, sections: string): void {
-    this.#reserve(sections.length * MOST_BYTES);
-    this.#size += this.#encoder.encodeInto(sections, this.#bytes.subarray(this.#size)).written;
+  /** Adds to the row of the next file. */
+  write(text: string): void {
+    this.#reserve(text.length * MOST_BYTES);
+    this.#size += this.#encoder.encodeInto(text, this.#bytes.subarray(this.#size)).written;
+  }
+
+  /** Ends a row: what was written since the last one is that of this file. */
+  end(path: string, contentHash: string): void {
     this.#paths.push(path);
     this.#hashes.push(contentHash);
     this.#ends.push(this.#size);
@@ -52,7 +57,7 @@ export class RowBuffer {
 
   #reserve(more: number): void {
     if (this.#size + more <= this.#bytes.length) return;
-    const larger = new Uint8Array(this.#size + more);
+    const larger = new Uint8Array(Math.max(this.#size + more, this.#bytes.length * 2));
     larger.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = larger;
   }

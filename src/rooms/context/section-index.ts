@@ -14,21 +14,28 @@ export function compareSections(a: Section, b: Section): number {
 
 /** Sections as lines of SECTION_INDEX, in the order given: canonical JSON, each line ended by LF. */
 export function formatSectionLines(sections: readonly Section[]): string {
-  const headings = new HeadingTexts();
+  const lines = new SectionLines();
   let text = "";
-  let path: string | null = null;
-  let middle = "";
-  for (let i = 0; i < sections.length; i++) {
-    const section = sections[i]!;
-    if (section.file_path !== path) {
-      path = section.file_path;
-      middle = `","file_path":${formatString(path)},"heading_path":[`;
-    }
-    text +=
-      `{"content_hash":"${section.content_hash}${middle}${headings.format(section.heading_path)}],"line_end":` +
-      `${section.line_end},"line_start":${section.line_start},"section_id":"${section.section_id}"}\n`;
-  }
+  for (const section of sections) text += lines.format(section);
   return text;
+}
+
+/** Makes lines of SECTION_INDEX one by one; what neighbours have in common is written once. */
+export class SectionLines {
+  readonly #headings = new HeadingTexts();
+  #path: string | null = null;
+  #middle = "";
+
+  format(section: Section): string {
+    if (section.file_path !== this.#path) {
+      this.#path = section.file_path;
+      this.#middle = `","file_path":${formatString(section.file_path)},"heading_path":[`;
+    }
+    return (
+      `{"content_hash":"${section.content_hash}${this.#middle}${this.#headings.format(section.heading_path)}],` +
+      `"line_end":${section.line_end},"line_start":${section.line_start},"section_id":"${section.section_id}"}\n`
+    );
+  }
 }
 
 /** Heading paths as JSON without brackets. Sections come in the order of the document, so outer headings repeat. */

@@ -13,9 +13,10 @@ export function isMarkdown(file_path: string): boolean {
   return MARKDOWN_NAME.test(file_path);
 }
 
-/** All sections of a source file in index order: see `cutSections`. */
+/** All sections of a source file in index order: see `eachSection`. */
 export function sectionsOf(crypto: SyncCrypto, file_path: string, content: SourceContent): Section[] {
-  return cutSections(crypto, file_path, content, crypto.sha256(content.bytes)).sections;
+  const hash = crypto.sha256(content.bytes);
+  return collectSections((take) => eachSection(crypto, file_path, content, hash, take)).sections;
 }
 
 /** The sections of a file, and for each the number of bytes of its content. */
@@ -24,17 +25,33 @@ export interface CutFile {
   readonly sizes: number[];
 }
 
+/** Receives a section and the number of bytes of its content. */
+export type TakeSection = (section: Section, size: number) => void;
+
+/** What is handed over, as a list. */
+export function collectSections(each: (take: TakeSection) => void): CutFile {
+  const sections: Section[] = [];
+  const sizes: number[] = [];
+  each((section, size) => {
+    sections.push(section);
+    sizes.push(size);
+  });
+  return { sections, sizes };
+}
+
 /**
- * All sections of a source file in index order: the whole file, then one per heading. A heading that runs from the
- * first to the last line shares its id with the file: the id addresses content (Catalytic Chat Contract, Section).
- * Cost: one pass over the text, and one hash of each section's bytes but the whole file's, which is given.
+ * Hands over all sections of a source file in index order: the whole file, then one per heading. A heading that runs
+ * from the first to the last line shares its id with the file: the id addresses content (Catalytic Chat Contract,
+ * Section). Cost: one pass over the text, and one hash of each section's bytes but the whole file's, which is given.
+ * A taker that keeps nothing needs memory for the outline only.
  */
-export function cutSections(
+export function eachSection(
   crypto: SyncCrypto,
   file_path: string,
   content: SourceContent,
   content_hash: string,
-): CutFile {
+  take: TakeSection,
+): void {
   const { bytes } = content;
   const outline = isMarkdown(file_path) ? outlineSections(content.text) : withoutHeadings(content.text);
   const { lines, levels, starts, ends, headings } = outline;
@@ -46,8 +63,7 @@ export function cutSections(
     line_end: lines,
     content_hash,
   };
-  const sections = [whole];
-  const sizes = [bytes.length];
+  take(whole, bytes.length);
   const offsets = byteOffsets(content, outline.offsets);
   const path: string[] = [];
   const above: number[] = [];
@@ -62,22 +78,15 @@ export function cutSections(
     const end = ends[i]!;
     const line_end = end === headings.length ? lines : starts[end]!;
     const heading_path = path.slice();
-    sizes.push(offsets[end]! - offsets[i]!);
+    const size = offsets[end]! - offsets[i]!;
     if (line_start === 0 && line_end === lines) {
-      sections.push({ ...whole, heading_path });
+      take({ ...whole, heading_path }, size);
       continue;
     }
     const hash = crypto.sha256(bytes.subarray(offsets[i]!, offsets[end]!));
-    sections.push({
-      section_id: sectionId(crypto, file_path, line_start, line_end, hash),
-      file_path,
-      heading_path,
-      line_start,
-      line_end,
-      content_hash: hash,
-    });
+    const section_id = sectionId(crypto, file_path, line_start, line_end, hash);
+    take({ section_id, file_path, heading_path, line_start, line_end, content_hash: hash }, size);
   }
-  return { sections, sizes };
 }
 
 /** Where the headings of a text begin and which heading ends each; in columns, because there may be very many. */
