@@ -2,7 +2,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
-import { acceptCurrent, recoverRuns, retryHalted } from "../../src/rooms/catalytic/recover.ts";
+import { acceptCurrent, retryHalted } from "../../src/rooms/catalytic/halted.ts";
+import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";

@@ -25,9 +25,10 @@ import { findExecutable } from "../guards/tools.ts";
 import { runTool } from "../process/tool.ts";
 import { errnoCode } from "./errors.ts";
 import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.ts";
+import { fileSystemOf, listMounts } from "./mounts.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
 import { beginSnapshot } from "./shared-snapshot.ts";
-import { listMounts, snapshotPlace } from "./tree-snapshot.ts";
+import { snapshotPlace } from "./tree-snapshot.ts";
 
 const CHUNK = 1024 * 1024;
 
@@ -90,6 +91,7 @@ export const runDisk: RunDisk = {
   setMode: chmodSync,
   syncFolder,
   isMountPoint: (place) => listMounts().includes(place),
+  fileSystem: fileSystemOf,
   freeBytes(place) {
     const { bavail, bsize } = statfsSync(place);
     return bavail * bsize;

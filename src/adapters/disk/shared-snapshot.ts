@@ -2,8 +2,9 @@ import * as crypto from "node:crypto";
 import * as fs from "node:fs";
 import type { FolderNow, SnapshotOptions } from "../../rooms/catalytic/ports.ts";
 import { type Entry, isSameEntry, isSameTree, type Tree } from "../../rooms/catalytic/tree.ts";
+import { listMountsBelow } from "./mounts.ts";
 import { BATCH, type Desk, DIGEST, makeDesk, PIECE, readBatch, SnapshotThread } from "./snapshot-thread.ts";
-import { listMountsBelow, snapshotPlace, toMode } from "./tree-snapshot.ts";
+import { snapshotPlace, toMode } from "./tree-snapshot.ts";
 
 /** Below this many files a second thread costs more than it gives. */
 const WORTH_A_THREAD = 500;

@@ -8,7 +8,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   readSync,
   type Stats,
@@ -18,6 +17,7 @@ import { type Code, VerbatimError } from "../../core/errors/index.ts";
 import type { SnapshotOptions, SnapshotTaken } from "../../rooms/catalytic/ports.ts";
 import type { Entry, OtherEntry } from "../../rooms/catalytic/tree.ts";
 import { errnoCode } from "./errors.ts";
+import { listMountsBelow } from "./mounts.ts";
 
 const CHUNK = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -296,28 +296,4 @@ export function escapeBytes(bytes: Uint8Array): string {
 /** `st_mode & 07777` as four octal digits. */
 export function toMode(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, "0");
-}
-
-/** Mount points below a folder, which may be on the same device. */
-export function listMountsBelow(folder: string): string[] {
-  return listMounts().filter((place) => place.startsWith(`${folder}/`));
-}
-
-/** Every mount point this process sees; none where the system does not say. */
-export function listMounts(): string[] {
-  let text: string;
-  try {
-    text = readFileSync("/proc/self/mountinfo", "utf8");
-  } catch (thrown) {
-    if (errnoCode(thrown) !== "ENOENT") throw thrown;
-    return [];
-  }
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => unescapeMount(line.split(" ")[4] ?? ""));
-}
-
-function unescapeMount(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

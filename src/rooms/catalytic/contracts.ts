@@ -1,100 +1,28 @@
 import { z } from "zod";
 import { defineContract, hashHex } from "../../core/contracts/index.ts";
-import { parseJobSpec } from "./jobspec.ts";
-import { DETERMINISMS, GUARD_NAMES, GUARD_REQUESTS } from "./words.ts";
-
-const runId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
-const jobId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,127}$/);
-const size = z.int().min(0);
-const mode = z.string().regex(/^[0-7]{4}$/);
-const mtime = z.string().regex(/^-?[0-9]{1,20}$/);
-const path = z.string().min(1);
-const time = z
-  .string()
-  .regex(
-    /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/,
-  );
-const exitCode = z.int().min(0).max(255).nullable();
-const network = z.enum(["none", "inherit"]);
-
-const fileEntry = z.strictObject({
-  type: z.literal("file"),
-  mode,
-  size,
-  sha256: hashHex,
-  link_group: path.optional(),
-  mtime_ns: mtime.optional(),
-});
-const folderEntry = z.strictObject({ type: z.literal("dir"), mode, mtime_ns: mtime.optional() });
-const linkEntry = z.strictObject({ type: z.literal("symlink"), target: path, mtime_ns: mtime.optional() });
-const entry = z.union([fileEntry, folderEntry, linkEntry]);
-const tree = z.record(path, entry);
-const manifest = z.record(path, hashHex);
-const changed = z.strictObject({ before: entry, after: entry, fields: z.array(z.string()).min(1) });
-const domainDiff = z.strictObject({ added: tree, removed: tree, changed: z.record(path, changed) });
-
-const output = z.union([fileEntry.extend({ path }), folderEntry.extend({ path }), linkEntry.extend({ path })]);
-
-export const commandResult = z.strictObject({
-  executed: z.boolean(),
-  exit_code: exitCode,
-  signal: z.string().nullable(),
-  timed_out: z.boolean(),
-  interrupted: z.boolean(),
-  orphans_killed: size,
-});
-
-export const violation = z.strictObject({ code: z.string(), path: z.string(), fields: z.array(z.string()).optional() });
-
-const guard = z.strictObject({
-  name: z.enum(GUARD_NAMES),
-  class: z.enum(["namespace", "landlock", "seatbelt", "audit"]),
-  requested: z.enum(GUARD_REQUESTS),
+import {
+  commandResult,
+  conditions,
+  domainDiff,
+  entry,
+  exitCode,
+  guard,
+  jobId,
+  manifest,
+  mismatch,
   network,
-  restore_method: z.enum(["discard-upper", "discard-copy", "swap-back"]),
-  blocks: z.array(z.string()),
-  detects: z.array(z.string()),
-  tripwire: z.strictObject({
-    scope: z.enum(["full", "forbidden"]),
-    entries: size,
-    noise: z.array(z.string()).optional(),
-    stat_only_roots: z.array(z.string()).optional(),
-  }),
-  launcher: z.string().optional(),
-});
-
-const state = z.strictObject({
-  exists: z.boolean(),
-  content_root: hashHex,
-  tree_root: hashHex,
-  entries: size,
-  bytes: size,
-  error: z.string().optional(),
-});
-
-const mismatch = z.strictObject({
-  domain: path,
+  output,
   path,
-  type: z.enum(["missing", "extra", "hash_mismatch", "metadata_mismatch"]),
-  expected: hashHex.nullable(),
-  actual: hashHex.nullable(),
-  fields: z.array(z.string()).optional(),
-});
-
-const conditions = z.enum([
-  "RESTORED_IDENTICAL",
-  "GUARD_VIOLATION",
-  "RECOVERED_AFTER_CRASH",
-  "INTERRUPTED",
-  "COMMAND_TIMED_OUT",
-  "COMMAND_FAILED",
-  "OUTPUT_VIOLATION",
-  "RESTORATION_FAILED_DOMAIN_UNREACHABLE",
-  "RESTORATION_FAILED_HASH_MISMATCH",
-  "RESTORATION_FAILED_MISSING_FILES",
-  "RESTORATION_FAILED_EXTRA_FILES",
-  "RESTORATION_FAILED_METADATA_MISMATCH",
-]);
+  runId,
+  runInfo,
+  size,
+  state,
+  time,
+  tree,
+  violation,
+} from "./contract-parts.ts";
+import { parseJobSpec } from "./jobspec.ts";
+import { DETERMINISMS, GUARD_REQUESTS } from "./words.ts";
 
 const jobspecSchema = z.strictObject({
   schema_version: z.literal("cmp01-jobspec-1"),
@@ -245,21 +173,6 @@ export const VALIDATOR_ID = defineContract({
     runtime: z.string().min(1),
     platform: z.string().min(1),
   }),
-});
-
-const runInfo = z.strictObject({
-  run_id: runId,
-  job_id: jobId,
-  timestamp: time,
-  ended_at: time,
-  intent: z.string(),
-  catalytic_domains: z.array(path),
-  determinism: z.enum(DETERMINISMS),
-  exit_code: exitCode,
-  restoration_verified: z.boolean(),
-  guard: z.string(),
-  network,
-  tool_version: z.string(),
 });
 
 /** The closing line of LEDGER.jsonl: the envelope and the six fields CMP-01 requires. */

@@ -8,10 +8,11 @@ import {
 import { type Code, VerbatimError } from "../../core/errors/index.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { anchorOf, placeOf } from "./places.ts";
-import { effectivePolicy, type PointedError, type Policy, type Settings } from "./policy.ts";
+import { effectivePolicy, type PointedError, type Policy } from "./policy.ts";
 import type { CatalyticPorts, TreeLook } from "./ports.ts";
 import { checkPaths, isForbidden } from "./preflight.ts";
 import { explainFields, explainPaths } from "./preflight-advice.ts";
+import type { Settings } from "./settings.ts";
 import { REJECTED_STREAM } from "./words.ts";
 
 /** What a caller asks for. */

@@ -1,7 +1,8 @@
 import { GUARD_FACTS, GUARD_FIXES, guardOrder } from "./guard-choice.ts";
 import { listLocks } from "./locks.ts";
-import { listUnfinished } from "./recover.ts";
+import { worksOf } from "./places.ts";
 import type { RoomPorts } from "./room-ports.ts";
+import { listUnfinished } from "./unfinished.ts";
 import { GUARD_NAMES, type GuardName } from "./words.ts";
 
 /** Tries every guard anew and says what it can do, which one would be chosen, and what is left from earlier runs. */
@@ -34,5 +35,15 @@ export async function examine(ports: RoomPorts) {
   const dead = listUnfinished(ports, state)
     .filter(({ owner }) => owner === "dead")
     .map(({ run_id }) => run_id);
-  return { guards, chosen, network_none: working.some((name) => GUARD_FACTS[name].network), locks, dead_runs: dead };
+  return {
+    guards,
+    chosen,
+    network_none: working.some((name) => GUARD_FACTS[name].network),
+    upper: [
+      { holds: "runs" as const, place: worksOf(state), file_system: ports.disk.fileSystem(worksOf(state)) },
+      { holds: "views" as const, place: ports.user_work, file_system: ports.disk.fileSystem(ports.user_work) },
+    ],
+    locks,
+    dead_runs: dead,
+  };
 }

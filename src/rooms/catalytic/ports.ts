@@ -1,14 +1,14 @@
 import type { Clock, ContentStore, EntryRecord, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { SigningKey } from "../../core/trust/key.ts";
-import type { ProbeAnswer } from "./guard-choice.ts";
+import type { Guards } from "./guard-ports.ts";
 import type { HostNow } from "./lock.ts";
 import type { Entry, OtherEntry, Tree } from "./tree.ts";
 import type { TreeTexts } from "./tree-texts.ts";
 import type { Fingerprint } from "./tripwire.ts";
-import type { GuardName, NetworkMode } from "./words.ts";
 
 // Adapters know the room by its ports alone.
 export { guardOrder } from "./guard-choice.ts";
+export type { Ending, Guards, LaunchRequest, Layer, RunMark, RunningCommand, UserTerminal } from "./guard-ports.ts";
 export { RUN_MARKERS } from "./words.ts";
 
 /** What lies at a place, links not followed. */
@@ -103,6 +103,8 @@ export interface RunDisk {
   setMode(place: string, mode: number): void;
   syncFolder(place: string): void;
   isMountPoint(place: string): boolean;
+  /** The kind of file system a place lies on, such as `ext4`; null where the system does not say. */
+  fileSystem(place: string): string | null;
   freeBytes(place: string): number;
   /** SHA-256 of a file that may be large, or null when it cannot be read. */
   hashFile(place: string): string | null;
@@ -121,72 +123,6 @@ export interface RunDisk {
   discardShown(base: string, shown: string): Promise<void>;
   /** Makes a symbolic link. */
   link(target: string, place: string): void;
-}
-
-/** One folder the command may write, without reaching the original. */
-export interface Layer {
-  readonly index: number;
-  readonly kind: "overlay" | "copy" | "home";
-  /** Absolute. */
-  readonly path: string;
-}
-
-export interface LaunchRequest {
-  readonly guard: GuardName;
-  readonly run_id: string;
-  readonly root: string;
-  readonly work: string;
-  readonly layers: readonly Layer[];
-  /** Folders that are really written: swap-back guards and what a view keeps. */
-  readonly writable: readonly string[];
-  /** Read-only places in a view: from a layer's lower side to the path. */
-  readonly holes: readonly { readonly from: string; readonly to: string }[];
-  readonly keeps: readonly { readonly from: string; readonly to: string }[];
-  /** Places that stay readable although they lie below a folder the guard replaces. */
-  readonly visible?: readonly string[];
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly network: NetworkMode;
-  readonly timeout_ms: number;
-  readonly stdin: "null" | "inherit";
-  onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
-}
-
-export interface Ending {
-  readonly exit_code: number;
-  readonly signal: string | null;
-  readonly timed_out: boolean;
-  readonly interrupted: boolean;
-  readonly orphans_killed: number;
-}
-
-/** A command that runs. Its process tree is empty when `ended` resolves; what it wrote can be read until `release`. */
-export interface RunningCommand {
-  readonly launcher: string;
-  readonly ended: Promise<Ending>;
-  /** Forwards a signal; the second one kills. */
-  interrupt(signal: "SIGINT" | "SIGTERM"): void;
-  /** Where a path inside a layer can be read from outside, after the end. */
-  merged(layer: Layer): string;
-  /** The upper folder of an overlay, which holds whatever the command touched; null or absent for any other layer. */
-  upper?(layer: Layer): string | null;
-  release(): Promise<void>;
-}
-
-/** What the processes of a run carry in their environment. */
-export interface RunMark {
-  readonly run_id: string;
-  readonly work: string;
-}
-
-export interface Guards {
-  /** Really tries every guard of the platform; `fresh` ignores what was found before. */
-  probe(fresh: boolean): Promise<Readonly<Partial<Record<GuardName, ProbeAnswer>>>>;
-  /** Resolves when the command was started; GUARD_START_FAILED when it was not. */
-  launch(request: LaunchRequest): Promise<RunningCommand>;
-  /** Ends every process that carries the marker of a run; says how many there were. */
-  endMarked(run: RunMark): Promise<number>;
 }
 
 /** This process and this machine. */

@@ -1,7 +1,7 @@
 import { compareCodePoints, isJsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { readPolicy } from "./declare.ts";
-import { isRunId } from "./jobspec.ts";
+import { isRunId } from "./jobspec-fields.ts";
 import { placeOf } from "./places.ts";
 import { readQuarantine } from "./publish.ts";
 import { readArtifact, readRecord } from "./record-files.ts";

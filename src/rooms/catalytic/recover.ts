@@ -1,22 +1,16 @@
-import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
-import { VerbatimError } from "../../core/errors/index.ts";
-import { diffTrees } from "./diff.ts";
-import type { BeginRecord } from "./journal.ts";
-import { readJournal } from "./journal.ts";
+import { decodeUtf8, type JsonValue } from "../../core/canonical/index.ts";
 import { findOriginal, removeMade, swapBack } from "./layers.ts";
-import { type LockState, lockState } from "./lock.ts";
-import { haltLocks, listLocks, releaseLocks } from "./locks.ts";
-import { journalOf, type Places, placeOf, worksOf } from "./places.ts";
+import { haltLocks, releaseLocks } from "./locks.ts";
+import { type Places, placeOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { rollBackOutput } from "./publish.ts";
-import { readArtifact, readRecord } from "./record-files.ts";
+import { readRecord } from "./record-files.ts";
 import { proveRecovered } from "./recover-proof.ts";
-import { type JournalRecord, planRecovery, type RecoveryFacts, type RecoveryPlan } from "./recovery.ts";
+import { planRecovery, type RecoveryFacts, type RecoveryPlan } from "./recovery.ts";
 import { readWholeEntries } from "./run-ledger.ts";
 import { RunRecord } from "./run-record.ts";
-import { repairDomains } from "./snapshots.ts";
 import { diffAnchors, restoreAnchor } from "./staging.ts";
-import { readTrees, type Tree } from "./tree.ts";
+import { isKept, listUnfinished, sweepOrphans, type Unfinished } from "./unfinished.ts";
 import { verifyRun } from "./verify.ts";
 import { PROOF_FILE } from "./words.ts";
 
@@ -29,17 +23,6 @@ export interface RecoveredRun {
   readonly final_status: RecoveryPlan["final_status"];
   readonly condition: string | null;
 }
-
-/** A run whose work directory is still there. */
-interface Unfinished {
-  readonly run_id: string;
-  readonly places: Places;
-  readonly begin: BeginRecord;
-  readonly journal: readonly (JournalRecord & JsonObject)[];
-  readonly owner: "alive" | "dead" | "unknown";
-}
-
-const OWNERS: Readonly<Record<LockState, Unfinished["owner"]>> = { held: "alive", stale: "dead", unknown: "unknown" };
 
 /** Puts back every run whose owner is certainly dead; says what it did, a line each. */
 export async function recoverDead(ports: CatalyticPorts, state: string): Promise<string[]> {
@@ -79,60 +62,6 @@ export async function recoverRuns(
 export async function recoverOwn(ports: CatalyticPorts, places: Places, runId: string): Promise<void> {
   const run = listUnfinished(ports, places.state, places).find((one) => one.run_id === runId);
   if (run !== undefined) await recoverRun(ports, { ...run, owner: "dead" }, true);
-}
-
-/**
- * Forgets runs that died before their journal began: they had changed nothing, so there is nothing to put back. Locks
- * come before the work directory, so a work directory without a living lock belongs to nobody.
- */
-async function sweepOrphans(ports: CatalyticPorts, state: string): Promise<void> {
-  const { disk, host } = ports;
-  const begun = new Set(listUnfinished(ports, state).map(({ run_id }) => run_id));
-  const locks = listLocks(disk, host, state);
-  const owned = new Set(
-    locks.filter((seen) => seen.state !== "stale" || seen.lock.halted === true).map(({ lock }) => lock.run_id),
-  );
-  for (const { lock } of locks) {
-    if (owned.has(lock.run_id) || begun.has(lock.run_id)) continue;
-    await disk.discard(`${ports.user_work}/${lock.run_id}`);
-    releaseLocks(ports, state, lock.run_id);
-  }
-  for (const name of disk.list(worksOf(state)) ?? []) {
-    if (!name.startsWith("_") && !begun.has(name) && !owned.has(name)) await disk.discard(`${worksOf(state)}/${name}`);
-  }
-}
-
-/** A finished run whose work directory somebody asked to keep. */
-function isKept(journal: readonly JournalRecord[]): boolean {
-  return journal.some(({ op }) => op === "CLEANED");
-}
-
-/** Every run that has a journal, by id. */
-export function listUnfinished(ports: CatalyticPorts, state: string, known?: Places): Unfinished[] {
-  const { disk, host } = ports;
-  const works = new Set(
-    (disk.list(worksOf(state)) ?? [])
-      .filter((name) => !name.startsWith("_"))
-      .map((name) => `${worksOf(state)}/${name}`),
-  );
-  for (const { lock } of listLocks(disk, host, state)) works.add(`${ports.user_work}/${lock.run_id}`);
-  if (known !== undefined) works.add(known.work);
-  return [...works].flatMap((work) => {
-    const journal = readJournal(disk, journalOf({ work }));
-    const begin = journal[0] as unknown as BeginRecord | undefined;
-    if (begin?.op !== "BEGIN") return [];
-    const record_path = begin.record.startsWith(`${begin.root}/`) ? begin.record.slice(begin.root.length + 1) : null;
-    const places = { root: begin.root, record: begin.record, record_path, work, state };
-    return [
-      {
-        run_id: begin.run_id,
-        places,
-        begin,
-        journal,
-        owner: journal.some(({ op }) => op === "LEFT") ? "dead" : OWNERS[lockState(begin, host)],
-      },
-    ];
-  });
 }
 
 async function plan(ports: CatalyticPorts, run: Unfinished, force: boolean): Promise<RecoveryPlan> {
@@ -253,69 +182,4 @@ async function clean(ports: CatalyticPorts, places: Places, runId: string, halte
     await ports.disk.discard(places.work);
     releaseLocks(ports, places.state, runId);
   }
-}
-
-/** A person's decision about a halted run: accept the domain as it is now. Recorded in the product ledger only. */
-export async function acceptCurrent(
-  ports: CatalyticPorts,
-  state: string,
-  decision: { readonly run_id: string; readonly by: string; readonly reason: string },
-): Promise<void> {
-  const halted = listLocks(ports.disk, ports.host, state).some(
-    ({ lock }) => lock.run_id === decision.run_id && lock.halted === true,
-  );
-  if (!halted) {
-    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${decision.run_id}`, where: decision.run_id });
-  }
-  await ports.records.append(`catalytic/${decision.run_id}`, "HALT_ACCEPTED", {
-    by: decision.by,
-    reason: decision.reason,
-  });
-  await ports.disk.discard(`${worksOf(state)}/${decision.run_id}`);
-  releaseLocks(ports, state, decision.run_id);
-}
-
-/**
- * Looks again at the domains of a halted run: modes, links and empty folders are put back once more, and when everything
- * equals PRE_TREE the domains are free again. Content is never overwritten.
- */
-export async function retryHalted(
-  ports: CatalyticPorts,
-  state: string,
-  record: string,
-  runId: string,
-): Promise<RecoveredRun> {
-  const { disk, host, crypto } = ports;
-  const lock = listLocks(disk, host, state).find(
-    (seen) => seen.lock.run_id === runId && seen.lock.halted === true,
-  )?.lock;
-  const pre = readTrees(readArtifact(disk, record, "PRE_TREE.json") ?? undefined);
-  if (lock === undefined || pre === null) {
-    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${runId}`, where: runId });
-  }
-  const strict = readArtifact(disk, record, "JOBSPEC.json")?.["strict_mtime"] === true;
-  const read = async () => {
-    const post = new Map<string, Tree>();
-    for (const domain of pre.keys()) {
-      const options = { strict_mtime: strict, max_entries: Number.MAX_SAFE_INTEGER };
-      post.set(domain, (await disk.snapshot(placeOf(lock.root, domain), options)).entries as Tree);
-    }
-    return post;
-  };
-  repairDomains(disk, lock.root, pre, await read());
-  const { condition } = diffTrees(crypto, pre, await read());
-  if (condition !== null) {
-    return {
-      run_id: runId,
-      action: "halt",
-      code: "RESTORE_FAILED",
-      steps: ["COMPARE"],
-      final_status: "halted",
-      condition,
-    };
-  }
-  await ports.records.append(`catalytic/${runId}`, "HALT_RESOLVED", { domains: [...pre.keys()] });
-  releaseLocks(ports, state, runId);
-  const steps = ["COMPARE", "RELEASE_LOCKS"];
-  return { run_id: runId, action: "recover", code: null, steps, final_status: "unchanged", condition: null };
 }

@@ -10,6 +10,7 @@ import { haltLocks, releaseLocks } from "./locks.ts";
 import { findMemo, type MemoFound, rememberRun } from "./memo-store.ts";
 import { journalOf } from "./places.ts";
 import type { RunningCommand } from "./ports.ts";
+import { readRefusals } from "./refusals.ts";
 import type { RunResult } from "./run.ts";
 import { beginRun } from "./run-begin.ts";
 import { type RunContext, toGuardRecord } from "./run-context.ts";
@@ -72,7 +73,7 @@ export class RunExecution {
   }
 
   async run(begun: number): Promise<RunResult> {
-    const { ports, places, declared, guard, record } = this.#context;
+    const { ports, places, declared, guard, record, logs } = this.#context;
     this.#layers = beginRun(this.#context, (isBegun) => {
       this.begun = isBegun;
     });
@@ -141,6 +142,7 @@ export class RunExecution {
       noise: this.#noise,
       inside,
       compared: this.#watch?.entries ?? 0,
+      refused: readRefusals(GUARD_FACTS[guard].class, logs.stderr.kept()),
     };
   }
 

@@ -1,4 +1,4 @@
-import { encodeUtf8 } from "../../core/canonical/index.ts";
+import { concatBytes, encodeUtf8 } from "../../core/canonical/index.ts";
 import type { Hasher, SyncCrypto } from "../../core/ports.ts";
 
 /** Keeps the first part of what a command prints, and counts and hashes all of it. */
@@ -23,19 +23,16 @@ export class OutputLog {
     this.#chunks.push(part);
   }
 
+  /** What is kept of the output, without a mark for what is not. */
+  kept(): Uint8Array {
+    return concatBytes(this.#chunks);
+  }
+
   /** The log file: everything, or the first part and a line that says what is missing. Spent afterwards. */
   finish(): Uint8Array {
     const digest = this.#hasher.digest();
     const lost = this.#total - this.#kept;
     const mark = lost === 0 ? "" : `\n[verbatim: ${lost} more bytes, ${this.#total} in all, sha256 ${digest}]\n`;
-    const end = encodeUtf8(mark);
-    const bytes = new Uint8Array(this.#kept + end.length);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at);
-      at += chunk.length;
-    }
-    bytes.set(end, at);
-    return bytes;
+    return concatBytes([...this.#chunks, encodeUtf8(mark)]);
   }
 }

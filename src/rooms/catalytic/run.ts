@@ -7,6 +7,7 @@ import { acquireLocks, releaseLocks } from "./locks.ts";
 import { claimedPaths, journalOf, type Places, placeOf, worksOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { recoverDead, recoverOwn } from "./recover.ts";
+import type { Refusals } from "./refusals.ts";
 import { RunExecution } from "./run-execution.ts";
 import type { RunStatus } from "./run-record.ts";
 import type { Condition, Violation } from "./verdict.ts";
@@ -37,6 +38,8 @@ export interface RunResult {
   readonly inside: InsideChanges;
   /** Paths outside whose stat was compared before and after. */
   readonly compared: number;
+  /** What the command said about writes that the guard refused. */
+  readonly refused: Refusals;
 }
 
 /**

@@ -113,6 +113,7 @@ export async function runSkill(ports: RoomPorts, input: RunInput) {
     noise: [],
     inside: { ...NO_CHANGES },
     compared: 0,
+    refused: { lines: 0, shown: [] },
   };
 }
 

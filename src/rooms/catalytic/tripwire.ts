@@ -1,6 +1,7 @@
 import { compareCodePoints, sortedUnique } from "../../core/canonical/index.ts";
 import { isInside } from "./path-rules.ts";
-import type { Policy, TripwireSettings } from "./policy.ts";
+import type { Policy } from "./policy.ts";
+import type { TripwireSettings } from "./settings.ts";
 import type { Violation } from "./verdict.ts";
 import type { GuardClass } from "./words.ts";
 

@@ -1,24 +1,17 @@
-import {
-  formatCanonical,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  sortedUnique,
-} from "../../core/canonical/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, sortedUnique } from "../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
-import { OUTPUTS, POLICY, STATUS } from "./contracts.ts";
+import { OUTPUTS, STATUS } from "./contracts.ts";
 import { diffTrees, formatRestoreDiff, type TreesDiff } from "./diff.ts";
-import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
+import type { JobSpec } from "./jobspec.ts";
 import { hashOutputs, type OutputItem, toDeclared } from "./outputs.ts";
 import { findLexicalCode, isInside } from "./path-rules.ts";
-import { ALWAYS_FORBIDDEN, CMP01, type Policy } from "./policy.ts";
-import { checkPaths } from "./preflight.ts";
 import { LISTED_MISMATCHES, type Proof } from "./proof.ts";
 import { checkRunLedger, type RunLedgerCheck } from "./run-ledger.ts";
 import { contentManifest, type DomainState, stateOf, type Trees } from "./tree.ts";
 import { decideVerdict, type Verdict } from "./verdict.ts";
 import type { Findings, TreesRead } from "./verify.ts";
+import { checkJobSpec, checkPolicy, same } from "./verify-declared.ts";
 
 /** Everything layer B needs, gathered once. */
 interface Gathered {
@@ -77,44 +70,6 @@ const CLOSING = ["OUTPUTS", "POST_MANIFEST", "PRE_MANIFEST", "RESTORE_DIFF", "RU
 function closingBody(artifacts: ArtifactFiles): string {
   const members = CLOSING.map((name) => `"${name}":${(artifacts.text(`${name}.json`) ?? "null\n").slice(0, -1)}`);
   return `{${members.join(",")}}`;
-}
-
-function checkPolicy(proof: Proof, artifacts: ArtifactFiles, wanted: string | null, errors: Findings): Policy | null {
-  const value = artifacts.value("POLICY.json")!;
-  if (POLICY.check(value).length > 0) {
-    errors.file("ARTIFACT_MALFORMED", "POLICY.json", "it is not a policy");
-    return null;
-  }
-  const policy = value as unknown as Policy;
-  const isFixed = policy.profile === "cmp-01";
-  const always = [...ALWAYS_FORBIDDEN, ...(isFixed ? CMP01.forbidden_roots : [])];
-  const fixed = isFixed
-    ? { runs_root: CMP01.runs_root, durable_roots: CMP01.durable_roots, catalytic_roots: CMP01.catalytic_roots }
-    : {};
-  const hasFixed = Object.entries(fixed).every(([key, roots]) => same(policy[key as keyof Policy], roots));
-  if (!always.every((root) => policy.forbidden_roots.includes(root)) || !hasFixed) {
-    errors.file("POLICY_WEAKENED", "POLICY.json", "it lacks roots that are always in it");
-  }
-  if (wanted !== null && proof.artifacts["POLICY.json"] !== wanted) {
-    errors.file("POLICY_MISMATCH", "POLICY.json", "it is not the policy that was asked for");
-  }
-  return policy;
-}
-
-function checkJobSpec(artifacts: ArtifactFiles, policy: Policy | null, errors: Findings): JobSpec | null {
-  const value = artifacts.value("JOBSPEC.json")!;
-  const { jobspec } = parseJobSpec(value);
-  if (jobspec === null || !same(normalizeJobSpec(jobspec), value)) {
-    errors.file("ARTIFACT_MALFORMED", "JOBSPEC.json", "it is not a normalised JobSpec");
-    return null;
-  }
-  if (policy !== null) {
-    const { ok, errors: found } = checkPaths(policy, jobspec, null);
-    const first = found[0];
-    if (!ok && first !== undefined)
-      errors.file("PREFLIGHT_VIOLATION", "JOBSPEC.json", `${first.pointer}: ${first.code}`);
-  }
-  return jobspec;
 }
 
 function haveSameDomains(jobspec: JobSpec, proof: Proof, pre: Trees, post: Trees): boolean {
@@ -263,9 +218,4 @@ function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Gathered
 function holds(value: JsonValue | undefined, members: object): boolean {
   if (!isJsonObject(value)) return false;
   return Object.entries(members).every(([key, member]) => same(value[key], member));
-}
-
-function same(a: unknown, b: unknown): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return formatCanonical(a) === formatCanonical(b);
 }

@@ -2,7 +2,7 @@ import { hashCanonical, type JsonObject, type JsonValue } from "../../core/canon
 import { toHex } from "../../core/hex.ts";
 import { formatTime } from "../../core/time.ts";
 import { readPolicy } from "./declare.ts";
-import { isEnvName } from "./jobspec.ts";
+import { isEnvName } from "./jobspec-fields.ts";
 import type { CatalyticPorts, TreeLook } from "./ports.ts";
 import { type RunResult, startCatalytic } from "./run.ts";
 import type { ViewChanges } from "./view-run.ts";

@@ -22,6 +22,7 @@ interface Ran {
   readonly noise: readonly string[];
   readonly inside: { readonly added: number; readonly changed: number; readonly removed: number };
   readonly compared: number;
+  readonly refused: { readonly lines: number; readonly shown: readonly string[] };
 }
 
 interface Problem {
@@ -60,10 +61,12 @@ interface Examined {
     readonly works: boolean;
     readonly reason: string | null;
     readonly blocks: readonly string[];
+    readonly gaps: readonly string[];
     readonly fix: string | null;
   }[];
   readonly chosen: string;
   readonly network_none: boolean;
+  readonly upper: readonly { readonly holds: string; readonly place: string; readonly file_system: string | null }[];
   readonly locks: readonly {
     readonly run_id: string;
     readonly path: string;
@@ -125,9 +128,19 @@ function tellSummary(ran: Ran, io: Io): void {
     `  outside: ${outside.length === 0 ? "nothing changed" : `${outside.length} changed`} among ${ran.compared} paths compared; ${blocked}`,
   );
   for (const { code, path } of ran.violations) io.note(`    ${code} ${path}`);
+  tellRefused(ran, io);
   for (const output of ran.outputs) io.note(`  output: ${output}`);
   for (const path of ran.quarantined) io.note(`  quarantine: ${ran.run_dir}/quarantine/${path}`);
   io.note(`  proof: ${ran.run_dir}/PROOF.json ${ran.proof_hash?.slice(0, 12) ?? ""}`);
+}
+
+/** Only the command is told what was refused; what it said about it is shown as its words. */
+function tellRefused({ refused }: Ran, io: Io): void {
+  if (refused.lines === 0) return;
+  io.note(`  blocked: the command complained in ${refused.lines} ${refused.lines === 1 ? "line" : "lines"}`);
+  for (const line of refused.shown) io.note(`    ${line}`);
+  if (refused.lines > refused.shown.length)
+    io.note(`    and ${refused.lines - refused.shown.length} more in STDERR.log`);
 }
 
 function exitOfRun(ran: Ran & { readonly exit_code_of?: string }): number {
@@ -302,12 +315,15 @@ export const noun: Noun = {
       operation: "catalytic.doctor",
       examples: ["verbatim catalytic doctor", "verbatim catalytic doctor --json"],
       render(examined, io) {
-        for (const { name, works, reason, blocks, fix } of examined.guards) {
+        for (const { name, works, reason, blocks, gaps, fix } of examined.guards) {
           const word = works ? io.paint.good("works") : io.paint.warn(reason ?? "no");
-          io.line(`${name.padEnd(11)} ${word}${works ? `, blocks ${blocks.join(", ") || "nothing"}` : ""}`);
+          const open = gaps.length === 0 || blocks.length === 0 ? "" : `; not ${gaps.join(", ")}`;
+          io.line(`${name.padEnd(11)} ${word}${works ? `, blocks ${blocks.join(", ") || "nothing"}${open}` : ""}`);
           if (fix !== null) io.line(`${" ".repeat(12)}${fix}`);
         }
         io.line(`chosen: ${examined.chosen}; network can be cut off: ${examined.network_none ? "yes" : "no"}`);
+        for (const { holds, place, file_system } of examined.upper)
+          io.line(`upper layers of ${holds}: on ${file_system ?? "an unknown file system"}, ${place}`);
         for (const lock of examined.locks)
           io.line(`lock: ${lock.path} by ${lock.run_id}, ${lock.halted ? "halted" : lock.state}`);
         for (const run of examined.dead_runs) io.line(`dead run: ${run}; verbatim catalytic recover ${run}`);

@@ -1,0 +1,74 @@
+import { VerbatimError } from "../../core/errors/index.ts";
+import { diffTrees } from "./diff.ts";
+import { listLocks, releaseLocks } from "./locks.ts";
+import { placeOf, worksOf } from "./places.ts";
+import type { CatalyticPorts } from "./ports.ts";
+import { readArtifact } from "./record-files.ts";
+import type { RecoveredRun } from "./recover.ts";
+import { repairDomains } from "./snapshots.ts";
+import { readTrees, type Tree } from "./tree.ts";
+
+/** A person's decision about a halted run: accept the domain as it is now. Recorded in the product ledger only. */
+export async function acceptCurrent(
+  ports: CatalyticPorts,
+  state: string,
+  decision: { readonly run_id: string; readonly by: string; readonly reason: string },
+): Promise<void> {
+  const halted = listLocks(ports.disk, ports.host, state).some(
+    ({ lock }) => lock.run_id === decision.run_id && lock.halted === true,
+  );
+  if (!halted) {
+    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${decision.run_id}`, where: decision.run_id });
+  }
+  await ports.records.append(`catalytic/${decision.run_id}`, "HALT_ACCEPTED", {
+    by: decision.by,
+    reason: decision.reason,
+  });
+  await ports.disk.discard(`${worksOf(state)}/${decision.run_id}`);
+  releaseLocks(ports, state, decision.run_id);
+}
+
+/**
+ * Looks again at the domains of a halted run: modes, links and empty folders are put back once more, and when everything
+ * equals PRE_TREE the domains are free again. Content is never overwritten.
+ */
+export async function retryHalted(
+  ports: CatalyticPorts,
+  state: string,
+  record: string,
+  runId: string,
+): Promise<RecoveredRun> {
+  const { disk, host, crypto } = ports;
+  const lock = listLocks(disk, host, state).find(
+    (seen) => seen.lock.run_id === runId && seen.lock.halted === true,
+  )?.lock;
+  const pre = readTrees(readArtifact(disk, record, "PRE_TREE.json") ?? undefined);
+  if (lock === undefined || pre === null) {
+    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${runId}`, where: runId });
+  }
+  const strict = readArtifact(disk, record, "JOBSPEC.json")?.["strict_mtime"] === true;
+  const read = async () => {
+    const post = new Map<string, Tree>();
+    for (const domain of pre.keys()) {
+      const options = { strict_mtime: strict, max_entries: Number.MAX_SAFE_INTEGER };
+      post.set(domain, (await disk.snapshot(placeOf(lock.root, domain), options)).entries as Tree);
+    }
+    return post;
+  };
+  repairDomains(disk, lock.root, pre, await read());
+  const { condition } = diffTrees(crypto, pre, await read());
+  if (condition !== null) {
+    return {
+      run_id: runId,
+      action: "halt",
+      code: "RESTORE_FAILED",
+      steps: ["COMPARE"],
+      final_status: "halted",
+      condition,
+    };
+  }
+  await ports.records.append(`catalytic/${runId}`, "HALT_RESOLVED", { domains: [...pre.keys()] });
+  releaseLocks(ports, state, runId);
+  const steps = ["COMPARE", "RELEASE_LOCKS"];
+  return { run_id: runId, action: "recover", code: null, steps, final_status: "unchanged", condition: null };
+}

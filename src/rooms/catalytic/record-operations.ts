@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { parseJson } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { encodeBase64 } from "../../core/trust/base64.ts";
+import { parsePolicy } from "../../core/trust/policy.ts";
+import { readPolicy } from "./declare.ts";
+import { readRecord } from "./record-files.ts";
+import { listRuns, readRun, toRecordPlace } from "./records.ts";
+import type { RoomPorts } from "./room-ports.ts";
+import { RUN_STATUSES } from "./run-record.ts";
+import { beginLook } from "./tree-now.ts";
+import { verifyRun } from "./verify.ts";
+
+const MAX_POLICY = 1024 * 1024;
+const MAX_ARTIFACT = 64 * 1024 * 1024;
+
+const problem = z.strictObject({
+  code: z.string(),
+  file: z.string().optional(),
+  path: z.string().optional(),
+  message: z.string(),
+  fix: z.string(),
+});
+
+export const catalyticVerify = defineOperation({
+  name: "catalytic.verify",
+  summary: "Recomputes everything a catalytic run states, and says whether to accept it.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    run: z.string().describe("The id of a run, or its directory."),
+    tree: z.enum(["auto", "none", "strict"]).default("auto").describe("Whether to look at outputs and domains now."),
+    pin: z
+      .array(z.string())
+      .default([])
+      .describe("A public key in hex the proof must be signed with; may be repeated."),
+    trust: z.string().optional().describe("A trust policy whose keys for scope PROOF count as pins."),
+    policy: z.string().optional().describe("A POLICY.json the run must have been judged by."),
+  }),
+  output: z.strictObject({
+    run_id: z.string(),
+    accepted: z.boolean(),
+    genuine: z.boolean(),
+    verified: z.boolean().nullable(),
+    condition: z.string().nullable(),
+    signature: z.strictObject({
+      state: z.enum(["absent", "unpinned", "pinned", "untrusted", "invalid"]),
+      keyid: z.string().nullable(),
+    }),
+    tree: z.enum(["matches", "drifted", "skipped", "unavailable"]),
+    errors: z.array(problem),
+    warnings: z.array(problem),
+  }),
+  async run(ports: RoomPorts, input) {
+    const place = toRecordPlace(ports, input.run);
+    const policy = input.policy === undefined ? null : await ports.files.read(input.policy, MAX_POLICY);
+    const look = input.tree === "none" ? null : beginLook(ports, place);
+    const result = await verifyRun(
+      ports.crypto,
+      { name: place.name, files: readRecord(ports.disk, place.record) },
+      {
+        pins: await gatherPins(ports, input, place.root),
+        policy_sha256: policy === null ? null : ports.crypto.sha256(policy),
+        strict_tree: input.tree === "strict",
+        tree: input.tree === "none" ? "skip" : (look ?? (() => null)),
+      },
+    );
+    return { ...result, errors: [...result.errors], warnings: [...result.warnings] };
+  },
+});
+
+async function gatherPins(
+  ports: RoomPorts,
+  input: { readonly pin: readonly string[]; readonly trust?: string | undefined },
+  root: string | null,
+): Promise<string[]> {
+  const pins = [...input.pin];
+  if (input.trust !== undefined) {
+    const policy = await parsePolicy(ports.crypto, parseJson(await ports.files.read(input.trust, MAX_POLICY)));
+    pins.push(
+      ...policy.keys
+        .filter(({ enabled, scopes }) => enabled && scopes.includes("PROOF"))
+        .map(({ public_key }) => public_key),
+    );
+  }
+  if (pins.length === 0 && root !== null)
+    pins.push(...(readPolicy(ports.places().config).settings.signing?.pinned_keys ?? []));
+  return pins;
+}
+
+export const catalyticShow = defineOperation({
+  name: "catalytic.show",
+  summary: "Shows one catalytic run: what it declared, what happened, what to do next.",
+  effect: "read",
+  input: z.strictObject({
+    run: z.string().describe("The id of a run, or its directory."),
+    artifact: z.string().optional().describe("Print the exact bytes of this artifact instead."),
+  }),
+  output: z.strictObject({
+    run_id: z.string(),
+    jobspec: z.unknown(),
+    status: z.unknown(),
+    proof: z.unknown().nullable(),
+    outputs: z.array(z.unknown()),
+    quarantined: z.array(z.string()),
+    artifact_base64: z.string().optional(),
+  }),
+  async run(ports: RoomPorts, input) {
+    const run = readRun(ports, toRecordPlace(ports, input.run));
+    if (input.artifact === undefined) return run;
+    const place = toRecordPlace(ports, input.run);
+    const bytes = readRecord(ports.disk, place.record).get(input.artifact);
+    if (bytes === undefined || bytes.length > MAX_ARTIFACT)
+      throw new VerbatimError("ARTIFACT_UNKNOWN", { where: input.artifact });
+    return { ...run, artifact_base64: encodeBase64(bytes) };
+  },
+});
+
+export const catalyticList = defineOperation({
+  name: "catalytic.list",
+  summary: "Lists the catalytic runs of this workspace, newest first.",
+  effect: "read",
+  input: z.strictObject({
+    status: z
+      .enum([...RUN_STATUSES, "unfinished"])
+      .optional()
+      .describe("Only runs with this status."),
+    limit: z.int().min(1).max(10_000).default(50).describe("At most this many."),
+  }),
+  output: z.strictObject({
+    runs: z.array(
+      z.strictObject({
+        run_id: z.string(),
+        job_id: z.string(),
+        status: z.string(),
+        condition: z.string().nullable(),
+        started: z.string(),
+        guard: z.string(),
+        outputs: z.int(),
+        proof_hash: z.string().nullable(),
+      }),
+    ),
+  }),
+  run: async (ports: RoomPorts, input) => ({ runs: listRuns(ports, input.status ?? null, input.limit) }),
+});

@@ -1,0 +1,59 @@
+import { formatCanonical } from "../../core/canonical/index.ts";
+import type { ArtifactFiles } from "./artifact-files.ts";
+import { POLICY } from "./contracts.ts";
+import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
+import { ALWAYS_FORBIDDEN, CMP01, type Policy } from "./policy.ts";
+import { checkPaths } from "./preflight.ts";
+import type { Proof } from "./proof.ts";
+import type { Findings } from "./verify.ts";
+
+/** POLICY.json: its shape, the roots that are always in it, and whether it is the one that was asked for. */
+export function checkPolicy(
+  proof: Proof,
+  artifacts: ArtifactFiles,
+  wanted: string | null,
+  errors: Findings,
+): Policy | null {
+  const value = artifacts.value("POLICY.json")!;
+  if (POLICY.check(value).length > 0) {
+    errors.file("ARTIFACT_MALFORMED", "POLICY.json", "it is not a policy");
+    return null;
+  }
+  const policy = value as unknown as Policy;
+  const isFixed = policy.profile === "cmp-01";
+  const always = [...ALWAYS_FORBIDDEN, ...(isFixed ? CMP01.forbidden_roots : [])];
+  const fixed = isFixed
+    ? { runs_root: CMP01.runs_root, durable_roots: CMP01.durable_roots, catalytic_roots: CMP01.catalytic_roots }
+    : {};
+  const hasFixed = Object.entries(fixed).every(([key, roots]) => same(policy[key as keyof Policy], roots));
+  if (!always.every((root) => policy.forbidden_roots.includes(root)) || !hasFixed) {
+    errors.file("POLICY_WEAKENED", "POLICY.json", "it lacks roots that are always in it");
+  }
+  if (wanted !== null && proof.artifacts["POLICY.json"] !== wanted) {
+    errors.file("POLICY_MISMATCH", "POLICY.json", "it is not the policy that was asked for");
+  }
+  return policy;
+}
+
+/** JOBSPEC.json: normalised, and every declared path passes the rules that need no disk. */
+export function checkJobSpec(artifacts: ArtifactFiles, policy: Policy | null, errors: Findings): JobSpec | null {
+  const value = artifacts.value("JOBSPEC.json")!;
+  const { jobspec } = parseJobSpec(value);
+  if (jobspec === null || !same(normalizeJobSpec(jobspec), value)) {
+    errors.file("ARTIFACT_MALFORMED", "JOBSPEC.json", "it is not a normalised JobSpec");
+    return null;
+  }
+  if (policy !== null) {
+    const { ok, errors: found } = checkPaths(policy, jobspec, null);
+    const first = found[0];
+    if (!ok && first !== undefined)
+      errors.file("PREFLIGHT_VIOLATION", "JOBSPEC.json", `${first.pointer}: ${first.code}`);
+  }
+  return jobspec;
+}
+
+/** Whether two values have the same canonical form; a value that is not there equals only itself. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return formatCanonical(a) === formatCanonical(b);
+}
