@@ -2,11 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/app.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
-import { worldRoutes } from "../../src/surfaces/http/worlds.ts";
+import { toolsFor } from "../../src/surfaces/mcp/tool-table.ts";
 import { openWorld } from "../../src/world.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { runCanary } from "../support/world-canary.ts";
+import { openDoor } from "../support/world-canary-door.ts";
+import { findUndrivenTools } from "../support/world-canary-mcp.ts";
 import { findDriven, findUndriven } from "../support/world-canary-reads.ts";
 import { findUndrivenRoutes } from "../support/world-canary-routes.ts";
 
@@ -32,14 +33,34 @@ describe("the canary", () => {
     expect(findUndriven()).toEqual([]);
   });
 
-  it("is thought of at every route, and a route is open to no more than it believes", () => {
+  it("is thought of at every route of the server, and a route is open to no more than it believes", async () => {
     const app = openApp({ door: "http", start: "/", env: {}, platform: process.platform });
-    const { routes } = worldRoutes(app, new WorldStreams(app));
-    expect(findUndrivenRoutes(routes)).toEqual([]);
-    const closed = { method: "post", path: "/api/worlds/:id/fork", summary: "", reads: false } as const;
-    expect(findUndrivenRoutes([{ ...closed, who: "viewer" }])).toEqual(["viewer post /:id/fork"]);
-    const fresh = { method: "get", path: "/api/worlds/:id/diary", summary: "", reads: true } as const;
-    expect(findUndrivenRoutes([{ ...fresh, who: "operator" }])).toEqual(["operator get /:id/diary"]);
+    await using door = await openDoor(app, "call");
+    const { routes, registered } = door;
+    expect(findUndrivenRoutes(door)).toEqual([]);
+    expect(registered.length).toBeGreaterThan(routes.length);
+    const more = (method: "get" | "post", path: string, who: "viewer" | "operator") => ({
+      registered: [...registered, `${method.toUpperCase()} ${path}`],
+      routes: [...routes, { method, path, who, summary: "", reads: method === "get" }],
+    });
+    expect(findUndrivenRoutes(more("post", "/api/worlds/:id/fork", "viewer"))).toEqual(["viewer post /:id/fork"]);
+    expect(findUndrivenRoutes(more("get", "/api/worlds/:id/diary", "operator"))).toEqual(["operator get /:id/diary"]);
+    expect(findUndrivenRoutes({ routes, registered: [...registered, "GET /api/diary"] })).toEqual(["GET /api/diary"]);
+  });
+
+  it("is thought of at every tool and every kind of resource of MCP", () => {
+    expect(findUndrivenTools()).toEqual([]);
+    const diary = { action: "diary", operation: "world.diary", fields: [] };
+    const tools = toolsFor(false).map((tool) => ({ ...tool, verbs: [...tool.verbs, diary] as never }));
+    expect(findUndrivenTools(tools)).toContain("world_beat diary");
+    expect(findUndrivenTools(undefined, toolsFor(false))).toEqual([
+      "world_beat",
+      "world_beat",
+      "world_beat",
+      "world_beat",
+      "world_beat",
+    ]);
+    expect(findUndrivenTools(undefined, undefined, ["symbols", "worlds"])).toEqual(["worlds"]);
   });
 
   it("is thought of at every verb of the command line that reads as somebody", async () => {

@@ -33,6 +33,7 @@ export interface ToolResult {
     readonly error?: { readonly code: string; readonly fix: string; readonly details: Record<string, unknown> | null };
   };
   readonly isError?: boolean;
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 const INFO = { name: "verbatim-tests", version: "0.0.0" };

@@ -16,8 +16,8 @@ export interface Totals {
 type Drive = (viewer: string, story: Story) => readonly object[];
 
 /** No entry and no word of any story. */
-const NO_ENTRY = "e_aaaaaaaaaaaaaaaa";
-const NO_WORD = "zqnowherezq";
+export const NO_ENTRY = "e_aaaaaaaaaaaaaaaa";
+export const NO_WORD = "zqnowherezq";
 
 /**
  * How each operation of worlds is driven, or why it need not be:
@@ -29,7 +29,8 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.projection": (viewer, { cursors }) => [
     { viewer },
     { viewer, limit: 2 },
-    ...cursors.flatMap((cursor) => [
+    // A cursor of the operator holds for nobody else, whichever it is.
+    ...cursors.slice(0, viewer === "GEORGE" ? cursors.length : 2).flatMap((cursor) => [
       { viewer, after: cursor },
       { viewer, before: cursor },
     ]),
@@ -104,20 +105,67 @@ export function findDriven(): string[] {
   return Object.keys(OPERATIONS).filter((name) => typeof OPERATIONS[name] === "function");
 }
 
-/** Looks at everything a viewer can read of a world and at every error on the way. */
+const DRIVEN = (WORLD_OPERATIONS as readonly unknown[] as readonly Operation<WorldRoom>[]).filter(
+  ({ name }) => typeof OPERATIONS[name] === "function",
+);
+/** These look whether they could write, or write an answer, so they cannot run inside a reading of others. */
+const OWN_DOOR: ReadonlySet<string> = new Set(["world.health", "world.invoke"]);
+
+/** What the routes of a viewer show. */
+const AT_DOORS: ReadonlySet<string> = new Set([
+  "world.projection",
+  "world.entry",
+  "world.search",
+  "world.capsule",
+  "world.pocket",
+  "world.export",
+]);
+
+interface Read {
+  readonly story: Story;
+  readonly world: string;
+  readonly label: string;
+}
+
+/** Looks at everything that everybody but one can read of a world; who watches at the doors asks there. */
+export async function readAsOthers(room: WorldRoom, watcher: string, read: Read, totals: Totals): Promise<void> {
+  for (const viewer of EVERYBODY) {
+    const operations = viewer === watcher ? DRIVEN.filter(({ name }) => !AT_DOORS.has(name)) : DRIVEN;
+    await readAs(
+      room,
+      viewer,
+      read,
+      totals,
+      operations.filter(({ name }) => !OWN_DOOR.has(name)),
+    );
+  }
+}
+
+/** Looks through operations that cannot run inside a reading of others. */
+export async function readAlone(room: WorldRoom, read: Read, totals: Totals): Promise<void> {
+  const alone = DRIVEN.filter(({ name }) => OWN_DOOR.has(name));
+  for (const viewer of EVERYBODY) await readAs(room, viewer, read, totals, alone);
+}
+
+/** Looks at what a viewer can read of a world and at every error on the way. */
 export async function readAs(
   room: WorldRoom,
   viewer: string,
-  { story, world, label }: { readonly story: Story; readonly world: string; readonly label: string },
+  { story, world, label }: Read,
   totals: Totals,
+  operations: readonly Operation<WorldRoom>[] = DRIVEN,
 ): Promise<void> {
-  const hidden = findHidden(story, viewer);
-  for (const operation of WORLD_OPERATIONS as readonly unknown[] as readonly Operation<WorldRoom>[]) {
+  const isFirst = viewer === EVERYBODY[0];
+  for (const operation of operations) {
     const drive = OPERATIONS[operation.name];
     if (typeof drive !== "function") continue;
+    // What knows no viewer is the same for all of them, so it may hold no secret at all.
+    const isForAll = !takes(operation, "viewer") && operation.name !== "world.invoke" && !isOperators(operation);
+    if (isForAll && !isFirst) continue;
+    const hidden = isForAll ? story.secrets.map(({ word }) => word) : findHidden(story, viewer);
     const nothing = new Map<string, string>();
     for (const input of drive(viewer, story)) {
-      const output = await answer(room, operation, takesWorld(operation) ? { ...input, world } : input);
+      const output = await answer(room, operation, takes(operation, "world") ? { ...input, world } : input);
       totals.outputs++;
       const what = `${label}: ${operation.name} as ${viewer}`;
       noteLeaks(totals, what, hidden, output, JSON.stringify(input));
@@ -126,8 +174,13 @@ export async function readAs(
   }
 }
 
-function takesWorld({ input }: Operation<WorldRoom>): boolean {
-  return "world" in ((input as { readonly shape?: object }).shape ?? {});
+function takes({ input }: Operation<WorldRoom>, field: string): boolean {
+  return field in ((input as { readonly shape?: object }).shape ?? {});
+}
+
+/** Shows what the operator was answered. */
+function isOperators({ name }: Operation<WorldRoom>): boolean {
+  return name === "world.invocation";
 }
 
 interface Asked {
@@ -177,7 +230,8 @@ export async function answer(room: WorldRoom, operation: Operation<WorldRoom>, i
     for await (const line of operation.lines(room, parsed as never)) lines.push(line);
     return lines.join("\n");
   } catch (thrown) {
-    if (!isVerbatimError(thrown)) throw thrown;
+    // A fault of ours would say nothing about any secret, and so hide that nothing was asked.
+    if (!isVerbatimError(thrown) || thrown.code === "INTERNAL") throw thrown;
     const { code, message, where, fix, details } = thrown;
     return JSON.stringify({ code, message, where, fix, details: details as JsonValue });
   }

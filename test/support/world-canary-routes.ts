@@ -1,157 +1,222 @@
-import { Hono } from "hono";
-import type { App } from "../../src/app/app-type.ts";
-import type { Operation } from "../../src/core/operation.ts";
-import { WORLD_OPERATIONS, type WorldRoom } from "../../src/rooms/world/operations/index.ts";
-import { toErrorBody } from "../../src/surfaces/http/failure.ts";
-import { WorldStreams } from "../../src/surfaces/http/stream.ts";
-import { type Variables, type WorldRoute, worldRoutes } from "../../src/surfaces/http/worlds.ts";
-import { findHidden, noteLeaks, type Totals } from "./world-canary-reads.ts";
+import { envelope } from "./world.ts";
+import type { Answered, Asked, CanaryDoor } from "./world-canary-door.ts";
+import { OWNER_TOKEN } from "./world-canary-door.ts";
+import { findHidden, NO_ENTRY, NO_WORD, noteLeaks, type Totals } from "./world-canary-reads.ts";
 import { EVERYBODY, type Story } from "./world-canary-story.ts";
 
-type Paths = (story: Story) => readonly string[];
+interface Request {
+  readonly path: string;
+  readonly body?: unknown;
+  /** What is asked for, where hidden and unknown must look the same; null asks for what never was. */
+  readonly about?: string | null;
+  /** Id that is new each time. */
+  readonly once?: string;
+}
 
-/** How every route that a viewer's token opens is driven; a route that is not here fails the canary. */
-const VIEWER_ROUTES: Readonly<Record<string, Paths>> = {
-  "get ": () => [""],
-  "get /:id": () => [""],
-  // Live, from the beginning of the story on: see `watchRoutes`.
+/** A request that was answered is answered again as it was, so each look needs a name of its own. */
+let glances = 0;
+
+type Requests = (story: Story) => readonly Request[];
+
+/** How every route that a viewer's token opens is driven. */
+const VIEWER_ROUTES: Readonly<Record<string, Requests>> = {
+  "get ": () => [{ path: "" }],
+  "get /:id": () => [{ path: "" }],
+  // Live, from the beginning of the story on, and again from a cursor that is not this viewer's.
   "get /:id/stream": () => [],
   "get /:id/projection": ({ cursors }) => [
-    "/projection",
-    "/projection?limit=2",
-    ...cursors.flatMap((cursor) => [`/projection?after=${cursor}`, `/projection?before=${cursor}`]),
+    { path: "/projection" },
+    { path: "/projection?limit=2" },
+    ...cursors.flatMap((cursor) => [{ path: `/projection?after=${cursor}` }, { path: `/projection?before=${cursor}` }]),
   ],
-  "get /:id/entries/:entry": ({ entryIds }) => entryIds.map((id) => `/entries/${id}`),
+  "get /:id/entries/:entry": ({ entryIds }) => [
+    { path: `/entries/${NO_ENTRY}`, about: null },
+    ...entryIds.map((id) => ({ path: `/entries/${id}`, about: id })),
+  ],
   "get /:id/search": ({ secrets }) => [
-    ...secrets.map(({ word }) => `/search?q=${word}`),
-    "/search?q=the+harbour+boat&limit=20",
-    "/search?q=&from=2020-01-01T00:00Z&limit=20",
+    { path: `/search?q=${NO_WORD}`, about: null },
+    ...secrets.map(({ word }) => ({ path: `/search?q=${word}`, about: word })),
+    { path: "/search?q=the+harbour+boat&limit=20" },
+    { path: "/search?q=&from=2020-01-01T00:00Z&limit=20" },
   ],
-  "get /:id/capsules/:person": () => EVERYBODY.map((person) => `/capsules/${person}`),
-  "get /:id/people": () => ["/people"],
-  "get /:id/pocket": () => ["/pocket"],
-  "get /:id/export": () => ["/export?kind=viewer", "/export"],
-  "get /:id/verify": () => ["/verify"],
+  "get /:id/capsules/:person": () => EVERYBODY.map((person) => ({ path: `/capsules/${person}` })),
+  "get /:id/people": () => [{ path: "/people" }],
+  "get /:id/pocket": () => [{ path: "/pocket" }],
+  "get /:id/export": () => [{ path: "/export?kind=viewer" }, { path: "/export" }],
+  "get /:id/verify": () => [{ path: "/verify" }],
 };
 
-/** Routes for others than viewers; a viewer's token is refused at each before anything is looked at. */
-const CLOSED_ROUTES: ReadonlySet<string> = new Set([
-  "owner post ",
-  "owner patch /:id/settings",
-  "operator post /:id/invocations",
-  "operator get /:id/invocations/:request",
-  "operator delete /:id/invocations/:request",
-  "owner post /:id/people",
-  "owner patch /:id/people/:person",
-  "owner post /:id/people/:person/tokens",
-  "operator put /:id/presence",
-  "operator post /:id/scene",
-  "operator post /:id/pocket/calendar",
-  "operator post /:id/pocket/calendar/:item/close",
-  "operator post /:id/pocket/messages",
-  "owner get /:id/calls",
-  "owner get /:id/calls/:call",
-  "owner post /:id/fork",
-  "owner post /import",
-  "owner post /:id/imports",
+/** How every route that the operator's token opens besides is driven; a viewer's token is refused at each. */
+const OPERATOR_ROUTES: Readonly<Record<string, Requests>> = {
+  "post /:id/invocations": ({ cursors }) =>
+    [undefined, ...cursors].map((stream_cursor) => {
+      const request_id = `glance-${++glances}`;
+      const ui = stream_cursor === undefined ? {} : { stream_cursor };
+      const body = envelope(request_id, "", { mode: { kind: "NO_OP" }, ui });
+      return { path: "/invocations", body, once: request_id };
+    }),
+  "get /:id/invocations/:request": ({ requests }) =>
+    ["never", ...requests].map((id) => ({ path: `/invocations/${id}` })),
+  "delete /:id/invocations/:request": ({ requests }) => [{ path: `/invocations/${requests[0] ?? "never"}` }],
+  // These change a world; a refusal must not say more than it was told.
+  "put /:id/presence": () => [{ path: "/presence", body: { present: ["NOWHERE"] } }],
+  "post /:id/scene": () => [{ path: "/scene", body: { present: ["NOWHERE"] } }],
+  "post /:id/pocket/calendar": () => [{ path: "/pocket/calendar", body: {} }],
+  "post /:id/pocket/calendar/:item/close": () => [{ path: "/pocket/calendar/k_none/close" }],
+  "post /:id/pocket/messages": () => [{ path: "/pocket/messages", body: {} }],
+};
+
+/** Routes for the owner; every token of a world is refused at each before anything is looked at. */
+const OWNER_ROUTES: ReadonlySet<string> = new Set([
+  "post ",
+  "patch /:id/settings",
+  "post /:id/people",
+  "patch /:id/people/:person",
+  "post /:id/people/:person/tokens",
+  "get /:id/calls",
+  "get /:id/calls/:call",
+  "post /:id/fork",
+  "post /import",
+  "post /:id/imports",
 ]);
 
-const nameOf = ({ method, path }: WorldRoute): string => `${method} ${path.replace("/api/worlds", "")}`;
+/** Everything else the server answers. */
+const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "open">> = {
+  "ALL /*": "middleware",
+  "ALL /api/*": "middleware",
+  "GET /": "fixed",
+  "GET /page.css": "fixed",
+  "GET /page.js": "fixed",
+  "GET /api/openapi.json": "fixed",
+  "GET /api/docs": "fixed",
+  "GET /api/health": "open",
+  "GET /api/metrics": "owner",
+  "POST /api/operations/:name": "owner",
+  "ALL /mcp": "owner",
+};
+
+const BASE = "/api/worlds";
+type Route = CanaryDoor["routes"][number];
+const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path.replace(BASE, "")}`;
 
 /** Routes that the canary does not know, or that are open to more than it believes. */
-export function findUndrivenRoutes(routes: readonly WorldRoute[]): string[] {
-  return routes
-    .filter((route) =>
-      route.who === "viewer" ? !(nameOf(route) in VIEWER_ROUTES) : !CLOSED_ROUTES.has(`${route.who} ${nameOf(route)}`),
-    )
-    .map((route) => `${route.who} ${nameOf(route)}`);
-}
-
-/** Listens to the server-sent events of a viewer while a story is told, and then asks at every route. */
-export interface Watch {
-  /** Ends when the viewer's stream has shown a text. */
-  until(text: string): Promise<void>;
-  finish(story: Story, label: string, totals: Totals): Promise<void>;
-}
-
-/** The routes of HTTP on a room, as the holder of a viewer's token of one world meets them. */
-export function watchRoutes(room: WorldRoom, world: string, viewer: string): Watch {
-  const app = toApp(room);
-  const streams = new WorldStreams(app);
-  const { hono: worlds, routes } = worldRoutes(app, streams);
-  const hono = new Hono<{ Variables: Variables }>();
-  let count = 0;
-  let logged = "";
-  hono.onError((thrown, call) => {
-    logged += `${thrown.stack ?? thrown.message}\n`;
-    const { status, body } = toErrorBody(thrown);
-    return call.json(body, status as 500);
+export function findUndrivenRoutes({ routes, registered }: Pick<CanaryDoor, "routes" | "registered">): string[] {
+  const known = routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  const foreign = registered.filter((one) => !(one in OTHER_ROUTES) && !known.includes(one));
+  const undriven = routes.filter((route) => {
+    if (route.who === "viewer") return !(nameOf(route) in VIEWER_ROUTES);
+    return route.who === "operator" ? !(nameOf(route) in OPERATOR_ROUTES) : !OWNER_ROUTES.has(nameOf(route));
   });
-  hono.use(async (call, next) => {
-    // Every request counts as somebody else's: how often one may ask is not the matter here.
-    call.set("caller", { role: "viewer", world_id: world, viewer, counted_as: `${viewer} ${count++}` });
-    await next();
-  });
-  hono.route("/api/worlds", worlds);
-  const ask = async (method: string, path: string): Promise<{ status: number; text: string }> => {
-    const response = await hono.request(`/api/worlds${path}`, { method: method.toUpperCase() });
-    return { status: response.status, text: `${response.status} ${await response.text()}` };
-  };
-  const stream = listen(streams.open({ world, viewer, after: undefined, status: false }));
-  return {
-    until: (text) => stream.until(text),
-    async finish(story, label, totals) {
-      await stream.cancel();
-      await streams.close();
-      const hidden = findHidden(story, viewer);
-      noteLeaks(totals, `${label}: server-sent events of ${viewer}`, hidden, stream.text());
-      for (const route of routes) {
-        const name = nameOf(route);
-        if (route.who !== "viewer") {
-          const path = name.slice(route.method.length + 1).replace(":id", world);
-          const { status, text } = await ask(route.method, path.replaceAll(/:\w+/g, "r0"));
-          if (status !== 403) totals.leaks.push(`${label}: ${name} answers a viewer with ${text.slice(0, 80)}`);
-          continue;
-        }
-        for (const path of VIEWER_ROUTES[name]?.(story) ?? []) {
-          const { text } = await ask(route.method, name === "get " ? "" : `/${world}${path}`);
-          totals.outputs++;
-          noteLeaks(totals, `${label}: ${name} for ${viewer}`, hidden, text, path);
-        }
-      }
-      noteLeaks(totals, `${label}: the log`, hidden, logged);
-    },
-  };
+  return [...foreign, ...undriven.map((route) => `${route.who} ${nameOf(route)}`)];
 }
 
-/** What the routes need of an app, on the operations of this room alone. */
-function toApp(room: WorldRoom): App {
-  const find = (name: string): Operation<WorldRoom> =>
-    (WORLD_OPERATIONS as readonly unknown[] as readonly Operation<WorldRoom>[]).find((one) => one.name === name)!;
-  return {
-    call: async (name: string, input: unknown) => find(name).run(room, find(name).input.parse(input) as never),
-    lines: (name: string, input: unknown) => find(name).lines!(room, find(name).input.parse(input) as never),
-  } as unknown as App;
+/** Everything of one story that the holder of a token is answered, by what was asked. */
+export type Answers = ReadonlyMap<string, string>;
+
+/** Who asks: the tokens of one viewer, who may not ask too often with any of them. */
+export interface Asker {
+  readonly viewer: string;
+  readonly world: string;
+  token(): Promise<string>;
 }
 
-function listen(stream: ReadableStream<Uint8Array>): {
-  until(text: string): Promise<void>;
-  text(): string;
-  cancel(): Promise<void>;
-} {
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  let seen = "";
-  const readOn = async (): Promise<boolean> => {
-    const { done, value } = await reader.read();
-    if (value !== undefined) seen += decoder.decode(value, { stream: true });
-    return done;
-  };
-  return {
-    async until(text) {
-      while (!seen.includes(text)) if (await readOn()) throw new Error(`the stream ended before ${text}`);
-    },
-    text: () => seen,
-    cancel: () => reader.cancel(),
-  };
+/** Asks at every route as a viewer, and looks at every answer. */
+export async function askEverywhere(
+  door: CanaryDoor,
+  asker: Asker,
+  story: Story,
+  label: string,
+  totals: Totals,
+  hidden: readonly string[] = findHidden(story, asker.viewer),
+): Promise<Answers> {
+  const { viewer, world } = asker;
+  const answers = new Map<string, string>();
+  const ask = async (method: string, path: string, more: Asked = {}): Promise<Answered> =>
+    door.ask(method, path, { token: await asker.token(), ...more });
+  for (const route of door.routes) {
+    const name = nameOf(route);
+    const isOpen = route.who === "viewer" || (route.who === "operator" && viewer === "GEORGE");
+    if (!isOpen) {
+      const path = route.path.replace(":id", world).replaceAll(/:\w+/g, "r0");
+      const { status, text } = await ask(route.method, path);
+      if (status !== 403) totals.leaks.push(`${label}: ${name} answers a viewer with ${text.slice(0, 80)}`);
+      continue;
+    }
+    let nothing = "";
+    for (const [i, { path, about, once = "-", ...more }] of (VIEWER_ROUTES[name] ?? OPERATOR_ROUTES[name])?.(
+      story,
+    ).entries() ?? []) {
+      const { text } = await ask(route.method, name === "get " ? BASE : `${BASE}/${world}${path}`, more);
+      totals.outputs++;
+      answers.set(`${name} ${i} ${path}`, text.replaceAll(once, "-"));
+      noteLeaks(totals, `${label}: ${name} for ${viewer}`, hidden, text, path);
+      if (about === null) nothing = text;
+      const isHidden = typeof about === "string" && (hidden.includes(about) || isHiddenEntry(story, about, viewer));
+      if (isHidden && text !== nothing) totals.leaks.push(`${label}: ${name}: ${about} is not as if it did not exist`);
+    }
+  }
+  const page = answers.get("get /:id/projection 0 /projection") ?? "";
+  if (!page.includes(story.last_line)) totals.leaks.push(`${label}: the projection of ${viewer} shows nothing`);
+  const health = await ask("get", "/api/health");
+  answers.set("get health", health.text);
+  noteLeaks(totals, `${label}: the health`, allWords(story), health.text);
+  for (const [method, path] of CLOSED) {
+    const { status } = await ask(method, path, method === "post" ? { body: { world, viewer: "ANA" } } : {});
+    if (status !== 403) totals.leaks.push(`${label}: ${path} answers a viewer with ${status}`);
+  }
+  return answers;
+}
+
+const CLOSED = [
+  ["get", "/api/metrics"],
+  ["post", "/api/operations/world.projection"],
+  ["post", "/api/operations/ledger.export"],
+  ["post", "/mcp"],
+] as const;
+
+function isHiddenEntry(story: Story, id: string, viewer: string): boolean {
+  return story.audiences.get(id)?.has(viewer) === false;
+}
+
+const allWords = ({ secrets }: Story): string[] => secrets.map(({ word }) => word);
+
+/** Whoever has no token, or one of another world, learns nothing: not even whether there is such a world. */
+export async function askAsStranger(
+  door: CanaryDoor,
+  stranger: string,
+  world: string,
+  label: string,
+  totals: Totals,
+): Promise<void> {
+  for (const { method, path } of door.routes) {
+    if (!path.includes(":id")) continue;
+    const at = (id: string): string => path.replace(":id", id).replaceAll(/:\w+/g, "r0");
+    const here = await door.ask(method, at(world), { token: stranger });
+    const nowhere = await door.ask(method, at("w_nowhere"), { token: stranger });
+    totals.outputs += 2;
+    if (here.text.replaceAll(world, "w_nowhere") !== nowhere.text || here.status !== 404)
+      totals.leaks.push(`${label}: ${method} ${path} tells a stranger of the world: ${here.text.slice(0, 200)}`);
+    const { status } = await door.ask(method, at(world));
+    if (status !== 401) totals.leaks.push(`${label}: ${method} ${path} answers without a token: ${status}`);
+  }
+}
+
+/** What does not depend on who asks has no secret in it, and the measured figures no name either. */
+export async function askAsOwner(
+  door: CanaryDoor,
+  secrets: readonly string[],
+  titles: readonly string[],
+  totals: Totals,
+): Promise<void> {
+  const fixed = Object.entries(OTHER_ROUTES).filter(([, kind]) => kind === "fixed" || kind === "open");
+  for (const [route] of fixed) {
+    const { status, text } = await door.ask("get", route.slice("GET ".length), { token: OWNER_TOKEN });
+    totals.outputs++;
+    if (status !== 200) totals.leaks.push(`${route} answers with ${status}`);
+    noteLeaks(totals, route, secrets, text);
+  }
+  const { status, text } = await door.ask("get", "/api/metrics", { token: OWNER_TOKEN });
+  totals.outputs++;
+  if (status !== 200 || !text.includes("verbatim_world_sse_clients")) totals.leaks.push("there are no metrics");
+  noteLeaks(totals, "the metrics", [...secrets, ...titles, ...EVERYBODY], text);
 }

@@ -59,7 +59,7 @@ export async function tellStory(
   model: ListedModel,
   seed: number,
   totals: Found,
-  begun: (world: string) => void,
+  begun: () => Promise<void>,
 ): Promise<Story> {
   const dice = makeDice(seed + 1);
   const pick = <T>(all: readonly T[]): T => all[dice(all.length)]!;
@@ -87,7 +87,7 @@ export async function tellStory(
       },
     },
   });
-  begun(world);
+  await begun();
   const story: Story = {
     world,
     fork: null,
@@ -135,19 +135,9 @@ export async function tellStory(
         await addCalendarItem(worlds.ports, world, item);
         break;
       }
-      case 4: {
-        const chat = [{ name: "ana", is_user: false, mes: `boat ${secret(["GEORGE", "ANA"])}` }];
-        const bytes = new TextEncoder().encode(
-          `{"user_name":"x"}\n${chat.map((one) => JSON.stringify(one)).join("\n")}`,
-        );
-        await importFile(worlds.ports, world, bytes, {
-          preview: false,
-          lore: "world",
-          enter: false,
-          expand_names: true,
-        });
+      case 4:
+        await importChat(worlds.ports, world, "ana", `boat ${secret(["GEORGE", "ANA"])}`);
         break;
-      }
       default: {
         const people = present.filter((id) => id !== "GEORGE");
         const speaker = people.length === 0 ? null : pick(people);
@@ -191,6 +181,40 @@ export async function tellStory(
     story.fork = (await forkWorld(worlds.ports, world, asked)).world_id;
   }
   return story;
+}
+
+/** A chat of one line, which its speaker and the operator know. */
+async function importChat(ports: TestWorlds["ports"], world: string, speaker: string, line: string): Promise<void> {
+  const said = JSON.stringify({ name: speaker, is_user: false, mes: line });
+  const bytes = new TextEncoder().encode(`{"user_name":"x"}\n${said}`);
+  await importFile(ports, world, bytes, { preview: false, lore: "world", enter: false, expand_names: true });
+}
+
+/** Goes on where one of them is not: nothing of it may change what they see. */
+export async function tellUnseen(
+  worlds: TestWorlds,
+  model: ListedModel,
+  story: Story,
+  unseenBy: string,
+  seed: number,
+): Promise<void> {
+  const { ports } = worlds;
+  const known = EVERYBODY.filter((id) => id !== unseenBy);
+  const secret = (what: string): string => {
+    const word = `zq${seed}unseen${what}q`;
+    story.secrets.push({ word, known_to: new Set(known) });
+    return word;
+  };
+  const [from, ...to] = known;
+  await addMessage(ports, story.world, { from: from!, text: `Not a word: ${secret("message")}`, visible_to: to });
+  const item = { title: `Tide ${secret("item")}`, time: "2027-01-01T09:00Z", location: null, notes: null };
+  await addCalendarItem(ports, story.world, { ...item, visible_to: known });
+  await startScene(ports, story.world, { text: `The boat ${secret("scene")}.`, present: known });
+  if (unseenBy === "GEORGE") return;
+  model.answers.length = 0;
+  model.answers.push(says(known[1]!, `The harbour ${secret("answer")}.`));
+  await worlds.beats.invoke(story.world, envelope("unseen", `The boat ${secret("line")}`));
+  model.prompts.length = 0;
 }
 
 /** A beat of the operator, whose answer may hold only what the operator may know; a scene too long is refused. */

@@ -1,8 +1,16 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openApp } from "../../src/app/app.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
-import { ListedModel, openWorlds } from "./world.ts";
-import { readAs, type Totals } from "./world-canary-reads.ts";
-import { type Watch, watchRoutes } from "./world-canary-routes.ts";
-import { EVERYBODY, tellStory } from "./world-canary-story.ts";
+import { makeToken, setPresence } from "../../src/rooms/world/service/worlds.ts";
+import { ListedModel, openWorlds, type TestWorlds } from "./world.ts";
+import { type CanaryDoor, openDoor, toApp } from "./world-canary-door.ts";
+import { callTools, listResources } from "./world-canary-mcp.ts";
+import { findHidden, noteLeaks, readAlone, readAs, readAsOthers, type Totals } from "./world-canary-reads.ts";
+import { type Answers, type Asker, askAsOwner, askAsStranger, askEverywhere } from "./world-canary-routes.ts";
+import { StillStore } from "./world-canary-still.ts";
+import { EVERYBODY, type Story, tellStory, tellUnseen } from "./world-canary-story.ts";
 
 export interface CanaryResult {
   readonly sequences: number;
@@ -12,6 +20,13 @@ export interface CanaryResult {
   readonly leaks: readonly string[];
 }
 
+/** Of so many stories one is looked at through a socket, the composed app and transactions of each operation. */
+const WHOLE_DOOR = 20;
+/** Of so many stories one goes on with what its watcher cannot see. */
+const UNSEEN = 4;
+const REQUESTS_A_TOKEN = 100;
+const TOKENS = 3;
+
 /** Runs random stories full of secrets and looks for each secret in everything made for whoever may not know it. */
 export async function runCanary(options: {
   readonly url?: string;
@@ -19,29 +34,141 @@ export async function runCanary(options: {
   readonly count: number;
 }): Promise<CanaryResult> {
   const model = new ListedModel();
-  await using worlds = await openWorlds({ models: model, ...(options.url === undefined ? {} : { url: options.url }) });
-  const room: WorldRoom = {
-    ...worlds.ports,
-    beats: worlds.beats,
-    default_world: null,
-    writable: async () => worlds.ports.store,
-  };
+  // What a crash of the machine would lose does not matter here, so memory will do for a disk.
+  const memory = "/dev/shm";
+  const root = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "verbatim-canary-"));
+  const folder = join(root, ".verbatim", "state");
+  mkdirSync(folder, { recursive: true });
   const totals: Totals = { outputs: 0, prompts: 0, secrets: 0, leaks: [] };
-  for (let seed = options.from; seed < options.from + options.count; seed++) {
-    // Over many stories everybody listens at the door of HTTP; what everybody reads is asked of the operations.
-    const watcher = EVERYBODY[seed % EVERYBODY.length]!;
-    let watch: Watch | null = null;
-    const story = await tellStory(worlds, model, seed, totals, (world) => {
-      watch = watchRoutes(room, world, watcher);
-    });
-    await watch!.until(story.last_line);
-    await watch!.finish(story, `seed ${seed}`, totals);
-    for (const viewer of EVERYBODY)
-      await readAs(room, viewer, { story, world: story.world, label: `seed ${seed}` }, totals);
-    if (story.fork !== null) {
-      await readAs(room, watcher, { story, world: story.fork, label: `fork of seed ${seed}` }, totals);
+  try {
+    const url = options.url === undefined ? {} : { url: options.url };
+    await using worlds = await openWorlds({ models: model, folder, ...url });
+    const env = options.url === undefined ? {} : { VERBATIM_DATABASE_URL: options.url };
+    await using app = openApp({ door: "http", start: root, env, platform: process.platform });
+    const still = new StillStore(worlds.ports.store);
+    const room: WorldRoom = {
+      ...worlds.ports,
+      store: still.store,
+      beats: worlds.beats,
+      default_world: null,
+      writable: async () => worlds.ports.store,
+    };
+    await using near = await openDoor(toApp(room), "call");
+    await using far = await openDoor(app, "socket");
+    const run = { worlds, model, room, still, near, far, totals };
+    const words: string[] = [];
+    let stranger: string | null = null;
+    for (let seed = options.from; seed < options.from + options.count; seed++) {
+      const { story, token } = await runStory(run, seed, stranger);
+      stranger = token;
+      words.push(...story.secrets.map(({ word }) => word));
     }
-    totals.secrets += story.secrets.length;
+    totals.secrets = words.length;
+    for (const door of [near, far]) {
+      await askAsOwner(door, words, ["Canary"], totals);
+      noteLeaks(totals, "the log", words, door.takeLog());
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true });
   }
   return { sequences: options.count, ...totals };
+}
+
+interface Run {
+  readonly worlds: TestWorlds;
+  readonly model: ListedModel;
+  readonly room: WorldRoom;
+  readonly still: StillStore;
+  readonly near: CanaryDoor;
+  readonly far: CanaryDoor;
+  readonly totals: Totals;
+}
+
+/** One story: everybody reads it by operations, and one of them watches it at the doors. */
+async function runStory(
+  run: Run,
+  seed: number,
+  stranger: string | null,
+): Promise<{ readonly story: Story; readonly token: string }> {
+  const { worlds, model, room, totals } = run;
+  const isWhole = seed % WHOLE_DOOR === 0;
+  const door = isWhole ? run.far : run.near;
+  const viewer = EVERYBODY[seed % EVERYBODY.length]!;
+  const label = `seed ${seed}`;
+  const world = `w_canary-${seed}`;
+  const asker = makeAsker(run, world, viewer);
+  let events: Awaited<ReturnType<CanaryDoor["listen"]>> | undefined;
+  const story = await tellStory(worlds, model, seed, totals, async () => {
+    events = await door.listen(`/api/worlds/${world}/stream`, await asker.token());
+  });
+  // Who follows is told at once of what another process would look for after a while.
+  worlds.beats.hub.committed(world);
+  await events!.until(story.last_line);
+  await setPresence(
+    worlds.ports,
+    world,
+    EVERYBODY.filter((id) => id !== viewer),
+  );
+  const read = { story, world, label };
+  await readAlone(room, read, totals);
+  await asker.prepare();
+  // The operator's looks are written down, and what stands still cannot be written.
+  const stand = <T>(look: () => Promise<T>): Promise<T> =>
+    isWhole || viewer === "GEORGE" ? look() : run.still.during(look);
+  const before = await stand(async () => {
+    await readAsOthers(room, viewer, read, totals);
+    if (story.fork !== null)
+      await readAs(room, viewer, { story, world: story.fork, label: `fork of ${label}` }, totals);
+    await callTools(door, viewer, story, label, totals);
+    return askEverywhere(door, asker, story, label, totals);
+  });
+  if (isWhole) await listResources(door, story, label, totals);
+  if (stranger !== null && seed % WHOLE_DOOR === 1) await askAsStranger(door, stranger, world, label, totals);
+  if (seed % UNSEEN === 0) {
+    const told = { ...story, secrets: [...story.secrets] };
+    await tellUnseen(worlds, model, story, viewer, seed);
+    await asker.prepare();
+    const after = await stand(async () => {
+      await callTools(door, viewer, story, label, totals);
+      return askEverywhere(door, asker, told, label, totals, findHidden(story, viewer));
+    });
+    noteChanges(totals, `${label}: for ${viewer}`, before, after);
+  }
+  await events!.cancel();
+  worlds.beats.hub.committed(world);
+  noteLeaks(totals, `${label}: server-sent events of ${viewer}`, findHidden(story, viewer), events!.text());
+  return { story, token: await asker.token() };
+}
+
+/** What somebody cannot see must not change a byte of what they are answered. */
+function noteChanges(totals: Totals, what: string, before: Answers, after: Answers): void {
+  for (const [asked, answer] of before) {
+    if (after.get(asked) !== answer) totals.leaks.push(`${what}: ${asked} changed by what is hidden`);
+  }
+}
+
+/** Tokens of one viewer, made ahead of what needs them. */
+function makeAsker(
+  { worlds }: Pick<Run, "worlds">,
+  world: string,
+  viewer: string,
+): Asker & { prepare(): Promise<void> } {
+  const tokens: string[] = [];
+  let left = 0;
+  const prepare = async (): Promise<void> => {
+    while (tokens.length < TOKENS) tokens.push((await makeToken(worlds.ports, world, viewer)).token);
+  };
+  return {
+    viewer,
+    world,
+    prepare,
+    async token() {
+      if (left-- <= 0) {
+        tokens.shift();
+        left = REQUESTS_A_TOKEN - 1;
+        if (tokens.length === 0) await prepare();
+      }
+      return tokens[0]!;
+    },
+  };
 }

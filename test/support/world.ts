@@ -62,6 +62,7 @@ export async function openWorlds(
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "verbatim-world-"));
   const path = join(folder, "store.db");
   let uuid = 0;
+  let drawn = 0;
   const mine = ++seed + process.pid * 1000;
   const base = {
     crypto: nodeCrypto,
@@ -74,7 +75,12 @@ export async function openWorlds(
     ...base,
     store,
     content,
-    random: { bytes: (count) => Uint8Array.from({ length: count }, (_, i) => (i * 7 + mine) % 256) },
+    random: {
+      bytes(count) {
+        const draw = ++drawn;
+        return Uint8Array.from({ length: count }, (_, i) => (i < 4 ? draw >> (8 * i) : i * 7 + mine) % 256);
+      },
+    },
     pace: processPace,
     zones: makeZones(),
     graphemes: intlGraphemes,

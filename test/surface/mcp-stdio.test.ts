@@ -254,12 +254,24 @@ describe.each(GENERATIONS)("tools for the %s client", (generation) => {
   });
 
   it("play a world", async () => {
-    const said = await call(client(), "world_beat", { action: "say", text: `The ${generation} tide is out.` });
-    expect(said.structuredContent).toMatchObject({ result: "WROTE" });
-    const seen = await call(client(), "world_beat", { action: "look", limit: 4 });
-    expect(JSON.stringify(seen.structuredContent)).toContain(`The ${generation} tide is out.`);
-    expect(await refusal(client(), "world_beat", { world: "w_nowhere" })).toBe("WORLD_NOT_FOUND");
-    expect(await refusal(client(), "world_beat", { action: "look", after: "c1.forged" })).toBe("CURSOR_INVALID");
+    const text = `The ${generation} tide is out.`;
+    const said = await call(client(), "world_beat", { text, request_id: `tide-${generation}` });
+    const line = expect.objectContaining({ channel: "USER", text });
+    const stream = { entries: expect.arrayContaining([line]) };
+    expect(said.structuredContent).toMatchObject({ stream, debug: { wrote: true } });
+    expect(said._meta).toMatchObject({ "verbatim/world.say": { result: "WROTE", replayed: false } });
+    const again = await call(client(), "world_beat", { text, request_id: `tide-${generation}` });
+    expect(again.structuredContent).toEqual(said.structuredContent);
+    const seen = await call(client(), "world_beat", { action: "projection", limit: 4 });
+    expect(JSON.stringify(seen.structuredContent)).toContain(text);
+    const found = await call(client(), "world_beat", { action: "search", query: `${generation} tide out` });
+    const result = expect.objectContaining({ verbatim_excerpt: text });
+    expect(found.structuredContent).toMatchObject({ empty: false, results: expect.arrayContaining([result]) });
+    const quoted = await call(client(), "world_beat", { action: "capsule", person: "GEORGE" });
+    expect(quoted.structuredContent).toMatchObject({ person_id: "GEORGE" });
+    expect(await refusal(client(), "world_beat", { world_id: "w_nowhere" })).toBe("WORLD_NOT_FOUND");
+    expect(await refusal(client(), "world_beat", { action: "search", world: "x", query: "x" })).toBe("INPUT_INVALID");
+    expect(await refusal(client(), "world_beat", { action: "projection", cursor: "c1.forged" })).toBe("CURSOR_INVALID");
   });
 
   it("do not exist under another name", async () => {

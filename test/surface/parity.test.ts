@@ -157,7 +157,9 @@ const TOOL_CASES: readonly ToolCase[] = [
   { tool: "patch_check", operation: "workflow.patch-check", input: { patch: "", no_git: true } },
   { tool: "bundle_verify", operation: "jobs.bundle-verify", input: { path: "nothing" } },
   { tool: "world_beat", action: "list", operation: "world.list", input: {} },
-  { tool: "world_beat", operation: "world.beat", input: { world: "w_none" } },
+  { tool: "world_beat", action: "search", operation: "world.search", input: { query: "tide" } },
+  { tool: "world_beat", action: "capsule", operation: "world.capsule", input: { person: "ANA" } },
+  { tool: "world_beat", action: "projection", operation: "world.projection", input: {} },
 ];
 
 describe.each(TOOL_CASES)("$operation $input", ({ tool, action, operation, input }) => {

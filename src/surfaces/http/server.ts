@@ -12,7 +12,8 @@ import type { McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
-import { type Variables, worldRoutes } from "./worlds.ts";
+import type { Variables, WorldRoute } from "./world-door.ts";
+import { worldRoutes } from "./worlds.ts";
 
 export interface HttpOptions {
   /** A workspace opened at the door `http`. */
@@ -45,7 +46,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const isLocal = isLoopback(options.host);
   const token = options.token ?? (isLocal ? null : `vo_${randomBytes(24).toString("hex")}`);
   const streams = new WorldStreams(options.app);
-  const hono = await makeApp(options, isLocal, token, streams);
+  const { hono } = await makeHttpDoor({ ...options, token: token ?? undefined }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -65,14 +66,13 @@ async function passTime(app: App): Promise<void> {
   if (worlds.length > 0) await app.call("world.autonomy", {});
 }
 
-async function makeApp(
-  { app, version, host, log, mcp }: HttpOptions,
-  isLocal: boolean,
-  token: string | null,
+/** The whole door as a function from request to response, with the routes of worlds as they are documented. */
+export async function makeHttpDoor(
+  { app, version, host, token, log, mcp }: Omit<HttpOptions, "port">,
   streams: WorldStreams,
-): Promise<Hono<{ Variables: Variables }>> {
+): Promise<{ readonly hono: Hono<{ Variables: Variables }>; readonly routes: readonly WorldRoute[] }> {
   const hono = new Hono<{ Variables: Variables }>();
-  const callers = new Callers(app, isLocal, token);
+  const callers = new Callers(app, isLoopback(host), token ?? null);
   const allowed = allowedHosts(host);
 
   hono.onError((thrown, call) => {
@@ -125,7 +125,7 @@ async function makeApp(
   const document = toOpenApi(version, operations, routes);
   hono.get("/api/openapi.json", (call) => call.json(document));
   hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
-  return hono;
+  return { hono, routes };
 }
 
 function toDocs(

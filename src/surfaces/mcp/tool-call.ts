@@ -18,11 +18,12 @@ export async function callTool(
   const { onFailure, ...during } = options;
   try {
     const { verb, input } = readInput(tool, asked);
-    const admit = (output: unknown): void => void answers.answer(output);
+    const toAnswer = (output: unknown): ToolAnswer => pickAnswer(answers, verb, output as Record<string, unknown>);
+    const admit = (output: unknown): void => void toAnswer(output);
     const run = (whole: Input) => app.call(verb.operation, whole, { ...during, admit });
     const isBeat = during.signal !== undefined && BEATS.has(verb.operation);
     const output = isBeat ? await runBeat(app, input, options, run) : await run(input);
-    return answers.answer(output);
+    return toAnswer(output);
   } catch (thrown) {
     onFailure(thrown);
     return answers.refuse(thrown);
@@ -39,7 +40,15 @@ function readInput(tool: ToolPlan, asked: Input): { readonly verb: ToolVerb; rea
   }
   const foreign = Object.keys(rest).find((field) => !verb.fields.includes(field));
   if (foreign !== undefined) throw refuseField(tool, verb, foreign);
-  return { verb, input: rest };
+  const whole = Object.entries({ ...verb.defaults, ...rest });
+  return { verb, input: Object.fromEntries(whole.map(([field, value]) => [verb.renamed?.[field] ?? field, value])) };
+}
+
+/** The contract object where an output only carries one; how it came about stands beside it. */
+function pickAnswer(answers: Answers, { part, operation }: ToolVerb, output: Input): ToolAnswer {
+  if (part === undefined) return answers.answer(output);
+  const { [part]: picked, ...beside } = output;
+  return { ...answers.answer(picked), _meta: { [`verbatim/${operation}`]: beside } };
 }
 
 /** A field of the operation that this door does not take is as unknown as any other. */
@@ -57,7 +66,7 @@ function invalid(pointer: string, message: string): VerbatimError {
   });
 }
 
-const BEATS: ReadonlySet<string> = new Set(["world.beat", "world.say"]);
+const BEATS: ReadonlySet<string> = new Set(["world.say"]);
 
 /** A beat that the client gives up on is stopped as the operator would; what was said is kept. */
 async function runBeat(

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { App } from "../../app/app-type.ts";
 import type { Operation } from "../../core/operation.ts";
 import { shareParts } from "./shared-parts.ts";
-import type { ToolPlan } from "./tool-table.ts";
+import type { ToolPlan, ToolVerb } from "./tool-table.ts";
 
 export type JsonSchema = Record<string, unknown>;
 type ObjectSchema = JsonSchema & { readonly type: "object" };
@@ -60,7 +60,7 @@ async function describeTool(app: App, tool: ToolPlan): Promise<ListedTool> {
     title: tool.title,
     description: tool.description,
     inputSchema: await toInputSchema(app, tool, operations),
-    outputSchema: toOutputSchema(operations),
+    outputSchema: toOutputSchema(tool, operations),
     annotations: {
       readOnlyHint: effects.every((effect) => effect === "read"),
       destructiveHint: effects.includes("mutate"),
@@ -72,12 +72,12 @@ async function describeTool(app: App, tool: ToolPlan): Promise<ListedTool> {
 
 interface Fields {
   readonly properties: Record<string, JsonSchema>;
-  readonly required: readonly string[];
+  readonly required?: readonly string[];
 }
 
 /** One flat object: models and the services behind them do not take alternatives at the top of an input schema. */
 async function toInputSchema(app: App, tool: ToolPlan, operations: readonly Operation[]): Promise<ObjectSchema> {
-  const verbs = tool.verbs.map((verb, i) => pickFields(operations[i]!, verb.fields));
+  const verbs = tool.verbs.map((verb, i) => pickFields(operations[i]!, verb));
   const properties: Record<string, JsonSchema> = {};
   if (tool.verbs.length > 1) {
     const actions = tool.verbs.map(({ action }) => action);
@@ -87,14 +87,16 @@ async function toInputSchema(app: App, tool: ToolPlan, operations: readonly Oper
   for (const [field, object] of Object.entries(tool.contracts ?? {})) {
     properties[field] = { ...properties[field], ...(await readContract(app, object)) };
   }
-  const required = verbs[0]!.required.filter((field) => verbs.every((verb) => verb.required.includes(field)));
-  return { type: "object", properties, required: [...required], additionalProperties: false };
+  const required = verbs[0]!.required?.filter((field) => verbs.every((verb) => verb.required?.includes(field)));
+  return { type: "object", properties, required: required ?? [], additionalProperties: false };
 }
 
-function pickFields(operation: Operation, fields: readonly string[]): Fields {
+function pickFields(operation: Operation, { fields, renamed = {}, defaults = {} }: ToolVerb): Fields {
   const schema = toJsonSchema(operation.input, "input") as unknown as Fields;
-  const properties = Object.fromEntries(fields.map((field) => [field, schema.properties[field]!]));
-  return { properties, required: (schema.required ?? []).filter((field) => fields.includes(field)) };
+  const known = (field: string) => renamed[field] ?? field;
+  const properties = Object.fromEntries(fields.map((field) => [field, schema.properties[known(field)]!]));
+  const required = fields.filter((field) => schema.required?.includes(known(field)) && !Object.hasOwn(defaults, field));
+  return { properties, required };
 }
 
 /** The schema of a contract object as part of another one. */
@@ -115,10 +117,12 @@ function withoutNames(value: unknown): unknown {
 
 const NAMES: ReadonlySet<string> = new Set(["$schema", "$id"]);
 
-function toOutputSchema(operations: readonly Operation[]): ObjectSchema {
+function toOutputSchema(tool: ToolPlan, operations: readonly Operation[]): ObjectSchema {
   const variants = new Map<string, JsonSchema>();
-  for (const { output } of operations) {
-    const schema = toJsonSchema(output, "output");
+  for (const [i, { output }] of operations.entries()) {
+    const whole = toJsonSchema(output, "output");
+    const { part } = tool.verbs[i]!;
+    const schema = part === undefined ? whole : (whole as unknown as Fields).properties[part]!;
     variants.set(JSON.stringify(schema), schema);
   }
   return shareParts({ type: "object", anyOf: [...variants.values(), REFUSAL] }) as ObjectSchema;

@@ -3,6 +3,12 @@ export interface ToolVerb {
   readonly action: string;
   readonly operation: string;
   readonly fields: readonly string[];
+  /** Fields that the operation calls otherwise, and how. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  /** Fields that may be left out here, and what they are then. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+  /** Member of the output that is the answer; what stands beside it goes into `_meta` under this verb's name. */
+  readonly part?: string;
   /** Also for an agent in its cage: changes nothing that the agent itself may not change. */
   readonly caged?: true;
 }
@@ -23,7 +29,8 @@ export interface ToolPlan {
 
 const MESSAGE = ["message", "run_id"] as const;
 const PAGE = ["after", "limit"] as const;
-const BEAT = ["world", "request_id", "at", "timezone", "pause", "resume", "cursor"] as const;
+const BEAT = ["text", "world_id", "request_id", "at", "timezone", "pause", "resume", "cursor"] as const;
+const WORLD = { world_id: "world" } as const;
 
 /**
  * The tools in the order in which they are listed. Eight, because every client pays for the list in every conversation.
@@ -118,11 +125,34 @@ const TOOLS: readonly ToolPlan[] = [
     name: "world_beat",
     title: "Play a world",
     description:
-      "beat: let a beat pass. say: say something as the operator. look: a page of what a viewer may see. list: the worlds.",
+      "beat: say text or let a beat pass. projection: what a viewer may see. search, capsule: exact lines. list: the worlds.",
     verbs: [
-      { action: "beat", operation: "world.beat", fields: BEAT },
-      { action: "say", operation: "world.say", fields: ["text", ...BEAT] },
-      { action: "look", operation: "world.projection", fields: ["world", "viewer", "after", "before", "limit"] },
+      {
+        action: "beat",
+        operation: "world.say",
+        fields: BEAT,
+        renamed: WORLD,
+        defaults: { text: "" },
+        part: "output",
+      },
+      {
+        action: "projection",
+        operation: "world.projection",
+        fields: ["world_id", "viewer", "cursor", "before", "limit"],
+        renamed: { ...WORLD, cursor: "after" },
+      },
+      {
+        action: "search",
+        operation: "world.search",
+        fields: ["query", "world_id", "viewer", "person", "from", "to", "limit"],
+        renamed: WORLD,
+      },
+      {
+        action: "capsule",
+        operation: "world.capsule",
+        fields: ["person", "world_id", "viewer"],
+        renamed: WORLD,
+      },
       { action: "list", operation: "world.list", fields: [] },
     ],
     idempotent: false,

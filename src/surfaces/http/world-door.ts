@@ -1,0 +1,102 @@
+import { type Context, Hono } from "hono";
+import type { App } from "../../app/app-type.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { type Caller, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
+import { RateLimit } from "./rate.ts";
+
+export interface Variables {
+  readonly caller: Caller;
+}
+
+type Env = { Variables: Variables };
+export type Call = Context<Env>;
+type Who = "owner" | "operator" | "viewer";
+
+/** One route of worlds, as the OpenAPI document lists it. */
+export interface WorldRoute {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  readonly path: string;
+  readonly who: Who;
+  readonly summary: string;
+  /** Whether it shows something of a world; a test drives a secret at each of them. */
+  readonly reads: boolean;
+  /** The operation behind it, whose schemas describe the body and the answer. */
+  readonly operation?: string;
+  /** Names in the query. */
+  readonly query?: readonly string[];
+}
+
+/** What the OpenAPI document says about a route besides its address. */
+type RouteFacts = Pick<WorldRoute, "operation" | "query">;
+
+const INVOCATIONS_A_SECOND = 10;
+const READS_A_SECOND = 60;
+
+/** The door of worlds: who may use a route is checked and counted here, before anything is looked at. */
+export class WorldDoor {
+  readonly app: App;
+  readonly hono = new Hono<Env>();
+  readonly routes: WorldRoute[] = [];
+  readonly #invocations = new RateLimit(INVOCATIONS_A_SECOND);
+  readonly #reads = new RateLimit(READS_A_SECOND);
+
+  constructor(app: App) {
+    this.app = app;
+  }
+
+  /** Adds a route. */
+  route(
+    method: WorldRoute["method"],
+    path: string,
+    who: Who,
+    summary: string,
+    facts: RouteFacts,
+    handle: (call: Call, world: string) => Promise<Response>,
+  ): void {
+    const isRead = method === "get" && path !== "";
+    this.routes.push({ method, path: `/api/worlds${path}`, who, summary, reads: isRead, ...facts });
+    const limit = method === "post" && path.endsWith("/invocations") ? this.#invocations : this.#reads;
+    this.hono.on(method.toUpperCase(), path === "" ? "/" : path, async (call) => {
+      const caller = call.get("caller");
+      const world = call.req.param("id") ?? "";
+      if (world !== "") requireWorld(caller, world);
+      if (who === "owner") requireOwner(caller);
+      if (who === "operator") requireOperator(caller);
+      limit.take(caller.counted_as);
+      return handle(call, world);
+    });
+  }
+
+  /** Runs an operation and answers with its output. */
+  async answer(call: Call, name: string, input: object): Promise<Response> {
+    return call.json(await this.app.call(name, dropAbsent(input)));
+  }
+}
+
+/** Under which key a control write happens once. */
+export function keyOf(call: Call): string | undefined {
+  return call.req.header("idempotency-key");
+}
+
+/** As whom this call reads. */
+export function viewerIn(call: Call): string | undefined {
+  return viewerOf(call.get("caller"), call.req.query("viewer"));
+}
+
+/** A number of the query; what is none is refused by the operation. */
+export function numberIn(call: Call, name: string): number | undefined {
+  const text = call.req.query(name);
+  if (text === undefined) return undefined;
+  return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** A switch of the query. Anything but true and false is refused: a preview that was mistyped must not write. */
+export function switchIn(call: Call, name: string): boolean {
+  const text = call.req.query(name) ?? "false";
+  if (text === "true" || text === "false") return text === "true";
+  throw new VerbatimError("INPUT_INVALID", { message: `/${name}: true or false`, where: `/${name}` });
+}
+
+export function dropAbsent(input: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}

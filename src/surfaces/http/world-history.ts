@@ -1,0 +1,86 @@
+import type { App } from "../../app/app-type.ts";
+import { IMPORT_LIMIT, readBytes, readInput } from "./body.ts";
+import { requireOwner } from "./caller.ts";
+import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor } from "./world-door.ts";
+
+/** Routes about the whole of a world: forks, files and verification. */
+export function addHistoryRoutes(door: WorldDoor): void {
+  door.route("post", "/:id/fork", "owner", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
+    const { world_id, ...rest } = await readInput(call);
+    return door.answer(call, "world.fork", { ...rest, id: world_id, world });
+  });
+  door.route(
+    "get",
+    "/:id/export",
+    "viewer",
+    "Exports a world, or a viewer's part of it.",
+    { query: ["kind", "viewer"] },
+    async (call, world) => {
+      const kind = call.req.query("kind") ?? "full";
+      if (kind === "full") requireOwner(call.get("caller"));
+      return exportStream(door.app, { world, kind, viewer: viewerIn(call) });
+    },
+  );
+  door.route(
+    "post",
+    "/import",
+    "owner",
+    "Imports an exported world.",
+    { operation: "world.import-bytes", query: ["as", "preview"] },
+    async (call) => {
+      const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
+      const preview = switchIn(call, "preview");
+      return door.answer(call, "world.import-bytes", { base64, as: call.req.query("as"), preview });
+    },
+  );
+  door.route(
+    "post",
+    "/:id/imports",
+    "owner",
+    "Imports a card, lorebook or chat, or shows what it would write.",
+    { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
+    async (call, world) => {
+      const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
+      const { lore, enter, macros } = call.req.query();
+      const options = {
+        key: keyOf(call),
+        preview: switchIn(call, "preview"),
+        lore,
+        no_enter: enter === "false",
+        keep_macros: macros === "keep",
+      };
+      return door.answer(call, "world.import-bytes", { world, base64, ...options });
+    },
+  );
+  door.route("get", "/:id/verify", "viewer", "Checks a world.", {}, async (call, world) => {
+    const report = (await door.app.call("world.verify", { world })) as { readonly ok: boolean };
+    return call.json(call.get("caller").role === "owner" ? report : { ok: report.ok });
+  });
+}
+
+/** The file as it is made. What is refused is refused before the answer begins, with its own status. */
+async function exportStream(
+  app: App,
+  input: { world: string; kind: string; viewer: string | undefined },
+): Promise<Response> {
+  const lines = app.lines("world.export", dropAbsent(input))[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let next = await lines.next();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (next.done === true) {
+        controller.close();
+        return;
+      }
+      controller.enqueue(encoder.encode(`${next.value}\n`));
+      next = await lines.next();
+    },
+    cancel: async () => void (await lines.return?.(undefined)),
+  });
+  return new Response(body, {
+    headers: {
+      "Content-Type": "application/jsonl",
+      "Content-Disposition": `attachment; filename="${input.world}.vworld.jsonl"`,
+    },
+  });
+}

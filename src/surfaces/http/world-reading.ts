@@ -1,0 +1,157 @@
+import type { App } from "../../app/app-type.ts";
+import { requireOwner } from "./caller.ts";
+import type { WorldStreams } from "./stream.ts";
+import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldDoor } from "./world-door.ts";
+
+const STREAM_HEADERS = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store, no-transform",
+  "X-Accel-Buffering": "no",
+} as const;
+
+/** Routes that show something of a world, each as one viewer may see it, or to the owner only. */
+export function addReadingRoutes(door: WorldDoor, streams: WorldStreams): void {
+  door.route("get", "", "viewer", "Lists worlds.", { operation: "world.list" }, async (call) =>
+    listFor(door.app, call),
+  );
+  door.route("get", "/:id", "viewer", "Shows a world.", {}, async (call, world) => showFor(door.app, call, world));
+  door.route(
+    "get",
+    "/:id/stream",
+    "viewer",
+    "Follows a world as server-sent events.",
+    { query: ["viewer", "after"] },
+    async (call, world) => {
+      const caller = call.get("caller");
+      await door.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
+      const after = call.req.header("last-event-id") ?? call.req.query("after");
+      const status = caller.role !== "viewer";
+      return new Response(streams.open({ world, viewer: viewerIn(call), after, status }), { headers: STREAM_HEADERS });
+    },
+  );
+  door.route(
+    "get",
+    "/:id/projection",
+    "viewer",
+    "Shows a page of lines.",
+    { operation: "world.projection", query: ["viewer", "after", "before", "limit"] },
+    async (call, world) => {
+      const { after, before } = call.req.query();
+      return door.answer(call, "world.projection", {
+        world,
+        viewer: viewerIn(call),
+        after,
+        before,
+        limit: numberIn(call, "limit"),
+      });
+    },
+  );
+  door.route(
+    "get",
+    "/:id/entries/:entry",
+    "viewer",
+    "Shows one entry.",
+    { operation: "world.entry", query: ["viewer"] },
+    async (call, world) =>
+      door.answer(call, "world.entry", {
+        world,
+        viewer: viewerIn(call),
+        entry_id: call.req.param("entry"),
+        audience: call.get("caller").role === "owner",
+      }),
+  );
+  door.route(
+    "get",
+    "/:id/search",
+    "viewer",
+    "Finds lines by words.",
+    { operation: "world.search", query: ["viewer", "q", "person", "from", "to", "limit"] },
+    async (call, world) => {
+      const { q, person, from, to } = call.req.query();
+      return door.answer(call, "world.search", {
+        world,
+        viewer: viewerIn(call),
+        query: q ?? "",
+        person,
+        from,
+        to,
+        limit: numberIn(call, "limit"),
+      });
+    },
+  );
+  door.route(
+    "get",
+    "/:id/capsules/:person",
+    "viewer",
+    "Quotes a person.",
+    { operation: "world.capsule", query: ["viewer", "derived"] },
+    async (call, world) =>
+      door.answer(call, "world.capsule", {
+        world,
+        viewer: viewerIn(call),
+        person: call.req.param("person"),
+        derived: wantsNote(call),
+      }),
+  );
+  door.route("get", "/:id/people", "viewer", "Lists people.", { operation: "world.people" }, async (call, world) =>
+    door.answer(call, "world.people", { world }),
+  );
+  door.route(
+    "get",
+    "/:id/pocket",
+    "viewer",
+    "Shows clock, calendar and messages.",
+    { operation: "world.pocket", query: ["viewer"] },
+    async (call, world) => door.answer(call, "world.pocket", { world, viewer: viewerIn(call) }),
+  );
+  door.route(
+    "get",
+    "/:id/calls",
+    "owner",
+    "Lists model calls.",
+    { operation: "world.calls", query: ["request_id", "limit"] },
+    async (call, world) =>
+      door.answer(call, "world.calls", {
+        world,
+        request_id: call.req.query("request_id"),
+        limit: numberIn(call, "limit"),
+      }),
+  );
+  door.route(
+    "get",
+    "/:id/calls/:call",
+    "owner",
+    "Shows a model call.",
+    { operation: "world.call" },
+    async (call, world) => door.answer(call, "world.call", { world, call_id: call.req.param("call") }),
+  );
+}
+
+/** A note costs a model call, so only the owner can ask for one. */
+function wantsNote(call: Call): boolean {
+  if (!switchIn(call, "derived")) return false;
+  requireOwner(call.get("caller"));
+  return true;
+}
+
+/** Nobody learns of a world they have no right to. */
+async function listFor(app: App, call: Call): Promise<Response> {
+  const { worlds } = (await app.call("world.list", {})) as { worlds: { world_id: string; title: string }[] };
+  const { role, world_id } = call.get("caller");
+  if (role === "owner") return call.json({ worlds });
+  return call.json({
+    worlds: worlds
+      .filter((one) => one.world_id === world_id)
+      .map((one) => ({ world_id: one.world_id, title: one.title })),
+  });
+}
+
+/** Counts and positions tell what is hidden, so only the owner sees them. */
+async function showFor(app: App, call: Call, world: string): Promise<Response> {
+  const shown = (await app.call("world.show", { world })) as Record<string, unknown>;
+  if (call.get("caller").role === "owner") return call.json(shown);
+  const { settings, people, world_time, timezone, paused, writer } = shown;
+  const { title, operator_id, operator_name, pocket } = settings as Record<string, unknown>;
+  const clock = (pocket as { clock_hidden: boolean }).clock_hidden ? {} : { world_time, timezone, paused };
+  return call.json({ world_id: world, title, operator_id, operator_name, people, writer, ...clock });
+}

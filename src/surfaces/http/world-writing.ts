@@ -1,0 +1,116 @@
+import { readInput, readStrict } from "./body.ts";
+import { dropAbsent, keyOf, type WorldDoor } from "./world-door.ts";
+
+/** Routes that change a world. */
+export function addWritingRoutes(door: WorldDoor): void {
+  door.route("post", "", "owner", "Makes a world.", { operation: "world.new" }, async (call) =>
+    call.json(await door.app.call("world.new", await readInput(call)), 201),
+  );
+  door.route(
+    "patch",
+    "/:id/settings",
+    "owner",
+    "Changes settings.",
+    { operation: "world.settings-set" },
+    async (call, world) =>
+      door.answer(call, "world.settings-set", { world, settings: await readInput(call), key: keyOf(call) }),
+  );
+  door.route("post", "/:id/invocations", "operator", "Runs an invocation envelope.", {}, async (call, world) => {
+    const done = (await door.app.call("world.invoke", { world, envelope: await readStrict(call) })) as {
+      readonly body: string;
+      readonly headers: Record<string, string>;
+      readonly replayed: boolean;
+    };
+    const headers = { ...done.headers, ...(done.replayed ? { "Idempotent-Replayed": "true" } : {}) };
+    return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
+  });
+  door.route(
+    "get",
+    "/:id/invocations/:request",
+    "operator",
+    "Shows the state of an invocation.",
+    { operation: "world.invocation" },
+    async (call, world) => door.answer(call, "world.invocation", { world, request_id: call.req.param("request") }),
+  );
+  door.route(
+    "delete",
+    "/:id/invocations/:request",
+    "operator",
+    "Stops the writer of a running beat.",
+    { operation: "world.stop" },
+    async (call, world) => door.answer(call, "world.stop", { world, request_id: call.req.param("request") }),
+  );
+  door.route("post", "/:id/people", "owner", "Adds a person.", { operation: "world.people-add" }, async (call, world) =>
+    door.answer(call, "world.people-add", { ...(await readInput(call)), world, key: keyOf(call) }),
+  );
+  door.route(
+    "patch",
+    "/:id/people/:person",
+    "owner",
+    "Renames a person.",
+    { operation: "world.people-name" },
+    async (call, world) =>
+      door.answer(call, "world.people-name", {
+        ...(await readInput(call)),
+        world,
+        person_id: call.req.param("person"),
+        key: keyOf(call),
+      }),
+  );
+  door.route(
+    "post",
+    "/:id/people/:person/tokens",
+    "owner",
+    "Makes a token for a person, shown once.",
+    { operation: "world.people-token" },
+    async (call, world) => door.answer(call, "world.people-token", { world, person_id: call.req.param("person") }),
+  );
+  door.route(
+    "put",
+    "/:id/presence",
+    "operator",
+    "Says who is here.",
+    { operation: "world.presence" },
+    async (call, world) => door.answer(call, "world.presence", { ...(await readInput(call)), world, key: keyOf(call) }),
+  );
+  door.route(
+    "post",
+    "/:id/scene",
+    "operator",
+    "Begins the next scene.",
+    { operation: "world.scene" },
+    async (call, world) => door.answer(call, "world.scene", { ...(await readInput(call)), world, key: keyOf(call) }),
+  );
+  door.route(
+    "post",
+    "/:id/pocket/calendar",
+    "operator",
+    "Adds a calendar item.",
+    { operation: "world.calendar-add" },
+    async (call, world) =>
+      door.answer(call, "world.calendar-add", { ...toFlags(await readInput(call)), world, key: keyOf(call) }),
+  );
+  door.route(
+    "post",
+    "/:id/pocket/calendar/:item/close",
+    "operator",
+    "Closes a calendar item.",
+    { operation: "world.calendar-close" },
+    async (call, world) =>
+      door.answer(call, "world.calendar-close", { world, item_id: call.req.param("item"), key: keyOf(call) }),
+  );
+  door.route(
+    "post",
+    "/:id/pocket/messages",
+    "operator",
+    "Sends a message.",
+    { operation: "world.message-add" },
+    async (call, world) =>
+      door.answer(call, "world.message-add", { ...toFlags(await readInput(call)), world, key: keyOf(call) }),
+  );
+}
+
+/** The pocket's own names for what the operations call `at` and `to`. */
+function toFlags({ time, visible_to, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  return dropAbsent({ ...rest, at: time ?? rest["at"], to: visible_to ?? rest["to"] });
+}
