@@ -12,7 +12,7 @@ import { VerbatimError } from "../core/errors/index.ts";
 import { type Door, type Effect, LOCAL_DOORS } from "../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../core/ports.ts";
 import type { KeyFolder } from "../core/trust/operations.ts";
-import type { Interrupts } from "../rooms/catalytic/ports.ts";
+import type { Interrupts, UserTerminal } from "../rooms/catalytic/ports.ts";
 import type { App } from "./app-type.ts";
 import { loadConfig } from "./config.ts";
 import type { ResolvedConfig } from "./config-schema.ts";
@@ -42,6 +42,8 @@ export interface CompositionOptions {
   readonly notify?: (text: string) => void;
   /** Output of a command that runs for the caller, as it comes. */
   readonly onOutput?: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
+  /** The terminal of the caller; absent where there is none. */
+  readonly terminal?: UserTerminal | null;
   /** MCP for an agent while it runs; absent where nobody serves it. */
   readonly serveMcp?: ServeMcp;
   /** Tests give their own; nobody else does. */
@@ -75,6 +77,8 @@ export interface Composition {
   readonly keys: KeyFolder;
   notify(text: string): void;
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** The terminal of the caller, or null. */
+  readonly terminal: UserTerminal | null;
   /** MCP for an agent while it runs; null where nobody serves it. */
   readonly serveMcp: ServeMcp | null;
   /** The configuration with all defaults filled in. */
@@ -173,6 +177,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
     notify,
     onOutput: options.onOutput ?? (() => undefined),
+    terminal: options.terminal ?? null,
     serveMcp: options.serveMcp ?? null,
     config() {
       config ??= loadConfig(workspace);

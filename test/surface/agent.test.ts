@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findTool } from "../../src/adapters/guards/tools.ts";
 import { type AgentRepo, makeAgentRepo, recordWithTools } from "../support/agent-repo.ts";
 import { misbehaver, NODE_AGENT, SHELL_AGENT } from "../support/agents.ts";
 import { runCli } from "../support/cli.ts";
@@ -301,37 +300,6 @@ describe("what the agent is given", () => {
     const { run_id } = JSON.parse(stdout) as { run_id: string };
     expect(exit).toBe(0);
     expect((await repo.verbatim("agent", "show", run_id)).stdout).toContain("+two words");
-  });
-
-  it("a terminal it can read and cannot type into", async ({ skip }) => {
-    const repo = makeSample();
-    const probe =
-      '$| = 1; print -t STDIN ? "terminal\\n" : "none\\n"; $_ = "x"; print ioctl(STDIN, 0x5412, $_) ? "typed\\n" : "refused\\n";';
-    const script = findTool("script");
-    if (script === null || findTool("perl") === null) skip("needs script and perl");
-    const bin = new URL("../../bin/verbatim.js", import.meta.url).pathname;
-    const words = [
-      process.execPath,
-      bin,
-      "agent",
-      "--goal",
-      "x",
-      "--no-verify",
-      "--apply",
-      "never",
-      "--",
-      "perl",
-      "-e",
-      probe,
-    ];
-    const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-    const seen = execFileSync(script!, ["-qec", line, "/dev/null"], {
-      cwd: repo.root,
-      env: repo.env,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    expect(seen).toMatch(/^terminal\r?\nrefused\r?$/m);
   });
 
   it("its home can be written and nothing of that stays, except what was kept", async () => {

@@ -97,6 +97,15 @@ export function startFailed(lines: string): VerbatimError {
   return new VerbatimError("GUARD_START_FAILED", { message: `the guard did not start: ${lines}`, details: { lines } });
 }
 
+/** Tells a launcher which terminal the command gets. */
+export function formatTerminal({ tty }: LaunchRequest): [string, string][] {
+  if (tty === undefined) return [];
+  return [
+    ["tty", tty.path],
+    ["ttyerr", tty.errors ? "1" : ""],
+  ];
+}
+
 /** Settings of a launcher: NUL-separated pairs, because names and arguments may hold anything else. */
 export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([key, value]) => `${key}=${value}\0`).join("");

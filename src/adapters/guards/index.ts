@@ -1,10 +1,13 @@
 import type { Guards, LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import type { GuardName } from "../../rooms/catalytic/words.ts";
 import { endMarked } from "../process/leftovers.ts";
+import { PseudoTerminal } from "../process/pseudo-terminal.ts";
 import { launchInBubblewrap } from "./bubblewrap.ts";
 import { launchUnderLandlock } from "./landlock.ts";
 import { findNamespaceTools, launchInNamespaces } from "./namespace.ts";
 import { launchPlain, launchUnderSeatbelt } from "./plain.ts";
 import { type BindLauncher, probeGuards } from "./probe.ts";
+import { findTool } from "./tools.ts";
 
 /**
  * The guards of this machine. `state` is where what was found is remembered; null remembers nothing. ns-bind is made by
@@ -23,7 +26,30 @@ export function createGuards(state: string | null, scratch: string, bind?: BindL
   };
 }
 
-function launch(request: LaunchRequest, bind: BindLauncher): Promise<RunningCommand> {
+/** Launches with a terminal where one is asked for and the launcher can make it the command's own. */
+async function launch(request: LaunchRequest, bind: BindLauncher): Promise<RunningCommand> {
+  const { terminal, onOutput } = request;
+  const perl = terminal === undefined || !givesTerminal(request.guard, bind) ? null : findTool("perl");
+  if (terminal === undefined || perl === null) return start(request, bind);
+  const made = new PseudoTerminal(perl, terminal);
+  try {
+    const tty = { path: made.path, errors: terminal.errors };
+    const running = await start({ ...request, stdin: "null", tty }, bind);
+    made.connect(onOutput);
+    const close = () => made.close();
+    return { ...running, ended: Promise.all([running.ended, running.ended.then(close, close)]).then(([end]) => end) };
+  } catch (thrown) {
+    await made.close();
+    throw thrown;
+  }
+}
+
+/** The numbers of the kernel's calls are those of Linux; bubblewrap hides the terminals of the machine. */
+function givesTerminal(guard: GuardName, bind: BindLauncher): boolean {
+  return process.platform === "linux" && !(guard === "ns-bind" && bind === "bubblewrap");
+}
+
+function start(request: LaunchRequest, bind: BindLauncher): Promise<RunningCommand> {
   switch (request.guard) {
     case "ns-overlay":
       return launchInNamespaces(request);

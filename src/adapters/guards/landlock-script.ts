@@ -45,7 +45,7 @@ sub rule { my ($set, $path, $rights) = @_; sysopen(my $f, $path, 010000000) or r
   my $attr = pack("Ql", $rights, fileno($f)); syscall(445, $set, 1, $attr, 0) == 0 or stop("rule $path: $!") }
 
 sub confine {
-  syscall($SETSID);
+  syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
   my $rights = 1 << 1; $rights |= 1 << $_ for (4 .. 12); $rights |= 1 << 13 if $abi >= 2; $rights |= 1 << 14 if $abi >= 3;
   my $attr = $abi >= 6 ? pack("QQQ", $rights, 0, 2) : pack("Q", $rights);
   my $set = syscall(444, $attr, length($attr), 0); $set >= 0 or stop("ruleset: $!");
@@ -58,6 +58,7 @@ sub confine {
   %ENV = %env;
   say_to("READY");
   fcntl($ctl, 2, 1) or stop("control: $!");
+  if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
   exec { $args[0] } @args;
   stop("exec: $!");
 }

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
-import { ControlledLauncher, formatPairs, startFailed } from "./control.ts";
+import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./control.ts";
 import { LANDLOCK_SCRIPT } from "./landlock-script.ts";
 import { findTool } from "./tools.ts";
 
@@ -42,6 +42,7 @@ function formatSettings(request: LaunchRequest): string {
     ["arch", process.arch],
     ["cwd", cwd],
     ["probe", work],
+    ...formatTerminal(request),
     ...[...writable, `${work}/tmp`].map((place) => ["rw", place] as const),
     ...["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/pts"].map((place) => ["file", place] as const),
     ...Object.entries(env).map(([name, value]) => ["env", `${name}=${value}`] as const),

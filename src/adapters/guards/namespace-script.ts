@@ -62,7 +62,8 @@ sub rebind { my ($dir, $new) = @_;
   mnt($new, $dir, 0, $BIND | $REC) }
 
 sub confine {
-  syscall($SETSID); syscall($UNSHARE, 0x20000) == 0 or stop("unshare: $!");
+  syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
+  syscall($UNSHARE, 0x20000) == 0 or stop("unshare: $!");
   open(my $mi, "<", "/proc/self/mountinfo") or stop("mountinfo: $!"); my @mounts = <$mi>; close($mi);
   for my $line (@mounts) { my @f = split(/ /, $line); my $at = $f[4]; $at =~ s/\\([0-7]{3})/chr(oct($1))/ge;
     next if $kept{$at} || $f[5] =~ /(^|,)ro(,|$)/; next if $C{mode} ne "root" && $at eq "/proc";
@@ -75,7 +76,9 @@ sub confine {
   mnt("tmpfs", "$C{work}/dv", "tmpfs", $NOSUID, "mode=0755");
   for my $n ("null", "zero", "full", "random", "urandom", "tty") { next unless -e "/dev/$n"; open(my $f, ">", "$C{work}/dv/$n"); close($f); mnt("/dev/$n", "$C{work}/dv/$n", 0, $BIND) }
   mkdir("$C{work}/dv/shm"); mnt("tmpfs", "$C{work}/dv/shm", "tmpfs", $NOSUID | $NODEV, "mode=1777");
-  if (-d "/dev/pts") { mkdir("$C{work}/dv/pts"); mnt("/dev/pts", "$C{work}/dv/pts", 0, $BIND); symlink("pts/ptmx", "$C{work}/dv/ptmx") }
+  # Terminals of its own: those of the machine, which belong to the same user, could be read and written.
+  mkdir("$C{work}/dv/pts"); mnt("devpts", "$C{work}/dv/pts", "devpts", $NOSUID | $NOEXEC, "newinstance,ptmxmode=0666,mode=0620", 1); symlink("pts/ptmx", "$C{work}/dv/ptmx");
+  if ($C{tty}) { open(my $f, ">", "$C{work}/dv/console"); close($f); mnt($C{tty}, "$C{work}/dv/console", 0, $BIND) }
   symlink("/proc/self/fd", "$C{work}/dv/fd"); symlink("/proc/self/fd/$_->[0]", "$C{work}/dv/$_->[1]") for ([0, "stdin"], [1, "stdout"], [2, "stderr"]);
   for my $d ("/run/user", "/run/dbus", "/run/podman", "/run/containerd") { mnt("tmpfs", $d, "tmpfs", $NOSUID | $NODEV | $RDONLY, "mode=0755") if -d $d }
   for my $s ("/run/docker.sock", "/var/run/docker.sock") { mnt("/dev/null", $s, 0, $BIND) if -S $s }
@@ -91,6 +94,7 @@ sub confine {
   my @drop = $C{mode} eq "root"
     ? ($C{setpriv}, "--bounding-set", "-all,+chown,+dac_override,+fowner,+fsetid", "--inh-caps", "-all", "--no-new-privs", "--")
     : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", $C{setpriv}, "--no-new-privs", "--");
+  if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
   exec { $drop[0] } @drop, @args;
   stop("exec: $!");
 }

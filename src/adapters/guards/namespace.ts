@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:f
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { childrenOf } from "../process/children.ts";
-import { ControlledLauncher, formatPairs, startFailed } from "./control.ts";
+import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./control.ts";
 import { NAMESPACE_SCRIPT } from "./namespace-script.ts";
 import { findTool } from "./tools.ts";
 
@@ -95,6 +95,7 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
     ["setpriv", tools.setpriv],
     ["unshare", tools.unshare],
     ["outer", root],
+    ...formatTerminal(request),
   ];
   if (!work.startsWith(`${root}/`)) pairs.push(["outer", work]);
   // A home or a kept place below the private temporary folder would be hidden by it.

@@ -3,12 +3,18 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { constants } from "node:os";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { endMarked } from "../process/leftovers.ts";
+import { BECOME_ON_TERMINAL } from "../process/pseudo-terminal.ts";
 import { pipeOutput, Supervisor } from "../process/supervisor.ts";
 import { startFailed } from "./control.ts";
+import { findTool } from "./tools.ts";
 
 /** Starts a command in a session of its own, without any confinement: the audit guard. */
 export function launchPlain(request: LaunchRequest): Promise<RunningCommand> {
-  return launchSession(request, request.command, "spawn");
+  const { tty, command } = request;
+  const perl = tty === undefined ? null : findTool("perl");
+  if (tty === undefined || perl === null) return launchSession(request, command, "spawn");
+  const become = [perl, "-e", BECOME_ON_TERMINAL, tty.path, tty.errors ? "1" : "", ...command];
+  return launchSession(request, become, "spawn");
 }
 
 /**

@@ -22,6 +22,7 @@ import { type Captured, captureChanges } from "./agent-capture.ts";
 import { collectReceipts } from "./agent-hooks.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+import { withTerminal } from "./agent-terminal.ts";
 import { requirePaths, toIntent, toKept } from "./agent-words.ts";
 
 export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
@@ -162,7 +163,7 @@ async function work(
   let mcp: Awaited<ReturnType<ServeMcp>> | undefined;
   try {
     mcp = isOffline ? undefined : await composition.serveMcp?.(places.root);
-    return await runInView(createCatalyticPorts(composition), {
+    return await runInView(withTerminal(createCatalyticPorts(composition), composition.terminal), {
       ...places,
       command: request.command,
       intent: toIntent(request.goal),

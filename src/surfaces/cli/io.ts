@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ReadStream, WriteStream } from "node:tty";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { showLine, showText } from "./plain-text.ts";
+import { dropTyped } from "./user-terminal.ts";
 
 /** What a verb was told besides its own input. */
 export interface GlobalFlags {
@@ -79,6 +80,7 @@ export function createIo(
     interactive: streams.stdin.isTTY === true && streams.stdout.isTTY === true,
     async confirm(question) {
       const { confirm, isCancel } = await import("@clack/prompts");
+      await dropTyped(streams.stdin);
       const answer = await confirm({ message: showLine(question), output: streams.stderr });
       if (isCancel(answer)) throw new VerbatimError("INTERRUPTED", { message: "nothing was changed" });
       return answer;

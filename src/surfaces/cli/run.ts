@@ -11,6 +11,7 @@ import { createIo, type Io, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
 import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
 import { createProgressBar, type ProgressBar } from "./progress.ts";
+import { findUserTerminal } from "./user-terminal.ts";
 import type { Noun } from "./verb.ts";
 
 /** The surroundings of one command line. */
@@ -87,6 +88,8 @@ async function runLine(world: CliWorld, line: Line, io: Io, progress: ProgressBa
     platform: world.platform,
     stdin: world.streams.stdin,
     progress,
+    // A terminal shows whatever it is sent, which is no JSON value.
+    terminal: io.flags.json ? null : findUserTerminal(world.streams, () => process.kill(process.pid, "SIGINT")),
     notify: (text) => io.note(text),
     ...(world.serveMcp === undefined ? {} : { serveMcp: world.serveMcp }),
     // With --json standard output belongs to the one JSON value.

@@ -1,0 +1,110 @@
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { ReadStream } from "node:tty";
+import type { LaunchRequest, UserTerminal } from "../../rooms/catalytic/ports.ts";
+import { errnoCode } from "../disk/errors.ts";
+
+/** How long the last words of a command may take to arrive after its end. */
+const LAST_WORDS_MS = 1000;
+
+/** A program goes to the other screen of a terminal, or comes back. */
+const SCREEN = /\u001b\[\?(?:1049|1047|47)([hl])/g;
+
+/**
+ * What Node cannot do to a terminal, done by perl on descriptor 3, the master: set the size (TIOCSWINSZ), unlock the
+ * other side (TIOCSPTLCK) and print its number (TIOCGPTN).
+ */
+const SET_UP = String.raw`open(my $m, "+<&=", 3) or die $!;
+ioctl($m, 0x5414, my $size = pack("S4", @ARGV, 0, 0)) or die $!;
+ioctl($m, 0x40045431, my $lock = pack("i", 0)) or die $!;
+ioctl($m, 0x80045430, my $n = pack("i", 0)) or die $!;
+print unpack("i", $n);`;
+
+/**
+ * Becomes the command with a terminal as its own: opened by the leader of a session, it controls that session.
+ * Arguments: the terminal, whether standard error goes there too, the command.
+ */
+export const BECOME_ON_TERMINAL = String.raw`my ($tty, $errors, @c) = @ARGV;
+open(STDIN, "+<", $tty) or die "terminal: $!\n";
+open(STDOUT, ">&", \*STDIN) or die "terminal: $!\n";
+if ($errors) { open(STDERR, ">&", \*STDIN) or exit 125 }
+exec { $c[0] } @c; exit 127;`;
+
+/** A terminal made for one command. The command has one side of it; the other is connected with the user's terminal. */
+export class PseudoTerminal {
+  /** The command's side. */
+  readonly path: string;
+  readonly #perl: string;
+  readonly #user: UserTerminal;
+  readonly #master: number;
+  readonly #slave: number;
+  #stream: ReadStream | undefined;
+  #drained: Promise<void> = Promise.resolve();
+  #disconnect: (onOtherScreen: boolean) => void = () => undefined;
+  #onOtherScreen = false;
+
+  constructor(perl: string, user: UserTerminal) {
+    this.#perl = perl;
+    this.#user = user;
+    this.#master = openSync("/dev/ptmx", constants.O_RDWR | constants.O_NOCTTY);
+    try {
+      const stdio = ["ignore", "pipe", "pipe", this.#master] as const;
+      const number = execFileSync(perl, ["-e", SET_UP, ...this.#size()], { encoding: "utf8", stdio: [...stdio] });
+      this.path = `/dev/pts/${number}`;
+      // Held open until the end, so that a command that lets go of it for a while is not taken for one that has ended.
+      this.#slave = openSync(this.path, constants.O_RDWR | constants.O_NOCTTY);
+    } catch (thrown) {
+      closeSync(this.#master);
+      throw thrown;
+    }
+  }
+
+  /** Joins both terminals: what is typed goes in, what the command says comes out. */
+  connect(onOutput: LaunchRequest["onOutput"]): void {
+    const stream = new ReadStream(this.#master);
+    this.#stream = stream;
+    this.#drained = new Promise((resolve, reject) => {
+      stream.once("close", () => resolve());
+      // The kernel's word for: nobody has the other side any more.
+      stream.on("error", (thrown) => (errnoCode(thrown) === "EIO" ? stream.destroy() : reject(thrown)));
+    });
+    stream.on("data", (bytes: Buffer) => {
+      for (const [, way] of bytes.toString("latin1").matchAll(SCREEN)) this.#onOtherScreen = way === "h";
+      onOutput("stdout", bytes);
+    });
+    this.#disconnect = this.#user.connect(
+      (bytes) => void stream.write(bytes),
+      () => this.#resize(),
+    );
+  }
+
+  /** Takes the command's last words and lets go of both terminals. */
+  async close(): Promise<void> {
+    closeSync(this.#slave);
+    if (this.#stream === undefined) {
+      closeSync(this.#master);
+      return;
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LAST_WORDS_MS);
+    });
+    await Promise.race([this.#drained, enough]);
+    clearTimeout(timer);
+    this.#stream.destroy();
+    this.#disconnect(this.#onOtherScreen);
+  }
+
+  #resize(): void {
+    const child = spawn(this.#perl, ["-e", SET_UP, ...this.#size()], {
+      stdio: ["ignore", "ignore", "ignore", this.#master],
+    });
+    // A size that could not be told changes nothing else.
+    child.on("error", () => undefined);
+  }
+
+  #size(): string[] {
+    const { rows, columns } = this.#user.size();
+    return [String(rows), String(columns)];
+  }
+}

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { findTool } from "../../src/adapters/guards/tools.ts";
+import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { BIN } from "../support/cli.ts";
+
+/** Agents in a terminal. The terminal of the user is one made by `script`; typing is writing to its standard input. */
+
+const SCRIPT = findTool("script");
+const MISSING = SCRIPT === null || findTool("perl") === null || process.platform !== "linux";
+const WHY = "needs Linux, script and perl";
+
+function makeSample(): AgentRepo {
+  const repo = makeAgentRepo();
+  repo.write("src/lamp.txt", "off\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  return repo;
+}
+
+const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+
+class Terminal {
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<number | null>;
+  #seen = "";
+  #wake: () => void = () => undefined;
+
+  constructor(repo: AgentRepo, line: string) {
+    this.#child = spawn(SCRIPT!, ["-qefc", line, "/dev/null"], { cwd: repo.root, env: repo.env });
+    this.#closed = new Promise((resolve) => this.#child.once("close", resolve));
+    this.#child.stdout!.on("data", (bytes: Buffer) => {
+      this.#seen += bytes.toString();
+      this.#wake();
+    });
+    onTestFinished(() => void this.#child.kill("SIGKILL"));
+  }
+
+  /** Waits until the words are on the screen, after everything that was waited for before. */
+  async until(words: string): Promise<void> {
+    for (let at = this.#seen.indexOf(words); at === -1; at = this.#seen.indexOf(words)) {
+      await new Promise<void>((resolve, reject) => {
+        this.#wake = resolve;
+        void this.#closed.then(() => reject(new Error(`${words} never came:\n${this.#seen}`)));
+      });
+    }
+    this.#seen = this.#seen.slice(this.#seen.indexOf(words) + words.length);
+  }
+
+  type(keys: string): void {
+    this.#child.stdin!.write(keys);
+  }
+
+  async end(): Promise<{ readonly exit: number | null; readonly rest: string }> {
+    const exit = await this.#closed;
+    return { exit, rest: this.#seen };
+  }
+}
+
+function open(repo: AgentRepo, flags: readonly string[], script: string, around = (line: string) => line): Terminal {
+  const words = [process.execPath, BIN, "agent", "--goal", "x", ...flags, "--", "sh", "-c", script];
+  return new Terminal(repo, `stty rows 33 cols 101; ${around(words.map(quote).join(" "))}`);
+}
+
+function readLogs(repo: AgentRepo): string {
+  const runs = join(repo.root, ".verbatim/runs");
+  return readdirSync(runs)
+    .filter((name) => /^[0-9a-z]/.test(name))
+    .map((name) => readFileSync(join(runs, name, "STDOUT.log"), "utf8"))
+    .join("");
+}
+
+describe("an agent in a terminal", () => {
+  it("has one of its own: it asks, is answered, knows the size, hears Ctrl-C, and is recorded", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const agent = `[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo "all three $(stty size)"
+      printf '\\033[32mname?\\033[0m '; read name; echo "hello $name" >&2
+      trap 'echo heard; echo on > src/lamp.txt; exit 0' INT
+      echo working; while :; do sleep 0.05; done`;
+    const terminal = open(repo, ["--no-verify"], agent);
+    await terminal.until("all three 33 101");
+    await terminal.until("\u001b[32mname?");
+    terminal.type("Mira\r");
+    await terminal.until("hello Mira");
+    await terminal.until("working");
+    terminal.type("\u0003");
+    await terminal.until("heard");
+    await terminal.until("Apply this change");
+    await terminal.until("Yes");
+    // Keys that come with the question are thrown away; this one comes after.
+    terminal.type("y");
+    await terminal.until("applied");
+    expect((await terminal.end()).exit).toBe(0);
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");
+    expect(readLogs(repo)).toMatch(/hello Mira\r\n.*working\r\n.*heard\r\n/s);
+  });
+
+  it("ends when Ctrl-C is pressed again and again although it does not listen, and the terminal is as it was", async ({
+    skip,
+  }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const agent =
+      "trap '' INT; stty raw -echo; printf '\\033[?1049h\\033[?25l'; echo deaf; while :; do sleep 0.05; done";
+    const around = (line: string) => `a=$(stty -g); ${line}; code=$?; [ "$a" = "$(stty -g)" ] && echo same $code`;
+    const terminal = open(repo, ["--no-verify"], agent, around);
+    await terminal.until("deaf");
+    for (let i = 0; i < 6; i++) terminal.type("\u0003");
+    await terminal.until("\u001b[?1049l");
+    await terminal.until("\u001b[?25h");
+    await terminal.until("same 130");
+    await terminal.end();
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");
+  });
+
+  it("cannot answer the question, neither by typing into its terminal nor by what was typed too early", async ({
+    skip,
+  }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const typing = 'for my $c (split //, "y\\r\\nid\\n") { ioctl(STDIN, 0x5412, $c) }';
+    const agent = `echo on > src/lamp.txt; perl -e ${quote(typing)}; echo early; read typed`;
+    const pending = 'perl -e \'$n = pack("i", 0); ioctl(STDIN, 0x541B, $n); print "left ", unpack("i", $n), "\\n"\'';
+    const terminal = open(repo, ["--verify", "sleep 0.5"], agent, (line) => `${line}; ${pending}`);
+    await terminal.until("early");
+    terminal.type("\r\r\ry\r");
+    await terminal.until("Apply this change");
+    await terminal.until("No");
+    terminal.type("n");
+    await terminal.until("left 0");
+    await terminal.end();
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");
+  });
+
+  it("does not see the other terminals of the machine", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const terminal = open(repo, ["--no-verify"], 'echo "seen: $(ls /dev/pts) at $(tty)"');
+    await terminal.until("seen: ptmx at /dev/console");
+    expect((await terminal.end()).exit).toBe(0);
+  });
+
+  it("loses nothing of a long output", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const terminal = open(repo, ["--no-verify"], "seq 1 60000");
+    expect((await terminal.end()).exit).toBe(0);
+    const expected = Array.from({ length: 60_000 }, (_, i) => `${i + 1}\r\n`).join("");
+    expect(readLogs(repo) === expected).toBe(true);
+  });
+});
+
+describe("an agent whose output is a pipe", () => {
+  it("can read the user's terminal and cannot type into it", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const probe =
+      '$| = 1; print -t STDIN ? "terminal\\n" : "none\\n"; $_ = "x"; print ioctl(STDIN, 0x5412, $_) ? "typed\\n" : "refused\\n";';
+    const terminal = open(repo, ["--no-verify"], `perl -e ${quote(probe)}`, (line) => `${line} | cat`);
+    await terminal.until("terminal\r\nrefused\r\n");
+    expect((await terminal.end()).exit).toBe(0);
+  });
+});
