@@ -101,6 +101,39 @@ describe("whatever a client sends", () => {
     );
   });
 
+  it("a writer is let through only when everything it calls a path is a text that leads inside", async () => {
+    const value = fc.oneof(
+      fc.constantFrom<unknown>("src/a.ts", `${root}/src/b.ts`, "../out", "/etc/hosts", ".git/x", "", null, 7, true),
+      fc.constantFrom<unknown>(["src/a.ts", "/etc/hosts"], ["src/a.ts"], [7], { path: "src/a.ts" }, [["src/a.ts"]]),
+    );
+    const key = fc.constantFrom("file_path", "path", "paths", "notebook_path", "destination");
+    const isInside = (one: unknown) => ["src/a.ts", `${root}/src/b.ts`].includes(one as string);
+    const tool = fc.constantFrom("Write", "Edit", "MultiEdit", "NotebookEdit", "Delete");
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(key, value, { maxKeys: 3 }), tool, async (tool_input, tool_name) => {
+        const body = { hook_event_name: "PreToolUse", tool_name, tool_input, cwd: root };
+        const { exit, stdout } = await ask(encoder.encode(JSON.stringify(body)), "pre-tool", "claude");
+        const named = Object.values(tool_input)
+          .flatMap((one) => (Array.isArray(one) ? (one as unknown[]) : [one]))
+          .filter((one) => one !== null && one !== "");
+        const isGood = named.length > 0 && named.every(isInside) && !Object.values(tool_input).includes("");
+        if (named.length === 0 || !named.every(isInside)) expect(`${exit} ${stdout}`).toMatch(/^2 |"deny"/);
+        if (isGood) expect([exit, stdout]).toEqual([0, ""]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("a tool nobody knows is judged by the paths it names at any depth", async () => {
+    for (const tool_name of ["mcp__files__batch", "Refactor"]) {
+      const asked = (path: string) => ({ steps: [{ note: "x" }, { edit: { files: [{ path }] } }] });
+      const body = { hook_event_name: "PreToolUse", tool_name, cwd: root };
+      const answer = async (path: string) =>
+        (await ask(encoder.encode(JSON.stringify({ ...body, tool_input: asked(path) })), "pre-tool", "claude")).stdout;
+      expect([await answer("src/a.ts"), await answer("/etc/hosts")]).toEqual(["", expect.stringContaining('"deny"')]);
+    }
+  });
+
   it("a long command is split in one pass, whatever its signs", () => {
     for (const sign of WORDS) {
       const text = sign.repeat(300_000 / sign.length);

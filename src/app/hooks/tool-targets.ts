@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/canonical/index.ts";
+import { isJsonObject, type JsonObject } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { listPatchedPaths } from "./patch-text.ts";
 
@@ -68,11 +68,16 @@ export function listToolTargets(tool: string, input: JsonObject, isMcp: boolean)
     return { writes: listPatchedPaths(text), reads: [], commands: [] };
   }
   if (!isMcp && SHELLS.has(tool)) return { writes: [], reads: [], commands: [readCommand(tool, input)] };
-  const paths = listPaths(input);
-  if (!isMcp && READERS.has(tool)) return { writes: [], reads: paths, commands: [] };
-  if (!isMcp && WRITERS.has(tool) && paths.length === 0) throw missing(tool, "a path");
+  if (!isMcp && READERS.has(tool)) return { writes: [], reads: listPaths(input), commands: [] };
+  if (!isMcp && WRITERS.has(tool)) {
+    const writes = listPaths(input, (key) => {
+      throw missing(tool, `a text at ${key}`);
+    });
+    if (writes.length === 0) throw missing(tool, "a path");
+    return { writes, reads: [], commands: [] };
+  }
   const command = input["command"];
-  return { writes: paths, reads: [], commands: typeof command === "string" ? [command] : [] };
+  return { writes: listAllPaths(input), reads: [], commands: typeof command === "string" ? [command] : [] };
 }
 
 function readCommand(tool: string, input: JsonObject): string {
@@ -82,12 +87,26 @@ function readCommand(tool: string, input: JsonObject): string {
   throw missing(tool, "a command");
 }
 
-function listPaths(input: JsonObject): string[] {
+function listPaths(input: JsonObject, onOther: (key: string) => void = () => undefined): string[] {
   const found: string[] = [];
   for (const key of PATH_KEYS) {
     const value = input[key];
     const values = Array.isArray(value) ? value : [value];
-    for (const one of values) if (typeof one === "string" && one !== "") found.push(one);
+    for (const one of values) {
+      if (typeof one === "string" && one !== "") found.push(one);
+      else if (one !== undefined && one !== null) onOther(key);
+    }
+  }
+  return found;
+}
+
+/** The paths of a call in whatever it holds: tools that many make have lists of steps, each with its own. */
+function listAllPaths(input: JsonObject): string[] {
+  const found = listPaths(input);
+  for (const value of Object.values(input)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (isJsonObject(one)) found.push(...listAllPaths(one));
+    }
   }
   return found;
 }
