@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -15,8 +16,11 @@ import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { formatCanonical, parseJson } from "../../src/core/canonical/index.ts";
 import { toSigningKey } from "../../src/core/trust/key.ts";
 import { proofHash } from "../../src/rooms/catalytic/proof.ts";
-import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
-import { type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
+import { listStrays, readRecord } from "../../src/rooms/catalytic/record-files.ts";
+import { catalyticVerify } from "../../src/rooms/catalytic/record-operations.ts";
+import type { RoomPorts } from "../../src/rooms/catalytic/room-ports.ts";
+import { beginLook } from "../../src/rooms/catalytic/tree-now.ts";
+import { type TreeNow, type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 /** Two real runs, one accepted and one failed; every forgery is made on a copy of their records. */
@@ -54,8 +58,10 @@ async function judge(name: string, forge: (folder: string) => void, options = OP
   mkdirSync(join(base, "forged"));
   cpSync(join(runs, name), folder, { recursive: true });
   forge(folder);
-  const shown = readdirSync(join(base, "forged"))[0]!;
-  return verifyRun(nodeCrypto, { name: shown, files: readRecord(runDisk, join(base, "forged", shown)) }, options);
+  const shown = readdirSync(join(base, "forged"), { withFileTypes: true }).find((one) => one.isDirectory())!.name;
+  const record = join(base, "forged", shown);
+  const [files, strays] = [readRecord(runDisk, record), listStrays(runDisk, record)];
+  return verifyRun(nodeCrypto, { name: shown, files, strays }, options);
 }
 
 /** Edits a canonical artifact and, like a careful forger, gives the proof the new hash of the file and of itself. */
@@ -264,6 +270,27 @@ describe("a forged record is refused:", () => {
       ["ARTIFACT_MALFORMED", "SIGNATURE_INVALID"],
     ],
     ["a file planted", "good", (at) => writeFileSync(join(at, "NOTES.md"), "hello\n"), ["ARTIFACT_UNBOUND"]],
+    ["a folder planted", "good", (at) => mkdirSync(join(at, "notes")), ["ARTIFACT_UNBOUND"]],
+    ["a link planted", "good", (at) => symlinkSync("PROOF.json", join(at, "proof")), ["ARTIFACT_UNBOUND"]],
+    ["a file in the making", "good", (at) => writeFileSync(join(at, ".tmp-1"), ""), ["ARTIFACT_UNBOUND"]],
+    [
+      "an artifact that is a link",
+      "good",
+      (at) => {
+        renameSync(join(at, "STATUS.json"), join(at, "../status"));
+        symlinkSync("../status", join(at, "STATUS.json"));
+      },
+      ["ARTIFACT_MISSING", "ARTIFACT_UNBOUND"],
+    ],
+    [
+      "a domain taken out of a state of the proof",
+      "good",
+      (at) => {
+        edit(at, "PROOF.json", (proof: { pre_state: object }) => void (proof.pre_state = {}), false);
+        rebind(at, "STATUS.json", readFileSync(join(at, "STATUS.json"), "utf8"));
+      },
+      ["ROOT_MISMATCH"],
+    ],
     [
       "a proof that only says yes",
       "bad",
@@ -294,7 +321,36 @@ describe("a forged record is refused:", () => {
   });
 });
 
+describe("the tree as it is now", () => {
+  const D = ".verbatim/scratch/d";
+  const look = (domains: TreeNow["domains"]) => ({
+    ...OPTIONS,
+    tree: () => ({ outputs: new Map<string, string>(), domains }),
+  });
+
+  it("is another one when a domain cannot be read, or is not there", async () => {
+    for (const domains of [new Map([[D, null]]), new Map<string, null>()]) {
+      const result = await judge("bad", () => undefined, look(domains));
+      expect([result.tree, result.warnings.map(({ code }) => code)]).toEqual(["drifted", ["DOMAIN_DRIFTED"]]);
+    }
+  });
+
+  it("is not read where a forged JobSpec names something that is no path in the root", async () => {
+    const record = join(base, "odd");
+    cpSync(join(runs, "good"), record, { recursive: true });
+    writeFileSync(join(record, "JOBSPEC.json"), '{"catalytic_domains":[5,null,"../..","/etc",""]}');
+    const now = await beginLook({ disk: runDisk, crypto: nodeCrypto }, { name: "good", record, root: base })!();
+    expect([...now.domains]).toEqual([]);
+  });
+});
+
 describe("a signature", () => {
+  it("by something that is no key is a mistake of the caller", async () => {
+    const doors = { ...room.ports, folder: base, places: () => room.places } as unknown as RoomPorts;
+    const asked = catalyticVerify.input.parse({ run: "good", pin: ["A".repeat(64)] });
+    await expect(catalyticVerify.run(doors, asked)).rejects.toMatchObject({ code: "USAGE" });
+  });
+
   const other = "0".repeat(64);
 
   it("by a key that is not pinned is untrusted, and none at all is missing", async () => {

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { acceptCurrent, retryHalted } from "../../src/rooms/catalytic/halted.ts";
+import { catalyticRecover } from "../../src/rooms/catalytic/operations.ts";
 import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
+import type { RoomPorts } from "../../src/rooms/catalytic/room-ports.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";
@@ -77,7 +79,20 @@ describe("a domain that somebody else changes during the run", () => {
     const record = join(root, ".verbatim/runs/run-1");
     const again = await retryHalted(room.ports, room.places.state, record, "run-1");
     expect(again).toMatchObject({ action: "halt", code: "RESTORE_FAILED" });
+    const doors = { ...room.ports, folder: root, places: () => room.places } as unknown as RoomPorts;
+    const asked = catalyticRecover.input.parse({});
+    const waiting = {
+      run_id: "run-1",
+      action: "halt",
+      code: "RESTORE_FAILED",
+      steps: [],
+      final_status: "halted",
+      condition: "RESTORATION_FAILED_HASH_MISMATCH",
+    };
+    expect(await catalyticRecover.run(doors, asked)).toEqual({ runs: [waiting] });
+    expect(await catalyticRecover.run(doors, { ...asked, run: "run-1" })).toEqual({ runs: [waiting] });
     await acceptCurrent(room.ports, room.places.state, { run_id: "run-1", by: "Ada", reason: "the edit is mine" });
+    expect(await catalyticRecover.run(doors, asked)).toEqual({ runs: [] });
     expect(await room.run(toJobSpec(["true"], { run_id: "run-2" }))).toMatchObject({ accepted: true });
   });
 });
@@ -94,6 +109,40 @@ describe("a halted run whose domain a person put back", () => {
     const again = await retryHalted(room.ports, room.places.state, record, "run-1");
     expect(again).toMatchObject({ action: "recover", final_status: "unchanged" });
     expect(await room.run(toJobSpec(["true"], { run_id: "run-2" }))).toMatchObject({ accepted: true });
+  });
+});
+
+describe("what a JobSpec declares", () => {
+  it("is refused where it was written, in the order it was written", async () => {
+    const refused = room.run(toJobSpec(["true"], { inputs: ["src", "zz", "src/none", "src"], cwd: "src/app.txt" }));
+    await expect(refused).rejects.toMatchObject({
+      code: "PREFLIGHT_REJECTED",
+      details: {
+        errors: [
+          { code: "INPUT_MISSING", pointer: "/inputs/1" },
+          { code: "INPUT_MISSING", pointer: "/inputs/2" },
+          { code: "CWD_MISSING", pointer: "/cwd" },
+        ],
+        problems: [
+          { message: '"zz" does not exist; the nearest that does is "."' },
+          { message: '"src/none" does not exist; the nearest that does is "src"' },
+          { message: '"src/app.txt" is there and is not a directory' },
+        ],
+      },
+    });
+  });
+
+  it("may set a variable of any lawful name", async () => {
+    let said = "";
+    const heard = openCatalytic(base, root, (ports) => ({
+      ...ports,
+      onOutput: (_, bytes) => void (said += Buffer.from(bytes).toString()),
+    }));
+    const set = JSON.parse('{"__proto__":"5","toString":"6"}') as object;
+    const env = { allow: ["PATH"], set };
+    await heard.run(toJobSpec(["sh", "-c", "env | grep -e proto -e toString | sort"], { env }));
+    await heard.close();
+    expect(said).toBe("__proto__=5\ntoString=6\n");
   });
 });
 

@@ -9,7 +9,7 @@ import { type Code, VerbatimError } from "../../core/errors/index.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { anchorOf, placeOf } from "./places.ts";
 import { effectivePolicy, type PointedError, type Policy } from "./policy.ts";
-import type { CatalyticPorts, TreeLook } from "./ports.ts";
+import type { CatalyticPorts, PathLook, TreeLook } from "./ports.ts";
 import { checkPaths, isForbidden } from "./preflight.ts";
 import { explainFields, explainPaths } from "./preflight-advice.ts";
 import type { Settings } from "./settings.ts";
@@ -88,12 +88,16 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
   }
   const given = reading.jobspec;
   const env = effectiveEnv(given, ports.env);
-  const errors: PointedError[] = [...checkPaths(policy, given, ports.disk.look(request.root)).errors];
+  // Problems point at the list of inputs as it was written.
+  const { inputs } = request.jobspec as { readonly inputs?: readonly string[] };
+  const written = { ...given, inputs: inputs ?? [] };
+  const look = ports.disk.look(request.root);
+  const errors: PointedError[] = [...checkPaths(policy, written, look).errors];
   errors.push(...checkAnchors(given, policy, errors));
   const cwd = placeOf(request.root, given.cwd);
   const executable = ports.disk.findExecutable(given.command[0]!, cwd, env["PATH"] ?? "/usr/bin:/bin");
   if (executable === null) errors.push({ code: "COMMAND_NOT_FOUND", pointer: "/command/0" });
-  if (errors.length > 0) await reject(ports, given, policy, errors);
+  if (errors.length > 0) await reject(ports, written, policy, errors, look);
   const tripwire = { ...settings.tripwire, ...(request.tripwire === undefined ? {} : { on_hit: request.tripwire }) };
   return {
     policy,
@@ -101,10 +105,7 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
     jobspec: normalizeJobSpec(given),
     env,
     executable: executable!,
-    runs: ports.disk
-      .look(request.root)
-      .runNames(policy.runs_root)
-      .map((name) => `${policy.runs_root}/${name}`),
+    runs: look.runNames(policy.runs_root).map((name) => `${policy.runs_root}/${name}`),
   };
 }
 
@@ -123,6 +124,7 @@ async function reject(
   jobspec: JobSpec,
   policy: Policy,
   errors: readonly PointedError[],
+  look: PathLook,
 ): Promise<never> {
   const body = { run_id: jobspec.run_id, job_id: jobspec.job_id, errors };
   await ports.records.append(REJECTED_STREAM, "REJECTED", JSON.parse(formatCanonical(body)) as object);
@@ -130,7 +132,7 @@ async function reject(
     message: `nothing was run: ${show(errors)}`,
     where: errors[0]!.pointer,
     fix: "Correct what is named above; nothing was changed.",
-    details: { errors, problems: explainPaths(errors, jobspec, policy) },
+    details: { errors, problems: explainPaths(errors, jobspec, policy, look) },
   });
 }
 
@@ -143,7 +145,8 @@ export function effectiveEnv(
   jobspec: JobSpec,
   caller: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const env: Record<string, string> = {};
+  // A variable may be called `__proto__`.
+  const env = Object.create(null) as Record<string, string>;
   for (const name of sortedUnique([...jobspec.env.allow, ...Object.keys(jobspec.env.set)])) {
     const value = Object.hasOwn(jobspec.env.set, name) ? jobspec.env.set[name] : caller[name];
     if (value !== undefined) env[name] = value;

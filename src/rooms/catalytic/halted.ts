@@ -1,3 +1,4 @@
+import { sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { diffTrees } from "./diff.ts";
 import { listLocks, releaseLocks } from "./locks.ts";
@@ -8,16 +9,24 @@ import type { RecoveredRun } from "./recover.ts";
 import { repairDomains } from "./snapshots.ts";
 import { readTrees, type Tree } from "./tree.ts";
 
+/** The runs that wait for a person, by id. */
+export function listHalted({ disk, host }: CatalyticPorts, state: string): string[] {
+  const halted = listLocks(disk, host, state).filter(({ lock }) => lock.halted === true);
+  return sortedUnique(halted.map(({ lock }) => lock.run_id));
+}
+
+/** A halted run as recovery finds it: only a person can go on. */
+export function tellHalted(runId: string, condition: string | null): RecoveredRun {
+  return { run_id: runId, action: "halt", code: "RESTORE_FAILED", steps: [], final_status: "halted", condition };
+}
+
 /** A person's decision about a halted run: accept the domain as it is now. Recorded in the product ledger only. */
 export async function acceptCurrent(
   ports: CatalyticPorts,
   state: string,
   decision: { readonly run_id: string; readonly by: string; readonly reason: string },
 ): Promise<void> {
-  const halted = listLocks(ports.disk, ports.host, state).some(
-    ({ lock }) => lock.run_id === decision.run_id && lock.halted === true,
-  );
-  if (!halted) {
+  if (!listHalted(ports, state).includes(decision.run_id)) {
     throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${decision.run_id}`, where: decision.run_id });
   }
   await ports.records.append(`catalytic/${decision.run_id}`, "HALT_ACCEPTED", {
@@ -58,14 +67,7 @@ export async function retryHalted(
   repairDomains(disk, lock.root, pre, await read());
   const { condition } = diffTrees(crypto, pre, await read());
   if (condition !== null) {
-    return {
-      run_id: runId,
-      action: "halt",
-      code: "RESTORE_FAILED",
-      steps: ["COMPARE"],
-      final_status: "halted",
-      condition,
-    };
+    return { ...tellHalted(runId, condition), steps: ["COMPARE"] };
   }
   await ports.records.append(`catalytic/${runId}`, "HALT_RESOLVED", { domains: [...pre.keys()] });
   releaseLocks(ports, state, runId);

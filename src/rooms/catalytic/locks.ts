@@ -62,7 +62,7 @@ function busy(lock: LockFile, path: string): VerbatimError {
     message: `${path} overlaps ${lock.path}, which run ${lock.run_id} ${halted ? "left halted" : `holds (pid ${lock.pid})`}`,
     where: path,
     fix: halted
-      ? `Decide about it: verbatim catalytic recover ${lock.run_id}`
+      ? `Look at it: verbatim catalytic show ${lock.run_id}. Decide: verbatim catalytic recover ${lock.run_id} --retry | --accept-current --by NAME --reason TEXT`
       : `Look at it: verbatim catalytic show ${lock.run_id}`,
     details: { run_id: lock.run_id, path: lock.path, pid: lock.pid },
   });

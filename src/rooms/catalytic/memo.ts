@@ -40,12 +40,20 @@ export function memoKey(crypto: SyncCrypto, parts: MemoParts): string {
 
 /** The same for an environment that is known by its hash. */
 export function memoKeyOf(crypto: SyncCrypto, parts: Omit<MemoParts, "env"> & { readonly env_sha256: string }): string {
-  const { jobspec, ...rest } = parts;
+  const { jobspec, domain_roots, input_roots, env_sha256, executable_sha256 } = parts;
+  const { guard_class, platform, validator, policy_sha256 } = parts;
   const relevant = Object.fromEntries(Object.entries(jobspec).filter(([name]) => !NOT_IN_KEY.includes(name)));
   return hashCanonical(crypto, {
     memo_version: "cmp01-memo-1",
     jobspec: relevant,
-    ...rest,
+    domain_roots,
+    input_roots,
+    env_sha256,
+    executable_sha256,
+    guard_class,
+    platform,
+    validator,
+    policy_sha256,
   });
 }
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { examine } from "./doctor.ts";
-import { acceptCurrent, retryHalted } from "./halted.ts";
+import { acceptCurrent, listHalted, retryHalted, tellHalted } from "./halted.ts";
+import { readArtifact } from "./record-files.ts";
 import { catalyticList, catalyticShow, catalyticVerify } from "./record-operations.ts";
 import { toRecordPlace } from "./records.ts";
 import { recoverRuns } from "./recover.ts";
@@ -66,6 +67,12 @@ export const catalyticRecover = defineOperation({
       dry_run: input.dry_run,
       force: input.force,
     });
+    const known = new Set(runs.map(({ run_id }) => run_id));
+    for (const id of listHalted(ports, state)) {
+      if (known.has(id) || (input.run !== undefined && input.run !== id)) continue;
+      const status = readArtifact(ports.disk, toRecordPlace(ports, id).record, "STATUS.json")?.["condition"];
+      runs.push(tellHalted(id, typeof status === "string" ? status : null));
+    }
     // A run that has nothing to recover must at least be there.
     if (runs.length === 0 && input.run !== undefined) toRecordPlace(ports, input.run);
     return { runs: runs.map((one) => ({ ...one, steps: [...one.steps] })) };

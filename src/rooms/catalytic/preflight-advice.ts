@@ -1,5 +1,6 @@
 import { containsOrInside, findLexicalCode, foldPath, hasGitComponent, normalizePath } from "./path-rules.ts";
 import { ALWAYS_FORBIDDEN, CMP01, type PointedError, type Policy } from "./policy.ts";
+import type { PathLook } from "./ports.ts";
 
 /** A problem as a person reads it: what and where, then what to do. */
 export interface PathProblem {
@@ -54,11 +55,39 @@ interface Declared {
 }
 
 /** Says for every path that was refused what is wrong with it and what would be right. */
-export function explainPaths(errors: readonly PointedError[], declared: Declared, policy: Policy): PathProblem[] {
+export function explainPaths(
+  errors: readonly PointedError[],
+  declared: Declared,
+  policy: Policy,
+  disk: PathLook | null = null,
+): PathProblem[] {
   return errors.map((error) => {
     const path = pathAt(error.pointer, declared);
-    return { code: error.code, pointer: error.pointer, message: explain(error, path, declared, policy) };
+    const message = (disk === null ? null : explainOnDisk(error, path, disk)) ?? explain(error, path, declared, policy);
+    return { code: error.code, pointer: error.pointer, message };
   });
+}
+
+/** What only a look at the disk can tell: which component it is, where it leads, what is there instead. */
+function explainOnDisk({ code }: PointedError, path: string, disk: PathLook): string | null {
+  const shown = JSON.stringify(path);
+  const parts = normalizePath(path).split("/");
+  const places = parts.map((_, i) => parts.slice(0, i + 1).join("/"));
+  if (code === "PATH_THROUGH_SYMLINK" || code === "PATH_ESCAPES_REPO_ROOT") {
+    const link = places.find((place) => disk.kind(place) === "symlink");
+    if (link === undefined) return null;
+    const { inside } = disk.realPlace(link);
+    const target = inside === null ? "leads out of the repository" : `leads to ${JSON.stringify(inside || ".")}`;
+    return `${shown}: ${JSON.stringify(link)} is a link that ${target}; declare the real directory`;
+  }
+  if (code === "PATH_NOT_A_DIRECTORY") {
+    const other = places.find((place) => disk.kind(place) !== "dir");
+    return other === undefined ? null : `${shown}: ${JSON.stringify(other)} is there and is not a directory`;
+  }
+  if (code !== "INPUT_MISSING" && code !== "CWD_MISSING") return null;
+  if (disk.realPlace(path).exists) return `${shown} is there and is not a directory`;
+  const nearest = places.findLast((place) => disk.realPlace(place).exists) ?? ".";
+  return `${shown} does not exist; the nearest that does is ${JSON.stringify(nearest)}`;
 }
 
 function pathAt(pointer: string, declared: Declared): string {

@@ -1,6 +1,7 @@
 import { decodeUtf8, isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { CatalyticPorts } from "./ports.ts";
+import { QUARANTINE_FOLDER } from "./words.ts";
 
 /** The regular files of a run directory. */
 export function readRecord(disk: CatalyticPorts["disk"], record: string): Map<string, Uint8Array> {
@@ -11,6 +12,14 @@ export function readRecord(disk: CatalyticPorts["disk"], record: string): Map<st
     if (bytes !== null) files.set(name, bytes);
   }
   return files;
+}
+
+/** What else lies in a run directory: links, folders, special files and files that were never renamed into place. */
+export function listStrays(disk: CatalyticPorts["disk"], record: string): string[] {
+  return (disk.list(record) ?? []).filter((name) => {
+    const kind = disk.stat(`${record}/${name}`)?.kind;
+    return kind === "file" ? name.startsWith(".tmp-") : !(kind === "dir" && name === QUARANTINE_FOLDER);
+  });
 }
 
 /** A JSON artifact of a run directory, or null. */

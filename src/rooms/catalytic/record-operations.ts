@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { parseJson } from "../../core/canonical/index.ts";
+import { isHash, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { encodeBase64 } from "../../core/trust/base64.ts";
 import { parsePolicy } from "../../core/trust/policy.ts";
 import { readPolicy } from "./declare.ts";
-import { readRecord } from "./record-files.ts";
+import { listStrays, readRecord } from "./record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "./records.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { RUN_STATUSES } from "./run-record.ts";
@@ -58,7 +58,11 @@ export const catalyticVerify = defineOperation({
     const look = input.tree === "none" ? null : beginLook(ports, place);
     const result = await verifyRun(
       ports.crypto,
-      { name: place.name, files: readRecord(ports.disk, place.record) },
+      {
+        name: place.name,
+        files: readRecord(ports.disk, place.record),
+        strays: listStrays(ports.disk, place.record),
+      },
       {
         pins: await gatherPins(ports, input, place.root),
         policy_sha256: policy === null ? null : ports.crypto.sha256(policy),
@@ -76,6 +80,13 @@ async function gatherPins(
   root: string | null,
 ): Promise<string[]> {
   const pins = [...input.pin];
+  const odd = pins.find((pin) => !isHash(pin));
+  if (odd !== undefined) {
+    throw new VerbatimError("USAGE", {
+      message: `--pin ${JSON.stringify(odd)} is not a public key`,
+      fix: "Write the 64 lower-case hex digits that verbatim keys list shows.",
+    });
+  }
   if (input.trust !== undefined) {
     const policy = await parsePolicy(ports.crypto, parseJson(await ports.files.read(input.trust, MAX_POLICY)));
     pins.push(

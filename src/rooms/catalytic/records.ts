@@ -22,12 +22,21 @@ export function toRecordPlace(ports: RoomPorts, run: string): RecordPlace {
     const record = `${placeOf(root, readPolicy(config).policy.runs_root)}/${run}`;
     if (disk.stat(record)?.kind === "dir") return { name: run, record, root };
   }
-  const place = run.startsWith("/") ? run : `${folder}/${run}`;
-  const record = place.replace(/\/+$/, "");
+  const record = withoutDots(run.startsWith("/") ? run : `${folder}/${run}`);
   if (folder === null || disk.stat(record)?.kind !== "dir") {
     throw new VerbatimError("RUN_NOT_FOUND", { message: `there is no run ${JSON.stringify(run)}`, where: run });
   }
   return { name: record.slice(record.lastIndexOf("/") + 1), record, root: findRoot(ports, record) };
+}
+
+/** An absolute place without `.`, `..` and empty components: the last one is the name of the run. */
+function withoutDots(place: string): string {
+  const kept: string[] = [];
+  for (const name of place.split("/")) {
+    if (name === "..") kept.pop();
+    else if (name !== "" && name !== ".") kept.push(name);
+  }
+  return `/${kept.join("/")}`;
 }
 
 /** The root of a record outside the workspace: the folder above its runs root, if the policy says where that is. */

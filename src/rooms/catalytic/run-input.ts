@@ -134,7 +134,7 @@ function makeRunId({ clock, random }: RoomPorts): string {
 function describe(command: readonly string[]): string {
   const text = command
     .join(" ")
-    .replaceAll(/\p{Cc}+/gu, " ")
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ")
     .trim();
   return `Run ${text}`.slice(0, 200).toWellFormed();
 }
@@ -145,7 +145,8 @@ function rootsOf(outputs: readonly string[], policy: Policy): string[] {
 
 function readEnv(items: readonly string[]): { allow: string[]; set: Record<string, string> } {
   const allow: string[] = [...DEFAULT_ALLOWED];
-  const set: Record<string, string> = {};
+  // A variable may be called `__proto__`.
+  const set = Object.create(null) as Record<string, string>;
   for (const item of items) {
     const at = item.indexOf("=");
     if (at === -1) allow.push(item);

@@ -34,7 +34,7 @@ export function explainEnding(facts: EndingFacts): EndingText {
       );
     return {
       status: "halted",
-      message: `${verdict.condition}: ${facts.mismatches.length} paths differ. ${shown.join("; ")}`,
+      message: `${verdict.condition}: ${facts.mismatches.length} ${facts.mismatches.length === 1 ? "path differs" : "paths differ"}. ${shown.join("; ")}`,
       next_step: `verbatim catalytic recover ${run} --retry | --accept-current --by NAME --reason TEXT`,
     };
   }

@@ -74,9 +74,7 @@ function closingBody(artifacts: ArtifactFiles): string {
 
 function haveSameDomains(jobspec: JobSpec, proof: Proof, pre: Trees, post: Trees): boolean {
   const domains = jobspec.catalytic_domains;
-  const lists = [proof.catalytic_domains, [...pre.keys()], [...post.keys()]];
-  const states = [proof.pre_state, proof.post_state].map((states) => sortedUnique(Object.keys(states)));
-  return [...lists, ...states].every((list) => same(list, domains));
+  return [proof.catalytic_domains, [...pre.keys()], [...post.keys()]].every((list) => same(list, domains));
 }
 
 function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post, diff }: Gathered): void {
@@ -94,8 +92,9 @@ function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post, diff
     errors.file("ROOT_MISMATCH", "DOMAIN_ROOTS.json", "the roots do not follow from the trees");
   }
   const isStated = (stated: Proof["pre_state"], computed: ReadonlyMap<string, DomainState>) =>
+    Object.keys(stated).length === computed.size &&
     [...computed].every(([domain, state]) => {
-      const { error: _, ...facts } = stated[domain]!;
+      const { error: _, ...facts } = stated[domain] ?? {};
       return same(facts, state);
     });
   const preHasError = Object.values(proof.pre_state).some((state) => state.error !== undefined);

@@ -17,6 +17,8 @@ import { PROOF_FILE, QUARANTINE_FOLDER, REQUIRED_ARTIFACTS, SIGNATURE_FILE } fro
 export interface RunFolder {
   readonly name: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Names of what is there and is no regular file, or was never renamed into place. */
+  readonly strays?: readonly string[];
 }
 
 /** The trees of a record, null where they cannot be read. */
@@ -161,7 +163,7 @@ function readJson(bytes: Uint8Array): JsonValue | undefined {
 /** Layer A: every file is there, canonical, and has the hash the proof gives it; nothing else lies around. */
 function checkBinding(
   crypto: SyncCrypto,
-  { name, files }: RunFolder,
+  { name, files, strays = [] }: RunFolder,
   proof: Proof,
   proofBytes: Uint8Array,
   artifacts: ArtifactFiles,
@@ -202,6 +204,7 @@ function checkBinding(
     if (file === ".DS_Store") warnings.file("STRAY_FILE", file, "a file of the desktop");
     else errors.file("ARTIFACT_UNBOUND", file, "the proof does not bind it");
   }
+  for (const stray of strays) errors.file("ARTIFACT_UNBOUND", stray, "it is not a file the proof could bind");
 }
 
 function isRequired(file: string): boolean {

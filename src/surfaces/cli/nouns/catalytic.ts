@@ -305,6 +305,10 @@ export const noun: Noun = {
           const what = run.code === null ? run.action : `${run.action} ${run.code}`;
           io.line(`${run.run_id}: ${what}${run.final_status === null ? "" : `, now ${run.final_status}`}`);
           for (const step of run.steps) io.line(`  ${step}`);
+          if (run.action === "halt")
+            io.line(
+              `  decide: verbatim catalytic recover ${run.run_id} --retry | --accept-current --by NAME --reason TEXT`,
+            );
         }
       },
       exit: ({ runs }) =>
