@@ -50,7 +50,7 @@ const VIEWER_ROUTES: Readonly<Record<string, Requests>> = {
 const OPERATOR_ROUTES: Readonly<Record<string, Requests>> = {
   "post /:id/invocations": ({ cursors }) =>
     [undefined, ...cursors].map((stream_cursor) => {
-      const request_id = `glance-${++glances}`;
+      const request_id = `glance-${String(++glances).padStart(9, "0")}`;
       const ui = stream_cursor === undefined ? {} : { stream_cursor };
       const body = envelope(request_id, "", { mode: { kind: "NO_OP" }, ui });
       return { path: "/invocations", body, once: request_id };

@@ -357,4 +357,33 @@ describe("the rest of the API", () => {
     const other = await call("POST", path, { title: "Train" }, { headers });
     expect(other.body.error?.code).toBe("IDEMPOTENCY_BODY_MISMATCH");
   });
+
+  it("keeps the keys of control writes apart from the ids of requests", async () => {
+    const path = "/api/worlds/w_harbour/pocket/calendar";
+    await call("POST", path, { title: "Regatta" }, { headers: { "idempotency-key": "k2" } });
+    for (const id of ["control:k2", "control%2Fk2", "k2"]) {
+      const state = await call("GET", `/api/worlds/w_harbour/invocations/${id}`);
+      expect([state.status, state.body.error?.code]).toEqual([404, "INVOCATION_NOT_FOUND"]);
+      const stopped = await call("DELETE", `/api/worlds/w_harbour/invocations/${id}`);
+      expect([stopped.status, stopped.body.error?.code]).toEqual([404, "INVOCATION_NOT_FOUND"]);
+    }
+    const beat = await call("POST", "/api/worlds/w_harbour/invocations", envelope("control:k2", "A line of my own."));
+    expect(beat.status).toBe(200);
+    const again = await call("POST", path, { title: "Regatta" }, { headers: { "idempotency-key": "k2" } });
+    expect(again.status).toBe(200);
+    const forged = await call("POST", "/api/worlds/w_harbour/invocations", envelope("control/k2", "x"));
+    expect([forged.status, forged.body.error?.code]).toEqual([400, "FIELD_PATTERN"]);
+  });
+
+  it("refuses an export before its answer begins, and a preview that is mistyped", async () => {
+    const kind = await call("GET", "/api/worlds/w_harbour/export?kind=all");
+    expect([kind.status, kind.body.error?.code]).toEqual([400, "INPUT_INVALID"]);
+    const viewer = await call("GET", "/api/worlds/w_harbour/export?kind=viewer&viewer=NOBODY_HERE");
+    expect(viewer.status).toBe(400);
+    const nowhere = await call("GET", "/api/worlds/w_nowhere/export");
+    expect([nowhere.status, nowhere.body.error?.code]).toEqual([404, "WORLD_NOT_FOUND"]);
+    const card = { name: "Nils", description: "Nils mends nets." };
+    const preview = await call("POST", "/api/worlds/w_harbour/imports?preview=yes", card);
+    expect([preview.status, preview.body.error?.code]).toEqual([400, "INPUT_INVALID"]);
+  });
 });

@@ -39,3 +39,15 @@ export function claim(row: InvocationRow | null, body: string, now: number, leas
 export function isHolder(row: InvocationRow | null, fence: number): row is InvocationRow {
   return row !== null && row.status === "PENDING" && row.fence === fence;
 }
+
+const CONTROL = "control/";
+
+/** Under which id a control write with a key is kept. A request id has no slash, so none can be taken for one. */
+export function toControlId(key: string): string {
+  return `${CONTROL}${key}`;
+}
+
+/** Whether an id is that of a control write, which is no invocation to anybody who asks. */
+export function isControlId(id: string): boolean {
+  return id.startsWith(CONTROL);
+}

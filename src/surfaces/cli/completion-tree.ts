@@ -36,7 +36,9 @@ export async function describeTree(app: App): Promise<CompletionNode[]> {
         path = `${path} ${word}`;
       }
       const flags = toFlags(await app.describe(verb.operation), verb).map(({ name }) => `--${name}`);
-      node(path).flags.push(...flags, ...GLOBAL_FLAGS, "--help");
+      const all = [...flags, ...GLOBAL_FLAGS, "--help"];
+      node(path).flags.push(...all);
+      if (verb.isDefault === true) node(path.slice(0, path.lastIndexOf(" "))).flags.push(...all);
     }
   }
   for (const [door, flags] of Object.entries(DOORS)) {

@@ -27,7 +27,7 @@ export async function buildProgram(
     const operation = await app.describe(verb.operation);
     // commander asks for the mandatory flags of a noun also where only a verb below it was meant.
     const isShared = verb.path.length === 0 && verbs.length > 1;
-    addVerb(toParent(top, verb.path), verb, operation, isShared, onRequest);
+    addVerb(toCommand(top, verb), verb, operation, isShared, onRequest);
   }
   // A word that only groups verbs is described by them.
   for (const group of top.commands.filter((one) => one.description() === "")) {
@@ -38,11 +38,11 @@ export async function buildProgram(
 }
 
 /** The command a verb stands for: the noun itself, or one word (or two) below it. */
-function toParent(top: Command, path: readonly string[]): Command {
+function toCommand(top: Command, { path, isDefault }: Verb<never>): Command {
   let command = top;
-  for (const word of path) {
+  for (const [i, word] of path.entries()) {
     const known = command.commands.find((one) => one.name() === word);
-    const next: Command = known ?? command.command(word);
+    const next: Command = known ?? command.command(word, { isDefault: isDefault === true && i === path.length - 1 });
     if (known === undefined) configure(next);
     command = next;
   }

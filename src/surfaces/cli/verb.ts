@@ -23,6 +23,8 @@ export interface FlagHint {
 export interface Verb<Output = unknown> {
   /** Words after the noun; empty when the noun is the verb. */
   readonly path: readonly string[];
+  /** What the words before the last one do when nothing follows them. */
+  readonly isDefault?: true;
   readonly operation: string;
   readonly args?: readonly ArgHint[];
   readonly flags?: Readonly<Record<string, FlagHint>>;

@@ -4,6 +4,7 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { defineOperation } from "../../../core/operation.ts";
 import { projectionOutputSchema } from "../contracts.ts";
+import { isControlId } from "../idempotency.ts";
 import type { Answer } from "../service/beats.ts";
 import { loadWorld } from "../service/reading.ts";
 import { findWorldId, requestIdField, type WorldRoom, worldField } from "./room.ts";
@@ -121,7 +122,9 @@ export const invocation = defineOperation({
       const { number } = await loadWorld(door.world, worldId);
       return door.world.invocation(number, request_id);
     });
-    if (stored === null) throw new VerbatimError("INVOCATION_NOT_FOUND", { where: request_id });
+    if (stored === null || isControlId(request_id)) {
+      throw new VerbatimError("INVOCATION_NOT_FOUND", { where: request_id });
+    }
     const { status, outcome, headers } = stored;
     return {
       request_id,

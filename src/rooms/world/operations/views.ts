@@ -3,6 +3,7 @@ import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
 import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../contracts.ts";
+import { isControlId } from "../idempotency.ts";
 import { parseCall } from "../service/calls.ts";
 import { deriveNote } from "../service/derive.ts";
 import { loadWorld } from "../service/reading.ts";
@@ -327,7 +328,9 @@ async function requireInvocation(room: WorldRoom, worldId: string, requestId: st
     const { number } = await loadWorld(door.world, worldId);
     return door.world.invocation(number, requestId);
   });
-  if (known === null) throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+  if (known === null || isControlId(requestId)) {
+    throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+  }
 }
 
 /** Every operation that reads something of a world; a test drives a secret at each of them. */

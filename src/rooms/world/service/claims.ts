@@ -1,5 +1,5 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { claim, isHolder } from "../idempotency.ts";
+import { claim, isControlId, isHolder } from "../idempotency.ts";
 import type { StoredInvocation, WorldRow } from "../ports.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
@@ -97,7 +97,9 @@ export async function requestStop(ports: Ports, worldId: string, requestId: stri
     const world = await door.world.hold(worldId);
     if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
     const stored = await door.world.invocation(world.number, requestId);
-    if (stored === null) throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+    if (stored === null || isControlId(requestId)) {
+      throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+    }
     if (stored.status !== "PENDING") return false;
     await door.world.putInvocation(world.number, { ...stored, headers: STOP });
     return true;

@@ -1,6 +1,6 @@
 import { hashCanonical, type JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { claim } from "../idempotency.ts";
+import { claim, toControlId } from "../idempotency.ts";
 import { type OpenWorld, openRow } from "./reading.ts";
 import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
 
@@ -47,7 +47,7 @@ async function runOnce<T extends JsonValue>(
   { key, body }: ControlKey,
   run: () => Promise<T>,
 ): Promise<T> {
-  const requestId = `control:${key}`;
+  const requestId = toControlId(String(key));
   const stored = await door.world.invocation(world, requestId);
   const verdict = claim(stored, hashCanonical(ports.crypto, body), ports.clock.now(), 0);
   if (verdict.result === "BODY_MISMATCH") throw new VerbatimError("IDEMPOTENCY_BODY_MISMATCH", { where: String(key) });

@@ -134,8 +134,9 @@ export const BEAT_VERBS: readonly Verb<never>[] = [
   }),
   defineVerb<Time>({
     path: ["time", "show"],
+    isDefault: true,
     operation: "world.time",
-    examples: ["verbatim world time show"],
+    examples: ["verbatim world time", "verbatim world time show --json"],
     render: renderTime,
   }),
   defineVerb<Answer>({

@@ -97,8 +97,9 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
   }),
   defineVerb<People>({
     path: ["people", "list"],
+    isDefault: true,
     operation: "world.people",
-    examples: ["verbatim world people list"],
+    examples: ["verbatim world people", "verbatim world people list --json"],
     render({ operator, people }, io) {
       const rows = [
         [operator.operator_id, shown(operator.name), operator.present ? "here" : "", "operator"],
@@ -155,9 +156,10 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
   }),
   defineVerb<Pocket>({
     path: ["pocket", "show"],
+    isDefault: true,
     operation: "world.pocket",
     flags: AS,
-    examples: ["verbatim world pocket show --as ANA"],
+    examples: ["verbatim world pocket", "verbatim world pocket show --as ANA"],
     prepare: remember,
     async render({ clock, messages }, io) {
       const { app, input } = asked.get(io)!;
