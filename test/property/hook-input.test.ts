@@ -124,6 +124,15 @@ describe("whatever a client sends", () => {
     );
   });
 
+  it("what cannot be a path is refused by its own code", async () => {
+    for (const file_path of ["src/\u0000x", "a/".repeat(5_000), `${root}/${"n".repeat(300)}`]) {
+      const body = { hook_event_name: "PreToolUse", tool_name: "Write", tool_input: { file_path }, cwd: root };
+      const { exit, stderr } = await ask(encoder.encode(JSON.stringify(body)), "pre-tool", "claude");
+      expect([exit, stderr]).toEqual([2, expect.stringContaining("[HOOK_INPUT_INVALID]")]);
+      expect(stderr.length).toBeLessThan(300);
+    }
+  });
+
   it("a tool nobody knows is judged by the paths it names at any depth", async () => {
     for (const tool_name of ["mcp__files__batch", "Refactor"]) {
       const asked = (path: string) => ({ steps: [{ note: "x" }, { edit: { files: [{ path }] } }] });

@@ -1,5 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { errnoCode } from "../../adapters/disk/errors.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 
 /** Where a path that a client named really is. */
 export interface NamedPlace {
@@ -14,13 +16,27 @@ export interface NamedPlace {
  * nowhere is followed by its text, because writing through it would create its target.
  */
 export function locatePlace(root: string, cwd: string, named: string): NamedPlace {
-  const real = toReal(resolve(cwd, named), 0);
+  const real = follow(cwd, named);
   const realRoot = realpathSync(root);
   const path = relative(realRoot, real);
   const isOutside = path === ".." || path.startsWith(`..${sep}`) || resolve(path) === path;
   return { real, inside: isOutside ? null : path === "" ? "." : path.split(sep).join("/") };
 }
 
+function follow(cwd: string, named: string): string {
+  try {
+    return toReal(resolve(cwd, named), 0);
+  } catch (thrown) {
+    const code = errnoCode(thrown) ?? "";
+    if (!NO_PATH.includes(code)) throw thrown;
+    const message = `${JSON.stringify(named.slice(0, SHOWN))} cannot be a path here (${code})`;
+    throw new VerbatimError("HOOK_INPUT_INVALID", { message, where: "/tool_input", cause: thrown });
+  }
+}
+
+/** What the system says to a text that is no path: it holds U+0000, is too long, or its links go round. */
+const NO_PATH = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG", "ELOOP"];
+const SHOWN = 100;
 const MOST_LINKS = 40;
 
 function toReal(place: string, links: number): string {
