@@ -8,11 +8,11 @@ const PAGE = 1000;
 /** Payloads in a table of the store's database, so that every machine reads the same ones. */
 export class PostgresContentStore implements ContentStore {
   readonly #pool: ConnectionPool;
-  readonly #crypto: Pick<SyncCrypto, "sha256">;
+  readonly #crypto: SyncCrypto;
   readonly #clock: Clock;
   readonly #where: string;
 
-  constructor(pool: ConnectionPool, ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock }, where: string) {
+  constructor(pool: ConnectionPool, ports: { readonly crypto: SyncCrypto; readonly clock: Clock }, where: string) {
     this.#pool = pool;
     this.#crypto = ports.crypto;
     this.#clock = ports.clock;

@@ -99,10 +99,10 @@ export class PostgresLedgerReader<C extends PostgresReadConnection = PostgresRea
  * global order before that makes it be given at once, and other writers wait from then on.
  */
 export class PostgresLedgerWriter extends PostgresLedgerReader<PostgresWriteConnection> implements LedgerWriter {
-  readonly #ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock };
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
   #unordered: string[] = [];
 
-  constructor(connection: PostgresWriteConnection, ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock }) {
+  constructor(connection: PostgresWriteConnection, ports: { readonly crypto: SyncCrypto; readonly clock: Clock }) {
     super(connection);
     this.#ports = ports;
   }

@@ -22,7 +22,7 @@ export type PostgresRooms = Rooms<PostgresReadConnection, PostgresWriteConnectio
 export interface PostgresStoreOptions<D extends PostgresRooms> {
   /** `postgres://user@host/database`; the schema is `verbatim` unless the address's `options` set a search_path. */
   readonly url: string;
-  readonly crypto: Pick<SyncCrypto, "sha256">;
+  readonly crypto: SyncCrypto;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly rooms?: D;
@@ -73,7 +73,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly #address: Address;
   readonly #prepared: Prepared;
   readonly #version: number;
-  readonly #ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock };
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
   readonly #keeper = new DoorKeeper();
   readonly #doors: ConnectionPool;
   readonly #payloads: ConnectionPool;

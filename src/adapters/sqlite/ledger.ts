@@ -92,13 +92,13 @@ export class SqliteLedgerReader<C extends SqliteReadConnection = SqliteReadConne
 
 /** The ledger as a writer sees it. */
 export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection> implements LedgerWriter {
-  readonly #ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock };
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
   readonly #recent: RecentHeads;
   #appended: Map<string, StreamHead> | undefined;
 
   constructor(
     connection: SqliteWriteConnection,
-    ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock },
+    ports: { readonly crypto: SyncCrypto; readonly clock: Clock },
     recent: RecentHeads,
   ) {
     super(connection);

@@ -24,7 +24,7 @@ export type SqliteRooms = Rooms<SqliteReadConnection, SqliteWriteConnection>;
 export interface SqliteStoreOptions<D extends SqliteRooms> {
   /** The database file; its folder is made when it is missing. */
   readonly path: string;
-  readonly crypto: Pick<SyncCrypto, "sha256">;
+  readonly crypto: SyncCrypto;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly rooms?: D;
@@ -63,7 +63,7 @@ export async function openSqliteStore<const D extends SqliteRooms = Record<never
 class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
   readonly #path: string;
   readonly #writer: StatementCache;
-  readonly #ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock };
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
   readonly #version: number;
   readonly #busyMs: number;
   readonly #heads = new RecentHeads();

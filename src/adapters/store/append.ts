@@ -8,7 +8,7 @@ import { formatTime } from "../../core/time.ts";
  * unexpected position or an entry that breaks the rules of the envelope leaves nothing behind.
  */
 export function sealNext(
-  ports: { readonly crypto: Pick<SyncCrypto, "sha256">; readonly clock: Clock },
+  ports: { readonly crypto: SyncCrypto; readonly clock: Clock },
   place: { readonly stream: string; readonly head: StreamHead | null; readonly expected: ExpectedPosition },
   entries: readonly NewEntry[],
 ): EntryRecord[] {

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import type { JsonObject } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { findWorkspace } from "../workspace.ts";
@@ -9,7 +11,6 @@ import {
   type HookEvent,
   parseHookCall,
 } from "./hook-call.ts";
-import { hookCrypto, hookIds } from "./hook-crypto.ts";
 import { recordReceipt } from "./hook-receipt.ts";
 import { formatFailure, formatReply, type HookReply } from "./hook-reply.ts";
 import { readHookRules } from "./hook-rules.ts";
@@ -54,7 +55,8 @@ async function decide(request: HookRequest, call: HookCall): Promise<HookReply> 
   const rules = await readHookRules(workspace, env, platform);
   const verdict = call.event === "stop" ? ALL_CLEAR : judgeCall(call, rules);
   const clock = { now: () => Date.now() };
-  const place = { workspace, env, clock, ids: hookIds, run: rules.run };
+  const ids = { uuid: () => randomUUID() };
+  const place = { workspace, env, clock, ids, run: rules.run };
   await recordReceipt(place, toKind(call.event, verdict.allowed), toBody(request, call, verdict));
   return formatReply(call, verdict.allowed, verdict.reason);
 }
@@ -74,7 +76,7 @@ function toBody(request: HookRequest, call: HookCall, verdict: HookVerdict): Jso
     moment,
     tool,
     session,
-    input_sha256: hookCrypto.sha256(request.bytes),
+    input_sha256: nodeCrypto.sha256(request.bytes),
     targets: verdict.targets.map(({ path, access, code }) => ({ path: path.toWellFormed(), access, code })),
   };
 }

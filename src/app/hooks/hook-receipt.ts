@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { appendDurably } from "../../adapters/disk/durable-write.ts";
 import { formatCanonical, type JsonObject } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, NewEntry, Store } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
 import { createStateFolder, type Workspace } from "../workspace.ts";
-import { hookCrypto } from "./hook-crypto.ts";
 import type { HookRun } from "./hook-rules.ts";
 
 /** Stream of receipts outside a run. */
@@ -49,7 +49,7 @@ export async function recordReceipt(place: ReceiptPlace, kind: string, body: Jso
 
 /** Only the ledger is opened: the tables of the rooms would have to be loaded first. */
 async function openLedger({ workspace, env, clock, ids }: ReceiptPlace): Promise<Store> {
-  const ports = { crypto: hookCrypto, clock, ids };
+  const ports = { crypto: nodeCrypto, clock, ids };
   const url = env["VERBATIM_DATABASE_URL"];
   if (url !== undefined && url !== "") {
     const { openPostgresStore } = await import("../../adapters/postgres/store.ts");

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { PLAN_FILE, validatePlan } from "../../rooms/workflow/artifacts/plan.ts";
 import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
 import { isRunId } from "../../rooms/workflow/run-id.ts";
 import { createStateFolder, userFolders, type Workspace } from "../workspace.ts";
-import { hookCrypto } from "./hook-crypto.ts";
 
 /** Roots nobody may write through a hook, whatever is configured. */
 const ALWAYS_FORBIDDEN = [".git", ".verbatim", "verbatim.config.json"];
@@ -59,7 +59,7 @@ export async function readHookRules(
 async function readConfig(workspace: Workspace): Promise<JsonObject> {
   if (!existsSync(workspace.config)) return {};
   const bytes = readFileSync(workspace.config);
-  const mark = join(workspace.state, `config-${hookCrypto.sha256(bytes)}`);
+  const mark = join(workspace.state, `config-${nodeCrypto.sha256(bytes)}`);
   if (!existsSync(mark)) {
     const { parseConfig } = await import("../config.ts");
     parseConfig(bytes);
@@ -126,7 +126,7 @@ function findRunsRoot(
   const root = given !== undefined && given !== "" ? given : join(userFolders(env, platform).state, "runs");
   return join(
     root,
-    toRepoSlug(basename(workspace.root), (name) => hookCrypto.sha256(name)),
+    toRepoSlug(basename(workspace.root), (name) => nodeCrypto.sha256(name)),
   );
 }
 

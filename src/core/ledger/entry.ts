@@ -58,9 +58,9 @@ const ENTRY_RULES = {
  * Makes an entry out of its parts: canonical body, body hash, entry hash. With a crypto that answers at once the
  * entry is there at once. Throws LEDGER_ENTRY_INVALID when a part breaks the rules of the envelope.
  */
-export function sealEntry(crypto: Pick<SyncCrypto, "sha256">, parts: EntryParts): EntryRecord;
-export function sealEntry(crypto: Pick<Crypto, "sha256">, parts: EntryParts): Awaitable<EntryRecord>;
-export function sealEntry(crypto: Pick<Crypto, "sha256">, parts: EntryParts): Awaitable<EntryRecord> {
+export function sealEntry(crypto: SyncCrypto, parts: EntryParts): EntryRecord;
+export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRecord>;
+export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRecord> {
   const { stream, position, previous, kind, time, actor } = parts;
   const head: EntryHead = { stream, position, previous, kind, time, actor };
   if (!isHead(head)) refuseHead(head);
@@ -92,7 +92,7 @@ function refuseHead(head: EntryHead): never {
   refuse("LEDGER_ENTRY_INVALID", problems);
 }
 
-function* sealSteps(crypto: Pick<Crypto, "sha256">, head: EntryHead, body: string, hashed: Awaitable<string>): Steps<EntryRecord> {
+function* sealSteps(crypto: Crypto, head: EntryHead, body: string, hashed: Awaitable<string>): Steps<EntryRecord> {
   const bodyHash = typeof hashed === "string" ? hashed : ((yield hashed) as string);
   const sealed = crypto.sha256(formatHashed(head, bodyHash));
   const hash = typeof sealed === "string" ? sealed : ((yield sealed) as string);
