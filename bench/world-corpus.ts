@@ -11,9 +11,10 @@ import { zlibInflater } from "../src/adapters/zlib/inflater.ts";
 import { openStore } from "../src/app/store.ts";
 import { toEntryId } from "../src/rooms/world/ids.ts";
 import type { EntryRow } from "../src/rooms/world/ports.ts";
-import { toPostings, toVisibleRows } from "../src/rooms/world/service/audience.ts";
+import { toIndexed, toVisibleRows } from "../src/rooms/world/service/audience.ts";
 import { loadWorld } from "../src/rooms/world/service/reading.ts";
 import { formatState, keyOf } from "../src/rooms/world/service/state.ts";
+import { indexEntries } from "../src/rooms/world/service/terms-index.ts";
 import { DEFAULT_TIMES, type WorldPorts } from "../src/rooms/world/service/world-ports.ts";
 import { createWorld } from "../src/rooms/world/service/worlds.ts";
 import { BYTES_BY_THREE } from "../src/rooms/world/tokens.ts";
@@ -113,12 +114,9 @@ async function fillWorld(
       const rows: EntryRow[] = [];
       for (let wseq = from; wseq < from + BLOCK && wseq <= count; wseq++)
         rows.push(toRow(wseq, toEntryId(ports.crypto, key, wseq), next));
-      await door.world.addEntries(
-        world.number,
-        rows,
-        rows.flatMap((row) => toVisibleRows(world.numbers, row)),
-      );
-      await door.world.addPostings(world.number, toPostings(ports.crypto, world.numbers, rows));
+      const visible = rows.flatMap((row) => toVisibleRows(world.numbers, row));
+      const recent = await indexEntries(door.world, world.number, toIndexed(ports.crypto, world.numbers, rows));
+      await door.world.addEntries(world.number, rows, visible, recent);
       const next_wseq = from + rows.length;
       const clock_ms = START + next_wseq * 1000;
       await door.world.saveState(world.number, formatState({ ...world.state, next_wseq, clock_ms }));

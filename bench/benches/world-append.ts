@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
-import type { EntryRow } from "../../src/rooms/world/ports.ts";
-import { toNumbers, toPostings, toVisibleRows } from "../../src/rooms/world/service/audience.ts";
+import type { EntryRow, PostingRow } from "../../src/rooms/world/ports.ts";
+import { toIndexed, toNumbers, toVisibleRows } from "../../src/rooms/world/service/audience.ts";
 import { toWriteBundle } from "../../src/rooms/world/service/bundle.ts";
 import { appendRecord } from "../../src/rooms/world/service/commit.ts";
+import { BLOCK, type IndexedEntry, toPostings, toRecentRow } from "../../src/rooms/world/service/postings.ts";
 import { loadWorld } from "../../src/rooms/world/service/reading.ts";
 import { reduceRecord } from "../../src/rooms/world/service/reduce.ts";
 import { formatState } from "../../src/rooms/world/service/state.ts";
@@ -35,7 +36,6 @@ export const worldAppend: Bench = {
     const bundles = Array.from({ length: size }, () =>
       Array.from({ length: 3 }, () => ({ author, channel: "PEOPLE" as const, text: lineOf(next), visibility })),
     );
-    const bare = await openBare(`${path}.bare`, size * ROUNDS);
     const world = await ports.store.read((door) => loadWorld(door.world, "w_bench"));
     const numbers = toNumbers(world.cast, [{ number: 3, ...PEOPLE[0]! }]);
     const answer = "x".repeat(900);
@@ -65,10 +65,11 @@ export const worldAppend: Bench = {
         body: formatCanonical(record),
         entries: effects.entries,
         visible: effects.entries.flatMap((row) => toVisibleRows(numbers, row)),
-        postings: toPostings(ports.crypto, numbers, effects.entries),
+        indexed: toIndexed(ports.crypto, numbers, effects.entries),
         state: formatState(state),
       };
     });
+    const bare = await openBare(`${path}.bare`, ready, ROUNDS);
     return {
       async ours() {
         run++;
@@ -89,7 +90,7 @@ export const worldAppend: Bench = {
         }
       },
       baseline() {
-        for (const one of ready) bare.commit(one, answer);
+        for (let i = 0; i < size; i++) bare.commit(answer);
       },
       async close() {
         bare.close();
@@ -103,14 +104,36 @@ type Ready = {
   readonly body: string;
   readonly entries: readonly EntryRow[];
   readonly visible: readonly { readonly wseq: number; readonly person: number }[];
-  readonly postings: readonly { readonly key: string; readonly block: number; readonly lows: Uint8Array }[];
+  readonly indexed: readonly IndexedEntry[];
   readonly state: string;
 };
 
+/** What one commit adds to the index: the keys of its lines, or a block that it fills and the keys behind it. */
+interface IndexWrites {
+  readonly settled: readonly PostingRow[];
+  readonly recent: { readonly wseq: number; readonly keys: string } | null;
+}
+
+/** The index writes of so many commits, one after the other, worked out beforehand. */
+function planIndex(ready: readonly Ready[], commits: number): IndexWrites[] {
+  let waiting: IndexedEntry[] = [];
+  let wseq = 1;
+  return Array.from({ length: commits }, (_, at) => {
+    const added = ready[at % ready.length]!.indexed.map(({ keys }) => ({ wseq: wseq++, keys }));
+    const all = [...waiting, ...added];
+    const full = wseq - (wseq % BLOCK);
+    waiting = all.filter((entry) => entry.wseq >= full);
+    const settled = toPostings(all.filter((entry) => entry.wseq < full));
+    const rest = added.filter((entry) => entry.wseq >= full);
+    return { settled, recent: rest.length === 0 ? null : toRecentRow(rest) };
+  });
+}
+
 async function openBare(
   path: string,
-  commits: number,
-): Promise<{ commit(one: Ready, answer: string): void; close(): void }> {
+  ready: readonly Ready[],
+  rounds: number,
+): Promise<{ commit(answer: string): void; close(): void }> {
   const { module } = await loadSqlite();
   const database = new module.DatabaseSync(path, {});
   for (const sql of [
@@ -122,6 +145,7 @@ async function openBare(
     "create index entry_bundle on entry (world, bundle_id)",
     "create table visible (world integer, person integer, wseq integer, primary key (world, person, wseq)) strict, without rowid",
     "create table terms (world integer, key text, block integer, lows blob, primary key (world, key, block)) strict, without rowid",
+    "create table recent (world integer, wseq integer, keys text, primary key (world, wseq)) strict, without rowid",
     "create table invocation (world integer, request_id text, body_sha256 text, status text, fence integer, lease_until integer, outcome text, headers text, primary key (world, request_id)) strict, without rowid",
     "insert into world values (1, '')",
   ]) {
@@ -136,16 +160,22 @@ async function openBare(
     terms: database.prepare(
       "insert into terms values (?, ?, ?, ?) on conflict (world, key, block) do update set lows = cast(lows || excluded.lows as blob)",
     ),
+    recent: database.prepare("insert into recent values (?, ?, ?)"),
+    settle: database.prepare("delete from recent where world = ?"),
     world: database.prepare("update world set state = ? where number = 1"),
     invocation: database.prepare("insert into invocation values (?, ?, ?, ?, ?, ?, ?, ?)"),
   };
   // Every round writes the same rows again under ids of its own: hashes like ours, which land anywhere in an index.
+  const commits = ready.length * rounds;
   const ids = Array.from({ length: commits }, (_, at) => toIds(at));
+  const plan = planIndex(ready, commits);
   let index = 0;
   return {
-    commit({ body, entries, visible, postings, state }, answer) {
+    commit(answer) {
       const at = index++;
-      const { hash, bundle_id, entry_ids } = ids[at] ?? toIds(at);
+      const { body, entries, visible, state } = ready[at % ready.length]!;
+      const { settled, recent } = plan[at]!;
+      const { hash, bundle_id, entry_ids } = ids[at]!;
       const shift = at * 3;
       prepared.begin.run();
       prepared.ledger.run(
@@ -181,7 +211,9 @@ async function openBare(
       }
       for (const [i, { person }] of visible.entries())
         prepared.visible.run(1n, BigInt(person), BigInt(shift + Math.floor(i / 2) + 1));
-      for (const { key, lows } of postings) prepared.terms.run(1n, key, BigInt(shift >> 8), lows);
+      for (const { key, block, lows } of settled) prepared.terms.run(1n, key, BigInt(block), lows);
+      if (settled.length > 0) prepared.settle.run(1n);
+      if (recent !== null) prepared.recent.run(1n, BigInt(recent.wseq), recent.keys);
       prepared.world.run(state);
       prepared.invocation.run(1n, `r${at}`, "x", "DONE", 1n, 0n, answer, "{}");
       prepared.commit.run();

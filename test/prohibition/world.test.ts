@@ -45,9 +45,9 @@ describe("a write bundle", () => {
       close: () => store.close(),
       transact: (fn) =>
         store.transact((door) => {
-          const addPostings = door.world.addPostings.bind(door.world);
-          door.world.addPostings = async (world, rows) => {
-            await addPostings(world, rows);
+          const addEntries = door.world.addEntries.bind(door.world);
+          door.world.addEntries = async (...rows) => {
+            await addEntries(...rows);
             if (broken) throw new VerbatimError("DISK_FULL");
           };
           return fn(door);
@@ -83,7 +83,9 @@ describe("time", () => {
     await worlds.beats.invoke(id, envelope("r1", "Now."));
     const [entry] = await worlds.ports.store.read((door) => door.world.scan(1, 0, 1));
     const earlier = { ...entry!, wseq: 2, entry_id: "e_x", created_ms: entry!.created_ms - 1 };
-    await expect(worlds.ports.store.transact((door) => door.world.addEntries(1, [earlier], []))).rejects.toMatchObject({
+    await expect(
+      worlds.ports.store.transact((door) => door.world.addEntries(1, [earlier], [], null)),
+    ).rejects.toMatchObject({
       code: "STORE_REFUSED",
     });
   });

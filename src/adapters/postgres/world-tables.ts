@@ -1,7 +1,15 @@
-import type { EntryRow, PostingRow, VisibleRow, WorldReader, WorldWriter } from "../../rooms/world/ports.ts";
+import type {
+  EntryRow,
+  PostingRow,
+  RecentTermsRow,
+  VisibleRow,
+  WorldReader,
+  WorldRow,
+  WorldWriter,
+} from "../../rooms/world/ports.ts";
 import type { SqliteValue } from "../sqlite/driver.ts";
-import { ENTRY, SqlWorldReader, type WorldSql } from "../sqlite/world-reader.ts";
-import { postingStatements, SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
+import { ENTRY, SqlWorldReader, type WorldDialect, type WorldSql } from "../sqlite/world-reader.ts";
+import { SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { eraseWorld } from "./world-erase.ts";
@@ -9,11 +17,16 @@ import { eraseWorld } from "./world-erase.ts";
 /** The world room's tables in PostgreSQL: the statements of SQLite with numbered parameters. */
 export const postgresWorld = {
   read: (connection: PostgresReadConnection): WorldReader =>
-    new SqlWorldReader(toSql(connection), () => findMissing(connection)),
+    new SqlWorldReader(toSql(connection), DIALECT, () => findMissing(connection)),
   write: (connection: PostgresWriteConnection): WorldWriter => new PostgresWorldWriter(connection),
 } as const;
 
-const ADD_POSTINGS = postingStatements("world_terms.lows || excluded.lows");
+const DIALECT: WorldDialect = {
+  people: `(select coalesce(json_agg(json_build_array(p.number, p.person_id, p.display_name) order by p.number), '[]')::text
+from world_person p where p.world = world.number)`,
+  forUpdate: "for update",
+  appendedLows: "world_terms.lows || excluded.lows",
+};
 
 const numbered = new Map<string, string>();
 
@@ -39,9 +52,6 @@ function toWriteSql(connection: PostgresWriteConnection): WorldWriteSql {
   return {
     ...toSql(connection),
     run: (sql, ...values) => connection.run(toNumbered(sql), ...values),
-    forUpdate: "for update",
-    addPostings: ADD_POSTINGS,
-    erase: (world, stream, below) => eraseWorld(connection, world, stream, below),
   };
 }
 
@@ -50,11 +60,16 @@ class PostgresWorldWriter extends SqlWorldWriter {
   readonly #connection: PostgresWriteConnection;
 
   constructor(connection: PostgresWriteConnection) {
-    super(toWriteSql(connection), () => findMissing(connection));
+    super(toWriteSql(connection), DIALECT, () => findMissing(connection));
     this.#connection = connection;
   }
 
-  override async addEntries(world: number, rows: readonly EntryRow[], visible: readonly VisibleRow[]): Promise<void> {
+  override async addEntries(
+    world: number,
+    rows: readonly EntryRow[],
+    visible: readonly VisibleRow[],
+    recent: RecentTermsRow | null,
+  ): Promise<void> {
     if (rows.length > 0) {
       await this.#connection.run(
         `insert into world_entry (world, ${ENTRY})
@@ -85,6 +100,11 @@ select $1, row.person, row.wseq from unnest($2::integer[], $3::bigint[]) as row 
         visible.map(({ wseq }) => wseq),
       );
     }
+    if (recent !== null) await this.addRecentTerms(world, recent);
+  }
+
+  async erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void> {
+    await eraseWorld(this.#connection, world, stream, below);
   }
 
   override async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
@@ -92,7 +112,7 @@ select $1, row.person, row.wseq from unnest($2::integer[], $3::bigint[]) as row 
     await this.#connection.run(
       `insert into world_terms (world, key, block, lows)
 select $1, row.key, row.block, row.lows from unnest($2::text[], $3::bigint[], $4::bytea[]) as row (key, block, lows)
-on conflict (world, key, block) do update set lows = world_terms.lows || excluded.lows`,
+on conflict (world, key, block) do update set lows = ${DIALECT.appendedLows}`,
       world,
       rows.map(({ key }) => key),
       rows.map(({ block }) => block),

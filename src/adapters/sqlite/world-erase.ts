@@ -6,6 +6,7 @@ export const WORLD_TABLES = [
   "world_entry_visible",
   "world_entry",
   "world_terms",
+  "world_recent_terms",
   "world_person",
   "world_calendar",
   "world_message",

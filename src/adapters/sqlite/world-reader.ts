@@ -8,6 +8,7 @@ import type {
   MessageRow,
   PersonRow,
   PostingRow,
+  RecentTermsRow,
   ShownRow,
   StoredInvocation,
   TokenRow,
@@ -23,7 +24,17 @@ export interface WorldSql {
   all<Row>(sql: string, ...values: SqliteValue[]): Awaitable<Row[]>;
 }
 
-const WORLD = "number, world_id, state, lock_holder, lock_until";
+/** The few words in which the databases differ. */
+export interface WorldDialect {
+  /** The people of the world of the outer query as one JSON text. */
+  readonly people: string;
+  /** Appended to a select that holds its row against other writers. */
+  readonly forUpdate: string;
+  /** The bytes of a posting that is there, followed by new ones. */
+  readonly appendedLows: string;
+}
+
+export const WORLD = "number, world_id, state, lock_holder, lock_until";
 export const ENTRY =
   "wseq, entry_id, bundle_id, position, request_id, created_ms, created_at, author_id, author_class, channel, scope, audience, text";
 // Reading a column out of a row costs more than finding the row.
@@ -37,19 +48,22 @@ const MAX_LIST = 512;
 /** Reads the room's tables. The statements mean the same in SQLite and PostgreSQL. */
 export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReader {
   protected readonly sql: C;
+  protected readonly dialect: WorldDialect;
   readonly #guards: () => Promise<string[]>;
 
-  constructor(sql: C, guards: () => Promise<string[]>) {
+  constructor(sql: C, dialect: WorldDialect, guards: () => Promise<string[]>) {
     this.sql = sql;
+    this.dialect = dialect;
     this.#guards = guards;
   }
 
-  async list(): Promise<WorldRow[]> {
-    return (await this.sql.all<WorldRow>(`select ${WORLD} from world order by world_id`)).map(copy);
+  async list(): Promise<Omit<WorldRow, "people">[]> {
+    return (await this.sql.all<Omit<WorldRow, "people">>(`select ${WORLD} from world order by world_id`)).map(copy);
   }
 
   async find(worldId: string): Promise<WorldRow | null> {
-    return orNull(await this.sql.get<WorldRow>(`select ${WORLD} from world where world_id = ?`, worldId));
+    const sql = `select ${WORLD}, ${this.dialect.people} as people from world where world_id = ?`;
+    return orNull(await this.sql.get<WorldRow>(sql, worldId));
   }
 
   async people(world: number): Promise<PersonRow[]> {
@@ -61,6 +75,13 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
     const { sql, values } = visibleQuery(world, audience, range);
     const rows = await this.sql.all<ShownRow>(sql, ...values);
     return range.newest ? rows.reverse() : rows;
+  }
+
+  async range(world: number, { after, before, limit, newest }: EntryRange): Promise<ShownRow[]> {
+    const order = newest ? "desc" : "asc";
+    const sql = `select ${SHOWN} from world_entry where world = ? and wseq > ? and wseq < ? order by wseq ${order} limit ?`;
+    const rows = await this.sql.all<ShownRow>(sql, world, after, before, limit);
+    return newest ? rows.reverse() : rows;
   }
 
   async entries(world: number, wseqs: readonly number[]): Promise<ShownRow[]> {
@@ -100,6 +121,11 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
   async scanPostings(world: number): Promise<PostingRow[]> {
     const sql = "select key, block, lows from world_terms where world = ? order by key, block";
     return (await this.sql.all<PostingRow>(sql, world)).map(copy);
+  }
+
+  async recentTerms(world: number): Promise<RecentTermsRow[]> {
+    const sql = "select wseq, keys from world_recent_terms where world = ? order by wseq";
+    return this.sql.all<RecentTermsRow>(sql, world);
   }
 
   async scanInvocations(world: number): Promise<StoredInvocation[]> {

@@ -1,29 +1,37 @@
-import type { WorldReader, WorldWriter } from "../../rooms/world/ports.ts";
+import type { WorldReader, WorldRow, WorldWriter } from "../../rooms/world/ports.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { eraseWorld } from "./world-erase.ts";
-import { SqlWorldReader } from "./world-reader.ts";
-import { postingStatements, SqlWorldWriter, type WorldWriteSql } from "./world-writer.ts";
+import { SqlWorldReader, type WorldDialect } from "./world-reader.ts";
+import { SqlWorldWriter } from "./world-writer.ts";
 
-// SQLite joins blobs as text; the cast gives the same bytes back.
-const ADD_POSTINGS = postingStatements("cast(lows || excluded.lows as blob)");
+const DIALECT: WorldDialect = {
+  people: `(select json_group_array(json_array(number, person_id, display_name)) from
+(select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`,
+  forUpdate: "",
+  // SQLite joins blobs as text; the cast gives the same bytes back.
+  appendedLows: "cast(lows || excluded.lows as blob)",
+};
 
 /** The world room's tables in SQLite. */
 export const sqliteWorld = {
   read: (connection: SqliteReadConnection): WorldReader =>
-    new SqlWorldReader(connection, () => findMissing(connection)),
-  write: (connection: SqliteWriteConnection): WorldWriter => {
-    const sql: WorldWriteSql = {
-      get: (text, ...values) => connection.get(text, ...values),
-      all: (text, ...values) => connection.all(text, ...values),
-      run: (text, ...values) => connection.run(text, ...values),
-      forUpdate: "",
-      addPostings: ADD_POSTINGS,
-      erase: (world, stream, below) => eraseWorld(connection, world, stream, below),
-    };
-    return new SqlWorldWriter(sql, () => findMissing(connection));
-  },
+    new SqlWorldReader(connection, DIALECT, () => findMissing(connection)),
+  write: (connection: SqliteWriteConnection): WorldWriter => new SqliteWorldWriter(connection),
 } as const;
+
+class SqliteWorldWriter extends SqlWorldWriter {
+  readonly #connection: SqliteWriteConnection;
+
+  constructor(connection: SqliteWriteConnection) {
+    super(connection, DIALECT, () => findMissing(connection));
+    this.#connection = connection;
+  }
+
+  async erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void> {
+    eraseWorld(this.#connection, world, stream, below);
+  }
+}
 
 async function findMissing(connection: SqliteReadConnection): Promise<string[]> {
   const rows = connection.all<{ name: string }>("select name from sqlite_schema where type = 'trigger'");

@@ -6,6 +6,7 @@ import type {
   MessageRow,
   PersonRow,
   PostingRow,
+  RecentTermsRow,
   StoredInvocation,
   TokenRow,
   VisibleRow,
@@ -13,41 +14,53 @@ import type {
   WorldWriter,
 } from "../../rooms/world/ports.ts";
 import type { SqliteValue } from "./driver.ts";
-import { ENTRY, SqlWorldReader, type WorldSql } from "./world-reader.ts";
+import { ENTRY, SqlWorldReader, WORLD, type WorldSql } from "./world-reader.ts";
 
-/** Writing as well, and the few words in which the databases differ. */
+/** Writing as well. */
 export interface WorldWriteSql extends WorldSql {
   run(sql: string, ...values: SqliteValue[]): Awaitable<number>;
-  /** Appended to a select that holds its row against other writers. */
-  readonly forUpdate: string;
-  /** Statements that add postings, or new bytes to those that are there, by the number of rows they take. */
-  readonly addPostings: ReadonlyMap<number, string>;
-  /** Takes a world out of the store. */
-  erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Awaitable<void>;
 }
 
-const ADD_ENTRY = `insert into world_entry (world, ${ENTRY}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Statements that insert many rows of one table at once: a statement costs as much as a row. */
+class Inserts {
+  /** How many rows a statement takes at most. */
+  readonly most: number;
+  readonly #texts: string[];
 
-/** How many short rows one statement takes: a statement costs as much as a row, and each number is one to prepare. */
-const BATCHES = [8, 4, 2, 1] as const;
+  constructor(insert: string, columns: number, most: number, rest = "") {
+    this.most = most;
+    const row = `(${Array(columns).fill("?").join(", ")})`;
+    this.#texts = Array.from(
+      { length: most + 1 },
+      (_, n) => `${insert} values ${Array(n).fill(row).join(", ")}${rest}`,
+    );
+  }
 
-/** The statement for each number of rows. */
-function inBatches(insert: string, row: string, rest = ""): ReadonlyMap<number, string> {
-  return new Map(BATCHES.map((size) => [size, `${insert} values ${Array(size).fill(row).join(", ")}${rest}`]));
+  /** The statement for so many rows. */
+  text(rows: number): string {
+    return this.#texts[rows]!;
+  }
 }
 
-/** Statements that add postings; `appended` gives the bytes of a posting followed by new ones. */
-export function postingStatements(appended: string): ReadonlyMap<number, string> {
-  const rest = ` on conflict (world, key, block) do update set lows = ${appended}`;
-  return inBatches("insert into world_terms (world, key, block, lows)", "(?, ?, ?, ?)", rest);
-}
+const ADD_ENTRIES = new Inserts(`insert into world_entry (world, ${ENTRY})`, 14, 8);
+const ADD_VISIBLE = new Inserts("insert into world_entry_visible (world, person, wseq)", 3, 32);
 
-const ADD_VISIBLE = inBatches("insert into world_entry_visible (world, person, wseq)", "(?, ?, ?)");
+const addPostings = new Map<string, Inserts>();
+
+function toAddPostings(appended: string): Inserts {
+  let inserts = addPostings.get(appended);
+  if (inserts === undefined) {
+    const rest = ` on conflict (world, key, block) do update set lows = ${appended}`;
+    inserts = new Inserts("insert into world_terms (world, key, block, lows)", 4, 32, rest);
+    addPostings.set(appended, inserts);
+  }
+  return inserts;
+}
 
 /** Writes the room's tables. */
-export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements WorldWriter {
+export abstract class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements WorldWriter {
   async hold(worldId: string): Promise<WorldRow | null> {
-    const sql = `select number, world_id, state, lock_holder, lock_until from world where world_id = ? ${this.sql.forUpdate}`;
+    const sql = `select ${WORLD}, ${this.dialect.people} as people from world where world_id = ? ${this.dialect.forUpdate}`;
     const row = await this.sql.get<WorldRow>(sql, worldId);
     return row === undefined ? null : { ...row };
   }
@@ -62,9 +75,7 @@ export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements Wor
     await this.sql.run("update world set state = ? where number = ?", state, world);
   }
 
-  async erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void> {
-    await this.sql.erase(world, stream, below);
-  }
+  abstract erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void>;
 
   async setLock(world: number, holder: string | null, until: number): Promise<void> {
     await this.sql.run("update world set lock_holder = ?, lock_until = ? where number = ?", holder, until, world);
@@ -82,56 +93,52 @@ export class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements Wor
     await this.sql.run(sql, displayName, world, personId);
   }
 
-  async addEntries(world: number, rows: readonly EntryRow[], visible: readonly VisibleRow[]): Promise<void> {
-    for (const r of rows) {
-      const values = [
-        world,
-        r.wseq,
-        r.entry_id,
-        r.bundle_id,
-        r.position,
-        r.request_id,
-        r.created_ms,
-        r.created_at,
-        r.author_id,
-        r.author_class,
-        r.channel,
-        r.scope,
-        r.audience,
-        r.text,
-      ];
-      const changed = this.sql.run(ADD_ENTRY, ...values);
-      if (typeof changed !== "number") await changed;
-    }
-    await this.#runAll(ADD_VISIBLE, visible, (values, { person, wseq }) => values.push(world, person, wseq));
+  async addEntries(
+    world: number,
+    rows: readonly EntryRow[],
+    visible: readonly VisibleRow[],
+    recent: RecentTermsRow | null,
+  ): Promise<void> {
+    await this.#insert(ADD_ENTRIES, rows, (values, r) => {
+      values.push(world, r.wseq, r.entry_id, r.bundle_id, r.position, r.request_id, r.created_ms, r.created_at);
+      values.push(r.author_id, r.author_class, r.channel, r.scope, r.audience, r.text);
+    });
+    await this.#insert(ADD_VISIBLE, visible, (values, { person, wseq }) => values.push(world, person, wseq));
+    if (recent !== null) await this.addRecentTerms(world, recent);
   }
 
   async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
-    await this.#runAll(this.sql.addPostings, rows, (values, { key, block, lows }) =>
+    await this.#insert(toAddPostings(this.dialect.appendedLows), rows, (values, { key, block, lows }) =>
       values.push(world, key, block, lows),
     );
   }
 
-  async #runAll<Row>(
-    statements: ReadonlyMap<number, string>,
+  async #insert<Row>(
+    inserts: Inserts,
     rows: readonly Row[],
     push: (values: SqliteValue[], row: Row) => void,
   ): Promise<void> {
-    let at = 0;
-    for (const size of BATCHES) {
-      const sql = statements.get(size)!;
-      for (; at + size <= rows.length; at += size) {
-        const values: SqliteValue[] = [];
-        for (let i = at; i < at + size; i++) push(values, rows[i]!);
-        const changed = this.sql.run(sql, ...values);
-        // SQLite has answered already, and to wait for it all the same costs as much as a row.
-        if (typeof changed !== "number") await changed;
-      }
+    for (let at = 0; at < rows.length; at += inserts.most) {
+      const part = rows.slice(at, at + inserts.most);
+      const values: SqliteValue[] = [];
+      for (const row of part) push(values, row);
+      const changed = this.sql.run(inserts.text(part.length), ...values);
+      // SQLite has answered already, and to wait for it all the same costs as much as a row.
+      if (typeof changed !== "number") await changed;
     }
+  }
+
+  async addRecentTerms(world: number, { wseq, keys }: RecentTermsRow): Promise<void> {
+    await this.sql.run("insert into world_recent_terms (world, wseq, keys) values (?, ?, ?)", world, wseq, keys);
+  }
+
+  async clearRecentTerms(world: number): Promise<void> {
+    await this.sql.run("delete from world_recent_terms where world = ?", world);
   }
 
   async clearPostings(world: number): Promise<void> {
     await this.sql.run("delete from world_terms where world = ?", world);
+    await this.clearRecentTerms(world);
   }
 
   async addCalendar(world: number, rows: readonly CalendarRow[]): Promise<void> {

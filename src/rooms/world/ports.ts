@@ -77,6 +77,8 @@ export interface WorldRow {
   readonly number: number;
   readonly world_id: string;
   readonly state: string;
+  /** JSON array of everybody: number, person_id and display_name, by number. */
+  readonly people: string;
   /** Who works on a beat of this world, and until when without a sign of life. */
   readonly lock_holder: string | null;
   readonly lock_until: number;
@@ -125,6 +127,13 @@ export interface PostingRow {
   readonly key: string;
   readonly block: number;
   readonly lows: Uint8Array;
+}
+
+/** Keys of consecutive entries, the first of them by its number, that are not in posting lists yet. */
+export interface RecentTermsRow {
+  readonly wseq: number;
+  /** A space after each key, a line feed after each entry. */
+  readonly keys: string;
 }
 
 export interface CalendarRow {
@@ -189,10 +198,12 @@ export interface EntryRange {
 
 /** The room's tables for a reader. Lists of entries are in ascending order of wseq. */
 export interface WorldReader {
-  list(): Promise<WorldRow[]>;
+  list(): Promise<Omit<WorldRow, "people">[]>;
   find(worldId: string): Promise<WorldRow | null>;
   people(world: number): Promise<PersonRow[]>;
   visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]>;
+  /** Entries of a range whatever their audience: the gate must be asked about each. */
+  range(world: number, range: EntryRange): Promise<ShownRow[]>;
   entries(world: number, wseqs: readonly number[]): Promise<ShownRow[]>;
   entriesById(world: number, ids: readonly string[]): Promise<ShownRow[]>;
   entriesOfBundle(world: number, bundleId: string): Promise<EntryRow[]>;
@@ -200,6 +211,8 @@ export interface WorldReader {
   scan(world: number, after: number, limit: number): Promise<EntryRow[]>;
   scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]>;
   scanPostings(world: number): Promise<PostingRow[]>;
+  /** What is not in posting lists yet, in ascending order. */
+  recentTerms(world: number): Promise<RecentTermsRow[]>;
   scanInvocations(world: number): Promise<StoredInvocation[]>;
   /** The smallest wseq created at or after an instant, or one past the last. */
   firstAt(world: number, ms: number): Promise<number>;
@@ -229,8 +242,16 @@ export interface WorldWriter extends WorldReader {
   setLock(world: number, holder: string | null, until: number): Promise<void>;
   addPeople(world: number, people: readonly PersonRow[]): Promise<void>;
   renamePerson(world: number, personId: string, displayName: string): Promise<void>;
-  addEntries(world: number, rows: readonly EntryRow[], visible: readonly VisibleRow[]): Promise<void>;
+  addEntries(
+    world: number,
+    rows: readonly EntryRow[],
+    visible: readonly VisibleRow[],
+    recent: RecentTermsRow | null,
+  ): Promise<void>;
   addPostings(world: number, rows: readonly PostingRow[]): Promise<void>;
+  addRecentTerms(world: number, row: RecentTermsRow): Promise<void>;
+  clearRecentTerms(world: number): Promise<void>;
+  /** Takes the whole index of a world away, what is recent included. */
   clearPostings(world: number): Promise<void>;
   addCalendar(world: number, rows: readonly CalendarRow[]): Promise<void>;
   setCalendarState(world: number, itemId: string, state: CalendarRow["state"]): Promise<void>;

@@ -3,6 +3,7 @@ import { ledgerMigration } from "./0001-ledger.ts";
 import { contextMigration } from "./0002-context.ts";
 import { jobsMigration } from "./0003-jobs.ts";
 import { worldMigration } from "./0006-world.ts";
+import { worldRecentTermsMigration } from "./0007-world-recent-terms.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -10,4 +11,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   contextMigration,
   jobsMigration,
   worldMigration,
+  worldRecentTermsMigration,
 ];

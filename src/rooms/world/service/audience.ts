@@ -7,12 +7,12 @@ import {
   type EntryRow,
   EVERYBODY,
   type PersonRow,
-  type PostingRow,
   THE_OPERATOR,
   THE_WORLD,
   type VisibleRow,
 } from "../ports.ts";
 import { termsOf } from "../retrieval/terms.ts";
+import type { IndexedEntry } from "./postings.ts";
 
 /** Numbers of identities, under which they stand in indexes: a name could be the beginning of another. */
 export type Numbers = ReadonlyMap<string, number>;
@@ -40,10 +40,23 @@ export function toVisibleRows(numbers: Numbers, entry: EntryRow): VisibleRow[] {
 
 function toAudience(numbers: Numbers, entry: EntryRow): number[] {
   if (entry.scope === "PUBLIC") return [EVERYBODY];
-  return (JSON.parse(entry.audience) as string[]).map((id) => numbers.get(id)!);
+  return parseAudience(entry.audience).map((id) => numbers.get(id)!);
 }
 
-export const BLOCK = 256;
+// A world has few distinct audiences, and every line that is written or read has one.
+const audiences = new Map<string, readonly string[]>();
+const KEEP_AUDIENCES = 4096;
+
+/** The ids of an audience as it stands in a row. */
+export function parseAudience(text: string): readonly string[] {
+  const known = audiences.get(text);
+  if (known !== undefined) return known;
+  const parsed = JSON.parse(text) as readonly string[];
+  if (audiences.size >= KEEP_AUDIENCES) audiences.clear();
+  audiences.set(text, parsed);
+  return parsed;
+}
+
 const MAX_KEY_BYTES = 128;
 
 /** Key of a term's posting list. */
@@ -57,38 +70,12 @@ export function termKey(crypto: SyncCrypto, term: string): string {
 export const visibleKey = (person: number): string => `v:${person}`;
 export const authorKey = (author: number): string => `a:${author}`;
 
-/** What entries add to the index: per key and block the low bytes of their numbers, in order. */
-export function toPostings(crypto: SyncCrypto, numbers: Numbers, entries: readonly EntryRow[]): PostingRow[] {
-  const postings: PostingRow[] = [];
-  let block = -1;
-  let lists = new Map<string, number[]>();
-  const flush = (): void => {
-    for (const [key, lows] of lists) postings.push({ key, block, lows: toBytes(lows) });
-  };
-  for (const entry of entries) {
-    const at = Math.floor(entry.wseq / BLOCK);
-    if (at !== block) {
-      flush();
-      block = at;
-      lists = new Map();
-    }
-    const low = entry.wseq % BLOCK;
-    const add = (key: string): void => {
-      const list = lists.get(key);
-      if (list === undefined) lists.set(key, [low]);
-      else list.push(low);
-    };
-    for (const term of termsOf(entry.text)) add(termKey(crypto, term));
-    for (const person of toAudience(numbers, entry)) add(visibleKey(person));
-    add(authorKey(numbers.get(entry.author_id)!));
-  }
-  flush();
-  return postings;
-}
-
-const ONE_BYTE = Array.from({ length: BLOCK }, (_, low) => Uint8Array.of(low));
-
-/** Most lists of a beat hold one number. */
-function toBytes(lows: readonly number[]): Uint8Array {
-  return lows.length === 1 ? ONE_BYTE[lows[0]!]! : Uint8Array.from(lows);
+/** The keys under which the index finds entries. */
+export function toIndexed(crypto: SyncCrypto, numbers: Numbers, entries: readonly EntryRow[]): IndexedEntry[] {
+  return entries.map((entry) => {
+    const keys = termsOf(entry.text).map((term) => termKey(crypto, term));
+    for (const person of toAudience(numbers, entry)) keys.push(visibleKey(person));
+    keys.push(authorKey(numbers.get(entry.author_id)!));
+    return { wseq: entry.wseq, keys };
+  });
 }

@@ -10,6 +10,7 @@ import { type BeatOutcome, runBeat } from "../writer/beat-loop.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 import { toWriteBundle } from "./bundle.ts";
 import { KEEP_CALLS, toCallRows } from "./calls.ts";
+import { Capsules } from "./capsules.ts";
 import {
   claimRequest,
   extendGrip,
@@ -58,6 +59,7 @@ export class Beats {
   readonly reachability = new Reachability();
   readonly queues: Queues;
   readonly #ports: WorldPorts;
+  readonly #capsules = new Capsules();
   /** When time last began to count for a world, by monotonic time. */
   readonly #marks = new Map<string, number>();
   readonly #started: number;
@@ -249,6 +251,7 @@ export class Beats {
         world_time: move.world_time,
         operator_text: envelope.operator.input_text,
         rules: rulesOf(world, ports).text,
+        capsules: this.#capsules,
         // What becomes due with this beat is an opportunity of this beat already.
         calendar: items.map((row) => (due.has(row.item_id) ? { ...row, state: "DUE" as const } : row)),
       };
@@ -280,7 +283,7 @@ export class Beats {
     const write = async (door: WorldWriteDoor): Promise<string> => {
       const row = await door.world.hold(world_id);
       const stored = await requireGrip(door, row, grip);
-      const before = await openRow(door.world, row!);
+      const before = openRow(row!);
       const bundle = toWriteBundle(ports.crypto, before.state, {
         request_id: envelope.request_id,
         created_at_world: move.world_time,

@@ -1,33 +1,21 @@
 import type { LedgerEntry } from "../check/context.ts";
 import type { CapsulePack } from "../check/packs.ts";
-import type { View } from "../gate.ts";
+import { type View, viewKey } from "../gate.ts";
 import { buildCapsule, CAPSULE_BYTES } from "../packs/capsule.ts";
 import type { WorldReader } from "../ports.ts";
 import { gated, type OpenWorld } from "./reading.ts";
 import { findByAuthor } from "./search.ts";
+import { TermsIndex } from "./terms-index.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes">;
 
-/** Capsules of the people present, as a view may see them. */
-export async function readCapsules(
-  ports: Ports,
-  tables: WorldReader,
-  world: OpenWorld,
-  view: View,
-  usable: number,
-  worldTime: string,
-): Promise<CapsulePack[]> {
-  const present = world.cast.present.filter((id) => world.cast.people.has(id));
-  const bytes = Math.min(CAPSULE_BYTES, Math.floor((3 * usable) / (5 * present.length)));
-  const capsules: CapsulePack[] = [];
-  for (const person of present) {
-    capsules.push(await makeCapsule(ports, tables, world, view, person, bytes, worldTime));
-  }
-  return capsules;
+/** Whose lines, for whom and how many of them. */
+interface Wanted {
+  readonly person: string;
+  readonly view: View;
+  readonly max_bytes: number;
 }
-
-const CAPSULE_PAGE = 64;
 
 /** The capsule of a person for a view. */
 export async function makeCapsule(
@@ -39,21 +27,98 @@ export async function makeCapsule(
   maxBytes: number,
   worldTime: string,
 ): Promise<CapsulePack> {
+  const index = await TermsIndex.open(tables, world.number);
+  const wanted: Wanted = { person, view, max_bytes: maxBytes };
+  const newest = await readNewest(tables, index, world, wanted, 0);
+  return buildCapsule(ports.crypto, ports.graphemes, { ...wanted, created_at_world: worldTime, newest });
+}
+
+const CAPSULE_PAGE = 64;
+
+/** The newest visible lines of a person that are not older than an entry, newest first, and hardly more than fit. */
+async function readNewest(
+  tables: WorldReader,
+  index: TermsIndex,
+  world: OpenWorld,
+  { person, view, max_bytes }: Wanted,
+  from: number,
+): Promise<LedgerEntry[]> {
   const newest: LedgerEntry[] = [];
   let bytes = 0;
-  for await (const wseqs of findByAuthor(tables, world, view, person)) {
-    for (let at = 0; at < wseqs.length && bytes <= maxBytes; at += CAPSULE_PAGE) {
+  for await (const wseqs of findByAuthor(index, world, view, person, from)) {
+    for (let at = 0; at < wseqs.length && bytes <= max_bytes; at += CAPSULE_PAGE) {
       const page = gated(world, view, await tables.entries(world.number, wseqs.slice(at, at + CAPSULE_PAGE)));
       newest.push(...page.filter(({ author }) => author.author_id === person).reverse());
       for (const { text } of page) bytes += Math.min(text.length, 800);
     }
-    if (bytes > maxBytes) break;
+    if (bytes > max_bytes) break;
   }
-  return buildCapsule(ports.crypto, ports.graphemes, {
-    person,
-    view,
-    created_at_world: worldTime,
-    max_bytes: maxBytes,
-    newest,
-  });
+  return newest;
+}
+
+/** What a capsule was made of, and up to which entry its world had been looked at. */
+interface Kept {
+  readonly end: number;
+  readonly used: readonly LedgerEntry[];
+  readonly pack: CapsulePack;
+}
+
+const KEEP = 256;
+
+/**
+ * Capsules of one store that were made lately. Entries and who may see them never change, so a capsule stays as it is
+ * until its person says something new; then only that is read, and what no longer fits falls away at the old end.
+ */
+export class Capsules {
+  readonly #kept = new Map<string, Kept>();
+
+  /** Capsules of the people present, as a view may see them. */
+  async ofPresent(
+    ports: Ports,
+    tables: WorldReader,
+    world: OpenWorld,
+    view: View,
+    usable: number,
+    worldTime: string,
+  ): Promise<CapsulePack[]> {
+    const present = world.cast.present.filter((id) => world.cast.people.has(id));
+    if (present.length === 0) return [];
+    const max_bytes = Math.min(CAPSULE_BYTES, Math.floor((3 * usable) / (5 * present.length)));
+    const index = await TermsIndex.open(tables, world.number);
+    const capsules: CapsulePack[] = [];
+    for (const person of present) {
+      const wanted: Wanted = { person, view, max_bytes };
+      const { pack } = await this.#find(ports, tables, index, world, wanted, worldTime);
+      capsules.push({ ...pack, created_at_world: worldTime });
+    }
+    return capsules;
+  }
+
+  async #find(
+    ports: Ports,
+    tables: WorldReader,
+    index: TermsIndex,
+    world: OpenWorld,
+    wanted: Wanted,
+    created_at_world: string,
+  ): Promise<Kept> {
+    const key = `${world.state.world_key} ${wanted.max_bytes} ${wanted.person} ${viewKey(wanted.view)}`;
+    const end = world.state.next_wseq;
+    const kept = this.#kept.get(key);
+    // A store that lost entries may give their numbers to others.
+    const known = kept !== undefined && kept.end <= end ? kept : null;
+    const fresh = await readNewest(tables, index, world, wanted, known?.end ?? 0);
+    let made: Kept;
+    if (known !== null && fresh.length === 0) made = { ...known, end };
+    else {
+      const newest = [...fresh, ...(known?.used ?? [])];
+      const pack = buildCapsule(ports.crypto, ports.graphemes, { ...wanted, created_at_world, newest });
+      const count = pack.sections[0]!.provenance.used_entry_ids.length;
+      made = { end, used: newest.slice(0, count), pack };
+    }
+    this.#kept.delete(key);
+    this.#kept.set(key, made);
+    if (this.#kept.size > KEEP) this.#kept.delete(this.#kept.keys().next().value!);
+    return made;
+  }
 }

@@ -1,8 +1,9 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
-import { toNumbers, toPostings, toVisibleRows } from "./audience.ts";
+import { toIndexed, toNumbers, toVisibleRows } from "./audience.ts";
 import type { OpenWorld } from "./reading.ts";
 import { type Effects, reduceRecord } from "./reduce.ts";
-import { formatState, streamOf } from "./state.ts";
+import { formatState, rememberState, streamOf, type WorldState } from "./state.ts";
+import { indexEntries } from "./terms-index.ts";
 import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "actor">;
@@ -26,7 +27,7 @@ export async function appendRecord(
 export async function writeEffects(
   ports: Pick<WorldPorts, "crypto">,
   door: WorldWriteDoor,
-  world: Pick<OpenWorld, "number" | "cast" | "numbers">,
+  world: Pick<OpenWorld, "number" | "cast" | "numbers"> & { readonly state?: WorldState },
   effects: Effects,
 ): Promise<void> {
   const { number } = world;
@@ -37,11 +38,14 @@ export async function writeEffects(
     const { people } = effects;
     const numbers = people.length === 0 ? world.numbers : new Map([...world.numbers, ...toNumbers(world.cast, people)]);
     const visible = effects.entries.flatMap((entry) => toVisibleRows(numbers, entry));
-    await tables.addEntries(number, effects.entries, visible);
-    await tables.addPostings(number, toPostings(ports.crypto, numbers, effects.entries));
+    const recent = await indexEntries(tables, number, toIndexed(ports.crypto, numbers, effects.entries));
+    await tables.addEntries(number, effects.entries, visible, recent);
   }
   if (effects.calendar.length > 0) await tables.addCalendar(number, effects.calendar);
   for (const { item_id, state } of effects.calendar_states) await tables.setCalendarState(number, item_id, state);
   if (effects.messages.length > 0) await tables.addMessages(number, effects.messages);
-  await tables.saveState(number, formatState(effects.state));
+  const text = formatState(effects.state);
+  // Settings that are new are read back once, so that they have the order of what is stored.
+  if (world.state?.settings === effects.state.settings) rememberState(text, effects.state);
+  await tables.saveState(number, text);
 }

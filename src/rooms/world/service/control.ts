@@ -29,7 +29,7 @@ export async function controlWorld<T extends JsonValue>(
       const row = await door.world.hold(worldId);
       if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
       if (row.lock_holder !== null && row.lock_until > ports.clock.now()) return null;
-      const run = async () => write(door, await openRow(door.world, row));
+      const run = async () => write(door, openRow(row));
       return {
         value: once === null || once.key === null ? await run() : await runOnce(ports, door, row.number, once, run),
       };

@@ -144,7 +144,7 @@ function describeWrites(
   if (bundle === null) return null;
   const key = keyOf(before!);
   const checked = checkWriteBundle(bundle, {
-    cast: castOf(next.state, people),
+    cast: castOf(next.state, new Map(people.map(({ person_id, display_name }) => [person_id, display_name]))),
     zones: ports.zones,
     graphemes: ports.graphemes,
     position: "committed",

@@ -15,7 +15,7 @@ import type { CalendarRow, WorldReader } from "../ports.ts";
 import { usableOf } from "../settings.ts";
 import type { PassPlan } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, type Quoted, toUserMessage } from "../writer/frame.ts";
-import { readCapsules } from "./capsules.ts";
+import type { Capsules } from "./capsules.ts";
 import { filterCalendar } from "./pocket.ts";
 import { type OpenWorld, readVisible, toLedgerEntry } from "./reading.ts";
 import type { RecordedPack } from "./reduce.ts";
@@ -29,6 +29,7 @@ export interface FrameRequest {
   readonly world_time: string;
   readonly operator_text: string;
   readonly rules: string;
+  readonly capsules: Capsules;
   /** The calendar as it is once the clock has moved. */
   readonly calendar: readonly CalendarRow[];
 }
@@ -108,7 +109,7 @@ export async function makeFrame(
 ): Promise<Frame> {
   const { settings } = world.state;
   const usable = usableOf(settings);
-  const capsules = await readCapsules(ports, tables, world, view, usable, request.world_time);
+  const capsules = await request.capsules.ofPresent(ports, tables, world, view, usable, request.world_time);
   const opportunities = filterCalendar(world, view, request.calendar)
     .filter(({ row }) => row.state === "DUE")
     .map(({ item }) => [item.title, item.time, item.location, item.notes].filter((part) => part !== null).join(" - "));
@@ -278,7 +279,7 @@ function toAnchorPack(
   world: OpenWorld,
   view: View,
   pack: OpenPack,
-  request: FrameRequest,
+  request: Pick<FrameRequest, "request_id" | "world_time">,
 ): SceneAnchorPack {
   const { text, entry_ids } = quote(world, pack.text);
   const anchor: SceneAnchorPack = {
@@ -300,9 +301,7 @@ export async function makeSceneAnchor(
   request: Pick<FrameRequest, "request_id" | "world_time">,
 ): Promise<SceneAnchorPack | null> {
   const pack = await makeAnchor(ports, tables, world, view);
-  return pack === null
-    ? null
-    : toAnchorPack(ports, world, view, pack, { ...request, operator_text: "", rules: "", calendar: [] });
+  return pack === null ? null : toAnchorPack(ports, world, view, pack, request);
 }
 
 function packContext(ports: Ports, world: OpenWorld, view: View, entries: readonly LedgerEntry[]) {

@@ -4,7 +4,7 @@ import type { LedgerEntry } from "../check/context.ts";
 import { isAllowed, type View } from "../gate.ts";
 import { invalidCursor, readCursor } from "../ids.ts";
 import type { EntryRange, ShownRow, WorldReader, WorldRow } from "../ports.ts";
-import { type Numbers, toFilter, toNumbers } from "./audience.ts";
+import { type Numbers, parseAudience, toFilter, toNumbers } from "./audience.ts";
 import { castOf, keyOf, parseState, type WorldState } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
@@ -21,28 +21,41 @@ export interface OpenWorld {
 export async function loadWorld(tables: WorldReader, worldId: string): Promise<OpenWorld> {
   const row = await tables.find(worldId);
   if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-  return openRow(tables, row);
+  return openRow(row);
 }
 
 /** The same for a row at hand. */
-export async function openRow(tables: WorldReader, row: WorldRow): Promise<OpenWorld> {
+export function openRow(row: WorldRow): OpenWorld {
   const state = parseState(row.state);
-  const people = await tables.people(row.number);
-  const cast = castOf(state, people);
-  return { number: row.number, row, state, cast, numbers: toNumbers(cast, people) };
+  const { names, numbers } = parsePeople(row.people, state.settings.operator_id);
+  return { number: row.number, row, state, cast: castOf(state, names), numbers };
 }
 
-// A world has few distinct audiences, and every line that is read has one.
-const audiences = new Map<string, readonly string[]>();
-const KEEP_AUDIENCES = 4096;
+interface People {
+  readonly names: ReadonlyMap<string, string>;
+  readonly numbers: Numbers;
+}
 
-function parseAudience(text: string): readonly string[] {
-  const known = audiences.get(text);
+// Everything that is read of a world begins with who is who; the same text is the same people.
+const parsed = new Map<string, People>();
+const KEEP_PEOPLE = 64;
+
+function parsePeople(text: string, operator_id: string): People {
+  const key = `${operator_id} ${text}`;
+  const known = parsed.get(key);
   if (known !== undefined) return known;
-  const parsed = JSON.parse(text) as readonly string[];
-  if (audiences.size >= KEEP_AUDIENCES) audiences.clear();
-  audiences.set(text, parsed);
-  return parsed;
+  const rows = (JSON.parse(text) as [number, string, string][]).map(([number, person_id, display_name]) => ({
+    number,
+    person_id,
+    display_name,
+  }));
+  const people = {
+    names: new Map(rows.map(({ person_id, display_name }) => [person_id, display_name])),
+    numbers: toNumbers({ operator_id }, rows),
+  };
+  if (parsed.size >= KEEP_PEOPLE) parsed.delete(parsed.keys().next().value!);
+  parsed.set(key, people);
+  return people;
 }
 
 /** A row as the ledger entry it is. */
@@ -67,10 +80,19 @@ export async function readVisible(
   view: View,
   range: Partial<EntryRange> & { readonly limit: number },
 ): Promise<LedgerEntry[]> {
+  const whole: EntryRange = { after: 0, before: world.state.next_wseq, newest: false, ...range };
+  if (whole.before - whole.after <= 1) return [];
+  // Most views see most lines, and reading a few too many costs less than looking for those that are visible.
+  const look = whole.limit + Math.ceil(whole.limit / 4);
+  const rows = await tables.range(world.number, { ...whole, limit: look });
+  const seen = gated(world, view, rows);
+  if (seen.length >= whole.limit) return whole.newest ? seen.slice(-whole.limit) : seen.slice(0, whole.limit);
+  if (rows.length < look) return seen;
+  const rest = { ...whole, limit: whole.limit - seen.length };
+  const unread = whole.newest ? { ...rest, before: rows[0]!.wseq } : { ...rest, after: rows.at(-1)!.wseq };
   const filter = toFilter(world.numbers, view);
-  const whole = { after: 0, before: world.state.next_wseq, newest: false };
-  const rows = await tables.visible(world.number, filter, { ...whole, ...range });
-  return gated(world, view, rows);
+  const found = gated(world, view, await tables.visible(world.number, filter, unread));
+  return whole.newest ? [...found, ...seen] : [...seen, ...found];
 }
 
 /** Rows a view may see, as ledger entries. */

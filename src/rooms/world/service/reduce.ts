@@ -209,10 +209,9 @@ function addMessage(effects: Effects, message: MessageBody): Effects {
 
 function beat(effects: Effects, body: JsonObject, position: number): Effects {
   const before = effects.state;
-  const packs: Record<string, StoredPack> = { ...before.packs };
-  for (const { view, kind, text, replay } of body["packs"] as unknown as readonly RecordedPack[]) {
-    packs[view] = { kind, text, replay };
-  }
+  const made = body["packs"] as unknown as readonly RecordedPack[];
+  const packs = made.length === 0 ? before.packs : withPacks(before.packs, made);
+  const used = body["script_used"] as readonly number[];
   const state: WorldState = {
     ...before,
     clock_ms: Number(body["clock_after_ms"]),
@@ -220,8 +219,14 @@ function beat(effects: Effects, body: JsonObject, position: number): Effects {
     paused: body["paused"] === true,
     next_beat: before.next_beat + 1,
     packs,
-    script_used: [...before.script_used, ...(body["script_used"] as readonly number[])],
+    script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
   const due = (body["due"] as readonly string[]).map((item_id) => ({ item_id, state: "DUE" as const }));
   return addEntries({ ...effects, state, calendar_states: due }, body["write_bundle"], position);
+}
+
+function withPacks(before: WorldState["packs"], made: readonly RecordedPack[]): WorldState["packs"] {
+  const packs: Record<string, StoredPack> = { ...before };
+  for (const { view, kind, text, replay } of made) packs[view] = { kind, text, replay };
+  return packs;
 }

@@ -11,8 +11,10 @@ import {
   toSearchPack,
 } from "../retrieval/search.ts";
 import { queryTerms } from "../retrieval/terms.ts";
-import { authorKey, BLOCK, termKey, toFilter, visibleKey } from "./audience.ts";
+import { authorKey, termKey, toFilter, visibleKey } from "./audience.ts";
+import { BLOCK } from "./postings.ts";
 import { gated, type OpenWorld } from "./reading.ts";
+import { TermsIndex } from "./terms-index.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "zones">;
@@ -37,7 +39,8 @@ export async function searchWorld(
   const from = query.from === null ? 1 : await tables.firstAt(world.number, query.from);
   const to = query.to === null ? world.state.next_wseq : await tables.firstAt(world.number, query.to + 1);
   if (from >= to) return empty();
-  const counts = await countMatches(ports, tables, world, view, query, terms, { from, to });
+  const index = await TermsIndex.open(tables, world.number);
+  const counts = await countMatches(ports, index, world, view, query, terms, { from, to });
   const { ranked, cut } = rank(counts, from);
   const matches: LedgerEntry[] = [];
   // Entries are read again from the ledger's rows, and the gate decides; an index can only propose.
@@ -90,30 +93,34 @@ interface Range {
   readonly to: number;
 }
 
-const AUTHOR_BLOCKS = 16;
+const MAX_BLOCKS = 16;
 
 /**
- * Numbers of the visible entries of a view by one author, newest first, as many at a time as one block holds. Only
+ * Numbers, not below `from`, of the visible entries of a view by one author, newest first, a block at a time. Only
  * blocks in which the author wrote are looked at, and whoever needs few lines stops early, so a long world costs no more.
  */
 export async function* findByAuthor(
-  tables: WorldReader,
+  index: TermsIndex,
   world: OpenWorld,
   view: View,
   author: string,
+  from = 0,
 ): AsyncGenerator<readonly number[]> {
   const key = authorKey(world.numbers.get(author) ?? -1);
   const end = world.state.next_wseq;
-  for (let below = Math.floor(end / BLOCK) + 1; ; ) {
-    const rows = await tables.newestPostings(world.number, key, below, AUTHOR_BLOCKS);
+  let below = Math.floor(end / BLOCK) + 1;
+  for (let blocks = 2; ; blocks = Math.min(blocks * 2, MAX_BLOCKS)) {
+    const rows = await index.newest(key, below, blocks);
     for (const { block, lows } of rows) {
-      const range = { from: block * BLOCK, to: Math.min((block + 1) * BLOCK, end) };
-      const seen = await readVisibleSet(tables, world, view, range);
-      const found: number[] = [];
-      for (let i = lows.length - 1; i >= 0; i--) if (seen[lows[i]!] === 1) found.push(range.from + lows[i]!);
-      if (found.length > 0) yield found;
+      const range = { from: Math.max(block * BLOCK, from), to: Math.min((block + 1) * BLOCK, end) };
+      if (range.to <= range.from) return;
+      const wrote = Array.from(lows, (low) => block * BLOCK + low - range.from).filter((i) => i >= 0);
+      if (wrote.length === 0) continue;
+      const seen = await readVisibleSet(index, world, view, range);
+      const found = wrote.filter((i) => seen[i] === 1).map((i) => range.from + i);
+      if (found.length > 0) yield found.reverse();
     }
-    if (rows.length < AUTHOR_BLOCKS) return;
+    if (rows.length < blocks) return;
     below = rows.at(-1)!.block;
   }
 }
@@ -121,37 +128,37 @@ export async function* findByAuthor(
 /** Per visible entry of the range one more than the number of distinct query terms it holds; 0 for what is no match. */
 async function countMatches(
   ports: Ports,
-  tables: WorldReader,
+  index: TermsIndex,
   world: OpenWorld,
   view: View,
   query: SearchQuery,
   terms: readonly string[],
   range: Range,
 ): Promise<Uint8Array> {
-  const visible = await readVisibleSet(tables, world, view, range);
+  const visible = await readVisibleSet(index, world, view, range);
   if (query.person_id !== null) {
     const author = authorKey(world.numbers.get(query.person_id) ?? -1);
-    keepOnly(visible, await readList(tables, world, author, range), range.from);
+    keepOnly(visible, await readList(index, author, range), range.from);
   }
   if (terms.length === 0) return visible;
   const counts = new Uint8Array(visible.length);
   const keys = terms.map((term) => termKey(ports.crypto, term));
-  forEachPosting(await readLists(tables, world, keys, range), range, (i) => {
+  forEachPosting(await readLists(index, keys, range), range, (i) => {
     counts[i]!++;
   });
   for (let i = 0; i < counts.length; i++) counts[i] = visible[i] === 1 && counts[i]! > 0 ? counts[i]! + 1 : 0;
   return counts;
 }
 
-async function readVisibleSet(tables: WorldReader, world: OpenWorld, view: View, range: Range): Promise<Uint8Array> {
+async function readVisibleSet(index: TermsIndex, world: OpenWorld, view: View, range: Range): Promise<Uint8Array> {
   const { any, all } = toFilter(world.numbers, view);
   const seen = new Uint8Array(range.to - range.from);
-  forEachPosting(await readLists(tables, world, any.map(visibleKey), range), range, (i) => {
+  forEachPosting(await readLists(index, any.map(visibleKey), range), range, (i) => {
     seen[i] = 1;
   });
   if (all.length > 0) {
     const together = new Uint16Array(seen.length);
-    forEachPosting(await readLists(tables, world, all.map(visibleKey), range), range, (i) => {
+    forEachPosting(await readLists(index, all.map(visibleKey), range), range, (i) => {
       together[i]!++;
     });
     for (let i = 0; i < seen.length; i++) if (together[i] === all.length) seen[i] = 1;
@@ -159,13 +166,13 @@ async function readVisibleSet(tables: WorldReader, world: OpenWorld, view: View,
   return seen;
 }
 
-function readLists(tables: WorldReader, world: OpenWorld, keys: readonly string[], { from, to }: Range) {
-  return tables.postings(world.number, keys, Math.floor(from / BLOCK), Math.floor((to - 1) / BLOCK));
+function readLists(index: TermsIndex, keys: readonly string[], { from, to }: Range) {
+  return index.lists(keys, Math.floor(from / BLOCK), Math.floor((to - 1) / BLOCK));
 }
 
-async function readList(tables: WorldReader, world: OpenWorld, key: string, range: Range): Promise<Set<number>> {
+async function readList(index: TermsIndex, key: string, range: Range): Promise<Set<number>> {
   const found = new Set<number>();
-  forEachPosting(await readLists(tables, world, [key], range), range, (i) => found.add(range.from + i));
+  forEachPosting(await readLists(index, [key], range), range, (i) => found.add(range.from + i));
   return found;
 }
 

@@ -3,12 +3,14 @@ import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/inde
 import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
 import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
 import type { EntryRow, PostingRow, WorldReader } from "../ports.ts";
-import { toNumbers, toPostings, toVisibleRows } from "./audience.ts";
+import { toIndexed, toNumbers, toVisibleRows } from "./audience.ts";
 import { findCheckpoint, judgeCheckpoint, type KnownCheckpoint } from "./checkpoint.ts";
 import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay } from "./lineage.ts";
+import { toPostings } from "./postings.ts";
 import { type OpenWorld, openRow } from "./reading.ts";
 import type { Effects } from "./reduce.ts";
 import { formatState, streamOf } from "./state.ts";
+import { indexEntries, TermsIndex } from "./terms-index.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
 export interface VerifyFinding {
@@ -63,7 +65,7 @@ export async function verifyWorld(
     // Records that do not verify say nothing about the tables.
     if (findings.length === 0) {
       const image = mergeEffects(replay([...ancestors, ...records]));
-      const world = await openRow(door.world, row);
+      const world = openRow(row);
       // A world that was imported under its own id brought its answers along; a fork has none of its parent's.
       const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
       const entries = await verifyEntries(door.world, world, image, findings);
@@ -213,8 +215,8 @@ async function verifyOutcomes(
 
 async function isIndexed(crypto: SyncCrypto, tables: WorldReader, world: OpenWorld, image: Effects): Promise<boolean> {
   const numbers = toNumbers(world.cast, image.people);
-  const wanted = new Map(toPostings(crypto, numbers, image.entries).map((row) => [keyOf(row), row.lows]));
-  const rows = await tables.scanPostings(world.number);
+  const wanted = new Map(toPostings(toIndexed(crypto, numbers, image.entries)).map((row) => [keyOf(row), row.lows]));
+  const rows = await (await TermsIndex.open(tables, world.number)).all();
   return rows.length === wanted.size && rows.every((row) => isSameBytes(row.lows, wanted.get(keyOf(row))));
 }
 
@@ -231,11 +233,12 @@ export async function rebuildIndex(ports: Ports, worldId: string): Promise<void>
   await ports.store.transact(async (door) => {
     const row = await door.world.hold(worldId);
     if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-    const world = await openRow(door.world, row);
+    const world = openRow(row);
     await door.world.clearPostings(world.number);
     for (let after = 0; ; ) {
       const page = await door.world.scan(world.number, after, PAGE);
-      await door.world.addPostings(world.number, toPostings(ports.crypto, world.numbers, page));
+      const recent = await indexEntries(door.world, world.number, toIndexed(ports.crypto, world.numbers, page));
+      if (recent !== null) await door.world.addRecentTerms(world.number, recent);
       if (page.length < PAGE) return;
       after = page.at(-1)!.wseq;
     }

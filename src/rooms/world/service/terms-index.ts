@@ -1,0 +1,86 @@
+import { concatBytes } from "../../../core/canonical/index.ts";
+import type { PostingRow, RecentTermsRow, WorldReader, WorldWriter } from "../ports.ts";
+import { BLOCK, type IndexedEntry, RecentTerms, toPostings, toRecentRow } from "./postings.ts";
+
+/** A commit with more keys than this is not put off: what is put off must stay small enough to be done at once. */
+const MANY_KEYS = 256;
+
+/**
+ * Adds entries to the index of a world. A line has many terms, and their posting lists lie far apart: the keys of the
+ * newest lines wait in one row per commit, which the caller writes, and a full block of lines goes into the lists.
+ */
+export async function indexEntries(
+  tables: WorldWriter,
+  world: number,
+  entries: readonly IndexedEntry[],
+): Promise<RecentTermsRow | null> {
+  const last = entries.at(-1);
+  if (last === undefined) return null;
+  const end = last.wseq + 1;
+  const isMany = entries.reduce((sum, { keys }) => sum + keys.length, 0) > MANY_KEYS;
+  const settled = isMany ? end : end - (end % BLOCK);
+  const waiting = entries.filter(({ wseq }) => wseq >= settled);
+  if (waiting.length < entries.length) {
+    const recent = new RecentTerms(await tables.recentTerms(world));
+    await tables.addPostings(
+      world,
+      toPostings([...recent.entries(), ...entries.slice(0, -waiting.length || undefined)]),
+    );
+    await tables.clearRecentTerms(world);
+  }
+  return waiting.length === 0 ? null : toRecentRow(waiting);
+}
+
+/** The index of a world as one transaction sees it. */
+export class TermsIndex {
+  readonly #tables: WorldReader;
+  readonly #world: number;
+  readonly #recent: RecentTerms;
+
+  private constructor(tables: WorldReader, world: number, recent: RecentTerms) {
+    this.#tables = tables;
+    this.#world = world;
+    this.#recent = recent;
+  }
+
+  static async open(tables: WorldReader, world: number): Promise<TermsIndex> {
+    return new TermsIndex(tables, world, new RecentTerms(await tables.recentTerms(world)));
+  }
+
+  /** Parts of posting lists in a range of blocks, in no order; a block may come in two parts. */
+  async lists(keys: readonly string[], fromBlock: number, toBlock: number): Promise<readonly PostingRow[]> {
+    const rows = await this.#tables.postings(this.#world, keys, fromBlock, toBlock);
+    for (const key of keys) {
+      for (const row of this.#recent.find(key)) if (row.block >= fromBlock && row.block <= toBlock) rows.push(row);
+    }
+    return rows;
+  }
+
+  /** Parts of one posting list, each block whole, from the newest block below a block backwards. */
+  async newest(key: string, below: number, limit: number): Promise<readonly PostingRow[]> {
+    const rows = await this.#tables.newestPostings(this.#world, key, below, limit);
+    for (const row of this.#recent.find(key)) {
+      if (row.block >= below) continue;
+      const known = rows[0];
+      // Nothing that waits is older than what is in the lists.
+      if (known?.block === row.block) rows[0] = join(known, row);
+      else rows.unshift(row);
+    }
+    return rows;
+  }
+
+  /** Every posting list whole, as `toPostings` would give them. */
+  async all(): Promise<readonly PostingRow[]> {
+    const rows = new Map<string, PostingRow>();
+    for (const row of [...(await this.#tables.scanPostings(this.#world)), ...toPostings(this.#recent.entries())]) {
+      const at = `${row.block} ${row.key}`;
+      const known = rows.get(at);
+      rows.set(at, known === undefined ? row : join(known, row));
+    }
+    return [...rows.values()];
+  }
+}
+
+function join(older: PostingRow, newer: PostingRow): PostingRow {
+  return { ...older, lows: concatBytes([older.lows, newer.lows]) };
+}
