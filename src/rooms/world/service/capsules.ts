@@ -3,7 +3,7 @@ import type { CapsulePack } from "../check/packs.ts";
 import { type View, viewKey } from "../gate.ts";
 import { buildCapsule, CAPSULE_BYTES } from "../packs/capsule.ts";
 import type { WorldReader } from "../ports.ts";
-import { gated, type OpenWorld } from "./reading.ts";
+import { gated, type OpenWorld, readVisible } from "./reading.ts";
 import { findByAuthor } from "./search.ts";
 import { TermsIndex } from "./terms-index.ts";
 import type { WorldPorts } from "./world-ports.ts";
@@ -64,6 +64,8 @@ interface Kept {
 }
 
 const KEEP = 256;
+/** So many new entries are read as they are; behind more of them the index finds the lines of a person. */
+const FEW = 64;
 
 /**
  * Capsules of one store that were made lately. Entries and who may see them never change, so a capsule stays as it is
@@ -79,26 +81,24 @@ export class Capsules {
     world: OpenWorld,
     view: View,
     usable: number,
-    worldTime: string,
+    created_at_world: string,
   ): Promise<CapsulePack[]> {
     const present = world.cast.present.filter((id) => world.cast.people.has(id));
-    if (present.length === 0) return [];
     const max_bytes = Math.min(CAPSULE_BYTES, Math.floor((3 * usable) / (5 * present.length)));
-    const index = await TermsIndex.open(tables, world.number);
+    const fresh = new FreshLines(tables, world, view);
     const capsules: CapsulePack[] = [];
     for (const person of present) {
       const wanted: Wanted = { person, view, max_bytes };
-      const { pack } = await this.#find(ports, tables, index, world, wanted, worldTime);
-      capsules.push({ ...pack, created_at_world: worldTime });
+      const { pack } = await this.#find(ports, world, fresh, wanted, created_at_world);
+      capsules.push({ ...pack, created_at_world });
     }
     return capsules;
   }
 
   async #find(
     ports: Ports,
-    tables: WorldReader,
-    index: TermsIndex,
     world: OpenWorld,
+    lines: FreshLines,
     wanted: Wanted,
     created_at_world: string,
   ): Promise<Kept> {
@@ -107,7 +107,7 @@ export class Capsules {
     const kept = this.#kept.get(key);
     // A store that lost entries may give their numbers to others.
     const known = kept !== undefined && kept.end <= end ? kept : null;
-    const fresh = await readNewest(tables, index, world, wanted, known?.end ?? 0);
+    const fresh = await lines.read(wanted, known?.end ?? 0);
     let made: Kept;
     if (known !== null && fresh.length === 0) made = { ...known, end };
     else {
@@ -120,5 +120,35 @@ export class Capsules {
     this.#kept.set(key, made);
     if (this.#kept.size > KEEP) this.#kept.delete(this.#kept.keys().next().value!);
     return made;
+  }
+}
+
+/** New lines of several people, as one transaction sees them; what they share is read once. */
+class FreshLines {
+  readonly #tables: WorldReader;
+  readonly #world: OpenWorld;
+  readonly #view: View;
+  readonly #few = new Map<number, readonly LedgerEntry[]>();
+  #index: TermsIndex | undefined;
+
+  constructor(tables: WorldReader, world: OpenWorld, view: View) {
+    this.#tables = tables;
+    this.#world = world;
+    this.#view = view;
+  }
+
+  /** The visible lines of a person that are not older than an entry, newest first. */
+  async read(wanted: Wanted, from: number): Promise<readonly LedgerEntry[]> {
+    const before = this.#world.state.next_wseq;
+    if (before - from > FEW) {
+      this.#index ??= await TermsIndex.open(this.#tables, this.#world.number);
+      return readNewest(this.#tables, this.#index, this.#world, wanted, from);
+    }
+    let few = this.#few.get(from);
+    if (few === undefined) {
+      few = await readVisible(this.#tables, this.#world, this.#view, { after: from - 1, limit: FEW, newest: true });
+      this.#few.set(from, few);
+    }
+    return few.filter(({ author }) => author.author_id === wanted.person).reverse();
   }
 }
