@@ -20,7 +20,7 @@ const SETTINGS = [
   "pragma journal_mode = wal",
   "pragma synchronous = full",
   "pragma cache_size = -16384",
-  "pragma wal_autocheckpoint = 4000",
+  "pragma wal_autocheckpoint = 16000",
 ];
 
 const TABLE = `

@@ -111,8 +111,8 @@ const SETTINGS = [
 ] as const;
 
 // Hashes land anywhere in their index, so its pages should stay in memory; and folding the WAL less often writes
-// pages that many commits touched only once. Neither changes what is durable.
-const WRITER_SETTINGS = "pragma cache_size = -16384; pragma wal_autocheckpoint = 4000;";
+// pages that many commits touched only once (at 64 MB, the limit above). Neither changes what is durable.
+const WRITER_SETTINGS = "pragma cache_size = -16384; pragma wal_autocheckpoint = 16000;";
 
 /** Sets what every connection needs and checks that it holds: a file system may not be able to keep a WAL. */
 function configure(database: SqliteDatabase): void {
