@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { JsonValue } from "../../core/canonical/index.ts";
 import { defineContract, type JsonContract, type Problem } from "../../core/contracts/index.ts";
 import { FINDINGS, type Finding, isVerbatimError } from "../../core/errors/index.ts";
@@ -9,170 +8,22 @@ import { checkEnvelope } from "./check/envelope.ts";
 import { PERSON_PATTERN } from "./check/fields.ts";
 import { checkCapsule, checkRehydration, checkRetrievalPack, checkSceneAnchor } from "./check/packs.ts";
 import { checkProjectionOutput } from "./check/projection-output.ts";
-import { checkToolRequest, TOOLS } from "./check/tool-request.ts";
+import { checkToolRequest } from "./check/tool-request.ts";
 import { checkWriteBundle } from "./check/write-bundle.ts";
 import { usableTokens } from "./packs/rehydration.ts";
+import {
+  capsuleSchema,
+  envelopeSchema,
+  exportManifestSchema,
+  projectionOutputSchema,
+  rehydrationSchema,
+  retrievalPackSchema,
+  sceneAnchorSchema,
+  toolRequestSchema,
+  writeBundleSchema,
+  writeEntrySchema,
+} from "./schemas.ts";
 import { settingsSchema } from "./settings.ts";
-
-const id = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
-const shortId = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/);
-const personId = z.string().regex(PERSON_PATTERN);
-const time = z.string().min(17).max(29);
-const text = z.string().min(1);
-const orNull = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
-
-const envelopeSchema = z.strictObject({
-  request_id: id,
-  invoker: z.strictObject({ invoker_id: id, invoker_role: z.literal("INVOKER"), notes: orNull(z.string()) }),
-  operator: z.strictObject({ operator_id: personId, input_text: z.string() }),
-  mode: z.strictObject({ kind: z.enum(["BEAT", "NO_OP"]), client_intent: orNull(text) }),
-  declared_overrides: orNull(
-    z.strictObject({
-      time: orNull(z.strictObject({ declared_world_time: orNull(z.string()), timezone: orNull(text) })),
-      pause_time: orNull(z.boolean()),
-    }),
-  ),
-  ui: orNull(z.strictObject({ stream_cursor: orNull(text), client_timestamp_utc: orNull(text) })),
-});
-
-const authorSchema = z.strictObject({
-  author_id: personId,
-  author_class: z.enum(["OPERATOR", "PERSON", "WORLD", "SYSTEM"]),
-});
-const channelSchema = z.enum(["USER", "VOICE", "PEOPLE"]);
-
-export const writeEntrySchema = z.strictObject({
-  entry_id: orNull(shortId),
-  bundle_id: orNull(shortId),
-  request_id: id,
-  created_at_world: time,
-  author: authorSchema,
-  visibility: z.strictObject({ scope: z.enum(["PUBLIC", "PRIVATE"]), visible_to: orNull(z.array(personId)) }),
-  channel: channelSchema,
-  text,
-});
-
-const writeBundleSchema = z.strictObject({
-  bundle_id: orNull(shortId),
-  request_id: id,
-  proposed_by: z.strictObject({ engine: text, actor: text }),
-  entries: z.array(writeEntrySchema),
-  wrote: z.boolean(),
-  rejection: orNull(z.strictObject({ rejected: orNull(z.boolean()), reason: orNull(text) })),
-});
-
-export const streamEntrySchema = z.strictObject({
-  entry_id: shortId,
-  created_at_world: time,
-  channel: channelSchema,
-  author_label: z.string().nullable(),
-  text,
-});
-
-export const pocketSchema = z.strictObject({
-  is_available: z.boolean(),
-  clock: z.strictObject({ world_time: time.nullable(), timezone: text.nullable() }),
-  calendar: z.strictObject({
-    items: z.array(
-      z.strictObject({
-        title: text,
-        time: time.nullable(),
-        location: z.string().nullable(),
-        notes: z.string().nullable(),
-      }),
-    ),
-  }),
-  messages: z.strictObject({ items: z.array(z.strictObject({ from: text, text, time })) }),
-});
-
-export const projectionOutputSchema = z.strictObject({
-  request_id: id,
-  stream: z.strictObject({
-    cursor_before: text.nullable(),
-    cursor_after: text.nullable(),
-    entries: z.array(streamEntrySchema),
-  }),
-  pocket: pocketSchema,
-  debug: z.strictObject({ wrote: z.boolean(), bundle_id: shortId.nullable() }),
-});
-
-const toolRequestSchema = z.strictObject({
-  tool_request_id: shortId,
-  request_id: id,
-  requested_by: z.strictObject({
-    engine: z.literal("ENGINE_9_LLM_WRITER"),
-    actor: text,
-    knowledge_view: text,
-  }),
-  tool: z.strictObject({
-    name: z.enum(TOOLS),
-    query_text: orNull(z.string()),
-    constraints: orNull(
-      z.strictObject({
-        time_window: orNull(z.strictObject({ from: orNull(time), to: orNull(time) })),
-        limit: orNull(z.int().min(1).max(20)),
-        person_id: orNull(personId),
-      }),
-    ),
-  }),
-});
-
-export const retrievalPackSchema = z.strictObject({
-  tool_request_id: shortId,
-  request_id: id,
-  results: z.array(
-    z.strictObject({
-      entry_id: shortId,
-      bundle_id: shortId,
-      created_at_world: time,
-      visibility_scope: z.enum(["PUBLIC", "PRIVATE"]),
-      verbatim_excerpt: text,
-    }),
-  ),
-  empty: z.boolean(),
-  notes: z.string().nullable(),
-});
-
-const provenance = z.strictObject({ used_entry_ids: z.array(shortId) });
-
-const sceneAnchorSchema = z.strictObject({
-  scene_anchor_id: text,
-  request_id: id,
-  created_at_world: time,
-  text,
-  provenance,
-});
-
-const rehydrationSchema = z.strictObject({
-  rehydration_id: text,
-  request_id: id,
-  created_at_world: time,
-  text,
-  physical_continuity_replay: text,
-  provenance: z.strictObject({ used_entry_ids: z.array(shortId), used_capsule_ids: z.array(text) }),
-  trigger: z.strictObject({ kind: z.literal("TOKEN_BUDGET"), threshold: text }),
-});
-
-export const capsuleSchema = z.strictObject({
-  capsule_id: text,
-  person_id: personId,
-  created_at_world: time,
-  sections: z.array(
-    z.strictObject({ name: z.enum(["SOURCE_EXCERPTS", "OPTIONAL_DERIVED"]), text: z.string(), provenance }),
-  ),
-});
-
-const section = z.strictObject({ count: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
-
-const exportManifestSchema = z.strictObject({
-  type: z.literal("manifest"),
-  sections: z.strictObject({ record: section, outcome: section, blob: section }),
-  head_hash: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .nullable(),
-  file_sha256: z.string().regex(/^[0-9a-f]{64}$/),
-});
 
 /** Everybody who could be somebody: a single object says nothing about who lives in its world. */
 class Anybody extends Map<string, string> {

@@ -3,9 +3,9 @@ import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { projectionOutputSchema } from "../contracts.ts";
 import { isControlId } from "../idempotency.ts";
-import type { Answer } from "../service/beats.ts";
+import { projectionOutputSchema } from "../schemas.ts";
+import type { Answer } from "../service/invocation.ts";
 import { loadWorld } from "../service/reading.ts";
 import { findWorldId, requestIdField, type WorldRoom, worldField } from "./room.ts";
 

@@ -2,20 +2,13 @@ import { z } from "zod";
 import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../contracts.ts";
 import { isControlId } from "../idempotency.ts";
+import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../schemas.ts";
 import { parseCall } from "../service/calls.ts";
 import { deriveNote } from "../service/derive.ts";
+import { followWorld } from "../service/following.ts";
 import { loadWorld } from "../service/reading.ts";
-import {
-  followWorld,
-  readCalendar,
-  readCapsule,
-  readEntry,
-  readPage,
-  readViewerPocket,
-  search,
-} from "../service/views.ts";
+import { readCalendar, readCapsule, readEntry, readPage, readViewerPocket, search } from "../service/views.ts";
 import { parseInstant } from "../time/instant.ts";
 import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";
 
@@ -131,13 +124,17 @@ export const searchLines = defineOperation({
   output: retrievalPackSchema,
   async run(room: WorldRoom, { query, world, viewer, person, from, to, limit }) {
     const worldId = await findWorldId(room, world);
+    const first = from === undefined ? null : parseInstant(from, "/from");
+    const last = to === undefined ? null : parseInstant(to, "/to");
+    if (first !== null && last !== null && first > last)
+      throw new VerbatimError("TIME_WINDOW_INVERTED", { where: "/from" });
     const before = room.pace.elapsed();
     const pack = await search(room, worldId, viewer ?? null, {
       query_text: query,
       limit,
       person_id: person ?? null,
-      from: from === undefined ? null : parseInstant(from, "/from"),
-      to: to === undefined ? null : parseInstant(to, "/to"),
+      from: first,
+      to: last,
     });
     room.beats.metrics.observe("search_seconds", room.pace.elapsed() - before);
     return { ...pack, results: [...pack.results] };

@@ -1,56 +1,23 @@
-import { hashCanonical, type JsonValue } from "../../../core/canonical/index.ts";
+import type { JsonValue } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { type Author, defaultVisibility } from "../cast.ts";
-import { bodyOf, checkEnvelope, type Envelope, hasOverride } from "../check/envelope.ts";
-import type { ProjectionOutput } from "../check/projection-output.ts";
-import { WRITER_ENGINE } from "../check/tool-request.ts";
-import type { StoredInvocation } from "../ports.ts";
-import { type ClockMove, moveClock } from "../time/clock.ts";
-import { type BeatOutcome, runBeat } from "../writer/beat-loop.ts";
-import type { AcceptedLine } from "../writer/output.ts";
-import { toWriteBundle } from "./bundle.ts";
-import { KEEP_CALLS, toCallRows } from "./calls.ts";
+import { hasOverride } from "../check/envelope.ts";
+import { runBeat } from "../writer/beat-loop.ts";
+import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
+import { prepareBeat } from "./beat-prepare.ts";
 import { Capsules } from "./capsules.ts";
-import {
-  claimRequest,
-  extendGrip,
-  type Grip,
-  isStopRequested,
-  releaseGrip,
-  requestStop,
-  requireGrip,
-  takeLock,
-} from "./claims.ts";
-import { writeEffects } from "./commit.ts";
-import { type Frame, makeFrame, planPasses, requireFits } from "./frames.ts";
+import { claimRequest, extendGrip, type Grip, isStopRequested, releaseGrip, requestStop, takeLock } from "./claims.ts";
 import { Reachability } from "./health.ts";
 import { Hub } from "./hub.ts";
+import { type Answer, BEAT_CODE, BEAT_RESULT, type Checked, checkInvocation, toDone, toReplay } from "./invocation.ts";
 import { Metrics } from "./metrics.ts";
 import { makeOutcome } from "./outcome.ts";
 import { Queues } from "./queue.ts";
-import { loadWorld, type OpenWorld, openRow, resolveCursor } from "./reading.ts";
-import { reduceRecord } from "./reduce.ts";
+import { loadWorld } from "./reading.ts";
 import { streamOf } from "./state.ts";
-import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
-import { rulesOf, Writing } from "./writing.ts";
-
-/** The stored answer of an invocation: exact bytes and headers. */
-export interface Answer {
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly replayed: boolean;
-}
-
-interface Checked {
-  readonly world_id: string;
-  readonly envelope: Envelope;
-  readonly body_sha256: string;
-  readonly cursor: { readonly text: string; readonly wseq: number } | null;
-}
+import type { WorldPorts } from "./world-ports.ts";
+import { Writing } from "./writing.ts";
 
 const STOP_LOOK_MS = 500;
-const BEAT_RESULT = "Verbatim-Beat-Result";
-const BEAT_CODE = "Verbatim-Beat-Code";
 
 /** Invocations of the worlds of one store. One invocation is at most one write bundle, in one transaction. */
 export class Beats {
@@ -75,7 +42,7 @@ export class Beats {
 
   /** Runs an invocation, or answers it from what was stored. */
   async invoke(worldId: string, value: JsonValue): Promise<Answer> {
-    const checked = await this.#check(worldId, value);
+    const checked = await checkInvocation(this.#ports, worldId, value);
     const run = checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked);
     const answer = await run.catch(refuseAsUnavailable);
     if (answer.replayed) this.metrics.count("replays_total");
@@ -105,23 +72,6 @@ export class Beats {
           // The heartbeat finds out what is wrong with the store.
           () => undefined,
         );
-    });
-  }
-
-  async #check(worldId: string, value: JsonValue): Promise<Checked> {
-    return this.#ports.store.read(async (door) => {
-      const world = await loadWorld(door.world, worldId);
-      const envelope = checkEnvelope(value, { cast: world.cast, zones: this.#ports.zones });
-      const body_sha256 = hashCanonical(this.#ports.crypto, bodyOf(envelope));
-      const text = envelope.ui.stream_cursor;
-      // A request that was answered already is replayed whatever its cursor: `ui` is not part of the body.
-      const known = await door.world.invocation(world.number, envelope.request_id);
-      const isReplay = known?.status === "DONE" && known.body_sha256 === body_sha256;
-      const cursor =
-        text === null || isReplay
-          ? null
-          : { text, wseq: await resolveCursor(this.#ports, door.world, world, world.cast.operator_id, text) };
-      return { world_id: worldId, envelope, body_sha256, cursor };
     });
   }
 
@@ -192,7 +142,12 @@ export class Beats {
     });
     const stopWatching = this.#watchForStop(grip, abort);
     try {
-      const { world, move, frames, stopped } = await this.#prepare(checked);
+      const { world, move, frames, stopped } = await prepareBeat(
+        ports,
+        this.#capsules,
+        checked,
+        this.#elapsed(world_id),
+      );
       if (stopped) abort.abort();
       const writing = new Writing(ports, this.hub, world, frames, {
         request_id: envelope.request_id,
@@ -217,7 +172,7 @@ export class Beats {
       for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
       const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
       if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
-        await ports.store.transact(async (door) => this.#keepCalls(door, grip.number, writing));
+        await ports.store.transact(async (door) => keepCalls(door, grip.number, writing));
         throw new VerbatimError("WRITER_UNAVAILABLE", { where: world_id });
       }
       this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
@@ -229,116 +184,14 @@ export class Beats {
     }
   }
 
-  /** Clock and frames, before any writer is called. */
-  async #prepare(checked: Checked): Promise<{ world: OpenWorld; move: ClockMove; frames: Frame[]; stopped: boolean }> {
+  async #commit(checked: Checked, grip: Grip, work: BeatWork): Promise<Answer> {
     const ports = this.#ports;
-    const { envelope, world_id } = checked;
-    return ports.store.read(async (door) => {
-      const before = await loadWorld(door.world, world_id);
-      const { time, pause_time } = envelope.declared_overrides;
-      const { clock_ms, zone, paused, settings } = before.state;
-      const items = await door.world.calendar(before.number);
-      const move = moveClock(
-        ports.zones,
-        { clock_ms, zone, paused, policy: settings.time_policy },
-        { kind: "BEAT", ...time, pause_time, elapsed_ms: this.#elapsed(world_id) },
-        items,
-      );
-      const due = new Set(move.due);
-      const world: OpenWorld = { ...before, state: { ...before.state, clock_ms: move.clock_ms, zone: move.zone } };
-      const request = {
-        request_id: envelope.request_id,
-        world_time: move.world_time,
-        operator_text: envelope.operator.input_text,
-        rules: rulesOf(world, ports).text,
-        capsules: this.#capsules,
-        // What becomes due with this beat is an opportunity of this beat already.
-        calendar: items.map((row) => (due.has(row.item_id) ? { ...row, state: "DUE" as const } : row)),
-      };
-      requireFits(ports, world, request);
-      const frames: Frame[] = [];
-      for (const pass of planPasses(world)) frames.push(await makeFrame(ports, door.world, world, pass, request));
-      // Somebody may have pressed Stop while this beat waited for its turn.
-      const stopped = isStopRequested(await door.world.invocation(before.number, envelope.request_id));
-      return { world, move, frames, stopped };
-    });
-  }
-
-  async #commit(
-    checked: Checked,
-    grip: Grip,
-    work: {
-      readonly move: ClockMove;
-      readonly frames: readonly Frame[];
-      readonly writing: Writing;
-      readonly outcome: BeatOutcome;
-    },
-  ): Promise<Answer> {
-    const ports = this.#ports;
-    const { world_id, envelope, body_sha256, cursor } = checked;
-    const { move, frames, writing, outcome } = work;
+    const { world_id } = checked;
+    const { outcome, frames } = work;
     const headers: Record<string, string> = { [BEAT_RESULT]: outcome.result };
     if (outcome.error !== null) headers[BEAT_CODE] = outcome.error.code;
     const started = ports.pace.elapsed();
-    const write = async (door: WorldWriteDoor): Promise<string> => {
-      const row = await door.world.hold(world_id);
-      const stored = await requireGrip(door, row, grip);
-      const before = openRow(row!);
-      const bundle = toWriteBundle(ports.crypto, before.state, {
-        request_id: envelope.request_id,
-        created_at_world: move.world_time,
-        proposed_by: toProposer(envelope, outcome),
-        lines: [...toUserLine(before, envelope), ...outcome.lines],
-      });
-      const record = {
-        beat_no: before.state.next_beat,
-        request_id: envelope.request_id,
-        body_sha256,
-        clock_before_ms: before.state.clock_ms,
-        clock_after_ms: move.clock_ms,
-        zone: move.zone,
-        paused: move.paused,
-        present: [...before.state.present],
-        scene_no: before.state.scene_no,
-        write_bundle: bundle,
-        due: [...move.due],
-        packs: frames.flatMap(({ made }) => made),
-        anchors: frames.flatMap(({ anchor }) => anchor ?? []),
-        rehydration: frames.flatMap(({ rehydration }) => rehydration ?? []),
-        script_used: [...writing.scriptUsed],
-        passes: outcome.passes.map(({ plan, result, error, raw }) => ({
-          actor: plan.actor,
-          result,
-          code: error?.code ?? null,
-          where: error?.where ?? null,
-          output_sha256: raw === null ? null : ports.crypto.sha256(raw.toWellFormed()),
-        })),
-        result: outcome.result,
-      };
-      const head = await door.ledger.head(streamOf(world_id));
-      const position = (head?.position ?? -1) + 1;
-      const effects = reduceRecord(before.state, { kind: "WORLD_BEAT", position, body: record as never });
-      const after: OpenWorld = { ...before, state: effects.state };
-      const parts = {
-        request_id: envelope.request_id,
-        viewer: before.cast.operator_id,
-        mode: "BEAT",
-        cursor,
-        bundle,
-      } as const;
-      const output: ProjectionOutput = await makeOutcome(ports, door.world, before, after, parts);
-      const text = JSON.stringify(output);
-      const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) } as unknown as JsonValue;
-      await door.ledger.append(streamOf(world_id), position, [
-        { kind: "WORLD_BEAT", actor: ports.actor, body: sealed },
-      ]);
-      await writeEffects(ports, door, before, effects);
-      await this.#keepCalls(door, grip.number, writing);
-      await door.world.putInvocation(grip.number, toDone(stored, text, headers));
-      await door.world.setLock(grip.number, null, 0);
-      return text;
-    };
-    const body = await ports.store.transact(write).catch(refuseEdit);
+    const body = await commitBeat(ports, checked, grip, work, headers);
     this.metrics.observe("commit_seconds", ports.pace.elapsed() - started);
     for (const { rehydration } of frames) {
       if (rehydration !== null) this.metrics.count("rehydrations_total", { name: "result", value: "ok" });
@@ -346,10 +199,6 @@ export class Beats {
     this.#marks.set(world_id, ports.pace.elapsed());
     this.hub.committed(world_id);
     return { body, headers, replayed: false };
-  }
-
-  async #keepCalls(door: WorldWriteDoor, world: number, writing: Writing): Promise<void> {
-    await door.world.addCalls(world, await toCallRows(door.world, world, writing.calls), KEEP_CALLS);
   }
 
   /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
@@ -417,12 +266,6 @@ function refuseAsUnavailable(thrown: unknown): never {
   });
 }
 
-/** The database's guards speak about history here. */
-function refuseEdit(thrown: unknown): never {
-  if (!isVerbatimError(thrown) || thrown.code !== "STORE_REFUSED") throw thrown;
-  throw new VerbatimError("APPEND_ONLY", { message: thrown.message, cause: thrown });
-}
-
 /** Refusals between claim and writer. */
 const RECEIPTED: ReadonlySet<string> = new Set([
   "TIME_NOT_MONOTONIC",
@@ -432,28 +275,3 @@ const RECEIPTED: ReadonlySet<string> = new Set([
   "INPUT_EXCEEDS_CONTEXT",
   "REHYDRATION_FAILED",
 ]);
-
-function toUserLine(world: OpenWorld, envelope: Envelope): AcceptedLine[] {
-  const text = envelope.operator.input_text;
-  if (text === "") return [];
-  const author: Author = { author_id: world.cast.operator_id, author_class: "OPERATOR" };
-  return [{ author, channel: "USER", text, visibility: defaultVisibility(world.cast, author) }];
-}
-
-function toProposer(envelope: Envelope, outcome: BeatOutcome): { engine: string; actor: string } {
-  const wrote = outcome.passes.filter(({ lines }) => lines.length > 0);
-  if (wrote.length === 0) return { engine: "ENGINE_1_INVOCATION", actor: envelope.invoker.invoker_id };
-  return { engine: WRITER_ENGINE, actor: wrote.length > 1 ? "WORLD" : wrote[0]!.plan.actor };
-}
-
-function toDone(
-  stored: StoredInvocation,
-  outcome: string,
-  headers: Readonly<Record<string, string>>,
-): StoredInvocation {
-  return { ...stored, status: "DONE", outcome, headers: JSON.stringify(headers) };
-}
-
-function toReplay({ outcome, headers }: StoredInvocation): Answer {
-  return { body: outcome!, headers: JSON.parse(headers!) as Record<string, string>, replayed: true };
-}

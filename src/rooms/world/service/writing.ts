@@ -13,9 +13,10 @@ import { RULES_V1 } from "../writer/rules/v1.ts";
 import { ScriptedWriter } from "../writer/scripted.ts";
 import type { CallRecord } from "./calls.ts";
 import { makeCapsule } from "./capsules.ts";
-import { type Frame, makeSceneAnchor } from "./frames.ts";
+import type { Frame } from "./frames.ts";
 import type { Hub } from "./hub.ts";
 import type { OpenWorld } from "./reading.ts";
+import { makeSceneAnchor } from "./scene-packs.ts";
 import { getEntries, searchWorld } from "./search.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
