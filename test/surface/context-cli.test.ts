@@ -94,6 +94,23 @@ describe("index", () => {
     expect(await json("index", "status")).toMatchObject({ index_hash, stale: ["docs/guide.md"], symbol_problems: [] });
   });
 
+  it("shows a name that could draw on the terminal escaped, so that it can be told apart", async () => {
+    write("docs/tab\tname\u001b.md", "# x\n");
+    const { stderr, exit } = await run(["index", "build"]);
+    expect(exit).toBe(1);
+    expect(stderr).toContain(String.raw`  - SOURCE_PATH_INVALID at "docs/tab\tname\u001b.md"`);
+    expect(stderr).not.toContain("\u001b.md");
+  });
+
+  it("lists a source whose name looks like a drive, and refuses one that is not there", async () => {
+    write("docs/a.md", "# A\n");
+    writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["*.md","docs/**/*.md"]}}');
+    write("a:1.md", "# Colon\n");
+    await json("index", "build");
+    expect(await json("section", "list", "a:1.md")).toHaveLength(2);
+    expect((await run(["section", "list", "b:1.md"])).exit).toBe(2);
+  });
+
   it("names every bad file and every way on", async () => {
     write("docs/bad.md", Uint8Array.from([0x61, 0xff]));
     write("docs/.env.md", "x\n");

@@ -48,9 +48,11 @@ export const sectionList = defineOperation({
 function choosePaths(view: IndexView, path: string | undefined): readonly string[] {
   if (path === undefined) return view.image.paths;
   // Shells complete the name of a folder with a slash.
-  const wanted = parseRepoPath(path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path);
-  const chosen = view.image.paths.filter((one) => isUnder(one, wanted));
+  const asked = path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path;
+  // What is indexed may be asked for even where it looks like a drive: `a:1.md` is a lawful name of a source.
+  const chosen = view.image.paths.filter((one) => isUnder(one, asked));
   if (chosen.length > 0) return chosen;
+  const wanted = parseRepoPath(asked);
   throw new VerbatimError("FILE_NOT_INDEXED", {
     message: `no indexed file is ${wanted} or lies below it`,
     where: wanted,

@@ -1,7 +1,7 @@
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, type VerbatimError } from "../../core/errors/index.ts";
 import type { Paint } from "./io.ts";
-import { showLine } from "./plain-text.ts";
+import { showLine, showPlace } from "./plain-text.ts";
 
 /** An error as `--json` prints it. Details without a JSON form are left out: an error is never lost over them. */
 export function toErrorLine(error: VerbatimError): string {
@@ -19,7 +19,7 @@ export function toErrorLine(error: VerbatimError): string {
 /** An error as people read it: what, where, what next; a list of problems below. */
 export function formatError(error: VerbatimError, paint: Paint): string[] {
   const lines = [`${paint.bad(`error[${error.code}]`)} ${error.message}`];
-  if (error.where !== undefined && error.where !== "") lines.push(`  where: ${showLine(error.where)}`);
+  if (error.where !== undefined && error.where !== "") lines.push(`  where: ${showPlace(error.where)}`);
   for (const problem of listProblems(error)) lines.push(`  - ${showLine(problem)}`);
   lines.push(`  fix: ${error.fix}`);
   return lines;
@@ -36,7 +36,7 @@ function listProblems(error: VerbatimError): string[] {
     );
     const words = [
       problem["code"],
-      place === undefined ? "" : `at ${String(place)}`,
+      place === undefined ? "" : `at ${showPlace(String(place))}`,
       ...listNumbers(problem),
       problem["message"],
     ];

@@ -1,3 +1,5 @@
+import { showPath } from "../../core/paths/index.ts";
+
 // Control and direction characters would let a name or a heading draw on the terminal.
 const DANGEROUS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 
@@ -9,4 +11,9 @@ export function showLine(text: string): string {
 /** The same, keeping its line feeds and tabs. */
 export function showText(text: string): string {
   return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"));
+}
+
+/** A path or a place as it is, or quoted and escaped where it could draw on the terminal: it can still be told apart. */
+export function showPlace(text: string): string {
+  return text.search(DANGEROUS) === -1 ? text : showPath(text);
 }
