@@ -24,6 +24,8 @@ export interface Bench {
   readonly maxRounds?: number;
   /** Judged at the 95th percentile of so many rounds on each side instead of at the minima. */
   readonly tailRounds?: number;
+  /** Benches with the same name here run in one process: preparing their corpus takes longer than they do. */
+  readonly shares?: string;
   /** Why this bench cannot run here, or null. */
   unavailable?(): string | null;
   prepare(size: number): Promise<Pair>;

@@ -15,7 +15,8 @@ const USAGE = `npm run bench -- [--only NAME]... [--sizes N,N] [--rounds N] [--o
   --rounds N    exactly so many rounds instead of as many as fit
   --out FILE    where the results go (bench/results.json)
   --strict      exit 1 when a goal is missed
-  --list        name the benches and stop`;
+  --list        name the benches and stop
+  --here        run in this process instead of one for each`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
       out: { type: "string", default: fileURLToPath(new URL("results.json", import.meta.url)) },
       strict: { type: "boolean", default: false },
       list: { type: "boolean", default: false },
+      here: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -41,23 +43,41 @@ async function main(): Promise<void> {
   const sizes = values.sizes?.split(",").map(toCount);
   const effort = toEffort(values.rounds);
   const results: Result[] = [];
-  for (const bench of benches) {
-    const reason = bench.unavailable?.() ?? null;
-    if (reason !== null) {
-      console.log(`skipped ${bench.name}: ${reason}`);
-      continue;
-    }
-    console.error(`running ${bench.name}`);
-    if (benches.length > 1) results.push(...runAlone(bench.name));
-    else results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
+  for (const group of toGroups(benches.filter(isAvailable))) {
+    const started = performance.now();
+    if (values.here || benches.length === 1) {
+      for (const bench of group)
+        results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
+    } else results.push(...runAlone(group));
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.error(`${group.map(({ name }) => name).join(", ")}: ${seconds} s`);
   }
   console.log(formatTable(results));
   writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, results }, null, 2)}\n`);
   if (values.strict && results.some(({ met }) => !met)) process.exitCode = 1;
 }
 
-/** One bench in a process of its own: what the others leave in memory would slow it down, starting processes most. */
-function runAlone(name: string): readonly Result[] {
+function isAvailable(bench: Bench): boolean {
+  const reason = bench.unavailable?.() ?? null;
+  if (reason !== null) console.log(`skipped ${bench.name}: ${reason}`);
+  return reason === null;
+}
+
+/** Benches that share a corpus together, all others by themselves. */
+function toGroups(benches: readonly Bench[]): readonly (readonly Bench[])[] {
+  const groups = new Map<string, Bench[]>();
+  for (const bench of benches) {
+    const key = bench.shares ?? bench.name;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [bench]);
+    else group.push(bench);
+  }
+  return [...groups.values()];
+}
+
+/** In a process of their own: what others leave in memory would slow them down, starting processes most. */
+function runAlone(benches: readonly Bench[]): readonly Result[] {
+  const names = benches.map(({ name }) => name);
   const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
   try {
     const out = join(folder, "results.json");
@@ -65,12 +85,13 @@ function runAlone(name: string): readonly Result[] {
     const values = given.flatMap((arg) =>
       arg.includes("=") ? [arg] : [arg, process.argv[process.argv.indexOf(arg) + 1]!],
     );
-    const args = [...process.execArgv, fileURLToPath(import.meta.url), "--only", name, "--out", out, ...values];
+    const only = names.flatMap((name) => ["--only", name]);
+    const args = [...process.execArgv, fileURLToPath(import.meta.url), "--here", ...only, "--out", out, ...values];
     const { status, stderr } = spawnSync(process.execPath, args, {
       encoding: "utf8",
       stdio: ["ignore", "ignore", "pipe"],
     });
-    if (status !== 0) throw new Error(`${name} failed\n${stderr}`);
+    if (status !== 0) throw new Error(`${names.join(", ")} failed\n${stderr}`);
     return (JSON.parse(readFileSync(out, "utf8")) as { readonly results: readonly Result[] }).results;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -110,7 +131,7 @@ function choose(benches: readonly Bench[], only: readonly string[]): readonly Be
 }
 
 function toEffort(rounds: string | undefined): Effort {
-  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 2_000 };
+  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 1_200 };
   const exact = toCount(rounds);
   return { minRounds: exact, maxRounds: exact, budgetMs: 0 };
 }

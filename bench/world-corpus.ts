@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { nodeCrypto } from "../src/adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../src/adapters/disk/content-store.ts";
 import { createLocalFiles } from "../src/adapters/disk/local-files.ts";
@@ -153,9 +153,12 @@ const made = new Map<number, Promise<Corpus>>();
 export function corpusOf(size: number): Promise<Corpus> {
   let corpus = made.get(size);
   if (corpus === undefined) {
-    corpus = openBenchRoom().then(async (room) => ({ ...room, ...(await fillWorlds(room.ports, size)) }));
+    corpus = openBenchRoom().then(async (room) => {
+      // Nothing that waits is waited for at the exit, so the files go without closing the store.
+      process.once("exit", () => rmSync(dirname(room.path), { recursive: true, force: true }));
+      return { ...room, ...(await fillWorlds(room.ports, size)) };
+    });
     made.set(size, corpus);
-    process.once("exit", () => void corpus?.then((one) => one.close()));
   }
   return corpus;
 }

@@ -14,6 +14,7 @@ export const worldPage: Bench = {
   baseline: "the bare keyset SQL for 50 rows of the same world, without a viewer",
   corpus: "20 worlds of seeded 14-word lines, 30 % PRIVATE; the world that is read has 25,000",
   sizes: [100_000, 1_000_000],
+  shares: "world-corpus",
   goal: { kind: "time", atMost: 2 },
   async prepare(size) {
     const { ports, path, first, first_size } = await corpusOf(size);
@@ -54,6 +55,7 @@ export const worldSearch: Bench = {
   baseline: `${GOAL_MS} ms`,
   corpus: "as world-page; the world that is searched has 25,000",
   sizes: [100_000, 1_000_000],
+  shares: "world-corpus",
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
     const { ports, first } = await corpusOf(size);
