@@ -132,7 +132,7 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
 }
 
 function statesOf({ crypto }: ClosingPorts, trees: Trees): Map<string, DomainState> {
-  return new Map([...trees].map(([domain, tree]) => [domain, stateOf(crypto, tree)]));
+  return new Map([...trees].map(([domain, tree]) => [domain, textsOf(tree)?.state ?? stateOf(crypto, tree)]));
 }
 
 function toRoots({ content_root, tree_root }: DomainState) {
