@@ -45,6 +45,7 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
       place: (root) => (root === realpathSync(workspace.root) ? join(workspace.state, "catalytic", "_tree") : null),
       context: readGitContext,
       now: () => clock.now(),
+      crypto,
     }),
     progress,
     validator: readValidator(crypto),

@@ -62,6 +62,21 @@ export interface EntryRecord {
   readonly hash: string;
 }
 
+/** A long part of a body that other bodies have too: the store keeps it once. */
+export interface BodyPiece {
+  /** SHA-256 of the piece and a line feed, as of the file that holds it. */
+  readonly sha256: string;
+  readonly size: number;
+  /** UTF-8; asked for only where the store does not have it. */
+  bytes(): Uint8Array;
+}
+
+/** A canonical body in parts, with the hash of the whole. */
+export interface PartedBody {
+  readonly parts: readonly (string | BodyPiece)[];
+  readonly sha256: string;
+}
+
 /** What a room asks to append; the store adds position, time and hashes. */
 export interface NewEntry {
   readonly kind: string;
@@ -69,6 +84,8 @@ export interface NewEntry {
   readonly body: JsonValue;
   /** The body as canonical JSON that its caller has just made; it spares large bodies a second making. */
   readonly body_text?: string;
+  /** The same in parts, for bodies of which long parts come again and again. */
+  readonly body_parts?: PartedBody;
   /** When it happened, for entries that were written down before they reach the store; else the store's clock. */
   readonly time?: string;
 }

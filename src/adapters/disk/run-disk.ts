@@ -64,14 +64,14 @@ export const runDisk: RunDisk = {
     syncFolder(dirname(place));
     return true;
   },
-  append(place, bytes) {
+  append(place, parts) {
     const fd = openSync(
       place,
       constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
       0o644,
     );
     try {
-      writeAll(fd, bytes);
+      for (const bytes of parts) writeAll(fd, bytes);
       fsyncSync(fd);
     } finally {
       closeSync(fd);

@@ -1,15 +1,30 @@
 import * as fs from "node:fs";
 import { Worker } from "node:worker_threads";
+import { StatProcess } from "./stat-process.ts";
+import type { TableSource } from "./tree-file.ts";
 import type { Hidden, TreeTable } from "./tree-table.ts";
 
-/** Below this many entries a second thread costs more than it gives. */
-const WORTH_A_THREAD = 3000;
+/** Below this many entries a second thread or process costs more than it gives. */
+export const WORTH_HELP = 3000;
 
-/** A second thread that compares its share of a tree with a table; it lives as long as the run that looks. */
+/** Compares a tree with a table, with the help of a process or a thread that lives as long as the run that looks. */
 export class TreeChecker {
+  readonly #worth: number;
   #worker: Worker | null = null;
+  #process: StatProcess | null | undefined;
 
-  /** Starts the thread, so that it is there when the first comparison begins. */
+  constructor(worth = WORTH_HELP) {
+    this.#worth = worth;
+  }
+
+  /** The same as `check` without the table in memory, or null where the table must be asked. */
+  async checkFile(root: string, hidden: Hidden, source: TableSource): Promise<ReadonlySet<number> | null> {
+    if (source.entries < this.#worth) return null;
+    this.#process ??= StatProcess.start();
+    return (await this.#process?.check(root, hidden, source)) ?? null;
+  }
+
+  /** Starts the thread, so that it is there when the comparison begins. */
   warm(): void {
     this.#worker ??= startWorker();
   }
@@ -18,7 +33,7 @@ export class TreeChecker {
   async check(root: string, hidden: Hidden, table: TreeTable): Promise<ReadonlySet<number>> {
     const { folders, names, first, stats } = table;
     const next = new Int32Array(new SharedArrayBuffer(4));
-    const isLarge = stats.length / 8 >= WORTH_A_THREAD;
+    const isLarge = stats.length / 8 >= this.#worth;
     if (isLarge) this.warm();
     const theirs = isLarge ? ask(this.#worker!, { root, hidden, folders, names, first, stats, next }) : null;
     const changed = checkFolders(fs, root, hidden, folders, names, first, stats, next);
@@ -31,6 +46,8 @@ export class TreeChecker {
   close(): void {
     void this.#worker?.terminate();
     this.#worker = null;
+    this.#process?.close();
+    this.#process = null;
   }
 }
 

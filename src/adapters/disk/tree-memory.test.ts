@@ -7,6 +7,7 @@ import {
   lutimesSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -17,8 +18,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KeptTree, TreeLook } from "../../rooms/catalytic/ports.ts";
+import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { createTreeMemory } from "./tree-memory.ts";
 import { snapshotTree } from "./tree-snapshot.ts";
 
@@ -27,17 +29,20 @@ afterAll(() => rmSync(base, { recursive: true }));
 
 const OPTIONS = { hidden: [".verbatim"], max_entries: 10_000 };
 const KEPT: KeptTree = {
-  tree: '{"\\u00e9":1}',
-  manifest: "{}",
+  trees: '{".":{"\\u00e9":1}}',
+  manifests: '{".":{}}',
   inputs: "{}",
   state: { exists: true, content_root: "c", tree_root: "t", entries: 1, bytes: 2 },
   ignored: ["build/"],
   head: null,
 };
 
+/** From how many entries on a tree is compared with help: of a process where a file holds its table, else of a thread. */
+let worthHelp = 0;
+
 /** A tree whose files are old enough to be trusted. */
 function makeTree(name: string): string {
-  const root = join(base, name);
+  const root = join(base, `${name}-${worthHelp}`);
   for (const folder of ["a/é", "b", "empty", ".verbatim/state"]) mkdirSync(join(root, folder), { recursive: true });
   for (const path of ["top", "a/one", "a/é/two", "b/__proto__", "b/10", ".verbatim/state/own"]) {
     writeFileSync(join(root, path), path);
@@ -57,6 +62,8 @@ async function look(root: string, { context = "same", age = 3_600_000 }: Setting
     place: () => `${root}.memory`,
     context: async () => context,
     now: () => Date.now() + age,
+    crypto: nodeCrypto,
+    worthHelp,
   });
   return (await memory.look(root, OPTIONS))!;
 }
@@ -64,6 +71,13 @@ async function look(root: string, { context = "same", age = 3_600_000 }: Setting
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const all = () => true;
 const silent = () => undefined;
+
+/** What was kept, without the files it lies in. */
+function textsOf(kept: KeptTree | null): KeptTree | null {
+  if (kept === null) return null;
+  const { trees, manifests, inputs, state, ignored, head } = kept;
+  return { trees, manifests, inputs, state, ignored, head };
+}
 
 /** Looks once, keeps something, and forgets the look. */
 async function keep(root: string, setting: Setting = {}): Promise<void> {
@@ -74,7 +88,14 @@ async function keep(root: string, setting: Setting = {}): Promise<void> {
   first.close();
 }
 
-describe("a look at a tree", () => {
+describe.each([
+  ["without help", Number.MAX_SAFE_INTEGER],
+  ["with the help of a process or a thread", 0],
+])("a look at a tree %s", (_help, worth) => {
+  beforeAll(() => {
+    worthHelp = worth;
+  });
+
   it("reads what the careful reading reads, without what is hidden", async () => {
     const root = makeTree("plain");
     linkSync(join(root, "a/one"), join(root, "b/twin"));
@@ -91,7 +112,7 @@ describe("a look at a tree", () => {
     const root = makeTree("same");
     await keep(root);
     const again = await look(root);
-    expect([again.recall("rules"), again.note("git")]).toEqual([KEPT, "said so"]);
+    expect([textsOf(again.recall("rules")), again.note("git")]).toEqual([KEPT, "said so"]);
     expect(again.recall("other rules")).toBeNull();
     again.close();
     const elsewhere = await look(root, { context: "another git" });
@@ -171,7 +192,7 @@ describe("a look at a tree", () => {
     writeFileSync(join(root, ".git/index.lock"), "");
     rmSync(join(root, ".git/index.lock"));
     const touched = await look(root);
-    expect(touched.recall("rules")).toEqual(KEPT);
+    expect(textsOf(touched.recall("rules"))).toEqual(KEPT);
     touched.close();
     execFileSync("git", ["-C", root, "add", "a"]);
     const staged = await look(root);
@@ -181,7 +202,12 @@ describe("a look at a tree", () => {
 
   it("leaves names that are not UTF-8 and trees that are too large to others", async () => {
     const root = makeTree("odd");
-    const memory = createTreeMemory({ place: () => null, context: async () => "", now: () => Date.now() });
+    const memory = createTreeMemory({
+      place: () => null,
+      context: async () => "",
+      now: () => Date.now(),
+      crypto: nodeCrypto,
+    });
     expect(await memory.look(root, { hidden: [], max_entries: 3 })).toBeNull();
     writeFileSync(Buffer.concat([Buffer.from(`${root}/b/`), Buffer.from([0xff])]), "");
     expect(await memory.look(root, OPTIONS)).toBeNull();
@@ -210,19 +236,72 @@ describe("a look at a tree", () => {
   });
 
   it("compares a large tree on two threads", async () => {
-    const root = join(base, "large");
+    const root = join(base, `large-${worth}`);
     for (let i = 0; i < 40; i++) {
       mkdirSync(join(root, `d${i}`), { recursive: true });
       for (let k = 0; k < 100; k++) writeFileSync(join(root, `d${i}/f${k}`), "");
     }
     await keep(root);
     const again = await look(root);
-    expect(again.recall("rules")).toEqual(KEPT);
+    expect(textsOf(again.recall("rules"))).toEqual(KEPT);
     writeFileSync(join(root, "d7/f7"), "x");
     writeFileSync(join(root, "d39/new"), "x");
     const { was, is } = await again.again();
     expect([...was.keys()].sort()).toEqual(["d39", "d7/f7"]);
     expect([...is.keys()].sort()).toEqual(["d39", "d39/new", "d7/f7"]);
     again.close();
+  });
+
+  it("puts kept texts where they are asked for, and says whether somebody touched them", async () => {
+    const root = makeTree("texts");
+    await keep(root);
+    const one = await look(root);
+    const { trees } = one.recall("rules")!.files!;
+    const bytes = Buffer.from(`${KEPT.trees}\n`);
+    expect([trees.sha256, trees.size]).toEqual([sha256(bytes.toString()), bytes.length]);
+    const [first, second] = [`${root}.first`, `${root}.second`];
+    trees.putAt(first);
+    expect([trees.isAt(first), trees.isAt(second)]).toEqual([true, false]);
+    trees.putAt(second);
+    expect([trees.isAt(first), trees.isAt(second), readFileSync(second)]).toEqual([true, true, bytes]);
+    expect(statSync(first).mode & 0o777).toBe(0o644);
+    expect(() => trees.putAt(first)).toThrow(/EEXIST/);
+    rmSync(second);
+    writeFileSync(second, bytes);
+    expect(trees.isAt(second)).toBe(false);
+    chmodSync(first, 0o600);
+    expect(trees.isAt(first)).toBe(false);
+    one.close();
+  });
+
+  it("takes no text that somebody wrote to, and copies one whose name is gone", async () => {
+    const root = makeTree("damaged");
+    await keep(root);
+    const one = await look(root);
+    const { inputs } = one.recall("rules")!.files!;
+    rmSync(`${root}.memory.kept`, { recursive: true });
+    inputs.putAt(`${root}.copy`);
+    expect([readFileSync(`${root}.copy`, "utf8"), inputs.isAt(`${root}.copy`)]).toEqual(["{}\n", true]);
+    one.close();
+    const bare = await look(root);
+    expect(bare.recall("rules")).toBeNull();
+    bare.close();
+    await keep(root);
+    const [name] = readdirSync(`${root}.memory.kept`);
+    appendFileSync(join(`${root}.memory.kept`, name!), "x");
+    const touched = await look(root);
+    expect(touched.recall("rules")).toBeNull();
+    touched.close();
+  });
+
+  it("goes on with its own table when another look takes its place", async () => {
+    const root = makeTree("replaced");
+    await keep(root);
+    const one = await look(root);
+    writeFileSync(join(root, "a/later"), "x");
+    await keep(root);
+    const { was, is } = await one.again();
+    expect([[...was.keys()], [...is.keys()].sort()]).toEqual([["a"], ["a", "a/later"]]);
+    one.close();
   });
 });

@@ -1,13 +1,17 @@
+import { randomBytes } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { compareCodePoints } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import type { SyncCrypto } from "../../core/ports.ts";
 import type { KeptTree, TreeDifferences, TreeLook, TreeMemory } from "../../rooms/catalytic/ports.ts";
 import type { Entry } from "../../rooms/catalytic/tree.ts";
+import { TEXT_NAMES, type TextName } from "../../rooms/catalytic/tree-texts.ts";
 import { errnoCode } from "./errors.ts";
 import { digestFile } from "./file-digest.ts";
 import { scanFingerprints } from "./fingerprints.ts";
+import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
 import { TreeChecker } from "./tree-check.ts";
-import { readTreeFile, type TreeFile, writeTreeFile } from "./tree-file.ts";
+import { openTreeFile, type TableSource, type TreeFile, writeTreeFile } from "./tree-file.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";
 import {
   CTIME,
@@ -15,6 +19,7 @@ import {
   entriesOf,
   factsOf,
   type Hidden,
+  isSameFolder,
   isTouchedOnly,
   packEntry,
   readTable,
@@ -27,6 +32,7 @@ import {
 const RACY_NS = 2_000_000_000n;
 const TURN_MS = 25;
 const GIT = ".git";
+const NO_DIFFERENCES: TreeDifferences = { was: new Map(), is: new Map() };
 /** git never writes its index in place, so that its inode tells what its age cannot. */
 const REPLACED = ".git/index";
 
@@ -36,38 +42,47 @@ export interface TreeMemorySetting {
   /** What answers about a tree depend on besides the tree, for example the settings of git. */
   readonly context: (root: string) => Promise<string>;
   readonly now: () => number;
+  readonly crypto: SyncCrypto;
+  /** Trees with fewer entries are compared without help. */
+  readonly worthHelp?: number;
 }
 
 /** Looks at whole trees. A tree that did not change since the last look costs one `lstat` per path and nothing else. */
 export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
   return {
     async look(root, options) {
-      const checker = new TreeChecker();
+      const checker = new TreeChecker(setting.worthHelp);
       const place = setting.place(root);
+      let opened: TreeFile | null = null;
       try {
-        const file = place === null ? null : readTreeFile(place);
-        if (file !== null) checker.warm();
+        const taken = setting.now();
+        const file = place === null ? null : openTreeFile(place);
+        opened = file;
         const context = setting.context(root);
         const hidden = toHidden(options.hidden);
         const usable = file !== null && file.root === root && sameHidden(file.hidden, hidden) ? file : null;
-        const changed = usable === null ? null : await findChanged(checker, root, hidden, usable.table);
-        const isSameRoot = usable !== null && rootStat(root) === packEntry(usable.table, 0);
-        const table = takeTable(root, hidden, options.max_entries, usable, changed, isSameRoot);
+        const old = usable === null ? null : new KnownTable(usable);
+        const changed = old === null ? null : await findChanged(checker, root, hidden, old);
+        const isSameRoot = usable !== null && rootStat(root) === usable.top;
+        const isSameTree = changed?.size === 0 && isSameRoot;
+        const table = isSameTree ? old : takeTable(root, hidden, options.max_entries, old, changed);
+        if (table !== old) file?.close();
         if (table === null) {
           checker.close();
           return null;
         }
-        const isSame = changed?.size === 0 && isSameRoot && usable?.context === (await context);
+        const isSame = isSameTree && usable?.context === (await context);
         return new Look(root, hidden, table, checker, {
           place,
           context: await context,
-          kept: new Map(isSame ? usable?.kept : []),
+          kept: isSame ? usable!.kept : {},
           notes: isSame ? { ...usable?.notes } : {},
-          isSame,
-          limit: BigInt(setting.now()) * 1_000_000n - RACY_NS,
+          taken,
+          crypto: setting.crypto,
         });
       } catch (thrown) {
         checker.close();
+        opened?.close();
         // A folder that cannot be listed, or that goes away meanwhile, is for the careful reading to name.
         if (errnoCode(thrown) !== null) return null;
         throw thrown;
@@ -76,27 +91,73 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
   };
 }
 
+/** A table in memory, or one that is read from its file when somebody needs it. */
+class KnownTable {
+  readonly entries: number;
+  /** The stat of the root itself, packed. */
+  readonly top: string;
+  /** The file that holds this table, if one does. */
+  #file: TreeFile | null;
+  #table: TreeTable | null;
+
+  constructor(from: TreeFile | TreeTable) {
+    const isFile = "load" in from;
+    this.#file = isFile ? from : null;
+    this.#table = isFile ? null : from;
+    this.entries = isFile ? from.source.entries : from.stats.length / WIDTH;
+    this.top = isFile ? from.top : packEntry(from, 0);
+  }
+
+  get source(): TableSource | null {
+    return this.#file?.source ?? null;
+  }
+
+  get(): TreeTable {
+    this.#table ??= this.#file!.load();
+    return this.#table;
+  }
+
+  keepIn(file: TreeFile): void {
+    this.#file?.close();
+    this.#file = file;
+  }
+
+  close(): void {
+    this.#file?.close();
+  }
+}
+
 async function findChanged(
   checker: TreeChecker,
   root: string,
   hidden: Hidden,
-  table: TreeTable,
+  old: KnownTable,
 ): Promise<ReadonlySet<number>> {
-  const changed = await checker.check(root, hidden, table);
+  const changed = await compare(checker, root, hidden, old);
   const isTop = changed.size === 1 && changed.has(0);
-  return isTop && isTouchedOnly(root, hidden, table, GIT) ? new Set() : changed;
+  return isTop && isTouchedOnly(root, hidden, old.get(), GIT) ? new Set() : changed;
+}
+
+/** The folders that are not as the table says. */
+async function compare(
+  checker: TreeChecker,
+  root: string,
+  hidden: Hidden,
+  known: KnownTable,
+): Promise<ReadonlySet<number>> {
+  const quick = known.source === null ? null : await checker.checkFile(root, hidden, known.source);
+  return quick ?? checker.check(root, hidden, known.get());
 }
 
 function takeTable(
   root: string,
   hidden: Hidden,
   most: number,
-  file: TreeFile | null,
+  old: KnownTable | null,
   changed: ReadonlySet<number> | null,
-  isSameRoot: boolean,
-): TreeTable | null {
-  if (file !== null && changed?.size === 0 && isSameRoot) return file.table;
-  return readTable(root, hidden, most, file?.table ?? null, (folder) => changed?.has(folder) === false);
+): KnownTable | null {
+  const table = readTable(root, hidden, most, old?.get() ?? null, (folder) => changed?.has(folder) === false);
+  return table === null ? null : new KnownTable(table);
 }
 
 function toHidden(paths: readonly string[]): Hidden {
@@ -122,35 +183,38 @@ function rootStat(root: string): string {
 interface Memory {
   readonly place: string | null;
   readonly context: string;
-  readonly kept: Map<string, KeptTree>;
+  readonly kept: Readonly<Record<string, KeptFiles>>;
   readonly notes: Record<string, string>;
-  readonly isSame: boolean;
-  /** Files changed after this moment are not trusted later. */
-  readonly limit: bigint;
+  /** When the look began: what changed shortly before is not trusted later. */
+  readonly taken: number;
+  readonly crypto: SyncCrypto;
 }
 
 class Look implements TreeLook {
   readonly #root: string;
   readonly #hidden: Hidden;
-  readonly #table: TreeTable;
+  readonly #known: KnownTable;
   readonly #checker: TreeChecker;
   readonly #memory: Memory;
+  readonly #opened: OpenedFile[] = [];
   #hasNews = false;
 
-  constructor(root: string, hidden: Hidden, table: TreeTable, checker: TreeChecker, memory: Memory) {
+  constructor(root: string, hidden: Hidden, known: KnownTable, checker: TreeChecker, memory: Memory) {
     this.#root = root;
     this.#hidden = hidden;
-    this.#table = table;
+    this.#known = known;
     this.#checker = checker;
     this.#memory = memory;
   }
 
   get entries(): number {
-    return this.#table.stats.length / WIDTH;
+    return this.#known.entries;
   }
 
   recall(key: string): KeptTree | null {
-    return this.#memory.kept.get(key) ?? null;
+    const { place, kept } = this.#memory;
+    const one = Object.hasOwn(kept, key) ? kept[key] : undefined;
+    return place === null || one === undefined ? null : this.#open(keptFolder(place), one);
   }
 
   note(name: string): string | null {
@@ -162,33 +226,77 @@ class Look implements TreeLook {
     this.#hasNews = true;
   }
 
-  keep(key: string, kept: KeptTree): void {
-    const { place, context, notes, limit } = this.#memory;
-    if (place === null || (this.#memory.kept.has(key) && !this.#hasNews)) return;
-    const table = this.#table;
+  keep(key: string, tree: KeptTree): KeptTree {
+    const { place, context, kept, notes, taken } = this.#memory;
+    if (place === null || (Object.hasOwn(kept, key) && !this.#hasNews)) return tree;
+    const table = this.#known.get();
     const digests = table.digests.slice();
+    const limit = BigInt(taken) * 1_000_000n - RACY_NS;
     // Names and modes are compared as they are; only the content of a file can change behind its stat.
     const fresh = table.folders.flatMap((_, i) =>
       isYoung(table, i, limit) ? entriesOf(table, i).filter((entry) => isFresh(table, entry, limit)) : [],
     );
     for (const { at } of fresh) digests.fill(0, at * DIGEST, (at + 1) * DIGEST);
     // What is made of the whole tree is only as sure as its youngest file.
-    const trees = fresh.length > 0 ? new Map<string, KeptTree>() : new Map([[key, kept]]);
-    writeTreeFile(place, {
+    const files = fresh.length > 0 ? null : this.#write(keptFolder(place), tree);
+    const facts = {
       context,
       root: this.#root,
       hidden: this.#hidden,
-      table: { ...table, digests },
-      kept: trees,
+      taken,
+      top: packEntry(table, 0),
+      kept: files === null ? {} : { [key]: files },
       notes: fresh.length > 0 ? {} : notes,
-    });
+    };
+    this.#known.keepIn(writeTreeFile(place, facts, { ...table, digests }));
+    if (files === null) return tree;
+    forgetKept(keptFolder(place), new Set(Object.values(files.texts).map(({ name }) => name)));
+    return this.#open(keptFolder(place), files) ?? tree;
+  }
+
+  /** Writes the texts of a tree as files, except those that lie there already. */
+  #write(folder: string, tree: KeptTree): KeptFiles {
+    const { trees, manifests, inputs, files: _, ...facts } = tree;
+    const texts: Record<string, KeptFile> = {};
+    for (const [name, text] of Object.entries({ trees, manifests, inputs })) {
+      const bytes = Buffer.from(`${text}\n`, "latin1");
+      const label = `${name}-${randomBytes(8).toString("hex")}`;
+      texts[name] = writeKept(folder, label, bytes, this.#memory.crypto.sha256(bytes));
+    }
+    return { texts, facts };
+  }
+
+  #open(folder: string, { texts, facts }: KeptFiles): KeptTree | null {
+    const files: Partial<Record<TextName, OpenedFile>> = {};
+    for (const name of TEXT_NAMES) {
+      const kept = texts[name];
+      const opened = kept === undefined ? null : openKept(folder, kept);
+      if (opened === null) return null;
+      this.#opened.push(opened);
+      files[name] = opened;
+    }
+    const all = files as Record<TextName, OpenedFile>;
+    const text = (name: TextName) => Buffer.from(all[name].read()).toString("latin1").slice(0, -1);
+    return {
+      ...(facts as Pick<KeptTree, "state" | "ignored" | "head">),
+      files: all,
+      get trees() {
+        return text("trees");
+      },
+      get manifests() {
+        return text("manifests");
+      },
+      get inputs() {
+        return text("inputs");
+      },
+    };
   }
 
   async read(
     isInView: (path: string) => boolean,
     onProgress: (files: number, bytes: number) => void,
   ): Promise<ReadonlyMap<string, Entry>> {
-    const table = this.#table;
+    const table = this.#known.get();
     const found: [string, Entry][] = [[".", { type: "dir", mode: toMode(factsOf(table, 0).mode) }]];
     const twins = new Map<bigint, number[]>();
     const closed = new Set<string>();
@@ -220,7 +328,7 @@ class Look implements TreeLook {
 
   /** The entry, if it can be made without reading the file. */
   #toEntry({ at, type }: TableEntry): Entry | null {
-    const table = this.#table;
+    const table = this.#known.get();
     const { mode, size } = factsOf(table, at);
     if (type === "dir") return { type, mode: toMode(mode) };
     if (type === "symlink") return toLink(table.targets.get(at) ?? "");
@@ -235,31 +343,35 @@ class Look implements TreeLook {
     const { at, path, type } = entry;
     if (type !== "file") return null;
     const place = `${this.#root}/${path}`;
-    const { size, ctime } = factsOf(this.#table, at);
+    const table = this.#known.get();
+    const { size, ctime } = factsOf(table, at);
     const read = digestFile(place);
     if (read === null) {
       const options = { strict_mtime: false, max_entries: 1, lenient: true };
       const found = (await snapshotPlace(place, options)).entries.get(".");
       if (found !== undefined && found.type !== "other") return found;
     } else if (read.ctime === ctime && Number(read.size) === size) {
-      this.#table.digests.set(read.digest, at * DIGEST);
+      table.digests.set(read.digest, at * DIGEST);
       return this.#toEntry(entry);
     }
     throw new VerbatimError("DOMAIN_CHANGED_DURING_SNAPSHOT", { where: path, details: { path } });
   }
 
   async again(): Promise<TreeDifferences> {
-    const changed = await this.#checker.check(this.#root, this.#hidden, this.#table);
+    const [root, hidden] = [this.#root, this.#hidden];
+    const changed = await compare(this.#checker, root, hidden, this.#known);
+    const isSameRoot = rootStat(root) === this.#known.top;
+    if (changed.size === 0 && isSameRoot) return NO_DIFFERENCES;
+    const table = this.#known.get();
+    const isTop = changed.size === 1 && changed.has(0) && isSameRoot;
+    if (isTop && isSameFolder(root, hidden, table, 0)) return NO_DIFFERENCES;
     const isSame = (folder: number) => !changed.has(folder);
-    if (changed.size === 0 && rootStat(this.#root) === packEntry(this.#table, 0))
-      return { was: new Map(), is: new Map() };
-    const now = orNull(() => readTable(this.#root, this.#hidden, Number.MAX_SAFE_INTEGER, this.#table, isSame));
-    return now === null ? this.#scanAgain() : differ(this.#table, now, changed);
+    const now = orNull(() => readTable(root, hidden, Number.MAX_SAFE_INTEGER, table, isSame));
+    return now === null ? this.#scanAgain(table) : differ(table, now, changed);
   }
 
   /** A tree that a table cannot hold any more, told by the scan that can show everything. */
-  async #scanAgain(): Promise<TreeDifferences> {
-    const table = this.#table;
+  async #scanAgain(table: TreeTable): Promise<TreeDifferences> {
     const was = new Map([[".", packEntry(table, 0)]]);
     for (const i of table.folders.keys())
       for (const { path, at } of entriesOf(table, i)) was.set(path, packEntry(table, at));
@@ -272,8 +384,14 @@ class Look implements TreeLook {
   }
 
   close(): void {
+    for (const file of this.#opened) file.close();
+    this.#known.close();
     this.#checker.close();
   }
+}
+
+function keptFolder(place: string): string {
+  return `${place}.kept`;
 }
 
 /** Null for what the system refuses, such as a folder that may not be listed. */

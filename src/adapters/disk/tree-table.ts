@@ -260,6 +260,52 @@ export function packEntry(table: TreeTable, at: number): string {
   return `${type}|${s[k + INO]}|${s[k + MODE]! & 0o7777n}|${s[k + UID]}|${s[k + GID]}|${size}|${s[k + MTIME]}|${s[k + CTIME]}|${s[k + NLINK]}${target}`;
 }
 
+const SECOND = 1_000_000_000n;
+
+/**
+ * The stat of every entry as the system's own `statx` lays it out: number of names, owner, group, mode, inode, size, then
+ * both times; and for every folder the entry that it is.
+ */
+export function toRows(table: TreeTable): { readonly rows: Uint8Array; readonly dirs: Uint32Array } {
+  const { stats } = table;
+  const entries = stats.length / WIDTH;
+  const rows = new DataView(new ArrayBuffer(entries * 64));
+  const dirs = new Uint32Array(table.folders.length);
+  for (let i = 0, folder = 1; i < entries; i++) {
+    const [k, at] = [i * WIDTH, i * 64];
+    rows.setUint32(at, Number(stats[k + NLINK]!), true);
+    rows.setUint32(at + 4, Number(stats[k + UID]!), true);
+    rows.setUint32(at + 8, Number(stats[k + GID]!), true);
+    rows.setUint16(at + 12, Number(stats[k + MODE]!), true);
+    rows.setBigInt64(at + 16, stats[k + INO]!, true);
+    rows.setBigInt64(at + 24, stats[k + SIZE]!, true);
+    for (const [field, place] of [
+      [CTIME, at + 32],
+      [MTIME, at + 48],
+    ] as const) {
+      const time = stats[k + field]!;
+      const rest = ((time % SECOND) + SECOND) % SECOND;
+      rows.setBigInt64(place, (time - rest) / SECOND, true);
+      rows.setUint32(place + 8, Number(rest), true);
+    }
+    // Every folder comes in the order in which its entry does.
+    if (i > 0 && (Number(stats[k + MODE]!) & TYPE_BITS) === FOLDER) dirs[folder++] = i;
+  }
+  return { rows: new Uint8Array(rows.buffer), dirs };
+}
+
+/** Whether the entries of one folder are there with the stat the table has, no more and no fewer. */
+export function isSameFolder(root: string, hidden: Hidden, table: TreeTable, folder: number): boolean {
+  const path = table.folders[folder]!;
+  const prefix = `${root}/${toPrefix(path)}`;
+  const names = listNames(prefix, hidden[path] ?? []);
+  if (names === null || names.join("\0") !== table.names[folder]) return false;
+  return names.every((name, i) => {
+    const facts = lstatSync(prefix + name, { bigint: true, throwIfNoEntry: false });
+    return facts !== undefined && digestOf(table, table.first[folder]! + i, facts) !== null;
+  });
+}
+
 /** Mode bits, size, inode, number of names and last change of an entry. */
 export function factsOf(table: TreeTable, at: number) {
   const s = table.stats;

@@ -73,6 +73,12 @@ export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRec
   return { stream, position, previous, kind, time, actor, body, body_hash: hashed, hash };
 }
 
+/** The hash of an entry whose body is hashed already. Throws LEDGER_ENTRY_INVALID as `sealEntry` does. */
+export function hashEntry(crypto: SyncCrypto, head: EntryHead, bodyHash: string): string {
+  if (!isHead(head)) refuseHead(head);
+  return crypto.sha256(formatHashed(head, bodyHash));
+}
+
 /** Whether every part keeps its rule; only when one does not are the problems worth collecting. */
 function isHead(head: EntryHead): boolean {
   return (
@@ -106,8 +112,17 @@ export function formatHashed(head: EntryHead, bodyHash: string): string {
 
 /** An entry as one line of canonical JSON, without the line feed. The body is put in as it is: it is canonical. */
 export function formatEntry(entry: EntryRecord): string {
-  const { actor, body, body_hash, hash, kind, position, previous, stream, time } = entry;
-  return `{"actor":${formatString(actor)},"body":${body},"body_hash":"${body_hash}","hash":"${hash}","kind":${formatString(kind)},"position":${position},"previous":"${previous}","stream":${formatString(stream)},"time":"${time}"}`;
+  const [before, after] = formatAround(entry);
+  return before + entry.body + after;
+}
+
+/** The same without the body: what comes before it and what comes after it. */
+export function formatAround(entry: Omit<EntryRecord, "body">): readonly [before: string, after: string] {
+  const { actor, body_hash, hash, kind, position, previous, stream, time } = entry;
+  return [
+    `{"actor":${formatString(actor)},"body":`,
+    `,"body_hash":"${body_hash}","hash":"${hash}","kind":${formatString(kind)},"position":${position},"previous":"${previous}","stream":${formatString(stream)},"time":"${time}"}`,
+  ];
 }
 
 /**

@@ -8,7 +8,16 @@ export {
   type LedgerExtent,
   parseCheckpoint,
 } from "./checkpoint.ts";
-export { type EntryHead, type EntryParts, formatEntry, NO_PREVIOUS, parseEntry, sealEntry } from "./entry.ts";
+export {
+  type EntryHead,
+  type EntryParts,
+  formatAround,
+  formatEntry,
+  hashEntry,
+  NO_PREVIOUS,
+  parseEntry,
+  sealEntry,
+} from "./entry.ts";
 export { ERASED_BODY } from "./erasure.ts";
 export { EMPTY_ROOT, MerkleFrontier, TreeHasher } from "./merkle.ts";
 export {

@@ -16,7 +16,7 @@ import {
   stateOf,
   type Trees,
 } from "./tree.ts";
-import { textsOf } from "./tree-texts.ts";
+import { textsOf, textsOfRun } from "./tree-texts.ts";
 import type { CommandResult, Verdict, Violation } from "./verdict.ts";
 import { PROOF_PAYLOAD_TYPE, PROOF_VERSION, RULES_VERSION } from "./words.ts";
 
@@ -50,13 +50,12 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
   const { crypto, clock, validator, host } = ports;
   const { jobspec, pre, post, verdict, command_result: command } = facts;
   const same = pre === post;
+  const ready = textsOfRun(pre)?.files;
   if (same) record.writeSame("POST_TREE.json", "PRE_TREE.json");
   else record.write("POST_TREE.json", formatTrees(post));
-  const preManifest = formatManifests(pre);
-  const postManifest = same ? preManifest : formatManifests(post);
-  record.write("PRE_MANIFEST.json", preManifest);
+  record.write("PRE_MANIFEST.json", ready?.manifests ?? formatManifests(pre));
   if (same) record.writeSame("POST_MANIFEST.json", "PRE_MANIFEST.json");
-  else record.write("POST_MANIFEST.json", postManifest);
+  else record.write("POST_MANIFEST.json", formatManifests(post));
   const { restore_diff: diff } = diffTrees(crypto, pre, post);
   const diffText = formatRestoreDiff(diff);
   record.write("RESTORE_DIFF.json", diffText);
@@ -66,7 +65,8 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
     [...before].map(([domain, state]) => [domain, { pre: toRoots(state), post: toRoots(after.get(domain)!) }]),
   );
   record.write("DOMAIN_ROOTS.json", formatSortedMap(roots, formatCanonical));
-  record.write("INPUT_HASHES.json", formatInputHashes(pre, facts.inputs));
+  const isReady = ready !== undefined && facts.inputs.size === 0;
+  record.write("INPUT_HASHES.json", isReady ? ready.inputs : formatInputHashes(pre, facts.inputs));
   const outputsText = formatOutputs(facts.outputs);
   record.write("OUTPUTS.json", outputsText);
   const { output_hashes, outputs_root } = hashOutputs(crypto, facts.outputs);
@@ -99,9 +99,13 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
   record.write("RUN_INFO.json", infoText);
   const statusText = formatCanonical(record.toStatus(facts.status));
   record.write("STATUS.json", statusText);
-  record.log("RUN", {
-    body_text: `{"OUTPUTS":${outputsText},"POST_MANIFEST":${postManifest},"PRE_MANIFEST":${preManifest},"RESTORE_DIFF":${diffText},"RUN_INFO":${infoText},"STATUS":${statusText}}`,
-  });
+  record.logClosing("RUN", [
+    `{"OUTPUTS":${outputsText},"POST_MANIFEST":`,
+    record.pieceOf("POST_MANIFEST.json"),
+    ',"PRE_MANIFEST":',
+    record.pieceOf("PRE_MANIFEST.json"),
+    `,"RESTORE_DIFF":${diffText},"RUN_INFO":${infoText},"STATUS":${statusText}}`,
+  ]);
   const { proof, bytes } = sealProof(crypto, {
     proof_version: PROOF_VERSION,
     run_id: jobspec.run_id,
@@ -159,8 +163,7 @@ function toObject(states: ReadonlyMap<string, DomainState>): Record<string, Doma
 
 /** Every file of the domains and of the declared inputs. */
 export function formatInputHashes(pre: Trees, inputs: ReadonlyMap<string, string>): string {
-  const [only] = pre.values();
-  const made = pre.size === 1 && inputs.size === 0 ? textsOf(only!) : undefined;
+  const made = inputs.size === 0 ? textsOfRun(pre) : undefined;
   if (made !== undefined) return made.inputs;
   const all: [string, string][] = [];
   for (const [domain, tree] of pre) {

@@ -46,7 +46,7 @@ export class Journal {
   }
 
   record(op: string, facts: object = {}): void {
-    this.#disk.append(this.#place, encodeUtf8(`${formatCanonical({ op, ...facts })}\n`));
+    this.#disk.append(this.#place, [encodeUtf8(`${formatCanonical({ op, ...facts })}\n`)]);
   }
 }
 

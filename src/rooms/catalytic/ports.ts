@@ -94,8 +94,8 @@ export interface RunDisk {
   replaceFile(place: string, bytes: Uint8Array, durable: "folder" | "file" | "no"): void;
   /** Creates a file; false when one of that name exists. */
   createFile(place: string, bytes: Uint8Array): boolean;
-  /** Appends and makes durable before it returns. */
-  append(place: string, bytes: Uint8Array): void;
+  /** Appends the parts one after another and makes them durable before it returns. */
+  append(place: string, parts: readonly Uint8Array[]): void;
   rename(from: string, to: string): void;
   removeFile(place: string): void;
   /** Removes a folder if it is empty; false when it is not. */
@@ -163,6 +163,17 @@ export interface TreeIgnores {
   countCommits(root: string, after: string | null): Promise<number>;
 }
 
+/** A text that lies ready as a file, whole and durable, with a line feed at its end. */
+export interface ReadyFile {
+  readonly sha256: string;
+  readonly size: number;
+  /** Puts it at a place where nothing is. The folder of the place still has to be made durable. */
+  putAt(place: string): void;
+  /** Whether what lies at a place is what was put there, and nobody has touched it since. */
+  isAt(place: string): boolean;
+  read(): Uint8Array;
+}
+
 /** What was made of a tree, kept with its stats, and what it depends on. */
 export interface KeptTree extends TreeTexts {
   /** Paths git ignores, and the commit HEAD names. */
@@ -195,8 +206,8 @@ export interface TreeLook {
     isInView: (path: string) => boolean,
     onProgress: (files: number, bytes: number) => void,
   ): Promise<ReadonlyMap<string, Entry>>;
-  /** Keeps the stats, the hashes and what was made of them for the next look. */
-  keep(key: string, kept: KeptTree): void;
+  /** Keeps the stats, the hashes and what was made of them for the next look; gives it back as it is kept. */
+  keep(key: string, kept: KeptTree): KeptTree;
   /** Looks again: one `lstat` per path. */
   again(): Promise<TreeDifferences>;
   close(): void;

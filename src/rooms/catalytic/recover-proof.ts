@@ -1,4 +1,4 @@
-import { decodeUtf8, encodeUtf8 } from "../../core/canonical/index.ts";
+import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { closeRun } from "./closing.ts";
 import { diffTrees } from "./diff.ts";
@@ -109,8 +109,8 @@ export async function proveRecovered(
 
 /** A torn last line, or the closing entries of an attempt that did not get to its proof, are left out. */
 function rewriteLedger(ports: CatalyticPorts, places: Places, record: RunRecord, text: string): void {
-  const whole = record.ledgerText();
-  if (whole !== text) ports.disk.replaceFile(`${places.record}/LEDGER.jsonl`, encodeUtf8(whole), "folder");
+  const whole = record.ledgerBytes();
+  if (decodeUtf8(whole) !== text) ports.disk.replaceFile(`${places.record}/LEDGER.jsonl`, whole, "folder");
 }
 
 async function lookAtDomains(ports: CatalyticPorts, places: Places, jobspec: JobSpec, pre: Trees) {

@@ -22,6 +22,7 @@ import { restoreRun } from "./run-restore.ts";
 import { isRecord, sealRun, toAnchors } from "./run-seal.ts";
 import { hashInputs, type InputHashes, snapshotDomains } from "./snapshots.ts";
 import { formatTrees, type Trees } from "./tree.ts";
+import { textsOfRun } from "./tree-texts.ts";
 import type { CommandResult, Violation } from "./verdict.ts";
 import { Watch, writeIndex } from "./watch.ts";
 import { isRefusalCode } from "./words.ts";
@@ -165,7 +166,7 @@ export class RunExecution {
           ? await snapshotDomains(ports, places, declared, guard, this.#layers, journal)
           : await view.snapshot();
       const inputs = await hashInputs(ports, places, declared);
-      const hash = record.write("PRE_TREE.json", formatTrees(trees), "folder");
+      const hash = record.write("PRE_TREE.json", textsOfRun(trees)?.files?.trees ?? formatTrees(trees), "folder");
       record.log("SNAPSHOT", { pre_tree_sha256: hash });
       journal.record("SNAPSHOT_DONE");
       if (view === null) await this.#layers.prepare((path) => isRecord(this.#context, path));

@@ -1,4 +1,6 @@
 import {
+  decodeUtf8,
+  encodeUtf8,
   formatCanonical,
   isJsonObject,
   type JsonObject,
@@ -6,13 +8,23 @@ import {
   parseJson,
 } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import { type EntryParts, formatEntry, NO_PREVIOUS, parseEntry, sealEntry } from "../../core/ledger/index.ts";
-import type { Clock, EntryRecord, SyncCrypto } from "../../core/ports.ts";
+import {
+  type EntryHead,
+  formatAround,
+  formatEntry,
+  hashEntry,
+  NO_PREVIOUS,
+  parseEntry,
+  sealEntry,
+} from "../../core/ledger/index.ts";
+import type { BodyPiece, Clock, EntryRecord, PartedBody, SyncCrypto } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
 import { toStream } from "./words.ts";
 
-/** The body of an entry as a value, or as canonical text that was just made. */
-export type EntryBody = { readonly body: JsonValue } | { readonly body_text: string };
+/** An entry of a run. The body of the closing one is long and there in parts. */
+export interface RunEntry extends EntryRecord {
+  readonly parted?: PartedBody;
+}
 
 /** Writes the ledger of one run, entry by entry, each chained to the one before. */
 export class RunLedger {
@@ -20,7 +32,7 @@ export class RunLedger {
   readonly #clock: Clock;
   readonly #stream: string;
   readonly #actor: string;
-  readonly #entries: EntryRecord[];
+  readonly #entries: RunEntry[];
 
   /** `earlier` continues a ledger that a crash cut short. */
   constructor(crypto: SyncCrypto, clock: Clock, runId: string, actor: string, earlier: readonly EntryRecord[] = []) {
@@ -31,26 +43,46 @@ export class RunLedger {
     this.#entries = [...earlier];
   }
 
-  get entries(): readonly EntryRecord[] {
+  get entries(): readonly RunEntry[] {
     return this.#entries;
   }
 
   /** Adds an entry and returns its line, with the line feed. */
-  add(kind: string, body: EntryBody): string {
-    const last = this.#entries.at(-1);
-    const parts: EntryParts = {
-      stream: this.#stream,
-      position: this.#entries.length,
-      previous: last?.hash ?? NO_PREVIOUS,
-      kind,
-      time: formatTime(this.#clock.now()),
-      actor: this.#actor,
-      ...body,
-    };
-    const entry = sealEntry(this.#crypto, parts);
+  add(kind: string, body: JsonValue): string {
+    const entry = sealEntry(this.#crypto, { ...this.#head(kind), body });
     this.#entries.push(entry);
     return `${formatEntry(entry)}\n`;
   }
+
+  /** Adds an entry whose canonical body comes in parts, and returns its line in parts. */
+  addParted(kind: string, parts: readonly (string | BodyPiece)[]): readonly Uint8Array[] {
+    const head = this.#head(kind);
+    const bytes = parts.map((part) => (typeof part === "string" ? encodeUtf8(part) : part.bytes()));
+    const running = this.#crypto.hasher();
+    for (const part of bytes) running.update(part);
+    const sha256 = running.digest();
+    const entry = { ...head, body_hash: sha256, hash: hashEntry(this.#crypto, head, sha256) };
+    // Hardly anybody reads it again, and it may be long.
+    const whole = { ...entry, parted: { parts, sha256 }, body: "" };
+    this.#entries.push(Object.defineProperty(whole, "body", { get: () => joinParts(parts), enumerable: true }));
+    const [before, after] = formatAround(entry);
+    return [encodeUtf8(before), ...bytes, encodeUtf8(`${after}\n`)];
+  }
+
+  #head(kind: string): EntryHead {
+    return {
+      stream: this.#stream,
+      position: this.#entries.length,
+      previous: this.#entries.at(-1)?.hash ?? NO_PREVIOUS,
+      kind,
+      time: formatTime(this.#clock.now()),
+      actor: this.#actor,
+    };
+  }
+}
+
+function joinParts(parts: readonly (string | BodyPiece)[]): string {
+  return parts.map((part) => (typeof part === "string" ? part : (decodeUtf8(part.bytes()) ?? ""))).join("");
 }
 
 export interface RunLedgerCheck {

@@ -1,10 +1,10 @@
 import { encodeUtf8, formatCanonical, sortedByCodePoint, toCanonicalFile } from "../../core/canonical/index.ts";
 import { formatEntry } from "../../core/ledger/index.ts";
-import type { EntryRecord } from "../../core/ports.ts";
+import type { BodyPiece, EntryRecord } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
 import type { Places } from "./places.ts";
-import type { CatalyticPorts } from "./ports.ts";
-import { type EntryBody, RunLedger } from "./run-ledger.ts";
+import type { CatalyticPorts, ReadyFile } from "./ports.ts";
+import { type RunEntry, RunLedger } from "./run-ledger.ts";
 import type { Condition, Violation } from "./verdict.ts";
 import { PROOF_FILE, SIGNATURE_FILE } from "./words.ts";
 
@@ -52,50 +52,65 @@ export class RunRecord {
   readonly #places: Places;
   readonly #runId: string;
   readonly #ledger: RunLedger;
-  readonly #lines: string[] = [];
+  readonly #lines: Uint8Array[] = [];
   readonly #hashes = new Map<string, string>();
-  readonly #contents = new Map<string, Uint8Array>();
+  readonly #contents = new Map<string, Uint8Array | ReadyFile>();
 
   constructor(ports: RecordPorts, places: Places, runId: string, earlier: readonly EntryRecord[] = []) {
     this.#ports = ports;
     this.#places = places;
     this.#runId = runId;
     this.#ledger = new RunLedger(ports.crypto, ports.clock, runId, earlier[0]?.actor ?? ports.actor, earlier);
-    this.#lines = earlier.map((entry) => `${formatEntry(entry)}\n`);
+    this.#lines = earlier.map((entry) => encodeUtf8(`${formatEntry(entry)}\n`));
   }
 
-  get entries(): readonly EntryRecord[] {
+  get entries(): readonly RunEntry[] {
     return this.#ledger.entries;
   }
 
   /** LEDGER.jsonl as it must be on disk. */
-  ledgerText(): string {
-    return this.#lines.join("");
+  ledgerBytes(): Uint8Array {
+    return concat(this.#lines);
   }
 
   /** Hash of every artifact written so far, by name. */
   artifacts(): Record<string, string> {
-    const ledger = this.#ports.crypto.sha256(this.#lines.join(""));
-    const all = new Map(this.#hashes).set("LEDGER.jsonl", ledger);
+    const ledger = this.#ports.crypto.hasher();
+    for (const part of this.#lines) ledger.update(part);
+    const all = new Map(this.#hashes).set("LEDGER.jsonl", ledger.digest());
     return Object.fromEntries(sortedByCodePoint(all.keys()).map((name) => [name, all.get(name)!]));
   }
 
   /** Writes an artifact; given canonical text, it adds the line feed. Returns its hash. */
-  write(name: string, content: string | Uint8Array, durable: "folder" | "file" | "no" = "file"): string {
-    const bytes = typeof content === "string" ? encodeUtf8(`${content}\n`) : content;
-    const hash = this.#ports.crypto.sha256(bytes);
-    this.#ports.disk.replaceFile(`${this.#places.record}/${name}`, bytes, durable);
-    this.#hashes.set(name, hash);
-    this.#contents.set(name, bytes);
+  write(name: string, content: string | Uint8Array | ReadyFile, durable: "folder" | "file" | "no" = "file"): string {
+    const made = typeof content === "string" ? encodeUtf8(`${content}\n`) : content;
+    const hash = made instanceof Uint8Array ? this.#ports.crypto.sha256(made) : made.sha256;
+    this.#put(name, made, hash, durable);
     return hash;
   }
 
   /** Writes an artifact that has the bytes of another. */
   writeSame(name: string, as: string): void {
-    const bytes = this.#contents.get(as)!;
-    this.#ports.disk.replaceFile(`${this.#places.record}/${name}`, bytes, "file");
-    this.#hashes.set(name, this.#hashes.get(as)!);
-    this.#contents.set(name, bytes);
+    this.#put(name, this.#contents.get(as)!, this.#hashes.get(as)!, "file");
+  }
+
+  #put(name: string, content: Uint8Array | ReadyFile, hash: string, durable: "folder" | "file" | "no"): void {
+    const { disk } = this.#ports;
+    const { record } = this.#places;
+    if (content instanceof Uint8Array) disk.replaceFile(`${record}/${name}`, content, durable);
+    else {
+      content.putAt(`${record}/${name}`);
+      if (durable === "folder") disk.syncFolder(record);
+    }
+    this.#hashes.set(name, hash);
+    this.#contents.set(name, content);
+  }
+
+  /** The text of an artifact, without its line feed, as a part of something longer. */
+  pieceOf(name: string): BodyPiece {
+    const content = this.#contents.get(name)!;
+    const size = content instanceof Uint8Array ? content.length : content.size;
+    return { sha256: this.#hashes.get(name)!, size: size - 1, bytes: () => toBytes(content).subarray(0, -1) };
   }
 
   /** Hash of an artifact that was written. */
@@ -109,11 +124,18 @@ export class RunRecord {
     this.#contents.set(name, bytes);
   }
 
-  log(kind: string, body: object | EntryBody): void {
-    const given = "body_text" in body ? (body as EntryBody) : { body: JSON.parse(formatCanonical(body)) as never };
-    const line = this.#ledger.add(kind, given);
-    this.#lines.push(line);
-    this.#ports.disk.append(`${this.#places.record}/LEDGER.jsonl`, encodeUtf8(line));
+  log(kind: string, body: object): void {
+    this.#append([encodeUtf8(this.#ledger.add(kind, JSON.parse(formatCanonical(body)) as never))]);
+  }
+
+  /** The closing entry, whose body is canonical and comes in parts. */
+  logClosing(kind: string, body: readonly (string | BodyPiece)[]): void {
+    this.#append(this.#ledger.addParted(kind, body));
+  }
+
+  #append(line: readonly Uint8Array[]): void {
+    this.#lines.push(...line);
+    this.#ports.disk.append(`${this.#places.record}/LEDGER.jsonl`, line);
   }
 
   /** STATUS.json as a value. */
@@ -145,19 +167,21 @@ export class RunRecord {
    */
   async inspect(): Promise<string[]> {
     const { disk, crypto } = this.#ports;
-    const ledger = encodeUtf8(this.#lines.join(""));
+    const ledger = this.ledgerBytes();
     const expected = new Map(this.#contents).set("LEDGER.jsonl", ledger);
+    const hashes = new Map(this.#hashes).set("LEDGER.jsonl", crypto.sha256(ledger));
     const touched: string[] = [];
     const names = new Set([...expected.keys(), ...(disk.list(this.#places.record) ?? [])]);
     for (const name of sortedByCodePoint(names)) {
       const place = `${this.#places.record}/${name}`;
-      const bytes = expected.get(name);
+      const content = expected.get(name);
+      if (content !== undefined && !(content instanceof Uint8Array) && content.isAt(place)) continue;
       const isFile = disk.stat(place)?.kind === "file";
       const now = isFile ? disk.read(place) : null;
-      if (bytes !== undefined && now !== null && crypto.sha256(now) === crypto.sha256(bytes)) continue;
+      if (now !== null && crypto.sha256(now) === hashes.get(name)) continue;
       touched.push(name);
       await disk.discard(place);
-      if (bytes !== undefined) disk.replaceFile(place, bytes, "file");
+      if (content !== undefined) disk.replaceFile(place, toBytes(content), "file");
     }
     return touched;
   }
@@ -170,4 +194,18 @@ export class RunRecord {
     disk.syncFolder(this.#places.record);
     disk.replaceFile(`${this.#places.record}/${PROOF_FILE}`, proof, "folder");
   }
+}
+
+function toBytes(content: Uint8Array | ReadyFile): Uint8Array {
+  return content instanceof Uint8Array ? content : content.read();
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

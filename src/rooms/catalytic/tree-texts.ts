@@ -1,13 +1,20 @@
+import type { ReadyFile } from "./ports.ts";
 import type { DomainState, Tree } from "./tree.ts";
 
-/** Canonical texts and roots of one tree, which is the only domain of its run. */
+/** Canonical texts and roots of the tree of a view, which is the only domain of its run. */
 export interface TreeTexts {
-  /** One domain of PRE_TREE.json, of PRE_MANIFEST.json, and the whole of INPUT_HASHES.json. */
-  readonly tree: string;
-  readonly manifest: string;
+  /** PRE_TREE.json, PRE_MANIFEST.json and INPUT_HASHES.json without their line feeds. */
+  readonly trees: string;
+  readonly manifests: string;
   readonly inputs: string;
   readonly state: DomainState;
+  /** The same with their line feeds, where they lie ready. */
+  readonly files?: Readonly<Record<TextName, ReadyFile>>;
 }
+
+export const TEXT_NAMES = ["trees", "manifests", "inputs"] as const;
+
+export type TextName = (typeof TEXT_NAMES)[number];
 
 // A tree never changes, so what was made of it holds as long as it lives.
 const texts = new WeakMap<Tree, TreeTexts>();
@@ -20,4 +27,10 @@ export function textsOf(tree: Tree): TreeTexts | undefined {
 /** Keeps what was made of a tree, so that nobody makes it again. */
 export function keepTexts(tree: Tree, made: TreeTexts): void {
   texts.set(tree, made);
+}
+
+/** What was made of the only tree of a run, if it is one. */
+export function textsOfRun(trees: ReadonlyMap<string, Tree>): TreeTexts | undefined {
+  const only = trees.size === 1 ? trees.get(".") : undefined;
+  return only === undefined ? undefined : textsOf(only);
 }

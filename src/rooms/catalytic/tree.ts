@@ -7,7 +7,7 @@ import {
   type JsonValue,
 } from "../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
-import { textsOf } from "./tree-texts.ts";
+import { textsOfRun } from "./tree-texts.ts";
 import { EMPTY_ROOT } from "./words.ts";
 
 export interface FileEntry {
@@ -147,13 +147,13 @@ export function formatSortedMap<T>(map: Iterable<readonly [string, T]>, format: 
 
 /** PRE_TREE.json without its line feed. */
 export function formatTrees(trees: Trees): string {
-  return formatSortedMap(trees, (tree) => textsOf(tree)?.tree ?? formatSortedMap(tree, formatTreeEntry));
+  return textsOfRun(trees)?.trees ?? formatSortedMap(trees, (tree) => formatSortedMap(tree, formatTreeEntry));
 }
 
 /** PRE_MANIFEST.json without its line feed. */
 export function formatManifests(trees: Trees): string {
   const format = (tree: Tree) => formatSortedMap(contentManifest(tree), (hash) => `"${hash}"`);
-  return formatSortedMap(trees, (tree) => textsOf(tree)?.manifest ?? format(tree));
+  return textsOfRun(trees)?.manifests ?? formatSortedMap(trees, format);
 }
 
 /** Whether two entries have the same value in every field. */

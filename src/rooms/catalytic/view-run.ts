@@ -114,9 +114,8 @@ export class ViewRun {
     this.#head = await git.head(root);
     this.#tree = await this.#read();
     if (this.#look !== null) {
-      const texts = makeTexts(crypto, this.#tree);
-      keepTexts(this.#tree, texts);
-      this.#look.keep(key, { ...texts, ignored: this.#ignored, head: this.#head });
+      const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored, head: this.#head };
+      keepTexts(this.#tree, this.#look.keep(key, made));
     }
     return new Map([[".", this.#tree]]);
   }

@@ -1,46 +1,38 @@
 import type { SyncCrypto } from "../../core/ports.ts";
 import { formatInputHashes } from "./closing.ts";
-import {
-  contentManifest,
-  type DomainState,
-  type Entry,
-  formatSortedMap,
-  formatTreeEntry,
-  readTree,
-  stateOf,
-  type Tree,
-} from "./tree.ts";
+import { type Entry, formatManifests, formatTrees, readTrees, stateOf, type Tree } from "./tree.ts";
 import { keepTexts, type TreeTexts } from "./tree-texts.ts";
 
 /** Makes everything a record says about the tree of a view. Cost: five hashes per path. */
 export function makeTexts(crypto: SyncCrypto, tree: Tree): TreeTexts {
+  const trees = new Map([[".", tree]]);
   return {
-    tree: formatSortedMap(tree, formatTreeEntry),
-    manifest: formatSortedMap(contentManifest(tree), (hash) => `"${hash}"`),
-    inputs: formatInputHashes(new Map([[".", tree]]), new Map()),
+    trees: formatTrees(trees),
+    manifests: formatManifests(trees),
+    inputs: formatInputHashes(trees, new Map()),
     state: stateOf(crypto, tree),
   };
 }
 
 /** A tree that is there as text and becomes a map when somebody asks for a path. */
 export function recallTree(kept: TreeTexts): Tree {
-  const tree = new WrittenTree(kept.tree, kept.state);
+  const tree = new WrittenTree(kept);
   keepTexts(tree, kept);
   return tree;
 }
 
 class WrittenTree implements ReadonlyMap<string, Entry> {
   readonly size: number;
-  readonly #text: string;
+  readonly #kept: TreeTexts;
   #made: Tree | null = null;
 
-  constructor(text: string, state: DomainState) {
-    this.#text = text;
-    this.size = state.entries;
+  constructor(kept: TreeTexts) {
+    this.#kept = kept;
+    this.size = kept.state.entries;
   }
 
   get #map(): Tree {
-    this.#made ??= readTree(JSON.parse(this.#text)) ?? new Map();
+    this.#made ??= readTrees(JSON.parse(this.#kept.trees))?.get(".") ?? new Map();
     return this.#made;
   }
 

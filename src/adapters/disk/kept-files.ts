@@ -1,0 +1,148 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { ReadyFile } from "../../rooms/catalytic/ports.ts";
+import { errnoCode } from "./errors.ts";
+
+/** One text that lies ready as a file. */
+export interface KeptFile {
+  readonly name: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly ino: string;
+  readonly mtime: string;
+}
+
+/** Everything that was made of a tree: texts as files, the rest as a value. */
+export interface KeptFiles {
+  readonly texts: Readonly<Record<string, KeptFile>>;
+  readonly facts: unknown;
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+/** What a file system says that cannot link, or not once more. */
+const NO_LINK = ["EPERM", "EXDEV", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOENT", "EACCES", "ENOSYS"];
+
+/** Writes a text into the folder under a name that is not taken, durable. */
+export function writeKept(folder: string, name: string, bytes: Uint8Array, sha256: string): KeptFile {
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  const fd = openSync(join(folder, name), "wx", 0o644);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    fsyncSync(fd);
+    const { ino, mtimeNs } = fstatSync(fd, { bigint: true });
+    return { name, sha256, size: bytes.length, ino: String(ino), mtime: String(mtimeNs) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Opens a text, or null when the file is gone or somebody wrote to it. */
+export function openKept(folder: string, kept: KeptFile): OpenedFile | null {
+  const place = join(folder, kept.name);
+  let fd: number;
+  try {
+    fd = openSync(place, READ);
+  } catch (thrown) {
+    if (["ENOENT", "ELOOP", "EACCES"].includes(errnoCode(thrown) ?? "")) return null;
+    throw thrown;
+  }
+  const { ino, mtimeNs, size } = fstatSync(fd, { bigint: true });
+  if (String(ino) === kept.ino && String(mtimeNs) === kept.mtime && Number(size) === kept.size) {
+    return new OpenedFile(place, fd, kept);
+  }
+  closeSync(fd);
+  return null;
+}
+
+/** Forgets every text of the folder but those named. Runs that use the others hold them by links of their own. */
+export function forgetKept(folder: string, but: ReadonlySet<string>): void {
+  for (const name of readdirSync(folder)) if (!but.has(name)) rmSync(join(folder, name), { force: true });
+}
+
+/** A text that lies ready. It stays readable when its name goes away. */
+export class OpenedFile implements ReadyFile {
+  readonly sha256: string;
+  readonly #place: string;
+  readonly #fd: number;
+  readonly size: number;
+  /** Identity and last change of the files this one was put at. */
+  readonly #put = new Map<string, string>();
+  #isOpen = true;
+
+  constructor(place: string, fd: number, { sha256, size }: KeptFile) {
+    this.#place = place;
+    this.#fd = fd;
+    this.size = size;
+    this.sha256 = sha256;
+  }
+
+  putAt(place: string): void {
+    // Another name changes the time of the file, which must not hide what somebody did to it before.
+    const untouched = [...this.#put.keys()].filter((other) => this.isAt(other));
+    if (!this.#tryLink(place)) this.#copyTo(place);
+    for (const one of [...untouched, place]) this.#put.set(one, identify(one) ?? "");
+  }
+
+  isAt(place: string): boolean {
+    const known = this.#put.get(place);
+    return known !== undefined && known !== "" && identify(place) === known;
+  }
+
+  read(): Uint8Array {
+    const bytes = Buffer.allocUnsafe(this.size);
+    for (let at = 0; at < bytes.length; ) {
+      const count = readSync(this.#fd, bytes, at, bytes.length - at, at);
+      if (count === 0) throw new Error(`${this.#place} is shorter than it was`);
+      at += count;
+    }
+    return bytes;
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.#fd);
+    this.#isOpen = false;
+  }
+
+  /** A link costs nothing however long the text is; what it shares is never written to again. */
+  #tryLink(place: string): boolean {
+    try {
+      linkSync(this.#place, place);
+    } catch (thrown) {
+      if (NO_LINK.includes(errnoCode(thrown) ?? "")) return false;
+      throw thrown;
+    }
+    // The name may have gone to another file since this one was opened.
+    if (lstatSync(place, { bigint: true }).ino === fstatSync(this.#fd, { bigint: true }).ino) return true;
+    rmSync(place);
+    return false;
+  }
+
+  #copyTo(place: string): void {
+    const fd = openSync(place, "wx", 0o644);
+    try {
+      const bytes = this.read();
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function identify(place: string): string | null {
+  const facts = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  return facts === undefined ? null : `${facts.dev}:${facts.ino}:${facts.size}:${facts.mtimeNs}:${facts.ctimeNs}`;
+}
