@@ -8,8 +8,9 @@ import { treeIgnores } from "../adapters/git/tree-ignores.ts";
 import { createGuards } from "../adapters/guards/index.ts";
 import { readHost } from "../adapters/process/host.ts";
 import { isJsonObject, type JsonValue, parseJson, sortedByCodePoint } from "../core/canonical/index.ts";
-import type { EntryRecord, SyncCrypto } from "../core/ports.ts";
+import type { NewEntry, SyncCrypto } from "../core/ports.ts";
 import type { CatalyticPorts, RunRecords, Validator } from "../rooms/catalytic/ports.ts";
+import type { RunEntry } from "../rooms/catalytic/run-ledger.ts";
 import type { Composition } from "./compose.ts";
 import { createStateFolder } from "./workspace.ts";
 
@@ -98,8 +99,10 @@ function createRecords(composition: Composition): RunRecords {
   };
 }
 
-function toNewEntry({ kind, actor, time, body }: EntryRecord) {
-  return { kind, actor, time, body: null, body_text: body };
+function toNewEntry(entry: RunEntry): NewEntry {
+  const { kind, actor, time, parted } = entry;
+  const body = parted === undefined ? { body_text: entry.body } : { body_parts: parted };
+  return { kind, actor, time, body: null, ...body };
 }
 
 let validator: Validator | undefined;

@@ -11,6 +11,7 @@ import type {
 } from "../../core/ports.ts";
 import { sealNext } from "../store/append.ts";
 import { requirePage } from "../store/page.ts";
+import { joinBody, piecesOf, type StoredBody, textOf } from "../store/pieces.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 
 const ENTRY = "stream, position, previous, kind, time, actor, body, body_hash, hash";
@@ -70,7 +71,7 @@ export class PostgresLedgerReader<C extends PostgresReadConnection = PostgresRea
   async readStream(stream: string, from: number, limit: number): Promise<EntryRecord[]> {
     requirePage(from, limit);
     const sql = `select ${ENTRY} from ledger_entry where stream = $1 and position >= $2 order by position limit $3`;
-    return this.connection.all<EntryRecord>(sql, stream, from, limit);
+    return this.#join(await this.connection.all<EntryRecord>(sql, stream, from, limit));
   }
 
   async readAll(from: number, limit: number): Promise<IndexedEntry[]> {
@@ -78,7 +79,7 @@ export class PostgresLedgerReader<C extends PostgresReadConnection = PostgresRea
     const sql = `
       select o.idx, ${ENTRY_OF_E} from ledger_order o join ledger_entry e on e.hash = o.hash
       where o.idx >= $1 order by o.idx limit $2`;
-    return (await this.connection.all<EntryRow>(sql, from, limit)).map(toIndexed);
+    return (await this.#join(await this.connection.all<EntryRow>(sql, from, limit))).map(toIndexed);
   }
 
   async readHashes(from: number, limit: number): Promise<string[]> {
@@ -90,7 +91,17 @@ export class PostgresLedgerReader<C extends PostgresReadConnection = PostgresRea
   async findByHash(hash: string): Promise<IndexedEntry | null> {
     const sql = `select o.idx, ${ENTRY_OF_E} from ledger_entry e join ledger_order o on o.hash = e.hash where e.hash = $1`;
     const row = await this.connection.get<EntryRow>(sql, hash);
-    return row === undefined ? null : toIndexed(row);
+    return row === undefined ? null : toIndexed((await this.#join([row]))[0]!);
+  }
+
+  /** Puts the pieces of long bodies back into them. */
+  async #join<Row extends { readonly body: string }>(rows: readonly Row[]): Promise<Row[]> {
+    const names = [...new Set(rows.flatMap(({ body }) => piecesOf(body)))];
+    if (names.length === 0) return [...rows];
+    const sql = "select name, text from ledger_piece where name = any($1::text[])";
+    const found = await this.connection.all<{ name: string; text: string }>(sql, names);
+    const texts = new Map(found.map(({ name, text }) => [name, text]));
+    return rows.map((row) => ({ ...row, body: joinBody(row.body, (name) => texts.get(name)) }));
   }
 }
 
@@ -117,6 +128,7 @@ export class PostgresLedgerWriter extends PostgresLedgerReader<PostgresWriteConn
   async append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]> {
     const head = await this.head(stream);
     const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
+    for (const { stored } of sealed) if (stored !== undefined) await this.#keepPieces(stored);
     for (let i = 0; i < sealed.length; i += CHUNK) {
       const part = sealed.slice(i, i + CHUNK);
       await this.connection.run(
@@ -127,13 +139,22 @@ export class PostgresLedgerWriter extends PostgresLedgerReader<PostgresWriteConn
         part.map((entry) => entry.kind),
         part.map((entry) => entry.time),
         part.map((entry) => entry.actor),
-        part.map((entry) => entry.body),
+        part.map((entry) => entry.stored?.text ?? entry.body),
         part.map((entry) => entry.body_hash),
         part.map((entry) => entry.hash),
       );
       this.#unordered.push(...part.map((entry) => entry.hash));
     }
     return sealed;
+  }
+
+  async #keepPieces({ pieces }: StoredBody): Promise<void> {
+    for (const piece of pieces) {
+      const known = await this.connection.get("select 1 from ledger_piece where name = $1", piece.sha256);
+      if (known !== undefined) continue;
+      const sql = "insert into ledger_piece (name, text) values ($1, $2) on conflict (name) do nothing";
+      await this.connection.run(sql, piece.sha256, textOf(piece));
+    }
   }
 
   /** Gives the entries appended so far their global index, under the one lock that all writers share. */

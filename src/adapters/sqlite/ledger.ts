@@ -9,8 +9,9 @@ import type {
   StreamHead,
   SyncCrypto,
 } from "../../core/ports.ts";
-import { sealNext } from "../store/append.ts";
+import { type SealedEntry, sealNext } from "../store/append.ts";
 import { requirePage } from "../store/page.ts";
+import { joinBody, type StoredBody, textOf } from "../store/pieces.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import type { SqliteValue } from "./driver.ts";
 import type { RecentHeads } from "./recent-heads.ts";
@@ -63,13 +64,13 @@ export class SqliteLedgerReader<C extends SqliteReadConnection = SqliteReadConne
   async readStream(stream: string, from: number, limit: number): Promise<EntryRecord[]> {
     requirePage(from, limit);
     const sql = `select ${ENTRY} from ledger_entry where stream = ? and position >= ? order by position limit ?`;
-    return this.connection.all<EntryRecord>(sql, stream, from, limit).map(toEntry);
+    return this.connection.all<EntryRecord>(sql, stream, from, limit).map((row) => this.#toEntry(row));
   }
 
   async readAll(from: number, limit: number): Promise<IndexedEntry[]> {
     requirePage(from, limit);
     const sql = `select idx, ${ENTRY} from ledger_entry where idx >= ? order by idx limit ?`;
-    return this.connection.all<EntryRow>(sql, from, limit).map(toIndexed);
+    return this.connection.all<EntryRow>(sql, from, limit).map((row) => this.#toIndexed(row));
   }
 
   async readHashes(from: number, limit: number): Promise<string[]> {
@@ -80,7 +81,21 @@ export class SqliteLedgerReader<C extends SqliteReadConnection = SqliteReadConne
 
   async findByHash(hash: string): Promise<IndexedEntry | null> {
     const row = this.connection.get<EntryRow>(`select idx, ${ENTRY} from ledger_entry where hash = ?`, hash);
-    return row === undefined ? null : toIndexed(row);
+    return row === undefined ? null : this.#toIndexed(row);
+  }
+
+  #toEntry(row: EntryRecord): EntryRecord {
+    const { stream, position, previous, kind, time, actor, body_hash, hash } = row;
+    const body = joinBody(row.body, (name) => this.#findPiece(name));
+    return { stream, position, previous, kind, time, actor, body, body_hash, hash };
+  }
+
+  #toIndexed(row: EntryRow): IndexedEntry {
+    return { index: row.idx, entry: this.#toEntry(row) };
+  }
+
+  #findPiece(name: string): string | undefined {
+    return this.connection.get<{ text: string }>("select text from ledger_piece where name = ?", name)?.text;
   }
 
   protected findHead(stream: string): StreamHead | null {
@@ -127,11 +142,11 @@ export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection
     if (head === undefined || this.#appended?.has(stream) === true || entries.length === 0) return undefined;
     if (expected !== "next" && expected !== head.position + 1) return undefined;
     const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
-    if (!this.connection.tryRun(INSERT, ...toValues(sealed[0]!))) {
+    if (!this.connection.tryRun(INSERT, ...this.#toValues(sealed[0]!))) {
       this.#recent.forget(stream);
       return undefined;
     }
-    for (const entry of sealed.slice(1)) this.connection.run(INSERT, ...toValues(entry));
+    for (const entry of sealed.slice(1)) this.connection.run(INSERT, ...this.#toValues(entry));
     return sealed;
   }
 
@@ -139,20 +154,20 @@ export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection
   #appendToHead(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): EntryRecord[] {
     const head = this.findHead(stream);
     const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
-    for (const entry of sealed) this.connection.run(INSERT, ...toValues(entry));
+    for (const entry of sealed) this.connection.run(INSERT, ...this.#toValues(entry));
     return sealed;
   }
-}
 
-function toValues(e: EntryRecord): SqliteValue[] {
-  return [e.stream, e.position, e.previous, e.kind, e.time, e.actor, e.body, e.body_hash, e.hash];
-}
+  #toValues(e: SealedEntry): SqliteValue[] {
+    if (e.stored !== undefined) this.#keepPieces(e.stored);
+    const body = e.stored?.text ?? e.body;
+    return [e.stream, e.position, e.previous, e.kind, e.time, e.actor, body, e.body_hash, e.hash];
+  }
 
-function toEntry(row: EntryRecord): EntryRecord {
-  const { stream, position, previous, kind, time, actor, body, body_hash, hash } = row;
-  return { stream, position, previous, kind, time, actor, body, body_hash, hash };
-}
-
-function toIndexed(row: EntryRow): IndexedEntry {
-  return { index: row.idx, entry: toEntry(row) };
+  #keepPieces({ pieces }: StoredBody): void {
+    for (const piece of pieces) {
+      if (this.connection.get("select 1 from ledger_piece where name = ?", piece.sha256) !== undefined) continue;
+      this.connection.run("insert into ledger_piece (name, text) values (?, ?)", piece.sha256, textOf(piece));
+    }
+  }
 }

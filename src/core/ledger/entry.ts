@@ -74,7 +74,7 @@ export function sealEntry(crypto: Crypto, parts: EntryParts): Awaitable<EntryRec
 }
 
 /** The hash of an entry whose body is hashed already. Throws LEDGER_ENTRY_INVALID as `sealEntry` does. */
-export function hashEntry(crypto: SyncCrypto, head: EntryHead, bodyHash: string): string {
+export function hashEntry(crypto: Pick<SyncCrypto, "sha256">, head: EntryHead, bodyHash: string): string {
   if (!isHead(head)) refuseHead(head);
   return crypto.sha256(formatHashed(head, bodyHash));
 }

@@ -1,7 +1,8 @@
-import type { Clock, ContentStore, EntryRecord, Progress, Random, SyncCrypto } from "../../core/ports.ts";
+import type { Clock, ContentStore, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { SigningKey } from "../../core/trust/key.ts";
 import type { Guards } from "./guard-ports.ts";
 import type { HostNow } from "./lock.ts";
+import type { RunEntry } from "./run-ledger.ts";
 import type { Entry, OtherEntry, Tree } from "./tree.ts";
 import type { TreeTexts } from "./tree-texts.ts";
 import type { Fingerprint } from "./tripwire.ts";
@@ -148,7 +149,7 @@ export interface Interrupts {
 /** The ledger of the product, as far as runs need it. */
 export interface RunRecords {
   /** Appends the entries of a run as they are, in one transaction; doing it again changes nothing. */
-  appendRun(entries: readonly EntryRecord[]): Promise<void>;
+  appendRun(entries: readonly RunEntry[]): Promise<void>;
   /** Appends one entry to another stream of the room. */
   append(stream: string, kind: string, body: object): Promise<void>;
 }

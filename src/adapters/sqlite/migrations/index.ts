@@ -4,6 +4,7 @@ import { contextMigration } from "./0002-context.ts";
 import { jobsMigration } from "./0003-jobs.ts";
 import { worldMigration } from "./0006-world.ts";
 import { worldRecentTermsMigration } from "./0007-world-recent-terms.ts";
+import { ledgerPiecesMigration } from "./0008-ledger-pieces.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -12,4 +13,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   jobsMigration,
   worldMigration,
   worldRecentTermsMigration,
+  ledgerPiecesMigration,
 ];
