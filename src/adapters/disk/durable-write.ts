@@ -4,6 +4,17 @@ import { toDiskError } from "./errors.ts";
 
 /** Writes beside the target, makes it durable and renames it into place: the old bytes or the new ones, never a part. */
 export function writeDurably(place: string, bytes: Uint8Array, mode = 0o644): void {
+  put(place, bytes, mode);
+  syncFolder(dirname(place));
+}
+
+/** The same for several files, one after another; their folders are made durable at the end, each once. */
+export function writeAllDurably(files: readonly (readonly [place: string, bytes: Uint8Array])[]): void {
+  for (const [place, bytes] of files) put(place, bytes, 0o644);
+  for (const folder of new Set(files.map(([place]) => dirname(place)))) syncFolder(folder);
+}
+
+function put(place: string, bytes: Uint8Array, mode: number): void {
   const folder = dirname(place);
   const temporary = join(folder, `.tmp-${process.pid}-${basename(place)}`);
   try {
@@ -16,7 +27,6 @@ export function writeDurably(place: string, bytes: Uint8Array, mode = 0o644): vo
       closeSync(file);
     }
     renameSync(temporary, place);
-    syncFolder(folder);
   } catch (thrown) {
     rmSync(temporary, { force: true });
     throw toDiskError(thrown, place);

@@ -12,7 +12,7 @@ import {
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { RunFolder, RunFolders } from "../../rooms/workflow/ports.ts";
-import { appendDurably, syncFolder, writeDurably } from "./durable-write.ts";
+import { appendDurably, syncFolder, writeAllDurably, writeDurably } from "./durable-write.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
 import { lockRun } from "./run-lock.ts";
 
@@ -83,6 +83,7 @@ function toFolder(dir: string): RunFolder {
     read: (path) => readOrNull(at(path)),
     size: (path) => statSync(at(path), { throwIfNoEntry: false })?.size ?? null,
     write: (path, bytes) => writeDurably(at(path), toBytes(bytes)),
+    writeAll: (files) => writeAllDurably(files.map(([path, bytes]) => [at(path), bytes])),
     append: (path, text) => appendDurably(at(path), toBytes(text)),
     move: (from, to) => {
       mkdirSync(dirname(at(to)), { recursive: true });

@@ -9,6 +9,7 @@ import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
 import { advanceRun } from "../../rooms/workflow/run/advance.ts";
 import { createDirectRun, type DirectOptions } from "../../rooms/workflow/run/direct-run.ts";
 import { abortRun } from "../../rooms/workflow/run/end-run.ts";
+import { HeldFolder } from "../../rooms/workflow/run/held-folder.ts";
 import { storeArtifact } from "../../rooms/workflow/run/receive.ts";
 import { Run } from "../../rooms/workflow/run/run.ts";
 import { withSession } from "../../rooms/workflow/run/session.ts";
@@ -247,5 +248,5 @@ function requireSameTree(run: Run, captured: Captured): void {
 }
 
 async function end(ports: WorkflowPorts, run: Run, reason: string): Promise<void> {
-  await withSession(ports, run.folder, COMMAND, (session) => abortRun(session, reason));
+  await withSession(ports, new HeldFolder(run.folder), COMMAND, (session) => abortRun(session, reason));
 }

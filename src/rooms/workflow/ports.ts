@@ -63,6 +63,8 @@ export interface RunFolder {
   size(path: string): number | null;
   /** Writes the whole file durably: there with the new bytes, or as it was. */
   write(path: string, bytes: Uint8Array | string): void;
+  /** Writes several files durably; each is there with the new bytes, or as it was. */
+  writeAll(files: readonly (readonly [path: string, bytes: Uint8Array])[]): void;
   /** Appends with one write and makes it durable. */
   append(path: string, text: string): void;
   /** Moves a file aside. */

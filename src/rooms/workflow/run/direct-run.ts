@@ -15,6 +15,7 @@ import type { DirectFacts } from "../run-state.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
 import { advanceRun } from "./advance.ts";
 import { createRun } from "./create-run.ts";
+import { HeldFolder } from "./held-folder.ts";
 import { judgeInRun, storeArtifact } from "./receive.ts";
 import type { Run } from "./run.ts";
 import { type Session, withSession } from "./session.ts";
@@ -50,7 +51,7 @@ export async function createDirectRun(ports: WorkflowPorts, options: DirectOptio
     ...(options.maxAddedLines === null ? {} : { max_added_lines: options.maxAddedLines }),
   };
   const create = { goal: options.goal, runId: options.runId, allowDirty: true, dispatch: null, policy, direct };
-  const run = await createRun(ports, create);
+  const run = await createRun(holding(ports), create);
   await withSession(ports, run.folder, "workflow new --direct", async (session) => {
     const iterations = options.maxIterations ?? 1;
     await store(
@@ -73,6 +74,11 @@ export async function createDirectRun(ports: WorkflowPorts, options: DirectOptio
     await advanceRun(session, { maxSteps: 16, apply: false, retryVerify: false });
   });
   return run;
+}
+
+/** Everything up to the missing patch is made in one go, so that it is written in one go. */
+function holding(ports: WorkflowPorts): WorkflowPorts {
+  return { ...ports, runs: { ...ports.runs, create: (id) => new HeldFolder(ports.runs.create(id)) } };
 }
 
 function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFacts {

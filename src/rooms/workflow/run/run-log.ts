@@ -1,6 +1,7 @@
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import type { EntryRecord } from "../../../core/ports.ts";
 import { EVENTS_FILE, formatEvent, formatTraceLine, type RunEvent, splitLines } from "../artifacts/events.ts";
+import { HeldFolder } from "./held-folder.ts";
 import type { Run } from "./run.ts";
 
 export const TRACE_FILE = "TRACE.md";
@@ -33,7 +34,8 @@ export class RunLog {
       run.folder.write(`superseded/events.tail-${lines.length + 1}`, bytes.subarray(kept));
       run.folder.write(EVENTS_FILE, bytes.subarray(0, kept));
     }
-    await log.#syncLedger(lines);
+    // What is held has not happened yet: the ledger hears of it when it is released.
+    if (!isHeld(run)) await log.#syncLedger(lines);
     log.#syncTrace();
     if (torn) await log.add("orchestrator", "EVENTS_TAIL_REPAIRED", EVENTS_FILE);
     return log;
@@ -51,7 +53,16 @@ export class RunLog {
     run.folder.append(EVENTS_FILE, `${formatEvent(entry)}\n`);
     this.#count++;
     run.folder.append(TRACE_FILE, `${formatTraceLine(entry)}\n`);
-    await this.#appendToLedger([entry as unknown as JsonObject]);
+    if (!isHeld(run)) await this.#appendToLedger([entry as unknown as JsonObject]);
+  }
+
+  /** Releases what the folder of the run holds, and then tells the ledger. */
+  async release(): Promise<void> {
+    const { folder } = this.#run;
+    if (!(folder instanceof HeldFolder)) return;
+    folder.release();
+    const { complete } = splitLines(folder.read(EVENTS_FILE) ?? new Uint8Array());
+    await this.#syncLedger(complete.map((line) => decodeUtf8(line as Uint8Array) ?? ""));
   }
 
   async #appendToLedger(bodies: readonly JsonObject[]): Promise<void> {
@@ -79,6 +90,10 @@ export class RunLog {
     const trace = folder.read(TRACE_FILE);
     if (trace === null || decodeUtf8(trace) !== wanted) folder.write(TRACE_FILE, wanted);
   }
+}
+
+function isHeld({ folder }: Run): boolean {
+  return folder instanceof HeldFolder && folder.isHeld;
 }
 
 /** The whole of TRACE.md. */

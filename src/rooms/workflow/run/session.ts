@@ -61,7 +61,10 @@ export class Session {
   }
 }
 
-/** Takes the lock of a run, repairs it, and lets `work` change it. The lock is released whatever happens. */
+/**
+ * Takes the lock of a run, repairs it, and lets `work` change it. The lock is released whatever happens, and so is what
+ * the folder held.
+ */
 export async function withSession<T>(
   ports: WorkflowPorts,
   folder: RunFolder,
@@ -85,7 +88,11 @@ export async function withSession<T>(
       await session.event("orchestrator", "LOCK_STOLEN", "run.lock", { pid: lock.stolen.pid, host: lock.stolen.host });
     }
     await recoverStep(session);
-    return await work(session);
+    try {
+      return await work(session);
+    } finally {
+      await log.release();
+    }
   } finally {
     ignore();
     lock.release();
