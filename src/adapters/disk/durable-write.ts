@@ -1,22 +1,60 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toDiskError } from "./errors.ts";
 
 /** Writes beside the target, makes it durable and renames it into place: the old bytes or the new ones, never a part. */
 export function writeDurably(place: string, bytes: Uint8Array, mode = 0o644): void {
   put(place, bytes, mode);
-  syncFolder(dirname(place));
+  attempt(place, () => syncFolder(dirname(place)));
 }
 
-/** The same for several files, one after another; their folders are made durable at the end, each once. */
-export function writeAllDurably(files: readonly (readonly [place: string, bytes: Uint8Array])[]): void {
-  for (const [place, bytes] of files) put(place, bytes, 0o644);
-  for (const folder of new Set(files.map(([place]) => dirname(place)))) syncFolder(folder);
+/**
+ * The same for several files at once: all are durable before the first gets its name, and the names are durable at the
+ * end. The system makes many files durable together in little more time than one.
+ */
+export async function writeAllDurably(files: readonly (readonly [place: string, bytes: Uint8Array])[]): Promise<void> {
+  const folders = new Set(files.map(([place]) => dirname(place)));
+  for (const folder of folders) attempt(folder, () => mkdirSync(folder, { recursive: true }));
+  const opened: { readonly file: number; readonly temporary: string; readonly place: string }[] = [];
+  try {
+    for (const [place, bytes] of files) {
+      const temporary = temporaryOf(place);
+      const file = attempt(place, () => openSync(temporary, "w", 0o644));
+      opened.push({ file, temporary, place });
+      attempt(place, () => writeAll(file, bytes));
+    }
+    await Promise.all(opened.map(({ file, place }) => syncFile(file, place)));
+    for (const { temporary, place } of opened) attempt(place, () => renameSync(temporary, place));
+  } finally {
+    for (const { file, temporary } of opened) {
+      closeSync(file);
+      rmSync(temporary, { force: true });
+    }
+  }
+  for (const folder of folders) attempt(folder, () => syncFolder(folder));
+}
+
+function syncFile(file: number, place: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fsync(file, (error) => (error === null ? resolve() : reject(toDiskError(error, place))));
+  });
+}
+
+function attempt<T>(place: string, act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    throw toDiskError(thrown, place);
+  }
+}
+
+function temporaryOf(place: string): string {
+  return join(dirname(place), `.tmp-${process.pid}-${basename(place)}`);
 }
 
 function put(place: string, bytes: Uint8Array, mode: number): void {
   const folder = dirname(place);
-  const temporary = join(folder, `.tmp-${process.pid}-${basename(place)}`);
+  const temporary = temporaryOf(place);
   try {
     mkdirSync(folder, { recursive: true });
     const file = openSync(temporary, "w", mode);

@@ -64,7 +64,7 @@ export interface RunFolder {
   /** Writes the whole file durably: there with the new bytes, or as it was. */
   write(path: string, bytes: Uint8Array | string): void;
   /** Writes several files durably; each is there with the new bytes, or as it was. */
-  writeAll(files: readonly (readonly [path: string, bytes: Uint8Array])[]): void;
+  writeAll(files: readonly (readonly [path: string, bytes: Uint8Array])[]): Promise<void>;
   /** Appends with one write and makes it durable. */
   append(path: string, text: string): void;
   /** Moves a file aside. */

@@ -25,12 +25,12 @@ export class HeldFolder implements RunFolder {
   }
 
   /** Writes everything. From now on the folder is like any other. */
-  release(): void {
+  async release(): Promise<void> {
     this.#isHeld = false;
     const { [RUN_FILE]: run, ...others } = Object.fromEntries(this.#files);
     this.#files.clear();
     // RUN.json makes the folder a run: whatever it speaks of is there before it.
-    this.#folder.writeAll(Object.entries(others));
+    await this.#folder.writeAll(Object.entries(others));
     if (run !== undefined) this.#folder.write(RUN_FILE, run);
   }
 
@@ -47,8 +47,8 @@ export class HeldFolder implements RunFolder {
     else this.#hold(path, typeof bytes === "string" ? encodeUtf8(bytes) : bytes);
   }
 
-  writeAll(files: readonly (readonly [path: string, bytes: Uint8Array])[]): void {
-    if (!this.#isHeld) this.#folder.writeAll(files);
+  async writeAll(files: readonly (readonly [path: string, bytes: Uint8Array])[]): Promise<void> {
+    if (!this.#isHeld) await this.#folder.writeAll(files);
     else for (const [path, bytes] of files) this.#hold(path, bytes);
   }
 

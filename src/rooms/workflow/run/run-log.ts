@@ -60,7 +60,7 @@ export class RunLog {
   async release(): Promise<void> {
     const { folder } = this.#run;
     if (!(folder instanceof HeldFolder)) return;
-    folder.release();
+    await folder.release();
     const { complete } = splitLines(folder.read(EVENTS_FILE) ?? new Uint8Array());
     await this.#syncLedger(complete.map((line) => decodeUtf8(line as Uint8Array) ?? ""));
   }
