@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EntryRecord, NewEntry, WriteDoor } from "../../src/core/ports.ts";
+import type { BodyPiece, EntryRecord, NewEntry, WriteDoor } from "../../src/core/ports.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import type { StoreHarness, TestStore } from "../support/stores.ts";
 
@@ -100,6 +101,38 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       const entries = await readStream("context");
       expect(entries.map((entry) => entry.body)).toEqual(Array.from({ length: 450 }, (_, i) => `{"text":"line ${i}"}`));
       expectUnbrokenChain(entries);
+    });
+
+    it("keeps a long piece of many bodies once, and gives every body back whole", async () => {
+      const text = `"${"the harbour lamp \\u2028 ".repeat(5000)}"`;
+      let asked = 0;
+      const piece: BodyPiece = {
+        sha256: createHash("sha256").update(`${text}\n`).digest("hex"),
+        size: text.length,
+        bytes: () => {
+          asked++;
+          return new TextEncoder().encode(text);
+        },
+      };
+      const short: BodyPiece = { sha256: "0".repeat(64), size: 4, bytes: () => new TextEncoder().encode('"ok"') };
+      const bodies = [1, 2, 3].map((n) => `{"a":${text},"b":"ok","c":${text},"n":${n}}`);
+      for (const [i, body] of bodies.entries()) {
+        const body_parts = {
+          parts: ['{"a":', piece, ',"b":', short, ',"c":', piece, `,"n":${i + 1}}`],
+          sha256: createHash("sha256").update(body).digest("hex"),
+        };
+        const entry = { kind: "RUN", actor: "cli", body: null, body_parts };
+        const [sealed] = await store.transact((door) => door.ledger.append("run/1", "next", [entry]));
+        expect(sealed?.body).toBe(body);
+      }
+      // Twice for each body that was looked at here, and once to be kept.
+      expect(asked).toBe(7);
+      const entries = await readStream("run/1");
+      expect(entries.map(({ body }) => body)).toEqual(bodies);
+      expectUnbrokenChain(entries);
+      const all = await store.read((door) => door.ledger.readAll(0, 10));
+      expect(all.map(({ entry }) => entry)).toEqual(entries);
+      expect((await store.read((door) => door.ledger.findByHash(entries[1]!.hash)))?.entry).toEqual(entries[1]);
     });
 
     it("keeps a long body with every kind of character as it is", async () => {

@@ -2,10 +2,12 @@ import { appendOnlyTriggers as postgresTriggers } from "../../src/adapters/postg
 import type { PostgresReadConnection, PostgresWriteConnection } from "../../src/adapters/postgres/connection.ts";
 import type { PostgresMigration } from "../../src/adapters/postgres/migration.ts";
 import { ledgerMigration as postgresLedger } from "../../src/adapters/postgres/migrations/0001-ledger.ts";
+import { ledgerPiecesMigration as postgresPieces } from "../../src/adapters/postgres/migrations/0008-ledger-pieces.ts";
 import { appendOnlyTriggers as sqliteTriggers } from "../../src/adapters/sqlite/append-only.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "../../src/adapters/sqlite/connection.ts";
 import type { SqliteMigration } from "../../src/adapters/sqlite/migration.ts";
 import { ledgerMigration as sqliteLedger } from "../../src/adapters/sqlite/migrations/0001-ledger.ts";
+import { ledgerPiecesMigration as sqlitePieces } from "../../src/adapters/sqlite/migrations/0008-ledger-pieces.ts";
 
 /** A small room of the tests' own: notes that change, and stamps that never do. */
 export interface NotesReader {
@@ -43,8 +45,8 @@ create table ${s}.stamp (code text collate "C" primary key, serial bigint not nu
 ${postgresTriggers({ schema: s, table: "stamp", keys: [["code"], ["serial"]] })}`,
 };
 
-export const SQLITE_WITH_NOTES: readonly SqliteMigration[] = [sqliteLedger, sqliteTables];
-export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [postgresLedger, postgresTables];
+export const SQLITE_WITH_NOTES: readonly SqliteMigration[] = [sqliteLedger, sqlitePieces, sqliteTables];
+export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [postgresLedger, postgresPieces, postgresTables];
 
 function reader(connection: SqliteReadConnection | PostgresReadConnection): NotesReader {
   const notes = () => connection.query<Tables>();

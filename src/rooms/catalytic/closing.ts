@@ -6,7 +6,7 @@ import type { JobSpec } from "./jobspec.ts";
 import { formatOutputs, hashOutputs, type OutputItem } from "./outputs.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { type GuardRecord, LISTED_MISMATCHES, type MemoRecord, type Proof, sealProof } from "./proof.ts";
-import type { RunRecord, StatusFacts } from "./run-record.ts";
+import { formatClosing, type RunRecord, type StatusFacts } from "./run-record.ts";
 import {
   type DomainState,
   formatManifests,
@@ -99,13 +99,9 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
   record.write("RUN_INFO.json", infoText);
   const statusText = formatCanonical(record.toStatus(facts.status));
   record.write("STATUS.json", statusText);
-  record.logClosing("RUN", [
-    `{"OUTPUTS":${outputsText},"POST_MANIFEST":`,
-    record.pieceOf("POST_MANIFEST.json"),
-    ',"PRE_MANIFEST":',
-    record.pieceOf("PRE_MANIFEST.json"),
-    `,"RESTORE_DIFF":${diffText},"RUN_INFO":${infoText},"STATUS":${statusText}}`,
-  ]);
+  const rest = `,"RESTORE_DIFF":${diffText},"RUN_INFO":${infoText},"STATUS":${statusText}}`;
+  const [postPiece, prePiece] = [record.pieceOf("POST_MANIFEST.json"), record.pieceOf("PRE_MANIFEST.json")];
+  record.logClosing("RUN", formatClosing(outputsText, postPiece, prePiece, rest));
   const { proof, bytes } = sealProof(crypto, {
     proof_version: PROOF_VERSION,
     run_id: jobspec.run_id,

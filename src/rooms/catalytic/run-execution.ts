@@ -81,7 +81,7 @@ export class RunExecution {
     const pre = await this.#snapshot();
     const memo = await findMemo(ports, places, declared, pre.trees, pre.inputs.roots, GUARD_FACTS[guard].class);
     if (declared.jobspec.memo) record.log(memo.hit === null ? "MEMO_MISS" : "MEMO_HIT", memo.note);
-    const executed = memo.hit === null ? await this.#execute() : recall(memo);
+    const executed = memo.hit === null ? await this.#execute(pre.trees) : recall(memo);
     const { command } = executed;
     const outside = executed.violations;
     const sealed = await sealRun(this.#context, {
@@ -196,18 +196,22 @@ export class RunExecution {
   }
 
   /** Phase 2: the command, then an empty process tree, then a look at everything outside. */
-  async #execute(): Promise<Executed> {
+  async #execute(pre: Trees): Promise<Executed> {
     const { ports, places, declared, record, journal, view } = this.#context;
     const { crypto, guards } = ports;
     journal.record("EXEC_STARTED");
     const commandHash = crypto.sha256(formatCanonical(declared.jobspec.command));
     record.log("EXEC_STARTED", { command_sha256: commandHash, env_sha256: hashEnv(crypto, declared.env) });
+    const manifests = textsOfRun(pre)?.files?.manifests;
     let command = NOT_EXECUTED;
     let failure: VerbatimError | null = null;
     if (this.#signals.length > 0) command = { ...NOT_EXECUTED, interrupted: true };
     else {
       try {
-        this.#running = await guards.launch(toLaunch(this.#context, this.#layers));
+        const launching = guards.launch(toLaunch(this.#context, this.#layers));
+        // The guard needs a moment to start, in which this one has nothing to do.
+        if (manifests !== undefined) record.foresee(manifests);
+        this.#running = await launching;
         for (const signal of this.#signals) this.#running.interrupt(signal);
         this.#launcher = view?.launcherOf(this.#running.launcher) ?? this.#running.launcher;
         record.setStatus({ status: "executing" });

@@ -17,7 +17,7 @@ import {
   parseEntry,
   sealEntry,
 } from "../../core/ledger/index.ts";
-import type { BodyPiece, Clock, EntryRecord, PartedBody, SyncCrypto } from "../../core/ports.ts";
+import type { BodyPiece, Clock, EntryRecord, Hasher, PartedBody, SyncCrypto } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
 import { toStream } from "./words.ts";
 
@@ -33,6 +33,7 @@ export class RunLedger {
   readonly #stream: string;
   readonly #actor: string;
   readonly #entries: RunEntry[];
+  #foreseen: { readonly parts: readonly (string | BodyPiece)[]; readonly running: Hasher } | null = null;
 
   /** `earlier` continues a ledger that a crash cut short. */
   constructor(crypto: SyncCrypto, clock: Clock, runId: string, actor: string, earlier: readonly EntryRecord[] = []) {
@@ -54,12 +55,22 @@ export class RunLedger {
     return `${formatEntry(entry)}\n`;
   }
 
+  /** Hashes how the body of an entry will probably begin, at a moment when there is nothing else to do. */
+  foresee(parts: readonly (string | BodyPiece)[]): void {
+    const running = this.#crypto.hasher();
+    for (const part of parts) running.update(typeof part === "string" ? encodeUtf8(part) : part.bytes());
+    this.#foreseen = { parts, running };
+  }
+
   /** Adds an entry whose canonical body comes in parts, and returns its line in parts. */
   addParted(kind: string, parts: readonly (string | BodyPiece)[]): readonly Uint8Array[] {
     const head = this.#head(kind);
     const bytes = parts.map((part) => (typeof part === "string" ? encodeUtf8(part) : part.bytes()));
-    const running = this.#crypto.hasher();
-    for (const part of bytes) running.update(part);
+    const known = this.#foreseen;
+    const isRight = known?.parts.every((part, i) => isSamePart(part, parts[i])) === true;
+    const running = isRight ? known!.running : this.#crypto.hasher();
+    for (const part of isRight ? bytes.slice(known!.parts.length) : bytes) running.update(part);
+    this.#foreseen = null;
     const sha256 = running.digest();
     const entry = { ...head, body_hash: sha256, hash: hashEntry(this.#crypto, head, sha256) };
     // Hardly anybody reads it again, and it may be long.
@@ -79,6 +90,11 @@ export class RunLedger {
       actor: this.#actor,
     };
   }
+}
+
+function isSamePart(a: string | BodyPiece, b: string | BodyPiece | undefined): boolean {
+  if (typeof a === "string" || typeof b === "string" || b === undefined) return a === b;
+  return a.sha256 === b.sha256;
 }
 
 function joinParts(parts: readonly (string | BodyPiece)[]): string {

@@ -55,6 +55,8 @@ export class RunRecord {
   readonly #lines: Uint8Array[] = [];
   readonly #hashes = new Map<string, string>();
   readonly #contents = new Map<string, Uint8Array | ReadyFile>();
+  /** Texts that are parts of others, by the hash of their artifact. */
+  readonly #pieces = new Map<string, Uint8Array>();
 
   constructor(ports: RecordPorts, places: Places, runId: string, earlier: readonly EntryRecord[] = []) {
     this.#ports = ports;
@@ -108,9 +110,23 @@ export class RunRecord {
 
   /** The text of an artifact, without its line feed, as a part of something longer. */
   pieceOf(name: string): BodyPiece {
-    const content = this.#contents.get(name)!;
+    return this.#toPiece(this.#contents.get(name)!, this.#hashes.get(name)!);
+  }
+
+  #toPiece(content: Uint8Array | ReadyFile, sha256: string): BodyPiece {
     const size = content instanceof Uint8Array ? content.length : content.size;
-    return { sha256: this.#hashes.get(name)!, size: size - 1, bytes: () => toBytes(content).subarray(0, -1) };
+    const bytes = () => {
+      const known = this.#pieces.get(sha256) ?? toBytes(content).subarray(0, -1);
+      this.#pieces.set(sha256, known);
+      return known;
+    };
+    return { sha256, size: size - 1, bytes };
+  }
+
+  /** Prepares the closing entry of a run that leaves the tree as it is and has no outputs. */
+  foresee(manifests: ReadyFile): void {
+    const piece = this.#toPiece(manifests, manifests.sha256);
+    this.#ledger.foresee(formatClosing("[]", piece, piece, ""));
   }
 
   /** Hash of an artifact that was written. */
@@ -194,6 +210,12 @@ export class RunRecord {
     disk.syncFolder(this.#places.record);
     disk.replaceFile(`${this.#places.record}/${PROOF_FILE}`, proof, "folder");
   }
+}
+
+/** The body of the closing entry: the fields CMP-01 requires, in the order of their names. */
+export function formatClosing(outputs: string, post: BodyPiece, pre: BodyPiece, rest: string): (string | BodyPiece)[] {
+  const parts = [`{"OUTPUTS":${outputs},"POST_MANIFEST":`, post, ',"PRE_MANIFEST":', pre];
+  return rest === "" ? parts : [...parts, rest];
 }
 
 function toBytes(content: Uint8Array | ReadyFile): Uint8Array {

@@ -9,12 +9,8 @@ export interface TreeTexts {
   readonly inputs: string;
   readonly state: DomainState;
   /** The same with their line feeds, where they lie ready. */
-  readonly files?: Readonly<Record<TextName, ReadyFile>>;
+  readonly files?: Readonly<Record<"trees" | "manifests" | "inputs", ReadyFile>>;
 }
-
-export const TEXT_NAMES = ["trees", "manifests", "inputs"] as const;
-
-export type TextName = (typeof TEXT_NAMES)[number];
 
 // A tree never changes, so what was made of it holds as long as it lives.
 const texts = new WeakMap<Tree, TreeTexts>();

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import type { BodyPiece } from "../../core/ports.ts";
+import { joinBody, piecesOf, toStoredBody } from "./pieces.ts";
+
+const long = `"${"x".repeat(70_000)}"`;
+const name = "a".repeat(64);
+const piece: BodyPiece = { sha256: name, size: long.length, bytes: () => new TextEncoder().encode(long) };
+
+describe("a body in pieces", () => {
+  const stored = toStoredBody({ parts: ['{"a":', piece, ',"b":1}'], sha256: "" });
+
+  it("is kept without its long pieces, in a form that is no JSON", () => {
+    expect(stored.text).toBe(`@["{\\"a\\":","${name}",",\\"b\\":1}"]`);
+    expect(stored.pieces).toEqual([piece]);
+    expect(piecesOf(stored.text)).toEqual([name]);
+    expect(() => JSON.parse(stored.text)).toThrow(SyntaxError);
+  });
+
+  it("comes back as it was, and shows where a piece is missing", () => {
+    expect(joinBody(stored.text, () => long)).toBe(`{"a":${long},"b":1}`);
+    expect(joinBody(stored.text, () => undefined)).toBe(stored.text);
+  });
+
+  it("is simply its text when no piece is long", () => {
+    const short = toStoredBody({
+      parts: ["[", { ...piece, size: 3, bytes: () => new TextEncoder().encode('"x"') }, "]"],
+      sha256: "",
+    });
+    expect(short).toEqual({ text: '["x"]', pieces: [] });
+    expect(piecesOf('["x"]')).toEqual([]);
+    expect(joinBody('["x"]', () => "never")).toBe('["x"]');
+  });
+
+  it("that somebody spoiled is given as it is, so that its hash tells", () => {
+    for (const body of ["@", "@{}", '@["a', "@null"]) expect(["", body]).toContain(joinBody(body, () => undefined));
+  });
+});
