@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { findTool } from "../guards/tools.ts";
 import { StatProcess } from "./stat-process.ts";
 import { type TreeFile, writeTreeFile } from "./tree-file.ts";
@@ -36,7 +36,9 @@ function replaceByFolder(root: string): void {
   mkdirSync(join(root, "top"));
 }
 
-describe.runIf(isHere)("the process that looks at trees", () => {
+describe("the process that looks at trees", () => {
+  beforeEach(({ skip }) => skip(!isHere, "needs Linux and perl"));
+
   const ask = async (root: string, file: TreeFile) => {
     const one = StatProcess.start()!;
     const changed = await one.check(root, HIDDEN, file.source);
@@ -89,5 +91,3 @@ describe.runIf(isHere)("the process that looks at trees", () => {
     expect(await one.check(root, HIDDEN, file.source)).toBeNull();
   });
 });
-
-if (!isHere) it.skip("the process that looks at trees (needs Linux and perl)", () => undefined);
