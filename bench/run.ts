@@ -51,9 +51,10 @@ async function main(): Promise<void> {
     } else results.push(...runAlone(group));
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     console.error(`${group.map(({ name }) => name).join(", ")}: ${seconds} s`);
+    // After each, so that a run that is stopped leaves what it measured.
+    writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, results }, null, 2)}\n`);
   }
   console.log(formatTable(results));
-  writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, results }, null, 2)}\n`);
   if (values.strict && results.some(({ met }) => !met)) process.exitCode = 1;
 }
 

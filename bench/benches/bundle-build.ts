@@ -28,7 +28,7 @@ export const bundleBuildBench: Bench = {
   corpus: "seeded slices of 0.1 to 10 kB, all different",
   sizes: [100, 1_000],
   goal: { kind: "time", atMost: 3 },
-  maxRounds: 10,
+  maxRounds: 5,
   async prepare(size) {
     const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
     const next = seededIntegers(12);

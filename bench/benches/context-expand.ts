@@ -46,7 +46,7 @@ export const contextExpand: Bench = {
     await expand(BEFORE);
     return {
       ours: () => expand(size),
-      baseline: () => wait(size / RATE_PER_MS),
+      baseline: size / RATE_PER_MS,
       async close() {
         await app.close();
         rmSync(root, { recursive: true, force: true });

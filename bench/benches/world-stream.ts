@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { openApp } from "../../src/app/app.ts";
 import { startHttp } from "../../src/surfaces/http/server.ts";
 import type { Bench } from "../harness.ts";
@@ -44,7 +43,7 @@ export const worldStream: Bench = {
         await app.call("world.say", { world: "w_bench", text: wanted });
         await done;
       },
-      baseline: () => wait(GOAL_MS),
+      baseline: GOAL_MS,
       async close() {
         for (const client of clients) client.destroy();
         agent.destroy();

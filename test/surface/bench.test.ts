@@ -52,6 +52,11 @@ describe("the bench harness", () => {
     expect(order).toEqual(["ours", "base", "ours", "base", "base", "ours", "ours", "base", "base", "ours"]);
   });
 
+  it("takes a time that is given as the baseline, without waiting for it", async () => {
+    const times = await measure({ ours: () => 0, baseline: 3_600_000 }, { minRounds: 2, maxRounds: 2, budgetMs: 0 });
+    expect(times).toMatchObject({ rounds: 2, baseline_ms: 3_600_000 });
+  });
+
   it("judges at the 95th percentile where a bench asks for it, and keeps the minima", async () => {
     const values = Array.from({ length: 100 }, (_, i) => ((i * 37) % 100) + 1);
     expect([quantileOf(values, 0), quantileOf(values, 0.95), quantileOf(values, 1)]).toEqual([1, 95, 100]);
