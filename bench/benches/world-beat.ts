@@ -15,6 +15,7 @@ export const worldBeat: Bench = {
   baseline: `${BEAT_MS} ms a beat`,
   corpus: `as world-page; two people are present, a new scene every ${SCENE_BEATS} beats`,
   sizes: [100_000, 1_000_000],
+  shares: "world-corpus",
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
     const { ports, second } = await corpusOf(size);
