@@ -49,7 +49,7 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
     return { ...verdict, exit: exitOf(verdict.condition) };
   },
   "catalytic.config": (input) => {
-    const { policy, errors } = effectivePolicy(input["catalytic"] ?? {});
+    const { policy, errors } = effectivePolicy(input["catalytic"] === undefined ? {} : input["catalytic"]);
     return { policy: policy as unknown as JsonValue, errors: errors as unknown as JsonValue };
   },
   "catalytic.jobspec": (input) => {

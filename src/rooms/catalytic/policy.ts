@@ -102,6 +102,8 @@ function readRoots(config: JsonObject, profile: "standard" | "cmp-01", fail: Fai
   }
   const base = fixed ? CMP01 : STANDARD;
   const own = readPaths(config["forbidden_roots"], "/forbidden_roots", fail) ?? [];
+  // Forbidding the whole repository would leave nothing that may run.
+  own.forEach((path, i) => normalizePath(path) === "" && fail("CONFIG_INVALID", `/forbidden_roots/${i}`));
   const forbidden = sortedUnique([
     ...ALWAYS_FORBIDDEN,
     ...(fixed ? CMP01.forbidden_roots : []),
@@ -113,13 +115,16 @@ function readRoots(config: JsonObject, profile: "standard" | "cmp-01", fail: Fai
   const catalytic = given("catalytic_roots");
   const runs = fixed ? base.runs_root : readPath(config["runs_root"], base.runs_root, fail);
   if (!fixed) {
+    // A root that is refused itself collides with nothing.
+    const restored = catalytic
+      .filter((path) => path !== "\0")
+      .map(normalizePath)
+      .filter((root) => !isForbiddenRoot(root, forbidden));
     const judge = (path: string, pointer: string, mayPersist: boolean) => {
       if (path === "\0") return;
       const root = normalizePath(path);
       if (isForbiddenRoot(root, forbidden)) fail("CONFIG_ROOT_FORBIDDEN", pointer);
-      else if (mayPersist && catalytic.some((one) => one !== "\0" && isInside(root, normalizePath(one)))) {
-        fail("CONFIG_ROOT_CONFLICT", pointer);
-      }
+      else if (mayPersist && restored.some((one) => isInside(root, one))) fail("CONFIG_ROOT_CONFLICT", pointer);
     };
     durable.forEach((path, i) => void judge(path, `/durable_roots/${i}`, true));
     catalytic.forEach((path, i) => void judge(path, `/catalytic_roots/${i}`, false));
