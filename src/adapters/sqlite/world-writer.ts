@@ -25,20 +25,26 @@ export interface WorldWriteSql extends WorldSql {
 class Inserts {
   /** How many rows a statement takes at most. */
   readonly most: number;
-  readonly #texts: string[];
+  readonly #insert: string;
+  readonly #row: string;
+  readonly #rest: string;
+  readonly #texts = new Map<number, string>();
 
   constructor(insert: string, columns: number, most: number, rest = "") {
     this.most = most;
-    const row = `(${Array(columns).fill("?").join(", ")})`;
-    this.#texts = Array.from(
-      { length: most + 1 },
-      (_, n) => `${insert} values ${Array(n).fill(row).join(", ")}${rest}`,
-    );
+    this.#insert = insert;
+    this.#row = `(${Array(columns).fill("?").join(", ")})`;
+    this.#rest = rest;
   }
 
   /** The statement for so many rows. */
   text(rows: number): string {
-    return this.#texts[rows]!;
+    let text = this.#texts.get(rows);
+    if (text === undefined) {
+      text = `${this.#insert} values ${Array(rows).fill(this.#row).join(", ")}${this.#rest}`;
+      this.#texts.set(rows, text);
+    }
+    return text;
   }
 }
 
