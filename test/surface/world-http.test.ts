@@ -358,6 +358,16 @@ describe("the rest of the API", () => {
     expect(other.body.error?.code).toBe("IDEMPOTENCY_BODY_MISMATCH");
   });
 
+  it("answers the list with a slash at its end, and refuses windows and messages that mean nothing", async () => {
+    expect((await call("GET", "/api/worlds/")).body).toEqual((await call("GET", "/api/worlds")).body);
+    const window = "from=2026-01-02T00:00Z&to=2026-01-01T00:00Z";
+    const inverted = await call("GET", `/api/worlds/w_harbour/search?q=tide&${window}`);
+    expect([inverted.status, inverted.body.error?.code]).toEqual([400, "TIME_WINDOW_INVERTED"]);
+    const message = { from: "ANA", text: "To nobody.", visible_to: [] };
+    const nobody = await call("POST", "/api/worlds/w_harbour/pocket/messages", message);
+    expect([nobody.status, nobody.body.error?.code]).toEqual([400, "VISIBILITY_EMPTY"]);
+  });
+
   it("keeps the keys of control writes apart from the ids of requests", async () => {
     const path = "/api/worlds/w_harbour/pocket/calendar";
     await call("POST", path, { title: "Regatta" }, { headers: { "idempotency-key": "k2" } });
@@ -383,7 +393,9 @@ describe("the rest of the API", () => {
     const nowhere = await call("GET", "/api/worlds/w_nowhere/export");
     expect([nowhere.status, nowhere.body.error?.code]).toEqual([404, "WORLD_NOT_FOUND"]);
     const card = { name: "Nils", description: "Nils mends nets." };
-    const preview = await call("POST", "/api/worlds/w_harbour/imports?preview=yes", card);
-    expect([preview.status, preview.body.error?.code]).toEqual([400, "INPUT_INVALID"]);
+    for (const query of ["preview=yes", "enter=no", "macros=leave", "lore=all"]) {
+      const refused = await call("POST", `/api/worlds/w_harbour/imports?${query}`, card);
+      expect([refused.status, refused.body.error?.code]).toEqual([400, "INPUT_INVALID"]);
+    }
   });
 });

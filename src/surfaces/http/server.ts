@@ -71,7 +71,7 @@ export async function makeHttpDoor(
   { app, version, host, token, log, mcp }: Omit<HttpOptions, "port">,
   streams: WorldStreams,
 ): Promise<{ readonly hono: Hono<{ Variables: Variables }>; readonly routes: readonly WorldRoute[] }> {
-  const hono = new Hono<{ Variables: Variables }>();
+  const hono = new Hono<{ Variables: Variables }>({ strict: false });
   const callers = new Callers(app, isLoopback(host), token ?? null);
   const allowed = allowedHosts(host);
 

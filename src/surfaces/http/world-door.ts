@@ -90,11 +90,22 @@ export function numberIn(call: Call, name: string): number | undefined {
   return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** A switch of the query. Anything but true and false is refused: a preview that was mistyped must not write. */
+/** A word of the query. Anything but those it can be is refused: a preview that was mistyped must not write. */
+export function wordIn<const W extends string>(call: Call, name: string, words: readonly [W, ...W[]]): W {
+  const text = call.req.query(name) ?? words[0];
+  const known = words.find((word) => word === text);
+  if (known !== undefined) return known;
+  const problem = { pointer: `/${name}`, message: `not one of ${words.join(", ")}` };
+  throw new VerbatimError("INPUT_INVALID", {
+    message: `${problem.pointer}: ${problem.message}`,
+    where: problem.pointer,
+    details: { problems: [problem] },
+  });
+}
+
+/** A switch of the query, which is off unless it says true. */
 export function switchIn(call: Call, name: string): boolean {
-  const text = call.req.query(name) ?? "false";
-  if (text === "true" || text === "false") return text === "true";
-  throw new VerbatimError("INPUT_INVALID", { message: `/${name}: true or false`, where: `/${name}` });
+  return wordIn(call, name, ["false", "true"]) === "true";
 }
 
 export function dropAbsent(input: object): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { App } from "../../app/app-type.ts";
 import { IMPORT_LIMIT, readBytes, readInput } from "./body.ts";
 import { requireOwner } from "./caller.ts";
-import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor } from "./world-door.ts";
+import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor, wordIn } from "./world-door.ts";
 
 /** Routes about the whole of a world: forks, files and verification. */
 export function addHistoryRoutes(door: WorldDoor): void {
@@ -41,13 +41,13 @@ export function addHistoryRoutes(door: WorldDoor): void {
     { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
     async (call, world) => {
       const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
-      const { lore, enter, macros } = call.req.query();
+      const { lore } = call.req.query();
       const options = {
         key: keyOf(call),
         preview: switchIn(call, "preview"),
         lore,
-        no_enter: enter === "false",
-        keep_macros: macros === "keep",
+        no_enter: wordIn(call, "enter", ["true", "false"]) === "false",
+        keep_macros: wordIn(call, "macros", ["expand", "keep"]) === "keep",
       };
       return door.answer(call, "world.import-bytes", { world, base64, ...options });
     },

@@ -130,7 +130,7 @@ export const messageAdd = defineOperation({
   input: z.strictObject({
     from: z.string().min(1).describe("Who sends it: the operator or a person."),
     text: z.string().min(1).describe("What it says."),
-    to: z.array(z.string()).min(1).describe("Who gets it."),
+    to: z.array(z.string()).describe("Who gets it."),
     world: worldField,
     key,
   }),
