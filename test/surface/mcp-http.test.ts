@@ -97,6 +97,40 @@ describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
   });
 });
 
+describe("over HTTP the modern client", () => {
+  const generation = "modern";
+  const call = async (name: string, input: Record<string, unknown>) =>
+    ((await clients[generation].callTool({ name, arguments: input })) as ToolResult).structuredContent;
+
+  it("stops the work it gives up, which can go on later", async () => {
+    const message = longMessage(`give up over HTTP for ${generation}`);
+    const { job_id } = (await call("job_submit", { action: "post", message })) as unknown as { job_id: string };
+    const stop = new AbortController();
+    const given = callWith(
+      clients[generation],
+      generation,
+      { name: "job_submit", arguments: { action: "run", job_id } },
+      { signal: stop.signal, onprogress: () => stop.abort() },
+    );
+    await expect(given).rejects.toThrow();
+    const committed = async () => {
+      const { jobs } = (await call("job_status", { action: "list", open: true })) as unknown as {
+        jobs: { job_id: string; committed: number }[];
+      };
+      return jobs.find((job) => job.job_id === job_id)!.committed;
+    };
+    // The server hears of it a moment later: the count stands still when it has.
+    let last = -1;
+    for (let same = 0; same < 5; ) {
+      const now = await committed();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+    expect(last).toBeLessThan(1000);
+    await call("job_submit", { action: "cancel", job_id });
+  });
+});
+
 const PING = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
 
 async function post(url: string, headers: Record<string, string>, body: string = JSON.stringify(PING)) {
