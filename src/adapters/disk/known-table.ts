@@ -11,6 +11,7 @@ export class KnownTable {
   /** The file that holds this table, if one does. */
   #file: TreeFile | null;
   #table: TreeTable | null;
+  #near: TreeTable | null = null;
 
   constructor(from: TreeFile | TreeTable) {
     const isFile = "load" in from;
@@ -25,8 +26,18 @@ export class KnownTable {
   }
 
   get(): TreeTable {
-    this.#table ??= this.#file!.load();
+    if (this.#table === null) {
+      this.#table = this.#file!.load();
+      // What was noted about the root in the meantime holds for the whole table.
+      if (this.#near !== null) this.#table.stats.set(this.#near.stats);
+    }
     return this.#table;
+  }
+
+  /** The part of the table that has the root and what lies directly in it. */
+  getTop(): TreeTable {
+    this.#near ??= this.#table ?? this.#file!.loadTop();
+    return this.#near;
   }
 
   keepIn(file: TreeFile): void {

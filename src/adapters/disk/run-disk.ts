@@ -17,6 +17,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
@@ -31,6 +32,7 @@ import { beginSnapshot } from "./shared-snapshot.ts";
 import { snapshotPlace } from "./tree-snapshot.ts";
 
 const CHUNK = 1024 * 1024;
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const MOST_SMALL = 200;
 
 /** The file system as catalytic runs use it. */
@@ -66,16 +68,21 @@ export const runDisk: RunDisk = {
     return true;
   },
   append(place, parts) {
-    const fd = openSync(
-      place,
-      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
-      0o644,
-    );
+    const fd = openSync(place, APPEND, 0o644);
     try {
       for (const bytes of parts) writeAll(fd, bytes);
       fsyncSync(fd);
     } finally {
       closeSync(fd);
+    }
+  },
+  async appendMuch(place, parts) {
+    const file = await open(place, APPEND, 0o644);
+    try {
+      for (const bytes of parts) await file.appendFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
     }
   },
   rename: renameSync,

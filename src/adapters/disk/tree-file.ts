@@ -51,6 +51,8 @@ export interface TreeFacts {
 export interface TreeFile extends TreeFacts {
   readonly source: TableSource;
   load(): TreeTable;
+  /** The table of the root and what lies directly in it. */
+  loadTop(): TreeTable;
   close(): void;
 }
 
@@ -119,6 +121,7 @@ function toFile(fd: number, id: string, start: number, header: Header): TreeFile
   return {
     ...{ context, root, hidden, taken, top, kept, notes, source },
     load: () => loadTable(fd, source, header, start),
+    loadTop: () => loadTop(fd, source, header, start),
     close() {
       if (isOpen) closeSync(fd);
       isOpen = false;
@@ -179,6 +182,25 @@ function loadTable(fd: number, source: TableSource, { targets }: Header, start: 
     folders: split(at.texts, 0),
     names: split(at.texts + at.folder_size, folders),
     targets: new Map(targets),
+  };
+}
+
+function loadTop(fd: number, { folders, at }: TableSource, { targets }: Header, start: number): TreeTable {
+  const take = (from: number, size: number) => {
+    const bytes = readPart(fd, from, size);
+    if (bytes === null) throw new Error("a tree file is shorter than it was");
+    return bytes;
+  };
+  const first = new Uint32Array(take(at.first, 8).buffer, 0, 2);
+  const count = first[1]!;
+  const end = take(at.ends + folders * 4, 4).readUInt32LE(0);
+  return {
+    stats: new BigInt64Array(take(start, count * WIDTH * 8).buffer, 0, count * WIDTH),
+    first,
+    digests: new Uint8Array(count * DIGEST),
+    folders: [""],
+    names: [take(at.texts + at.folder_size, end).toString("utf8")],
+    targets: new Map(targets.filter(([entry]) => entry < count)),
   };
 }
 

@@ -220,9 +220,9 @@ export class Look implements TreeLook {
     const changed = await compare(this.#checker, root, hidden, this.#known);
     const isSameRoot = rootStat(root) === this.#known.top;
     if (changed.size === 0 && isSameRoot) return NO_DIFFERENCES;
-    const table = this.#known.get();
     const isTop = changed.size === 1 && changed.has(0) && isSameRoot;
-    if (isTop && isSameFolder(root, hidden, table, 0)) return NO_DIFFERENCES;
+    if (isTop && isSameFolder(root, hidden, this.#known.getTop(), 0)) return NO_DIFFERENCES;
+    const table = this.#known.get();
     const isSame = (folder: number) => !changed.has(folder);
     const now = orNull(() => readTable(root, hidden, Number.MAX_SAFE_INTEGER, table, isSame));
     return now === null ? this.#scanAgain(table) : differ(table, now, changed);

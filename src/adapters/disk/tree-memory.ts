@@ -73,7 +73,7 @@ async function findChanged(
 ): Promise<ReadonlySet<number>> {
   const changed = await compare(checker, root, hidden, old);
   const isTop = changed.size === 1 && changed.has(0);
-  return isTop && isTouchedOnly(root, hidden, old.get(), GIT) ? new Set() : changed;
+  return isTop && isTouchedOnly(root, hidden, old.getTop(), GIT) ? new Set() : changed;
 }
 
 function takeTable(

@@ -101,7 +101,8 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
   record.write("STATUS.json", statusText);
   const rest = `,"RESTORE_DIFF":${diffText},"RUN_INFO":${infoText},"STATUS":${statusText}}`;
   const [postPiece, prePiece] = [record.pieceOf("POST_MANIFEST.json"), record.pieceOf("PRE_MANIFEST.json")];
-  record.logClosing("RUN", formatClosing(outputsText, postPiece, prePiece, rest));
+  const logged = record.logClosing("RUN", formatClosing(outputsText, postPiece, prePiece, rest));
+  const artifacts = await beside(logged, () => record.artifacts());
   const { proof, bytes } = sealProof(crypto, {
     proof_version: PROOF_VERSION,
     run_id: jobspec.run_id,
@@ -110,7 +111,7 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
     catalytic_domains: jobspec.catalytic_domains,
     pre_state: toObject(before),
     post_state: toObject(withErrors(after, facts.unreachable)),
-    artifacts: record.artifacts(),
+    artifacts,
     validator,
     guard: facts.guard,
     command_result: command,
@@ -129,6 +130,12 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
     facts.sign === null ? null : await signEnvelope(await ports.signingKey(facts.sign), PROOF_PAYLOAD_TYPE, bytes);
   record.finish(bytes, signature);
   return proof;
+}
+
+/** Does something while something else is under way, and gives its result when both are done. */
+async function beside<T>(other: Promise<void>, act: () => T): Promise<T> {
+  const [made] = await Promise.all([Promise.resolve().then(act), other]);
+  return made;
 }
 
 function statesOf({ crypto }: ClosingPorts, trees: Trees): Map<string, DomainState> {

@@ -97,6 +97,8 @@ export interface RunDisk {
   createFile(place: string, bytes: Uint8Array): boolean;
   /** Appends the parts one after another and makes them durable before it returns. */
   append(place: string, parts: readonly Uint8Array[]): void;
+  /** The same for much, beside other work. */
+  appendMuch(place: string, parts: readonly Uint8Array[]): Promise<void>;
   rename(from: string, to: string): void;
   removeFile(place: string): void;
   /** Removes a folder if it is empty; false when it is not. */

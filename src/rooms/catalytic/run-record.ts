@@ -144,9 +144,11 @@ export class RunRecord {
     this.#append([encodeUtf8(this.#ledger.add(kind, JSON.parse(formatCanonical(body)) as never))]);
   }
 
-  /** The closing entry, whose body is canonical and comes in parts. */
-  logClosing(kind: string, body: readonly (string | BodyPiece)[]): void {
-    this.#append(this.#ledger.addParted(kind, body));
+  /** The closing entry, whose body is canonical and comes in parts. It is durable when the promise is kept. */
+  logClosing(kind: string, body: readonly (string | BodyPiece)[]): Promise<void> {
+    const line = this.#ledger.addParted(kind, body);
+    this.#lines.push(...line);
+    return this.#ports.disk.appendMuch(`${this.#places.record}/LEDGER.jsonl`, line);
   }
 
   #append(line: readonly Uint8Array[]): void {
