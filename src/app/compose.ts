@@ -13,6 +13,7 @@ import { type Door, type Effect, LOCAL_DOORS } from "../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../core/ports.ts";
 import type { KeyFolder } from "../core/trust/operations.ts";
 import type { Interrupts, UserTerminal } from "../rooms/catalytic/ports.ts";
+
 import type { App } from "./app-type.ts";
 import { loadConfig } from "./config.ts";
 import type { ResolvedConfig } from "./config-schema.ts";
@@ -26,6 +27,8 @@ import {
   userFolders,
   type Workspace,
 } from "./workspace.ts";
+
+export type { UserTerminal };
 
 /** Serves MCP for the workspace around a folder on loopback, at an address nobody can guess, until it is closed. */
 export type ServeMcp = (folder: string) => Promise<{ readonly url: string; close(): Promise<void> }>;

@@ -1,7 +1,8 @@
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
+import { formatCanonical } from "../../core/canonical/index.ts";
 import type { FolderNow, SnapshotOptions } from "../../rooms/catalytic/ports.ts";
-import { type Entry, isSameEntry, isSameTree, type Tree } from "../../rooms/catalytic/tree.ts";
+import type { Entry, Tree } from "../../rooms/catalytic/tree.ts";
 import { listMountsBelow } from "./mounts.ts";
 import { BATCH, type Desk, DIGEST, makeDesk, PIECE, readBatch, SnapshotThread } from "./snapshot-thread.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";
@@ -25,7 +26,10 @@ interface Listing {
 export function beginSnapshot(place: string, options: SnapshotOptions): () => Promise<FolderNow> {
   const careful = async () => {
     const { entries } = await snapshotPlace(place, options);
-    return { isSame: (tree: Tree) => isSameTree(tree, entries as Tree) };
+    return {
+      isSame: (tree: Tree) =>
+        tree.size === entries.size && [...entries].every(([path, entry]) => isSame(tree.get(path), entry as Entry)),
+    };
   };
   const listing = isPlain(options) ? orNull(() => list(place, options.max_entries)) : null;
   if (listing === null || listing.files.length < WORTH_A_THREAD) return careful;
@@ -48,6 +52,10 @@ export function beginSnapshot(place: string, options: SnapshotOptions): () => Pr
     const ok = await other();
     return ok && Atomics.load(desk.next, 1) === 0 ? { isSame: (tree) => isSameAsRead(tree, listing, desk) } : careful();
   };
+}
+
+function isSame(a: Entry | undefined, b: Entry): boolean {
+  return a !== undefined && formatCanonical(a) === formatCanonical(b);
 }
 
 function isPlain({ strict_mtime, lenient, skip, knownHash }: SnapshotOptions): boolean {
@@ -94,7 +102,7 @@ function list(place: string, most: number): Listing | null {
 /** Whether what was read is exactly a tree. No entry is made: the table of digests is compared as one text. */
 function isSameAsRead(tree: Tree, { files, others }: Listing, { modes, sizes, digests }: Desk): boolean {
   if (tree.size !== files.length + others.length) return false;
-  if (!others.every(([path, entry]) => isSameEntry(tree.get(path), entry))) return false;
+  if (!others.every(([path, entry]) => isSame(tree.get(path), entry))) return false;
   const hashes = Buffer.from(digests.buffer).toString("hex");
   return files.every((path, i) => {
     const entry = tree.get(path);
