@@ -103,7 +103,9 @@ function readRoots(config: JsonObject, profile: "standard" | "cmp-01", fail: Fai
   const base = fixed ? CMP01 : STANDARD;
   const own = readPaths(config["forbidden_roots"], "/forbidden_roots", fail) ?? [];
   // Forbidding the whole repository would leave nothing that may run.
-  own.forEach((path, i) => normalizePath(path) === "" && fail("CONFIG_INVALID", `/forbidden_roots/${i}`));
+  for (const [i, path] of own.entries()) {
+    if (normalizePath(path) === "") fail("CONFIG_INVALID", `/forbidden_roots/${i}`);
+  }
   const forbidden = sortedUnique([
     ...ALWAYS_FORBIDDEN,
     ...(fixed ? CMP01.forbidden_roots : []),
