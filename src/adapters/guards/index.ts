@@ -34,7 +34,8 @@ async function launch(request: LaunchRequest, bind: BindLauncher): Promise<Runni
   const made = new PseudoTerminal(perl, terminal);
   try {
     const tty = { path: made.path, errors: terminal.errors };
-    const running = await start({ ...request, stdin: "null", tty }, bind);
+    const command = made.wrap(request.command);
+    const running = await start({ ...request, command, stdin: "null", tty }, bind);
     made.connect(onOutput);
     const close = () => made.close();
     return { ...running, ended: Promise.all([running.ended, running.ended.then(close, close)]).then(([end]) => end) };

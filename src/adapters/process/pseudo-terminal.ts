@@ -3,6 +3,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { ReadStream } from "node:tty";
 import type { LaunchRequest, UserTerminal } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "../disk/errors.ts";
+import { LastWords } from "./last-words.ts";
 
 /** How long the last words of a command may take to arrive after its end. */
 const LAST_WORDS_MS = 1000;
@@ -38,6 +39,7 @@ export class PseudoTerminal {
   readonly #user: UserTerminal;
   readonly #master: number;
   readonly #slave: number;
+  readonly #words = new LastWords();
   #stream: ReadStream | undefined;
   #drained: Promise<void> = Promise.resolve();
   #disconnect: (onOtherScreen: boolean) => void = () => undefined;
@@ -59,16 +61,27 @@ export class PseudoTerminal {
     }
   }
 
+  /** The command as it must be started, so that nothing of what it says last is lost. */
+  wrap(command: readonly string[]): string[] {
+    return this.#words.wrap(this.#perl, command);
+  }
+
   /** Joins both terminals: what is typed goes in, what the command says comes out. */
   connect(onOutput: LaunchRequest["onOutput"]): void {
     const stream = new ReadStream(this.#master);
     this.#stream = stream;
     this.#drained = new Promise((resolve, reject) => {
-      stream.once("close", () => resolve());
+      stream.once("close", () => {
+        const rest = this.#words.rest();
+        if (rest.length > 0) onOutput("stdout", rest);
+        resolve();
+      });
       // The kernel's word for: nobody has the other side any more.
       stream.on("error", (thrown) => (errnoCode(thrown) === "EIO" ? stream.destroy() : reject(thrown)));
     });
-    stream.on("data", (bytes: Buffer) => {
+    stream.on("data", (all: Buffer) => {
+      const bytes = this.#words.hear(all, (answer) => void stream.write(answer));
+      if (bytes.length === 0) return;
       for (const [, way] of bytes.toString("latin1").matchAll(SCREEN)) this.#onOtherScreen = way === "h";
       onOutput("stdout", bytes);
     });
