@@ -23,7 +23,9 @@ export async function writeAllDurably(files: readonly (readonly [place: string, 
       opened.push({ file, temporary, place });
       attempt(place, () => writeAll(file, bytes));
     }
-    await Promise.all(opened.map(({ file, place }) => syncFile(file, place)));
+    // All must have ended before a file is closed.
+    const synced = await Promise.allSettled(opened.map(({ file, place }) => syncFile(file, place)));
+    for (const one of synced) if (one.status === "rejected") throw one.reason;
     for (const { temporary, place } of opened) attempt(place, () => renameSync(temporary, place));
   } finally {
     for (const { file, temporary } of opened) {

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { VerbatimError } from "../../core/errors/index.ts";
 import type { ReadyFile } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
 
@@ -31,6 +32,8 @@ export interface KeptFiles {
   readonly facts: unknown;
 }
 
+/** Another run may have written a text of this age and not yet said where it lies. */
+const YOUNG_MS = 60_000;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** What a file system says that cannot link, or not once more. */
 const NO_LINK = ["EPERM", "EXDEV", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOENT", "EACCES", "ENOSYS"];
@@ -59,17 +62,26 @@ export function openKept(folder: string, kept: KeptFile): OpenedFile | null {
     if (["ENOENT", "ELOOP", "EACCES"].includes(errnoCode(thrown) ?? "")) return null;
     throw thrown;
   }
-  const { ino, mtimeNs, size } = fstatSync(fd, { bigint: true });
-  if (String(ino) === kept.ino && String(mtimeNs) === kept.mtime && Number(size) === kept.size) {
-    return new OpenedFile(place, fd, kept);
-  }
+  if (isUntouched(fd, kept)) return new OpenedFile(place, fd, kept);
   closeSync(fd);
   return null;
 }
 
-/** Forgets every text of the folder but those named. Runs that use the others hold them by links of their own. */
+function isUntouched(fd: number, kept: KeptFile): boolean {
+  const { ino, mtimeNs, size } = fstatSync(fd, { bigint: true });
+  return String(ino) === kept.ino && String(mtimeNs) === kept.mtime && Number(size) === kept.size;
+}
+
+/**
+ * Forgets every text of the folder but those named, and those that somebody may just be about to use. Runs that use the
+ * others hold them by links of their own.
+ */
 export function forgetKept(folder: string, but: ReadonlySet<string>): void {
-  for (const name of readdirSync(folder)) if (!but.has(name)) rmSync(join(folder, name), { force: true });
+  for (const name of readdirSync(folder)) {
+    const place = join(folder, name);
+    const facts = but.has(name) ? undefined : lstatSync(place, { throwIfNoEntry: false });
+    if (facts !== undefined && Date.now() - facts.mtimeMs > YOUNG_MS) rmSync(place, { force: true });
+  }
 }
 
 /** A text that lies ready. It stays readable when its name goes away. */
@@ -77,21 +89,24 @@ export class OpenedFile implements ReadyFile {
   readonly sha256: string;
   readonly #place: string;
   readonly #fd: number;
+  readonly #kept: KeptFile;
   readonly size: number;
   /** Identity and last change of the files this one was put at. */
   readonly #put = new Map<string, string>();
   #isOpen = true;
 
-  constructor(place: string, fd: number, { sha256, size }: KeptFile) {
+  constructor(place: string, fd: number, kept: KeptFile) {
     this.#place = place;
     this.#fd = fd;
-    this.size = size;
-    this.sha256 = sha256;
+    this.#kept = kept;
+    this.size = kept.size;
+    this.sha256 = kept.sha256;
   }
 
   putAt(place: string): void {
     // Another name changes the time of the file, which must not hide what somebody did to it before.
     const untouched = [...this.#put.keys()].filter((other) => this.isAt(other));
+    this.#requireUntouched();
     if (!this.#tryLink(place)) this.#copyTo(place);
     for (const one of [...untouched, place]) this.#put.set(one, identify(one) ?? "");
   }
@@ -105,10 +120,20 @@ export class OpenedFile implements ReadyFile {
     const bytes = Buffer.allocUnsafe(this.size);
     for (let at = 0; at < bytes.length; ) {
       const count = readSync(this.#fd, bytes, at, bytes.length - at, at);
-      if (count === 0) throw new Error(`${this.#place} is shorter than it was`);
+      if (count === 0) break;
       at += count;
     }
+    this.#requireUntouched();
     return bytes;
+  }
+
+  /** Other runs share the file: whoever writes to it in one of them must not be believed in this one. */
+  #requireUntouched(): void {
+    if (isUntouched(this.#fd, this.#kept)) return;
+    throw new VerbatimError("ARTIFACT_WRITE_FAILED", {
+      message: "somebody wrote to a text that this run shares with others; nothing of it is used",
+      where: this.#place,
+    });
   }
 
   close(): void {

@@ -12,6 +12,7 @@ export class TreeChecker {
   readonly #worth: number;
   #worker: Worker | null = null;
   #process: StatProcess | null | undefined;
+  #isClosed = false;
 
   constructor(worth = WORTH_HELP) {
     this.#worth = worth;
@@ -19,7 +20,7 @@ export class TreeChecker {
 
   /** The same as `check` without the table in memory, or null where the table must be asked. */
   async checkFile(root: string, hidden: Hidden, source: TableSource): Promise<ReadonlySet<number> | null> {
-    if (source.entries < this.#worth) return null;
+    if (source.entries < this.#worth || this.#isClosed) return null;
     this.#process ??= StatProcess.start();
     return (await this.#process?.check(root, hidden, source)) ?? null;
   }
@@ -44,6 +45,7 @@ export class TreeChecker {
   }
 
   close(): void {
+    this.#isClosed = true;
     void this.#worker?.terminate();
     this.#worker = null;
     this.#process?.close();

@@ -80,7 +80,7 @@ export function writeTreeFile(place: string, facts: TreeFacts, table: TreeTable)
   // Numbers are read in place, so they must lie at a multiple of eight.
   const pad = Buffer.alloc((8 - ((HEAD + head.length) % 8)) % 8, " ");
   const length = String(head.length + pad.length).padStart(10, "0");
-  const temporary = `${place}.${process.pid}.tmp`;
+  const temporary = `${place}.${id}.tmp`;
   mkdirSync(dirname(place), { recursive: true });
   const fd = openSync(temporary, "w+", 0o600);
   try {

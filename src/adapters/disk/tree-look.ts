@@ -72,7 +72,10 @@ export class Look implements TreeLook {
   recall(key: string): KeptTree | null {
     const { place, kept } = this.#memory;
     const one = Object.hasOwn(kept, key) ? kept[key] : undefined;
-    return place === null || one === undefined ? null : this.#open(keptFolder(place), one);
+    const opened = place === null || one === undefined ? null : this.#open(keptFolder(place), one);
+    // What was lost is made and kept again.
+    if (opened === null) this.#hasNews = true;
+    return opened;
   }
 
   note(name: string): string | null {
@@ -85,8 +88,14 @@ export class Look implements TreeLook {
   }
 
   keep(key: string, tree: KeptTree): KeptTree {
-    const { place, context, kept, notes, taken } = this.#memory;
+    const { place, kept } = this.#memory;
     if (place === null || (Object.hasOwn(kept, key) && !this.#hasNews)) return tree;
+    // It is a cache: a disk that cannot take it costs time, and the run goes on.
+    return orNull(() => this.#keepAt(place, key, tree)) ?? tree;
+  }
+
+  #keepAt(place: string, key: string, tree: KeptTree): KeptTree {
+    const { context, notes, taken } = this.#memory;
     const table = this.#known.get();
     const digests = table.digests.slice();
     const limit = BigInt(taken) * 1_000_000n - RACY_NS;
@@ -112,7 +121,7 @@ export class Look implements TreeLook {
     return this.#open(keptFolder(place), files) ?? tree;
   }
 
-  /** Writes the texts of a tree as files, except those that lie there already. */
+  /** Writes the texts of a tree as files. */
   #write(folder: string, tree: KeptTree): KeptFiles {
     const { trees, manifests, inputs, files: _, ...facts } = tree;
     const texts: Record<string, KeptFile> = {};

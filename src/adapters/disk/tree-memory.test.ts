@@ -294,6 +294,28 @@ describe.each([
     touched.close();
   });
 
+  it("uses nothing of a text that somebody writes to while it is used, and makes lost ones again", async () => {
+    const root = makeTree("shared");
+    await keep(root);
+    const one = await look(root);
+    const { manifests } = one.recall("rules")!.files!;
+    manifests.putAt(`${root}.other-run`);
+    appendFileSync(`${root}.other-run`, "x");
+    expect(manifests.isAt(`${root}.other-run`)).toBe(false);
+    expect(() => manifests.putAt(`${root}.this-run`)).toThrow(
+      expect.objectContaining({ code: "ARTIFACT_WRITE_FAILED" }),
+    );
+    expect(() => manifests.read()).toThrow(expect.objectContaining({ code: "ARTIFACT_WRITE_FAILED" }));
+    one.close();
+    const two = await look(root);
+    expect(two.recall("rules")).toBeNull();
+    two.keep("rules", KEPT);
+    two.close();
+    const three = await look(root);
+    expect(textsOf(three.recall("rules"))).toEqual(KEPT);
+    three.close();
+  });
+
   it("goes on with its own table when another look takes its place", async () => {
     const root = makeTree("replaced");
     await keep(root);

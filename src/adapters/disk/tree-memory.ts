@@ -40,7 +40,7 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
         const isSameRoot = usable !== null && rootStat(root) === usable.top;
         const isSameTree = changed?.size === 0 && isSameRoot;
         const table = isSameTree ? old : takeTable(root, hidden, options.max_entries, old, changed);
-        if (table !== old) file?.close();
+        if (table === null || table !== old) file?.close();
         if (table === null) {
           checker.close();
           return null;

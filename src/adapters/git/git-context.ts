@@ -1,8 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
-import { lstatSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { gitEnvironment, runGit, splitNul } from "./git-process.ts";
+
+/** Parts of a repository that may be links to those of another. */
+const PARTS = ["HEAD", "config", "index", "info", "info/exclude", "objects", "packed-refs", "refs"];
 
 /**
  * Everything besides the tree and its `.git` that decides what git says about them, as one text: its settings from
@@ -11,6 +14,8 @@ import { gitEnvironment, runGit, splitNul } from "./git-process.ts";
 export async function readGitContext(root: string): Promise<string> {
   // A repository that lies elsewhere changes without the tree showing it: nothing is the same there.
   if (lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() !== true) return randomUUID();
+  if (PARTS.some((part) => lstatSync(join(root, ".git", part), { throwIfNoEntry: false })?.isSymbolicLink()))
+    return randomUUID();
   const { code, stdout } = await runGit({ cwd: root, args: ["config", "--list", "--show-origin", "-z"] });
   const settings = new Map<string, string>();
   for (const item of splitNul(stdout)) {
@@ -25,8 +30,11 @@ export async function readGitContext(root: string): Promise<string> {
   ].map((place) => (place.startsWith("~/") ? join(homedir(), place.slice(2)) : place));
   const hash = createHash("sha256").update(`${code}\0`).update(stdout);
   for (const place of places) {
-    const facts = lstatSync(place, { bigint: true, throwIfNoEntry: false });
-    hash.update(`${place}\0${facts?.ino}\0${facts?.size}\0${facts?.mtimeNs}\0${facts?.ctimeNs}\0`);
+    // Both, because people keep such files elsewhere and link to them.
+    for (const look of [lstatSync, statSync]) {
+      const facts = look(place, { bigint: true, throwIfNoEntry: false });
+      hash.update(`${place}\0${facts?.ino}\0${facts?.size}\0${facts?.mtimeNs}\0${facts?.ctimeNs}\0`);
+    }
   }
   return hash.digest("hex");
 }

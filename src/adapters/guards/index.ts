@@ -1,5 +1,6 @@
 import type { Guards, LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import type { GuardName } from "../../rooms/catalytic/words.ts";
+import { hideFromPerl } from "../process/last-words.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";
 import { launchInBubblewrap } from "./bubblewrap.ts";
@@ -34,8 +35,8 @@ async function launch(request: LaunchRequest, bind: BindLauncher): Promise<Runni
   const made = new PseudoTerminal(perl, terminal);
   try {
     const tty = { path: made.path, errors: terminal.errors };
-    const command = made.wrap(request.command);
-    const running = await start({ ...request, command, stdin: "null", tty }, bind);
+    const [command, env] = [made.wrap(request.command), hideFromPerl(request.env)];
+    const running = await start({ ...request, command, env, stdin: "null", tty }, bind);
     made.connect(onOutput);
     const close = () => made.close();
     return { ...running, ended: Promise.all([running.ended, running.ended.then(close, close)]).then(([end]) => end) };

@@ -11,7 +11,7 @@ import type {
 } from "../../core/ports.ts";
 import { sealNext } from "../store/append.ts";
 import { requirePage } from "../store/page.ts";
-import { joinBody, piecesOf, type StoredBody, textOf } from "../store/pieces.ts";
+import { joinBody, piecesOf, requirePiece, type StoredBody } from "../store/pieces.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 
 const ENTRY = "stream, position, previous, kind, time, actor, body, body_hash, hash";
@@ -153,7 +153,7 @@ export class PostgresLedgerWriter extends PostgresLedgerReader<PostgresWriteConn
       const known = await this.connection.get("select 1 from ledger_piece where name = $1", piece.sha256);
       if (known !== undefined) continue;
       const sql = "insert into ledger_piece (name, text) values ($1, $2) on conflict (name) do nothing";
-      await this.connection.run(sql, piece.sha256, textOf(piece));
+      await this.connection.run(sql, piece.sha256, requirePiece(this.#ports.crypto, piece));
     }
   }
 

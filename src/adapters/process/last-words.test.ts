@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { findTool } from "../guards/tools.ts";
-import { LastWords } from "./last-words.ts";
+import { hideFromPerl, LastWords } from "./last-words.ts";
 
 /** The mark as the wrapped command would write it, and the answer it waits for. */
 function partsOf(words: LastWords): { readonly mark: string; readonly answer: string } {
@@ -49,5 +49,38 @@ describe("the last words of a command", () => {
     const ended = spawnSync(file, args, { input: `${partsOf(words).answer}\n`, encoding: "utf8" });
     expect([ended.status, ended.signal]).toEqual([status, signal]);
     expect(words.hear(Buffer.from(ended.stdout), () => undefined).toString()).toBe("said\n");
+  });
+
+  it.each([
+    ["TERM", "a group of its own", 'setpgrp(0, 0); $SIG{TERM} = sub { print "heard\\n"; exit 3 };'],
+    ["HUP", "the group of its leader", '$SIG{HUP} = sub { print "heard\\n"; exit 3 };'],
+  ] as const)("do not keep SIG%s from a command in %s", async (signal, _, set) => {
+    const perl = findTool("perl")!;
+    const words = new LastWords();
+    const [file, ...args] = words.wrap(perl, [perl, "-e", `$| = 1; ${set} print "ready\\n"; sleep 60`]) as [
+      string,
+      ...string[],
+    ];
+    const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
+    let said = "";
+    child.stdout.on("data", (bytes: Buffer) => {
+      said += words.hear(bytes, (answer) => child.stdin.write(answer)).toString();
+      if (said === "ready\n") child.kill(`SIG${signal}`);
+    });
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    expect([said, code]).toEqual(["ready\nheard\n", 3]);
+  });
+
+  it("come from a command with its own environment, whatever perl would make of it", () => {
+    const perl = findTool("perl")!;
+    const words = new LastWords();
+    const env = hideFromPerl({ PATH: process.env["PATH"] ?? "", LC_ALL: "xx_YY.none", PERL5OPT: "-MNoSuchModule" });
+    const script = 'echo "$PERL5OPT $LC_ALL ${PERL_BADLANG-none} ${VERBATIM_KEPT_PERL5OPT-none}"';
+    const [file, ...args] = words.wrap(perl, ["sh", "-c", script]) as [string, ...string[]];
+    const ended = spawnSync(file, args, { input: `${partsOf(words).answer}\n`, encoding: "utf8", env });
+    expect([words.hear(Buffer.from(ended.stdout), () => undefined).toString(), ended.stderr]).toEqual([
+      "-MNoSuchModule xx_YY.none none none\n",
+      "",
+    ]);
   });
 });

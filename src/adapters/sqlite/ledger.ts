@@ -11,7 +11,7 @@ import type {
 } from "../../core/ports.ts";
 import { type SealedEntry, sealNext } from "../store/append.ts";
 import { requirePage } from "../store/page.ts";
-import { joinBody, type StoredBody, textOf } from "../store/pieces.ts";
+import { joinBody, requirePiece, type StoredBody } from "../store/pieces.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import type { SqliteValue } from "./driver.ts";
 import type { RecentHeads } from "./recent-heads.ts";
@@ -167,7 +167,8 @@ export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection
   #keepPieces({ pieces }: StoredBody): void {
     for (const piece of pieces) {
       if (this.connection.get("select 1 from ledger_piece where name = ?", piece.sha256) !== undefined) continue;
-      this.connection.run("insert into ledger_piece (name, text) values (?, ?)", piece.sha256, textOf(piece));
+      const text = requirePiece(this.#ports.crypto, piece);
+      this.connection.run("insert into ledger_piece (name, text) values (?, ?)", piece.sha256, text);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BodyPiece } from "../../core/ports.ts";
-import { joinBody, piecesOf, toStoredBody } from "./pieces.ts";
+import { nodeCrypto } from "../crypto/node-crypto.ts";
+import { joinBody, piecesOf, requirePiece, toStoredBody } from "./pieces.ts";
 
 const long = `"${"x".repeat(70_000)}"`;
 const name = "a".repeat(64);
@@ -29,6 +30,11 @@ describe("a body in pieces", () => {
     expect(short).toEqual({ text: '["x"]', pieces: [] });
     expect(piecesOf('["x"]')).toEqual([]);
     expect(joinBody('["x"]', () => "never")).toBe('["x"]');
+  });
+
+  it("is kept only under the hash of its own text", () => {
+    expect(() => requirePiece(nodeCrypto, piece)).toThrow(expect.objectContaining({ code: "LEDGER_ENTRY_INVALID" }));
+    expect(requirePiece(nodeCrypto, { ...piece, sha256: nodeCrypto.sha256(`${long}\n`) })).toBe(long);
   });
 
   it("that somebody spoiled is given as it is, so that its hash tells", () => {

@@ -1,5 +1,6 @@
 import { decodeUtf8 } from "../../core/canonical/index.ts";
-import type { BodyPiece, PartedBody } from "../../core/ports.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { BodyPiece, PartedBody, SyncCrypto } from "../../core/ports.ts";
 
 /** From this many bytes on a piece is kept once for all entries that have it. */
 const LONG = 64 * 1024;
@@ -29,6 +30,13 @@ export function toStoredBody({ parts }: PartedBody): StoredBody {
 /** The text of a piece as the database keeps it. */
 export function textOf(part: string | BodyPiece): string {
   return typeof part === "string" ? part : (decodeUtf8(part.bytes()) ?? "");
+}
+
+/** The text of a piece that is about to be kept for good: under another's name it would spoil later entries. */
+export function requirePiece(crypto: Pick<SyncCrypto, "sha256">, piece: BodyPiece): string {
+  const text = textOf(piece);
+  if (crypto.sha256(`${text}\n`) === piece.sha256) return text;
+  throw new VerbatimError("LEDGER_ENTRY_INVALID", { message: "a part of the body has not the hash it is named by" });
 }
 
 /** The names of the pieces of a stored body; none for one that is simply a text. */

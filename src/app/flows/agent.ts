@@ -179,6 +179,7 @@ async function work(
       ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
     });
   } catch (thrown) {
+    look?.close();
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     await end(ports, run, `the agent did not start: ${why}`);
     throw thrown;

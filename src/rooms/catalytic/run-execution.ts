@@ -209,6 +209,7 @@ export class RunExecution {
     else {
       try {
         const launching = guards.launch(toLaunch(this.#context, this.#layers));
+        launching.catch(() => undefined);
         // The guard needs a moment to start, in which this one has nothing to do.
         if (manifests !== undefined) record.foresee(manifests);
         this.#running = await launching;
