@@ -30,11 +30,12 @@ const OF_PERL = ["PERL5OPT", "PERL5LIB", "PERL5DB", "PERLIO", "PERL_UNICODE", "P
 
 /** The environment of a command as the script that keeps its terminal must get it. */
 export function hideFromPerl(env: Readonly<Record<string, string>>): Record<string, string> {
-  const hidden = Object.entries(env).map(([name, value]) => [
-    OF_PERL.includes(name) ? `VERBATIM_KEPT_${name}` : name,
-    value,
-  ]);
-  return { ...Object.fromEntries(hidden), PERL_BADLANG: "0" };
+  const shown: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(env)) {
+    shown[OF_PERL.includes(name) ? `VERBATIM_KEPT_${name}` : name] = value;
+  }
+  shown["PERL_BADLANG"] = "0";
+  return shown;
 }
 
 /** Finds the mark behind the last words of a command, and keeps it out of what the command said. */
