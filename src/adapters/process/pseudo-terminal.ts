@@ -15,7 +15,7 @@ const SCREEN = /\u001b\[\?(?:1049|1047|47)([hl])/g;
  * What Node cannot do to a terminal, done by perl on descriptor 3, the master: set the size (TIOCSWINSZ), unlock the
  * other side (TIOCSPTLCK) and print its number (TIOCGPTN).
  */
-const SET_UP = String.raw`open(my $m, "+<&=", 3) or die $!;
+const SET_UP = `open(my $m, "+<&=", 3) or die $!;
 ioctl($m, 0x5414, my $size = pack("S4", @ARGV, 0, 0)) or die $!;
 ioctl($m, 0x40045431, my $lock = pack("i", 0)) or die $!;
 ioctl($m, 0x80045430, my $n = pack("i", 0)) or die $!;
