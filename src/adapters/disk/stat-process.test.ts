@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -71,10 +81,22 @@ describe("the process that looks at trees", () => {
     expect(await ask(root, file)).toEqual(folders);
   });
 
-  it("lists a folder that is too young to vouch for its names", async () => {
-    const { root, file } = makeTree("young");
-    const source = { ...file.source, taken: 0 };
-    expect(await ask(root, { ...file, source })).toEqual([]);
+  it("sees a write that kept size and time, by what nobody can set", async () => {
+    const { root, file } = makeTree("same-time");
+    const { atime, mtime } = statSync(join(root, "a/one"));
+    writeFileSync(join(root, "a/one"), "A/ONE");
+    utimesSync(join(root, "a/one"), atime, mtime);
+    expect(await ask(root, file)).toEqual(["a"]);
+  });
+
+  it("lists a folder that is too young to vouch for its names, and believes one that is not", async () => {
+    const { root } = makeTree("young");
+    writeFileSync(join(root, "empty/unseen"), "");
+    const table = readTable(root, { ...HIDDEN, empty: ["unseen"] }, 1000, null, () => false)!;
+    const facts = { context: "", root, hidden: HIDDEN, top: packEntry(table, 0), kept: {}, notes: {} };
+    const file = writeTreeFile(join(base, "young.tree"), { ...facts, taken: Date.now() }, table);
+    expect(await ask(root, file)).toEqual(["empty"]);
+    expect(await ask(root, { ...file, source: { ...file.source, taken: Date.now() + 3_600_000 } })).toEqual([]);
   });
 
   it("says that it cannot tell when the file is another one or cut off", async () => {

@@ -44,6 +44,18 @@ describe("a held folder", () => {
     expect(readdirSync(real.dir).filter((name) => name.startsWith(".tmp"))).toEqual([]);
   });
 
+  it("writes RUN.json last, because it makes the folder a run", async () => {
+    const written: string[] = [];
+    const watched = new HeldFolder({
+      ...real,
+      write: (path) => void written.push(path),
+      writeAll: async (files) => void written.push(...files.map(([path]) => path)),
+    });
+    for (const path of ["RUN.json", "artifacts/a", "events"]) watched.write(path, "");
+    await watched.release();
+    expect(written).toEqual(["artifacts/a", "events", "RUN.json"]);
+  });
+
   it("moves and removes what it holds", async () => {
     held.write("artifacts/a", "1");
     held.write("artifacts/b", "2");
