@@ -2,11 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { CACHE } from "./places.ts";
 import { seededIntegers, seededWords } from "./seed.ts";
 
 const FILE_BYTES = 4_100;
-const CACHE = fileURLToPath(new URL(".cache/", import.meta.url));
 
 export interface Page {
   readonly path: string;

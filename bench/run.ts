@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
 import { type Bench, type Effort, type Result, runBench } from "./harness.ts";
+import { ROOT } from "./places.ts";
 import { formatTable } from "./table.ts";
 
 const USAGE = `npm run bench -- [--only NAME]... [--sizes N,N] [--rounds N] [--out FILE] [--strict] [--list]
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
       only: { type: "string", multiple: true },
       sizes: { type: "string" },
       rounds: { type: "string" },
-      out: { type: "string", default: fileURLToPath(new URL("results.json", import.meta.url)) },
+      out: { type: "string", default: join(ROOT, "bench/results.json") },
       strict: { type: "boolean", default: false },
       list: { type: "boolean", default: false },
       here: { type: "boolean", default: false },
@@ -102,7 +103,7 @@ function runAlone(benches: readonly Bench[]): readonly Result[] {
 /** The benches asked for, or all, by name. Modules that cannot hold what was asked for are not loaded: that takes long. */
 async function loadBenches(only: readonly string[] | undefined): Promise<readonly Bench[]> {
   const folder = new URL("benches/", import.meta.url);
-  const files = sortedByCodePoint(readdirSync(folder).filter((file) => file.endsWith(".ts")));
+  const files = sortedByCodePoint(readdirSync(folder).filter((file) => /\.[jt]s$/.test(file)));
   if (only === undefined) return importBenches(folder, files);
   const mentions = (file: string) => {
     const text = readFileSync(new URL(file, folder), "utf8");

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
+import { BUNDLED, bundle, readPackages } from "./bundle.ts";
 import { ROOT } from "./stages.ts";
 
 /** Files directly under src/ that become entries, where they exist. `main` is the command line. */
@@ -11,7 +12,6 @@ const DIST = join(ROOT, "dist");
 const STAMP = ".build.json";
 
 interface Manifest {
-  readonly dependencies: Record<string, string>;
   readonly exports?: Record<string, unknown>;
 }
 
@@ -26,11 +26,12 @@ async function main(): Promise<void> {
     return;
   }
   const started = performance.now();
+  const sources = Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`]));
   const target = `${DIST}.${process.pid}`;
   try {
     mkdirSync(target, { recursive: true });
     writeLicences(target);
-    await Promise.all([bundle(manifest, entries, target), bundleHook(manifest, target), declare(target)]);
+    await Promise.all([bundle(sources, target), bundleHook(target), declare(target)]);
     writeFileSync(join(target, STAMP), `${JSON.stringify({ inputs, files: listFiles(target) })}\n`);
     replaceDist(target);
   } finally {
@@ -63,9 +64,6 @@ function checkExports(manifest: Manifest, entries: readonly string[]): void {
   }
 }
 
-/** Needed at every start and made of so many files that finding them takes longer than running them (ADR 0016). */
-const BUNDLED = ["zod", "commander"];
-
 /** What is built in keeps its licence beside it. */
 function writeLicences(target: string): void {
   const texts = BUNDLED.map(
@@ -74,38 +72,13 @@ function writeLicences(target: string): void {
   writeFileSync(join(target, "THIRD_PARTY_LICENSES.txt"), texts.join("\n\n"));
 }
 
-async function bundle(manifest: Manifest, entries: readonly string[], target: string): Promise<void> {
-  // Loaded only to build: finding that nothing changed takes half the time without it.
-  const { rolldown } = await import("rolldown");
-  const packages = Object.keys(manifest.dependencies).filter((name) => !BUNDLED.includes(name));
-  const build = await rolldown({
-    cwd: ROOT,
-    input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
-    platform: "node",
-    transform: { target: "node20.19" },
-    external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
-    onLog(level, log, handler) {
-      if (level === "warn") throw new Error(`rolldown: ${log.message}`);
-      handler(level, log);
-    },
-  });
-  await build.write({
-    dir: target,
-    format: "esm",
-    entryFileNames: "[name].js",
-    chunkFileNames: "chunks/[name]-[hash].js",
-    sourcemap: true,
-  });
-  await build.close();
-}
-
 /**
  * The hook door once more, on its own and for `require`: an agent waits for it at every tool call, and the loader of
  * modules takes longer than the judgement. Everything an ordinary call needs is in one file; the rest is beside it.
  */
-async function bundleHook(manifest: Manifest, target: string): Promise<void> {
+async function bundleHook(target: string): Promise<void> {
   const { rolldown } = await import("rolldown");
-  const packages = Object.keys(manifest.dependencies);
+  const packages = readPackages();
   const build = await rolldown({
     cwd: ROOT,
     input: { hook: "src/hook.ts" },
@@ -155,7 +128,7 @@ function hashInputs(): string {
   const hash = createHash("sha256");
   const sources = listFiles(join(ROOT, "src")).filter((file) => !file.endsWith(".test.ts"));
   const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
-  const programs = ["tools/build.ts", "tools/hook-use.cjs", "bin/hook.js"];
+  const programs = ["tools/build.ts", "tools/bundle.ts", "tools/hook-use.cjs", "bin/hook.js"];
   hash.update(process.version);
   for (const file of [...settings, ...programs, ...sources.map((source) => `src/${source}`)]) {
     const bytes = readFileSync(join(ROOT, file));

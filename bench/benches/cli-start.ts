@@ -1,8 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import type { Bench } from "../harness.ts";
-
-const BIN = fileURLToPath(new URL("../../bin/verbatim.js", import.meta.url));
+import { BIN } from "../places.ts";
 
 /** How much the command line adds to the start of Node itself. */
 export const cliStart: Bench = {

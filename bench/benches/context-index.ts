@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { buildIndex } from "../../src/rooms/context/index-build.ts";
 import { type ContextRoom, openRoom } from "../../test/support/context-room.ts";
 import type { Bench } from "../harness.ts";
 import { makePages, openCorpus } from "../markdown-corpus.ts";
+import { ROOT } from "../places.ts";
 
 const CORPUS = "seeded Markdown files of 4.1 kB, ten sections each, 41 MB at 10,000 files";
 const SOURCES = { sources: ["docs/**/*.md"] };
-const PACKER = fileURLToPath(new URL("../node_modules/repomix/bin/repomix.cjs", import.meta.url));
+const PACKER = join(ROOT, "bench/node_modules/repomix/bin/repomix.cjs");
 
 /** Stores without an index, opened beforehand: opening one is not part of a build. */
 async function openRooms(root: string, count: number) {

@@ -2,10 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Bench } from "../harness.ts";
-
-const BIN = fileURLToPath(new URL("../../bin/verbatim.js", import.meta.url));
+import { BIN } from "../places.ts";
 
 const ALLOWED_MS = 60;
 

@@ -11,7 +11,7 @@ import { growthOf, isMet, measure, quantileOf, type Result, ratioOf } from "../.
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 function bench(...args: string[]) {
-  return spawnSync(join(ROOT, "node_modules/.bin/tsx"), ["bench/run.ts", ...args], { cwd: ROOT, encoding: "utf8" });
+  return spawnSync(join(ROOT, "node_modules/.bin/tsx"), ["tools/bench.ts", ...args], { cwd: ROOT, encoding: "utf8" });
 }
 
 describe("npm run bench", () => {
