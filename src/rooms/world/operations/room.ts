@@ -5,6 +5,9 @@ import type { Beats } from "../service/beats.ts";
 import { parseState } from "../service/state.ts";
 import type { WorldPorts, WorldStore } from "../service/world-ports.ts";
 
+/** Largest export that is read. */
+export const MAX_WORLD_FILE = 1024 * 1024 * 1024;
+
 /** What the operations of the room run on. */
 export interface WorldRoom extends WorldPorts {
   readonly beats: Beats;

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { decodeUtf8 } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { decodeBase64 } from "../../../core/trust/base64.ts";
+import { MAX_IMPORT_BYTES } from "../import/read.ts";
+import { importWorld } from "../service/history.ts";
+import { importFile } from "../service/imports.ts";
+import { WORLD_FORMAT } from "../service/world-file.ts";
+import { findWorldId, MAX_WORLD_FILE, type WorldRoom, worldField } from "./room.ts";
+
+const importedSchema = z.strictObject({
+  world_id: z.string(),
+  format: z.string(),
+  preview: z.boolean(),
+  people: z.array(z.strictObject({ person_id: z.string(), display_name: z.string() })),
+  lines: z.array(
+    z.strictObject({
+      channel: z.string(),
+      author: z.string(),
+      text: z.string(),
+      scope: z.string(),
+      visible_to: z.array(z.string()),
+      from: z.string(),
+    }),
+  ),
+  not_imported: z.array(z.string()),
+  entries: z.int(),
+  head_hash: z.string().nullable(),
+});
+
+const importOptions = {
+  world: worldField,
+  preview: z.boolean().default(false).describe("Only show what would be written."),
+  as: z.string().optional().describe("Import an exported world under this id."),
+  lore: z.enum(["world", "public"]).default("world").describe("Who may know lore: the narration only, or everybody."),
+  no_enter: z.boolean().default(false).describe("The person of a card does not enter the room."),
+  keep_macros: z.boolean().default(false).describe("Leave {{char}} and {{user}} as they are."),
+  key: z.string().min(1).max(100).optional().describe("Idempotency key: the same one is answered once."),
+};
+const importOptionsSchema = z.strictObject(importOptions);
+type ImportOptions = z.output<typeof importOptionsSchema>;
+
+async function importBytes(
+  room: WorldRoom,
+  bytes: Uint8Array,
+  options: ImportOptions,
+): Promise<z.input<typeof importedSchema>> {
+  const text = decodeUtf8(bytes);
+  if (text?.startsWith("{") === true && text.slice(0, 400).includes(`"${WORLD_FORMAT}"`)) {
+    const done = await importWorld(room, text, options.as ?? null, options.preview);
+    const none = { people: [], lines: [], not_imported: [] };
+    const { world_id, preview, entries, head_hash } = done;
+    return { world_id, format: "WORLD", preview, entries, head_hash, ...none };
+  }
+  const how = {
+    preview: options.preview,
+    lore: options.lore,
+    enter: !options.no_enter,
+    expand_names: !options.keep_macros,
+  };
+  const done = await importFile(room, await findWorldId(room, options.world), bytes, how, options.key ?? null);
+  return {
+    world_id: done.world_id,
+    format: done.version,
+    preview: options.preview,
+    people: [...done.people],
+    lines: done.lines.map(({ channel, author, text: line, visibility, from }) => ({
+      channel,
+      author: author.author_id,
+      text: line,
+      scope: visibility.scope,
+      visible_to: [...visibility.visible_to],
+      from,
+    })),
+    not_imported: [...done.not_imported],
+    entries: options.preview ? 0 : done.lines.length,
+    head_hash: null,
+  };
+}
+
+export const importOperation = defineOperation({
+  name: "world.import",
+  summary: "Brings in a card, a lorebook, a chat, or an exported world from a file.",
+  effect: "append",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ file: z.string().min(1).describe("File to read; - is standard input."), ...importOptions }),
+  output: importedSchema,
+  run: async (room: WorldRoom, { file, ...options }) =>
+    importBytes(room, await room.files.read(file, MAX_WORLD_FILE), options),
+});
+
+export const importBase64 = defineOperation({
+  name: "world.import-bytes",
+  summary: "Brings in a card, a lorebook, a chat, or an exported world that is sent along.",
+  effect: "append",
+  input: z.strictObject({ base64: z.string().describe("The file in base64."), ...importOptions }),
+  output: importedSchema,
+  async run(room: WorldRoom, { base64, ...options }) {
+    const bytes = decodeBase64(base64);
+    if (bytes === null) throw new VerbatimError("INPUT_INVALID", { message: "not base64", where: "/base64" });
+    if (bytes.length > MAX_IMPORT_BYTES) throw new VerbatimError("IMPORT_TOO_LARGE");
+    return importBytes(room, bytes, options);
+  },
+});
