@@ -9,7 +9,11 @@ interface Zone {
   readonly offsets: Map<number, number>;
 }
 
-/** The time zones this Node knows. */
+// Abbreviations that ICU knows beside the IANA names, some with a meaning nobody expects: its BST is in Asia.
+const NOT_IANA =
+  /^(?:A[CE]T|AGT|ART|AST|B[ES]T|CAT|C[NST]T|CTT|EAT|ECT|I[ES]T|JST|MIT|N[ES]T|P[LNRS]T|SST|VST|SystemV\/.*)$/i;
+
+/** The time zones this Node knows by their IANA names. */
 export function makeZones(): Zones {
   const zones = new Map<string, Zone | null>();
   const find = (name: string): Zone | null => {
@@ -27,7 +31,8 @@ export function makeZones(): Zones {
       if (zone === null) throw new RangeError(`unknown time zone ${name}`);
       const known = zone.offsets.get(ms);
       if (known !== undefined) return known;
-      const offset = Math.trunc(localMs(zone.format, ms) / MINUTE - Math.floor(ms / 1000) * (1000 / MINUTE));
+      const second = Math.floor(ms / 1000) * 1000;
+      const offset = Math.trunc((localMs(zone.format, second) - second) / MINUTE);
       if (zone.offsets.size >= KEEP) zone.offsets.clear();
       zone.offsets.set(ms, offset);
       return offset;
@@ -36,6 +41,7 @@ export function makeZones(): Zones {
 }
 
 function makeZone(name: string): Zone | null {
+  if (NOT_IANA.test(name)) return null;
   try {
     const format = new Intl.DateTimeFormat("en-US-u-ca-iso8601-nu-latn", {
       timeZone: name,
@@ -56,10 +62,10 @@ function makeZone(name: string): Zone | null {
   }
 }
 
-/** Milliseconds of the local fields, as if they were UTC, at the whole second of an instant. */
-function localMs(format: Intl.DateTimeFormat, ms: number): number {
+/** Milliseconds of the local fields, as if they were UTC, at a whole second. */
+function localMs(format: Intl.DateTimeFormat, second: number): number {
   const parts: Record<string, string> = {};
-  for (const { type, value } of format.formatToParts(Math.floor(ms / 1000) * 1000)) parts[type] = value;
+  for (const { type, value } of format.formatToParts(second)) parts[type] = value;
   const year = parts["era"]?.startsWith("B") === true ? 1 - Number(parts["year"]) : Number(parts["year"]);
   const date = new Date(0);
   date.setUTCFullYear(year, Number(parts["month"]) - 1, Number(parts["day"]));
