@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import { Beats } from "../../src/rooms/world/service/beats.ts";
+import { setPresence } from "../../src/rooms/world/service/people.ts";
 import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
 import { readPage } from "../../src/rooms/world/service/views.ts";
 import type { WorldPorts, WorldStore } from "../../src/rooms/world/service/world-ports.ts";
-import { setPresence } from "../../src/rooms/world/service/worlds.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openApp } from "../../src/app/app.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
-import { makeToken, setPresence } from "../../src/rooms/world/service/worlds.ts";
+import { makeToken, setPresence } from "../../src/rooms/world/service/people.ts";
 import { ListedModel, openWorlds, type TestWorlds } from "./world.ts";
 import { type CanaryDoor, openDoor, toApp } from "./world-canary-door.ts";
 import { callTools, listResources } from "./world-canary-mcp.ts";

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setPresence } from "../../src/rooms/world/service/people.ts";
 import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
 import { readPage } from "../../src/rooms/world/service/views.ts";
-import { setPresence } from "../../src/rooms/world/service/worlds.ts";
 import { envelope, makeHarbour, openWorlds } from "./world.ts";
 
 const CHILD = fileURLToPath(new URL("world-child.ts", import.meta.url));

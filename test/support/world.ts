@@ -11,8 +11,9 @@ import { zlibInflater } from "../../src/adapters/zlib/inflater.ts";
 import { openStore } from "../../src/app/store.ts";
 import type { Models } from "../../src/rooms/world/ports.ts";
 import { Beats } from "../../src/rooms/world/service/beats.ts";
+import type { NewPerson } from "../../src/rooms/world/service/people.ts";
 import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../src/rooms/world/service/world-ports.ts";
-import { createWorld, type NewPerson } from "../../src/rooms/world/service/worlds.ts";
+import { createWorld } from "../../src/rooms/world/service/worlds.ts";
 import { BYTES_BY_THREE } from "../../src/rooms/world/tokens.ts";
 
 /** A model that answers from a list and remembers what it was sent. */

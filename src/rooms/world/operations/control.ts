@@ -1,19 +1,11 @@
 import { z } from "zod";
 import { parseJson } from "../../../core/canonical/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
+import { addPerson, makeToken, namePerson, setPresence, startScene } from "../service/people.ts";
+import { addCalendarItem, addMessage, closeCalendarItem } from "../service/pocket-writing.ts";
 import { loadWorld } from "../service/reading.ts";
 import { worldTime } from "../service/views.ts";
-import {
-  addCalendarItem,
-  addMessage,
-  addPerson,
-  changeSettings,
-  closeCalendarItem,
-  makeToken,
-  namePerson,
-  setPresence,
-  startScene,
-} from "../service/worlds.ts";
+import { changeSettings } from "../service/worlds.ts";
 import { timePolicySchema } from "../settings.ts";
 import { findWorldId, type WorldRoom, worldField } from "./room.ts";
 

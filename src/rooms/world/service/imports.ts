@@ -7,9 +7,9 @@ import { formatInstant } from "../time/instant.ts";
 import { toWriteBundle } from "./bundle.ts";
 import { appendRecord } from "./commit.ts";
 import { controlWorld } from "./control.ts";
+import { MAX_PEOPLE } from "./people.ts";
 import { loadWorld } from "./reading.ts";
 import type { WorldPorts } from "./world-ports.ts";
-import { MAX_PEOPLE } from "./worlds.ts";
 
 export interface Imported extends ImportPlan {
   readonly world_id: string;
