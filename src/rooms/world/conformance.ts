@@ -1,30 +1,21 @@
 import {
-  formatCanonical,
   hashCanonical,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
   utf8Length,
 } from "../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { fromHex } from "../../core/hex.ts";
-import type { SyncCrypto } from "../../core/ports.ts";
-import { type Author, type Cast, defaultVisibility } from "./cast.ts";
-import type { CheckContext, LedgerEntry } from "./check/context.ts";
-import { checkEntry } from "./check/entry.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { type Author, defaultVisibility } from "./cast.ts";
 import { bodyOf, checkEnvelope } from "./check/envelope.ts";
-import { checkCapsule, checkRehydration, checkRetrievalPack, checkSceneAnchor } from "./check/packs.ts";
-import { checkProjectionOutput } from "./check/projection-output.ts";
-import { checkToolRequest } from "./check/tool-request.ts";
-import { checkWriteBundle } from "./check/write-bundle.ts";
-import { gate, type View } from "./gate.ts";
-import { claim, type InvocationRow, isHolder } from "./idempotency.ts";
+import { beatLoop, idempotency, outputContext, toOutputAnswer } from "./conformance-beats.ts";
+import { judgeContract } from "./conformance-contract.ts";
+import { type Area, readCast, readEntries, readKey, readView, type WorldAreaPorts } from "./conformance-input.ts";
+import { gate } from "./gate.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "./ids.ts";
 import { readCard } from "./import/card.ts";
 import { toPersonId } from "./import/person-id.ts";
 import { buildRehydration, isTriggered, triggerAt, tryPacks, usableTokens } from "./packs/rehydration.ts";
-import type { Graphemes, Zones } from "./ports.ts";
 import { inOrder, projectEntries, surfaceOf } from "./projection.ts";
 import { toExcerpt } from "./retrieval/excerpt.ts";
 import { searchEntries, toSearchPack } from "./retrieval/search.ts";
@@ -32,17 +23,7 @@ import { queryTerms, termsOf } from "./retrieval/terms.ts";
 import { type ClockDeclaration, type ClockState, moveClock } from "./time/clock.ts";
 import { formatInstant, parseInstant, parseWritten, requireZone, toInstant } from "./time/instant.ts";
 import { BYTES_BY_THREE } from "./tokens.ts";
-import { runBeat } from "./writer/beat-loop.ts";
-import { MAX_LEVELS, type Pass, readWriterOutput, type WriterOutput } from "./writer/output.ts";
-
-/** What the areas of the room need besides their input. */
-export interface WorldAreaPorts {
-  readonly crypto: SyncCrypto;
-  readonly zones: Zones;
-  readonly graphemes: Graphemes;
-}
-
-type Area = (input: JsonObject, ports: WorldAreaPorts) => JsonValue | Promise<JsonValue>;
+import { readWriterOutput } from "./writer/output.ts";
 
 /** Answers a vector of the room; a coded error is answered with its pointer and HTTP status. */
 export const WORLD_AREAS: Readonly<Record<string, Area>> = Object.fromEntries(
@@ -135,71 +116,6 @@ function areas(): Record<string, Area> {
   };
 }
 
-function readCast(input: JsonObject): Cast {
-  const world = input["world"] as unknown as Omit<Cast, "people"> & {
-    readonly people: Readonly<Record<string, string>>;
-  };
-  return { ...world, people: new Map(Object.entries(world.people)) };
-}
-
-function readView(input: JsonObject): View {
-  return input["view"] as unknown as View;
-}
-
-function readEntries(input: JsonObject, name = "entries"): readonly LedgerEntry[] {
-  return (input[name] ?? []) as unknown as readonly LedgerEntry[];
-}
-
-function readKey(input: JsonObject) {
-  return { world_id: String(input["world_id"]), key: fromHex(String(input["world_key_hex"])) ?? new Uint8Array() };
-}
-
-function judgeContract(input: JsonObject, ports: WorldAreaPorts): JsonValue {
-  const value = typeof input["raw"] === "string" ? parseJson(input["raw"], { maxDepth: MAX_LEVELS }) : input["value"]!;
-  const given = (isJsonObject(input["context"]) ? input["context"] : {}) as unknown as Partial<CheckContext> & {
-    readonly entries?: readonly LedgerEntry[];
-  };
-  const { entries, ...rest } = given;
-  const context: CheckContext = {
-    ...rest,
-    cast: readCast(input),
-    zones: ports.zones,
-    graphemes: ports.graphemes,
-    ...(entries === undefined ? {} : { entries: new Map(entries.map((entry) => [entry.entry_id, entry])) }),
-  };
-  switch (input["contract"]) {
-    case "invocation_envelope":
-      return { valid: true, normalized: checkEnvelope(value, context) as unknown as JsonValue };
-    case "write_bundle":
-      checkWriteBundle(value, context);
-      break;
-    case "write_entry":
-      checkEntry(value, context);
-      break;
-    case "projection_output":
-      checkProjectionOutput(value, context);
-      break;
-    case "tool_request":
-      checkToolRequest(value, context);
-      break;
-    case "retrieval_result_pack":
-      checkRetrievalPack(value, context);
-      break;
-    case "scene_anchor_pack":
-      checkSceneAnchor(value, context);
-      break;
-    case "rehydration_pack":
-      checkRehydration(value, context);
-      break;
-    case "capsule_pack":
-      checkCapsule(value, context);
-      break;
-    default:
-      throw new VerbatimError("CONTRACT_UNKNOWN");
-  }
-  return { valid: true };
-}
-
 function project(input: JsonObject): JsonValue {
   const options = input["options"] as unknown as Partial<Parameters<typeof projectEntries>[3]>;
   const projected = projectEntries(readCast(input), String(input["viewer"]), readEntries(input), {
@@ -251,123 +167,6 @@ function clock(input: JsonObject, { zones }: WorldAreaPorts): JsonValue {
     time_ms: time === null ? null : parseInstant(time, "/time"),
   }));
   return moveClock(zones, state, input["invocation"] as unknown as ClockDeclaration, items) as unknown as JsonValue;
-}
-
-function outputContext(input: JsonObject, { zones }: WorldAreaPorts) {
-  const context = input["context"] as unknown as {
-    readonly actor: string;
-    readonly pass: Pass;
-    readonly request_id: string;
-    readonly now_ms: number;
-  };
-  return { ...context, cast: readCast(input), zones };
-}
-
-function toOutputAnswer(output: WriterOutput): JsonValue {
-  switch (output.result) {
-    case "ACCEPTED":
-      return { result: output.result, entries: output.entries as unknown as JsonValue };
-    case "TOOL_REQUEST":
-      return { result: output.result, normalized: { ...output.request } };
-    case "SILENCE":
-      return { result: output.result };
-    default:
-      return { result: output.result, error: { ...output.error } };
-  }
-}
-
-interface ScriptedAnswer {
-  readonly raw?: string;
-  readonly error?: "DOWN";
-  readonly elapsed_ms?: number;
-}
-
-async function beatLoop(input: JsonObject, ports: WorldAreaPorts): Promise<JsonValue> {
-  const { actor, pass, request_id, now_ms, cast, zones } = outputContext(input, ports);
-  const answers = [...(input["writer_outputs"] as unknown as readonly ScriptedAnswer[])];
-  const text = String(input["input_text"] ?? "");
-  let elapsed = 0;
-  const outcome = await runBeat(
-    {
-      cast,
-      zones,
-      request_id,
-      now_ms,
-      limits: { max_calls: 4, beat_bytes: 24_576, wall_ms: 30_000 },
-      passes: [{ actor, pass }],
-    },
-    {
-      elapsed: () => elapsed,
-      async call() {
-        const { raw, elapsed_ms = 0 } = answers.shift() ?? {};
-        elapsed += elapsed_ms;
-        return raw === undefined ? { error: "DOWN" } : { raw };
-      },
-      runTool: async () => ({ value: {}, bytes: 0 }),
-      fit: () => null,
-    },
-  );
-  const author: Author = { author_id: cast.operator_id, author_class: "OPERATOR" };
-  const user = { author, channel: "USER", text, visibility: defaultVisibility(cast, author) };
-  const committed = [...(text === "" ? [] : [user]), ...outcome.lines];
-  const isNothing = outcome.result === "WRITER_UNAVAILABLE" && committed.length === 0;
-  return {
-    http: isNothing ? 503 : 200,
-    beat_result: outcome.result,
-    ...(outcome.error === null ? {} : { error: { ...outcome.error } }),
-    calls: outcome.calls,
-    tool_calls: outcome.tool_calls,
-    reasked: outcome.reasked,
-    steps: outcome.steps,
-    committed_entries: committed as unknown as JsonValue,
-    bundles: committed.length > 0 ? 1 : 0,
-  };
-}
-
-interface IdempotencyStep {
-  readonly op: "claim" | "commit" | "heartbeat" | "release" | "crash";
-  readonly world: string;
-  readonly request_id: string;
-  readonly body: string;
-  readonly fence: number;
-  readonly outcome: string;
-  readonly wrote?: boolean;
-  readonly now: number;
-}
-
-function idempotency(input: JsonObject): JsonValue {
-  const leaseMs = Number(input["lease_ms"]);
-  const rows = new Map<string, InvocationRow & { readonly outcome: string }>();
-  let bundles = 0;
-  const results = (input["steps"] as unknown as readonly IdempotencyStep[]).map((step): JsonValue => {
-    const key = formatCanonical([step.world, step.request_id]);
-    const row = rows.get(key) ?? null;
-    if (step.op === "crash") return { result: "NOTHING" };
-    if (step.op === "claim") {
-      const verdict = claim(row, step.body, step.now, leaseMs);
-      if ("row" in verdict) {
-        rows.set(key, { ...verdict.row, outcome: "" });
-        return { result: verdict.result, fence: verdict.row.fence };
-      }
-      if (verdict.result === "REPLAY") return { result: "REPLAY", http: 200, outcome: row!.outcome };
-      if (verdict.result === "IN_PROGRESS") return { result: "IN_PROGRESS", http: 202 };
-      return { result: "BODY_MISMATCH", http: 409, error: { code: "IDEMPOTENCY_BODY_MISMATCH" } };
-    }
-    if (row === null || !isHolder(row, step.fence)) return { result: "FENCED" };
-    if (step.op === "heartbeat") {
-      const lease_until = step.now + leaseMs;
-      rows.set(key, { ...row, lease_until });
-      return { result: "EXTENDED", lease_until };
-    }
-    if (step.op === "release") {
-      rows.set(key, { ...row, status: "RELEASED" });
-      return { result: "RELEASED" };
-    }
-    if (step.wrote !== false) bundles++;
-    rows.set(key, { ...row, status: "DONE", outcome: step.outcome });
-    return { result: "COMMITTED", http: 200, outcome: step.outcome };
-  });
-  return { bundles, results };
 }
 
 function rehydrationPack(input: JsonObject): JsonValue {
