@@ -3,17 +3,7 @@ import { isSomebody } from "../cast.ts";
 import { isAllowed } from "../gate.ts";
 import { SEARCH_EXCERPT, toExcerpt } from "../retrieval/excerpt.ts";
 import { type CheckContext, type LedgerEntry, requestId, timeText } from "./context.ts";
-import {
-  boolean,
-  optional,
-  PERSON_PATTERN,
-  readObject,
-  refuse,
-  requireArray,
-  required,
-  shortId,
-  text,
-} from "./fields.ts";
+import { boolean, optional, readObject, refuse, requireArray, required, shortId, text } from "./fields.ts";
 import { lintPack } from "./lint.ts";
 
 export interface RetrievalResult {
@@ -159,9 +149,8 @@ export function checkCapsule(value: JsonValue, context: CheckContext): CapsulePa
     capsule_id: required(text()),
     person_id: required(
       text({
-        pattern: PERSON_PATTERN,
         rule(id, where) {
-          if (!isSomebody(context.cast, id)) refuse("PERSON_UNKNOWN", where, `${id} is nobody here`);
+          if (!isSomebody(context.cast, id)) refuse("PERSON_UNKNOWN", where, `${JSON.stringify(id)} is nobody here`);
           person = id;
         },
       }),

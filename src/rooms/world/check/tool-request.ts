@@ -6,7 +6,6 @@ import {
   type Field,
   optional,
   optionalObject,
-  PERSON_PATTERN,
   readObject,
   refuse,
   required,
@@ -77,16 +76,15 @@ function readTool(value: JsonValue, where: string, context: Context): Omit<ToolR
       readObject(constraints, at, {
         time_window: optionalObject(readWindow),
         limit: withDefault(readLimit, () => DEFAULT_LIMIT),
-        person_id: optional(
-          text({ pattern: PERSON_PATTERN, rule: (id, place) => requireSomebody(context, id, place) }),
-        ),
+        person_id: {
+          read: (id: JsonValue, place: string): string | null => readSomebody(context, id, place),
+          absent: (place: string) =>
+            name === "CAPSULE_GET" ? refuse("FIELD_MISSING", place, "a capsule is of a person") : null,
+        },
       }),
     ),
   });
   const { time_window, limit, person_id } = tool.constraints;
-  if (tool.name === "CAPSULE_GET" && person_id === null) {
-    refuse("FIELD_MISSING", `${where}/constraints/person_id`, "a capsule is of a person");
-  }
   return { name: tool.name, query_text: tool.query_text, limit, person_id, ...time_window };
 }
 
@@ -130,6 +128,7 @@ function requireView({ actor }: Context, value: string, where: string): void {
   refuse("KNOWLEDGE_VIEW_DENIED", where, `must be ${actor}`);
 }
 
-function requireSomebody({ cast }: Context, id: string, where: string): void {
-  if (!isSomebody(cast, id)) refuse("PERSON_UNKNOWN", where, `${id} is nobody here`);
+function readSomebody({ cast }: Context, value: JsonValue, where: string): string {
+  const id = text()(value, where);
+  return isSomebody(cast, id) ? id : refuse("PERSON_UNKNOWN", where, `${JSON.stringify(id)} is nobody here`);
 }
