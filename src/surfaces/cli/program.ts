@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { App } from "../../app/app-type.ts";
 import type { Operation } from "../../core/operation.ts";
 import { type GeneratedFlag, toFlags } from "./flags.ts";
-import type { Verb } from "./verb.ts";
+import type { Noun, Verb } from "./verb.ts";
 
 /** What the command line asked for. */
 export interface Request {
@@ -15,7 +15,7 @@ export interface Request {
 export async function buildProgram(
   noun: string,
   summary: string,
-  verbs: readonly Verb<never>[],
+  { verbs, groups = {} }: Noun,
   app: App,
   onRequest: (request: Request) => void,
 ): Promise<Command> {
@@ -29,9 +29,9 @@ export async function buildProgram(
     const isShared = verb.path.length === 0 && verbs.length > 1;
     addVerb(toCommand(top, verb), verb, operation, isShared, onRequest);
   }
-  // A word that only groups verbs is described by them.
+  // A word that only groups verbs is described by them, unless its noun knows better.
   for (const group of top.commands.filter((one) => one.description() === "")) {
-    group.description(group.commands.map((one) => one.description()).join(" "));
+    group.description(groups[group.name()] ?? group.commands.map((one) => one.description()).join(" "));
   }
   addGlobalFlags(program);
   return program;
@@ -76,7 +76,7 @@ function addVerb(
   isShared: boolean,
   onRequest: (request: Request) => void,
 ): void {
-  command.description(operation.summary);
+  command.description(verb.summary ?? operation.summary);
   for (const arg of verb.args ?? []) {
     const dots = arg.variadic === true ? "..." : "";
     command.argument(arg.optional === true ? `[${arg.label}${dots}]` : `<${arg.label}${dots}>`);

@@ -138,9 +138,15 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
   let request: Request | undefined;
   const at = line.words.indexOf(entry.noun);
   const words = [entry.noun, ...line.words.slice(0, at), ...line.words.slice(at + 1)];
-  const program = await buildProgram(entry.noun, entry.summary, meantVerbs(noun.verbs, words), app, (asked) => {
-    request = asked;
-  });
+  const program = await buildProgram(
+    entry.noun,
+    entry.summary,
+    { ...noun, verbs: meantVerbs(noun.verbs, words) },
+    app,
+    (asked) => {
+      request = asked;
+    },
+  );
   const said: string[] = [];
   const help: string[] = [];
   forAll(program, (command) =>

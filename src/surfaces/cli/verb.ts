@@ -26,6 +26,8 @@ export interface Verb<Output = unknown> {
   /** What the words before the last one do when nothing follows them. */
   readonly isDefault?: true;
   readonly operation: string;
+  /** What help says, where the operation's own summary says too little. */
+  readonly summary?: string;
   readonly args?: readonly ArgHint[];
   readonly flags?: Readonly<Record<string, FlagHint>>;
   /** Input fields the command line decides by itself. */
@@ -42,6 +44,8 @@ export interface Verb<Output = unknown> {
 /** The verbs of one noun. */
 export interface Noun {
   readonly verbs: readonly Verb<never>[];
+  /** What help says about a word that only groups verbs. */
+  readonly groups?: Readonly<Record<string, string>>;
 }
 
 /** Checks a verb's hints while forgetting the type of its output. */

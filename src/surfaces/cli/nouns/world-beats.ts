@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { App } from "../../../app/app-type.ts";
+import { decodeUtf8 } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
@@ -16,7 +18,10 @@ interface Answer {
   readonly result: string;
   readonly code: string | null;
   readonly replayed: boolean;
-  readonly output: { readonly stream: { readonly entries: readonly Line[]; readonly cursor_after: string | null } };
+  readonly output: {
+    readonly stream: { readonly entries: readonly Line[]; readonly cursor_after: string | null };
+    readonly pocket: { readonly clock: { readonly world_time: string | null; readonly timezone: string | null } };
+  };
 }
 
 interface Page {
@@ -37,12 +42,14 @@ interface Time {
 const WORDS: Readonly<Record<string, string>> = {
   WROTE: "written",
   SILENCE: "nothing was said",
-  PROPOSAL_REJECTED: "the writer's proposal was refused; your line was kept",
-  WRITER_OUTPUT_INVALID: "the writer's answer could not be read; your line was kept",
-  TOOL_BUDGET_SPENT: "the writer kept asking; your line was kept",
-  WRITER_UNAVAILABLE: "the writer cannot be reached; your line was kept",
-  WRITER_CANCELLED: "stopped; your line was kept",
+  PROPOSAL_REJECTED: "the writer's proposal was refused",
+  WRITER_OUTPUT_INVALID: "the writer's answer could not be read",
+  TOOL_BUDGET_SPENT: "the writer kept asking",
+  WRITER_UNAVAILABLE: "the writer cannot be reached",
+  WRITER_CANCELLED: "stopped",
 };
+/** Results after which an operator wants to know what became of their own line. */
+const FAILED: ReadonlySet<string> = new Set(Object.keys(WORDS).filter((one) => one !== "WROTE" && one !== "SILENCE"));
 
 /** Prints lines: PEOPLE with the name above, the others bare. */
 export function printLines(lines: readonly Line[], io: Io): void {
@@ -52,12 +59,25 @@ export function printLines(lines: readonly Line[], io: Io): void {
   }
 }
 
-function renderAnswer({ output, result, code, replayed }: Answer, io: Io): void {
+function renderAnswer(answer: Answer, io: Io): void {
+  renderResult(answer, io, "");
+}
+
+function renderSaid(answer: Answer, io: Io): void {
+  renderResult(answer, io, FAILED.has(answer.result) ? "; your line was kept" : "");
+}
+
+/** A declaration is a beat like any other; where the clock stands now is what it was for. */
+function renderDeclared(answer: Answer, io: Io): void {
+  const { world_time, timezone } = answer.output.pocket.clock;
+  renderResult(answer, io, world_time === null ? "" : `; clock ${world_time} (${timezone})`);
+}
+
+function renderResult({ output, result, code, replayed }: Answer, io: Io, besides: string): void {
   printLines(output.stream.entries, io);
   const cursor = output.stream.cursor_after === null ? "" : `; cursor ${output.stream.cursor_after}`;
-  io.note(
-    `${WORDS[result] ?? result}${code === null ? "" : ` (${code})`}${replayed ? "; answered before" : ""}${cursor}`,
-  );
+  const why = code === null ? "" : ` (${code})`;
+  io.note(`${WORDS[result] ?? result}${why}${besides}${replayed ? "; answered before" : ""}${cursor}`);
 }
 
 /** Streams that go on after their first page. */
@@ -103,7 +123,7 @@ export const BEAT_VERBS: readonly Verb<never>[] = [
       const text = input["text"] === "-" ? await readInput() : input["text"];
       return withRequestId({ ...input, text }, io);
     },
-    render: renderAnswer,
+    render: renderSaid,
   }),
   defineVerb<Answer>({
     path: ["beat"],
@@ -141,31 +161,34 @@ export const BEAT_VERBS: readonly Verb<never>[] = [
   }),
   defineVerb<Answer>({
     path: ["time", "declare"],
+    summary: "Declares the time of the world: a beat without a word at that time, never before the clock.",
     operation: "world.beat",
     args: [{ field: "at", label: "TIME" }],
     flags: { pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time declare 2026-01-01T22:00 --timezone Europe/London"],
     lines: "json",
     prepare: withRequestId,
-    render: renderAnswer,
+    render: renderDeclared,
   }),
   defineVerb<Answer>({
     path: ["time", "pause"],
+    summary: "Stops the clock of the world, by a beat without a word. A declared time still moves it.",
     operation: "world.beat",
     flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time pause"],
     lines: "json",
     prepare: async (input, io) => withRequestId({ ...input, pause: true }, io),
-    render: renderAnswer,
+    render: renderDeclared,
   }),
   defineVerb<Answer>({
     path: ["time", "resume"],
+    summary: "Lets the clock of the world go on from where it stands, by a beat without a word.",
     operation: "world.beat",
     flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time resume"],
     lines: "json",
     prepare: async (input, io) => withRequestId({ ...input, resume: true }, io),
-    render: renderAnswer,
+    render: renderDeclared,
   }),
   defineVerb<Time>({
     path: ["time", "policy"],
@@ -183,5 +206,8 @@ function renderTime({ world_time, timezone, paused, policy }: Time, io: Io): voi
 async function readInput(): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of process.stdin) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString("utf8");
+  const text = decodeUtf8(Buffer.concat(parts));
+  // Replacing what cannot be read would keep another text than the one that was given.
+  if (text === null) throw new VerbatimError("TEXT_NOT_WELL_FORMED", { message: "the input is not UTF-8", where: "-" });
+  return text;
 }

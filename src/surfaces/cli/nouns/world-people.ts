@@ -89,9 +89,9 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     render({ capsule_id, sections }, io) {
       for (const { text, provenance } of sections) {
         if (text !== "") io.line(shown(text));
-        io.note(
-          `${capsule_id} from ${provenance.used_entry_ids.length} entries: ${provenance.used_entry_ids.join(" ")}`,
-        );
+        const ids = provenance.used_entry_ids;
+        if (ids.length === 0) io.note(`${capsule_id}: no line of theirs is known here`);
+        else io.note(`${capsule_id} from ${ids.length === 1 ? "1 entry" : `${ids.length} entries`}: ${ids.join(" ")}`);
       }
     },
   }),

@@ -35,6 +35,11 @@ interface Story {
 }
 
 export const noun: Noun = {
+  groups: {
+    time: "The clock: show, declare, pause, resume, policy.",
+    people: "The people: list, add, name, presence, token.",
+    pocket: "Calendar and messages: show, event, close, message.",
+  },
   verbs: [
     defineVerb<{ readonly world_id: string; readonly title: string; readonly next: string }>({
       path: ["new"],

@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runInProcess } from "../support/cli-in-process.ts";
+
+// The verbs of the world room as somebody types them; what they mean is tested where the room is.
+
+let root: string;
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-world-cli-")));
+  const made = await run("new", "Gull Rock", "--person", "ANA=Ana", "--timezone", "UTC", "--start", "2026-01-01T07:30");
+  expect(made.exit, made.stderr).toBe(0);
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const run = (...line: string[]) => runInProcess(["world", ...line], root);
+
+describe("help", () => {
+  it("says in one sentence what each word is for", async () => {
+    const { stdout } = await run("--help");
+    const text = stdout.replace(/\s+/g, " ");
+    for (const sentence of [
+      "The clock: show, declare, pause, resume, policy.",
+      "The people: list, add, name, presence, token.",
+      "Calendar and messages: show, event, close, message.",
+    ]) {
+      expect(text).toContain(sentence);
+    }
+    expect(text.match(/Lets a beat pass without a word\./g)).toHaveLength(1);
+  });
+
+  it("tells the beats of a clock apart", async () => {
+    const text = (await run("time", "--help")).stdout.replace(/\s+/g, " ");
+    expect(text).toContain("Declares the time of the world");
+    expect(text).toContain("Stops the clock of the world");
+    expect(text).toContain("Lets the clock of the world go on");
+  });
+});
+
+describe("time", () => {
+  it("says where the clock stands after a declaration, on the line that is not part of the story", async () => {
+    const { exit, stdout, stderr } = await run("time", "declare", "2026-01-01T09:15");
+    expect(exit).toBe(0);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("nothing was said; clock 2026-01-01T09:15:00+00:00 (UTC)");
+  });
+});
+
+describe("a proposal that is refused", () => {
+  it("keeps a line that was said, and speaks of none where none was said", async () => {
+    const script = join(root, "script.jsonl");
+    const wrong = '{"when":{"any":true},"output":{"proposed_write_bundle":{"entries":[{}]}}}';
+    writeFileSync(script, `${wrong}\n${wrong}\n`);
+    expect((await run("new", "Other", "--script", script)).exit).toBe(0);
+    const said = await run("say", "Hello.", "--world", "w_other");
+    expect(said.stdout).toBe("Hello.\n");
+    expect(said.stderr).toContain("the writer's proposal was refused (FIELD_MISSING); your line was kept; cursor");
+    const beat = await run("beat", "--world", "w_other");
+    expect(beat.stdout).toBe("");
+    expect(beat.stderr).toContain("the writer's proposal was refused (FIELD_MISSING); cursor");
+  });
+});
+
+describe("capsule", () => {
+  it("of somebody without lines says so", async () => {
+    const { exit, stdout, stderr } = await run("capsule", "ANA");
+    expect([exit, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/^cap:ANA:[0-9a-f]{16}: no line of theirs is known here$/m);
+  });
+});
+
+describe("say -", () => {
+  it("refuses bytes that are no text instead of keeping others", async () => {
+    const program = fileURLToPath(new URL("../support/run-verbatim.ts", import.meta.url));
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["--import", "tsx", program, "-C", root, "world", "say", "-"],
+      { input: Buffer.from([0x61, 0xff]), env: { ...process.env, HOME: root }, encoding: "utf8" },
+    );
+    expect(stderr).toContain("TEXT_NOT_WELL_FORMED");
+    expect(status).toBe(2);
+    expect((await run("stream")).stdout).toBe("");
+  });
+});
