@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openApp } from "../../src/app/app.ts";
+import { VerbatimError } from "../../src/core/errors/index.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
 import { makeToken, setPresence } from "../../src/rooms/world/service/people.ts";
 import { ListedModel, openWorlds, type TestWorlds } from "./world.ts";
@@ -52,6 +53,9 @@ export async function runCanary(options: {
       beats: worlds.beats,
       default_world: null,
       writable: async () => worlds.ports.store,
+      loadKey: async () => {
+        throw new VerbatimError("KEY_UNKNOWN");
+      },
     };
     await using near = await openDoor(toApp(room), "call");
     await using far = await openDoor(app, "socket");

@@ -65,7 +65,8 @@ async function run(argv: readonly string[]): Promise<string> {
   stdout.setEncoding("utf8").on("data", (text: string) => parts.push(text));
   stderr.setEncoding("utf8").on("data", (text: string) => said.push(text));
   const streams = { stdin: new PassThrough(), stdout, stderr } as never;
-  await runCli({ argv, cwd: folder, env: {}, platform: process.platform, version: "0.0.0", streams });
+  const env = { XDG_CONFIG_HOME: join(folder, "config") };
+  await runCli({ argv, cwd: folder, env, platform: process.platform, version: "0.0.0", streams });
   const error = /^error\[.*$/m.exec(said.join(""))?.[0] ?? "";
   return `${parts.join("")}${error}`.trimEnd();
 }

@@ -250,6 +250,8 @@ describe("the rest of the API", () => {
     expect([unknown.status, unknown.body.error?.code]).toEqual([404, "OPERATION_UNKNOWN"]);
     const file = await call("POST", "/api/operations/world.verify", { file: "/etc/hostname" });
     expect([file.status, file.body.error?.code]).toEqual([400, "USAGE"]);
+    const signed = await call("POST", "/api/operations/world.export", { world: "w_harbour", sign: "ci" });
+    expect([signed.status, signed.body.error?.code]).toEqual([400, "USAGE"]);
   });
 
   it("publishes health, metrics, an OpenAPI document and a page without inline script", async () => {

@@ -45,6 +45,7 @@ export const wiring: Wiring = {
       beats: keepBeats(composition, ports),
       default_world: world === undefined || world === "" ? null : world,
       writable: () => composition.store("append"),
+      loadKey: (key) => composition.keys.load(key),
       maintain: (run) => composition.maintain(run),
       removeUnnamed: async (hashes) =>
         removeUnnamed(await composition.store("append"), await composition.content("append"), clock, hashes),

@@ -7,7 +7,8 @@ import type { OpenedEnvelope } from "./dsse.ts";
 /** DSSE payload type of an in-toto Statement. */
 export const STATEMENT_PAYLOAD_TYPE = "application/vnd.in-toto+json";
 
-const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+/** `_type` of an in-toto Statement. */
+export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "urn:verbatim:predicate:bundle:v1";
 const SUBJECT_NAME = "bundle.json";
 

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { base64 } from "../../core/contracts/shapes.ts";
+import { STATEMENT_PAYLOAD_TYPE } from "../../core/trust/statement.ts";
 import { PERSON_PATTERN } from "./check/fields.ts";
 import { TOOLS } from "./check/tool-request.ts";
 
@@ -162,4 +164,12 @@ export const exportManifestSchema = z.strictObject({
     .regex(/^[0-9a-f]{64}$/)
     .nullable(),
   file_sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  // A DSSE envelope with somebody's signature in it.
+  signature: z
+    .strictObject({
+      payload: base64,
+      payloadType: z.literal(STATEMENT_PAYLOAD_TYPE),
+      signatures: z.array(z.strictObject({ keyid: z.string().optional(), sig: z.string() })).min(1),
+    })
+    .optional(),
 });

@@ -14,6 +14,7 @@ export const WORLD_FINDINGS = {
   WORLD_INDEX_STALE: "The search index does not match the entries.",
   WORLD_FILE_MALFORMED: "A line of the file is not what an export has there.",
   WORLD_FILE_HASH_MISMATCH: "The manifest does not fit the file.",
+  WORLD_SIGNATURE_INVALID: "A signature in the name of a trusted key is not one by that key.",
   TEXT_HAS_NUL: "The text holds U+0000.",
   TEXT_INVISIBLE: "The text has only invisible characters.",
   TEXT_TOO_LARGE: "The text of an entry has more than 65,536 bytes.",

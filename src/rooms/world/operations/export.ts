@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
+import { signExport } from "../service/export-signature.ts";
 import { exportWorld } from "../service/history.ts";
 import { exportView } from "../service/view-export.ts";
 import { findWorldId, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
@@ -10,11 +11,22 @@ const exportInput = z.strictObject({
   kind: z.enum(["full", "viewer"]).default("full").describe("Everything, or only what a viewer may see."),
   viewer: viewerField,
   out: z.string().optional().describe("New file to write; the lines are printed otherwise."),
+  sign: z.string().min(1).optional().describe("Key that signs: a name, or the path of a key file."),
 });
 
-async function exportLines(room: WorldRoom, input: z.output<typeof exportInput>): Promise<readonly string[]> {
-  const worldId = await findWorldId(room, input.world);
-  return input.kind === "full" ? exportWorld(room, worldId) : exportView(room, worldId, input.viewer ?? null);
+interface Exported {
+  readonly world_id: string;
+  readonly lines: readonly string[];
+  readonly key_id: string | null;
+}
+
+async function makeExport(room: WorldRoom, input: z.output<typeof exportInput>): Promise<Exported> {
+  if (input.sign !== undefined) requireLocal(room, "sign");
+  const key = input.sign === undefined ? null : await room.loadKey(input.sign);
+  const world_id = await findWorldId(room, input.world);
+  const lines =
+    input.kind === "full" ? await exportWorld(room, world_id) : await exportView(room, world_id, input.viewer ?? null);
+  return { world_id, lines: key === null ? lines : await signExport(lines, key), key_id: key?.key_id ?? null };
 }
 
 export const exportOperation = defineOperation({
@@ -28,20 +40,17 @@ export const exportOperation = defineOperation({
     lines: z.int(),
     file: z.string().nullable(),
     sha256: z.string(),
+    key_id: z.string().nullable().describe("Key that signed it."),
   }),
   async run(room: WorldRoom, input) {
     if (input.out !== undefined) requireLocal(room, "out");
-    const text = (await exportLines(room, input)).map((line) => `${line}\n`).join("");
+    const { world_id, lines, key_id } = await makeExport(room, input);
+    const text = lines.map((line) => `${line}\n`).join("");
     if (input.out !== undefined) await room.files.create(input.out, encodeUtf8(text));
-    return {
-      world_id: await findWorldId(room, input.world),
-      kind: input.kind,
-      lines: text.split("\n").length - 1,
-      file: input.out ?? null,
-      sha256: room.crypto.sha256(text),
-    };
+    const sha256 = room.crypto.sha256(text);
+    return { world_id, kind: input.kind, lines: lines.length, file: input.out ?? null, sha256, key_id };
   },
   async *lines(room: WorldRoom, input) {
-    yield* await exportLines(room, input);
+    yield* (await makeExport(room, input)).lines;
   },
 });

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
-import { decodeBase64 } from "../../../core/trust/base64.ts";
+import { decodeBase64, type TrustPolicy } from "../../../core/trust/index.ts";
 import { MAX_IMPORT_BYTES } from "../import/read.ts";
 import { importWorld } from "../service/history.ts";
 import { importFile } from "../service/imports.ts";
 import { WORLD_FORMAT } from "../service/world-file.ts";
-import { findWorldId, MAX_WORLD_FILE, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, MAX_WORLD_FILE, readPolicy, trustField, type WorldRoom, worldField } from "./room.ts";
 
 const importedSchema = z.strictObject({
   world_id: z.string(),
@@ -45,13 +45,20 @@ async function importBytes(
   room: WorldRoom,
   bytes: Uint8Array,
   options: ImportOptions,
+  policy: TrustPolicy | null,
 ): Promise<z.input<typeof importedSchema>> {
   const text = decodeUtf8(bytes);
   if (text?.startsWith("{") === true && text.slice(0, 400).includes(`"${WORLD_FORMAT}"`)) {
-    const done = await importWorld(room, text, options.as ?? null, options.preview);
+    const done = await importWorld(room, text, options.as ?? null, options.preview, policy);
     const none = { people: [], lines: [], not_imported: [] };
     const { world_id, preview, entries, head_hash } = done;
     return { world_id, format: "WORLD", preview, entries, head_hash, ...none };
+  }
+  if (policy !== null) {
+    throw new VerbatimError("USAGE", {
+      message: "--trust says whose signature counts; only an exported world can have one",
+      where: "/trust",
+    });
   }
   const how = {
     preview: options.preview,
@@ -84,10 +91,16 @@ export const importOperation = defineOperation({
   summary: "Brings in a card, a lorebook, a chat, or an exported world from a file.",
   effect: "append",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ file: z.string().min(1).describe("File to read; - is standard input."), ...importOptions }),
+  input: z.strictObject({
+    file: z.string().min(1).describe("File to read; - is standard input."),
+    trust: trustField,
+    ...importOptions,
+  }),
   output: importedSchema,
-  run: async (room: WorldRoom, { file, ...options }) =>
-    importBytes(room, await room.files.read(file, MAX_WORLD_FILE), options),
+  async run(room: WorldRoom, { file, trust, ...options }) {
+    const policy = trust === undefined ? null : await readPolicy(room, trust);
+    return importBytes(room, await room.files.read(file, MAX_WORLD_FILE), options, policy);
+  },
 });
 
 export const importBase64 = defineOperation({
@@ -100,6 +113,6 @@ export const importBase64 = defineOperation({
     const bytes = decodeBase64(base64);
     if (bytes === null) throw new VerbatimError("INPUT_INVALID", { message: "not base64", where: "/base64" });
     if (bytes.length > MAX_IMPORT_BYTES) throw new VerbatimError("IMPORT_TOO_LARGE");
-    return importBytes(room, bytes, options);
+    return importBytes(room, bytes, options, null);
   },
 });

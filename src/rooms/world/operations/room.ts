@@ -1,12 +1,15 @@
 import { z } from "zod";
+import { parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { LOCAL_DOORS } from "../../../core/operation.ts";
+import { parsePolicy, type SigningKey, type TrustPolicy } from "../../../core/trust/index.ts";
 import type { Beats } from "../service/beats.ts";
 import { parseState } from "../service/state.ts";
 import type { WorldPorts, WorldStore } from "../service/world-ports.ts";
 
 /** Largest export that is read. */
 export const MAX_WORLD_FILE = 1024 * 1024 * 1024;
+const MAX_POLICY_FILE = 16 * 1024 * 1024;
 
 /** What the operations of the room run on. */
 export interface WorldRoom extends WorldPorts {
@@ -15,6 +18,14 @@ export interface WorldRoom extends WorldPorts {
   readonly default_world: string | null;
   /** The store for writing, where an operation that reads has to mend something. */
   writable(): Promise<WorldStore>;
+  /** A key that can sign, by its name or the path of its file. */
+  loadKey(key: string): Promise<SigningKey>;
+}
+
+/** The trust policy of a file, for a caller on this machine. */
+export async function readPolicy(room: WorldRoom, file: string): Promise<TrustPolicy> {
+  requireLocal(room, "trust");
+  return parsePolicy(room.crypto, parseJson(await room.files.read(file, MAX_POLICY_FILE), { file }), file);
 }
 
 /** Refuses to touch files for a caller on another machine. */
@@ -34,6 +45,12 @@ export const worldField = z
   .describe("World by id or by the beginning of its title; VERBATIM_WORLD, or the only one, otherwise.");
 
 export const viewerField = z.string().min(1).optional().describe("Read as this person; the operator otherwise.");
+
+export const trustField = z
+  .string()
+  .min(1)
+  .optional()
+  .describe("Trust policy that says whose signature of an exported world counts.");
 
 export const requestIdField = z
   .string()

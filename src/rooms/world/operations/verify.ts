@@ -3,10 +3,18 @@ import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, type Checkpoint, parseCheckpoint } from "../../../core/ledger/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { openEnvelopeFile } from "../../../core/trust/dsse.ts";
-import { checkWorldFile } from "../service/history.ts";
+import { openEnvelopeFile, type TrustPolicy } from "../../../core/trust/index.ts";
+import { verifyExport } from "../service/exported-file.ts";
 import { rebuildIndex, verifyWorld } from "../service/verify.ts";
-import { findWorldId, MAX_WORLD_FILE, requireLocal, type WorldRoom, worldField } from "./room.ts";
+import {
+  findWorldId,
+  MAX_WORLD_FILE,
+  readPolicy,
+  requireLocal,
+  trustField,
+  type WorldRoom,
+  worldField,
+} from "./room.ts";
 
 const MAX_CHECKPOINT_FILE = 1024 * 1024;
 
@@ -25,6 +33,17 @@ export const reportSchema = z.strictObject({
       time: z.string().nullable(),
     })
     .nullable(),
+  trust: z
+    .strictObject({
+      verdict: z.enum(["UNSIGNED", "UNCHECKED", "UNTRUSTED", "TRUSTED"]),
+      code: z.string().nullable(),
+      named_keys: z.array(z.string()).describe("Keys the file names; nobody vouches for these."),
+      valid_keys: z.array(z.string()).describe("Keys of the policy whose signature is valid."),
+      threshold: z.number().nullable(),
+    })
+    .nullable()
+    .optional()
+    .describe("Who vouches for an exported file; absent for a world of the store."),
   findings: z.array(findingSchema),
 });
 
@@ -40,13 +59,21 @@ export const verify = defineOperation({
       .min(1)
       .optional()
       .describe("Compare with this signed checkpoint; with the newest recorded one otherwise."),
+    trust: trustField,
     rebuild_index: z.boolean().default(false).describe("Make the search index anew first."),
   }),
   output: reportSchema,
-  async run(room: WorldRoom, { world, file, checkpoint, rebuild_index }) {
+  async run(room: WorldRoom, { world, file, checkpoint, trust, rebuild_index }) {
     if (file !== undefined) {
       requireLocal(room, "file");
-      return verifyBytes(room, await room.files.read(file, MAX_WORLD_FILE));
+      const policy = trust === undefined ? null : await readPolicy(room, trust);
+      return verifyBytes(room, await room.files.read(file, MAX_WORLD_FILE), policy);
+    }
+    if (trust !== undefined) {
+      throw new VerbatimError("USAGE", {
+        message: "--trust says whose signature of an exported file counts; give --file as well",
+        where: "/trust",
+      });
     }
     const worldId = await findWorldId(room, world);
     if (rebuild_index) await rebuildIndex({ ...room, store: await room.writable() }, worldId);
@@ -64,20 +91,17 @@ async function readFile(room: WorldRoom, file: string): Promise<Checkpoint> {
   return parseCheckpoint(payload);
 }
 
-function verifyBytes(room: WorldRoom, bytes: Uint8Array): z.input<typeof reportSchema> {
-  const { file, image, findings } = checkWorldFile(room, decodeUtf8(bytes) ?? "");
-  const last = file?.records.at(-1);
-  const checked = {
-    records: file?.records.length ?? 0,
-    entries: image?.entries.length ?? 0,
-    outcomes: file?.outcomes.length ?? 0,
-  };
+async function verifyBytes(
+  room: WorldRoom,
+  bytes: Uint8Array,
+  policy: TrustPolicy | null,
+): Promise<z.input<typeof reportSchema>> {
+  const { trust, findings, ...rest } = await verifyExport(room, decodeUtf8(bytes) ?? "", policy);
   return {
-    world_id: String(file?.header["world_id"] ?? ""),
+    ...rest,
     ok: findings.length === 0,
-    checked,
-    head: last === undefined ? null : { position: last.position, hash: last.hash },
     checkpoint: null,
+    trust: trust === null ? null : { ...trust, named_keys: [...trust.named_keys], valid_keys: [...trust.valid_keys] },
     findings: [...findings],
   };
 }

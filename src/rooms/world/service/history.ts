@@ -3,21 +3,15 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { formatTime } from "../../../core/time.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
+import type { TrustPolicy } from "../../../core/trust/index.ts";
 import type { Cast } from "../cast.ts";
 import { writeEffects } from "./commit.ts";
-import { replayFile } from "./file-records.ts";
+import { judgeSignature } from "./export-signature.ts";
+import { checkWorldFile } from "./exported-file.ts";
 import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay, toRecord } from "./lineage.ts";
 import { loadWorld, resolveCursor, viewerView } from "./reading.ts";
-import type { Effects } from "./reduce.ts";
 import { formatState, streamOf } from "./state.ts";
-import {
-  type FileFinding,
-  type FileOutcome,
-  formatWorldFile,
-  verifyWorldFile,
-  WORLD_FORMAT,
-  type WorldFile,
-} from "./world-file.ts";
+import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
 import type { WorldPorts } from "./world-ports.ts";
 import { exists, requireWorldId } from "./worlds.ts";
 
@@ -146,12 +140,13 @@ export async function exportWorld(ports: WorldPorts, worldId: string): Promise<r
   });
 }
 
-/** Brings an exported world into this store, after all of the file was verified. */
+/** Brings an exported world into this store, after all of the file and its signature were verified. */
 export async function importWorld(
   ports: WorldPorts,
   text: string,
   as: string | null,
   preview = false,
+  policy: TrustPolicy | null = null,
 ): Promise<{
   readonly preview: boolean;
   readonly world_id: string;
@@ -159,7 +154,9 @@ export async function importWorld(
   readonly entries: number;
   readonly head_hash: string;
 }> {
-  const { file, image, records, findings } = checkWorldFile(ports, text);
+  const { file, image, records, findings: found } = checkWorldFile(ports, text);
+  const signed = file === null ? null : await judgeSignature(ports.crypto, policy, file, text);
+  const findings = [...found, ...(signed?.findings ?? [])];
   const [first] = findings;
   if (file === null || image === null || first !== undefined) {
     throw new VerbatimError("IMPORT_VERIFY_FAILED", {
@@ -193,21 +190,4 @@ export async function importWorld(
     },
   );
   return done;
-}
-
-/** Everything an export must be before it is believed: bytes, chains, payloads, and records that can be replayed. */
-export function checkWorldFile(
-  ports: Pick<WorldPorts, "crypto" | "zones" | "graphemes">,
-  text: string,
-): {
-  readonly file: WorldFile | null;
-  readonly image: Effects | null;
-  readonly records: readonly LineageRecord[];
-  readonly findings: readonly FileFinding[];
-} {
-  const { file, findings } = verifyWorldFile(ports.crypto, text);
-  if (file === null || findings.length > 0) return { file, image: null, records: [], findings };
-  const replayed = replayFile(ports, file.records);
-  const image = replayed.image === null ? null : mergeEffects(replayed.image);
-  return { file, image, records: replayed.records, findings: replayed.findings };
 }

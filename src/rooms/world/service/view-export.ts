@@ -4,6 +4,7 @@ import { toStreamEntry } from "../projection.ts";
 import { makeCapsule } from "./capsules.ts";
 import { readPocket } from "./pocket.ts";
 import { loadWorld, readVisible, viewerView } from "./reading.ts";
+import { closeView, VIEW_FORMAT } from "./view-file.ts";
 import { worldTime } from "./views.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
@@ -16,7 +17,7 @@ export async function exportView(ports: WorldPorts, worldId: string, wanted: str
     const viewer = wanted ?? world.cast.operator_id;
     const view = viewerView(world, viewer);
     const title = world.state.settings.title;
-    const header = { type: "header", format: "verbatim.world-view", version: 1, world_id: worldId, title, viewer };
+    const header = { type: "header", format: VIEW_FORMAT, version: 1, world_id: worldId, title, viewer };
     const lines = [formatCanonical({ ...header, note: "This is a view: what this viewer may see, not the world." })];
     let after = 0;
     for (;;) {
@@ -30,8 +31,6 @@ export async function exportView(ports: WorldPorts, worldId: string, wanted: str
       lines.push(formatCanonical({ type: "capsule", capsule: pack }));
     }
     lines.push(formatCanonical({ type: "pocket", pocket: await readPocket(ports, door.world, world, view) }));
-    const body = lines.map((line) => `${line}\n`).join("");
-    lines.push(formatCanonical({ type: "manifest", lines: lines.length, file_sha256: ports.crypto.sha256(body) }));
-    return lines;
+    return closeView(ports.crypto, lines);
   });
 }

@@ -41,6 +41,14 @@ type Section = (typeof SECTIONS)[number];
 
 /** The lines of an exported world, each canonical JSON. The manifest vouches for every byte before it. */
 export function formatWorldFile(crypto: SyncCrypto, file: Omit<WorldFile, "manifest">): string[] {
+  const { before, manifest } = toLines(crypto, file);
+  return [...before, formatCanonical(manifest)];
+}
+
+function toLines(
+  crypto: SyncCrypto,
+  file: Omit<WorldFile, "manifest">,
+): { readonly before: readonly string[]; readonly manifest: JsonObject } {
   const lines: Record<Section, string[]> = {
     record: file.records.map((entry) => `{"entry":${formatEntry(entry)},"type":"record"}`),
     outcome: file.outcomes.map((outcome) => formatCanonical({ type: "outcome", ...outcome })),
@@ -54,7 +62,7 @@ export function formatWorldFile(crypto: SyncCrypto, file: Omit<WorldFile, "manif
     head_hash: file.records.at(-1)?.hash ?? null,
     file_sha256: crypto.sha256(before.map((line) => `${line}\n`).join("")),
   };
-  return [...before, formatCanonical(manifest)];
+  return { before, manifest };
 }
 
 function summarize(crypto: SyncCrypto, lines: readonly string[]): JsonObject {
@@ -63,7 +71,7 @@ function summarize(crypto: SyncCrypto, lines: readonly string[]): JsonObject {
 
 /** Reads the lines of an export; WORLD_FILE_MALFORMED lines are refused as IMPORT_FORMAT_UNKNOWN. */
 export function readWorldFile(text: string): WorldFile {
-  const lines = text.endsWith("\n") ? text.slice(0, -1).split("\n") : text.split("\n");
+  const lines = splitLines(text);
   const values = lines.map((line, i) => ({ value: readLine(line, i), number: i + 1 }));
   const [first] = values;
   const last = values.at(-1);
@@ -83,7 +91,18 @@ export function readWorldFile(text: string): WorldFile {
   return { header: first.value, records, outcomes, blobs, manifest: last.value };
 }
 
-function readLine(line: string, index: number): JsonObject {
+/** The lines of an export; the line feed at the end may be missing. */
+export function splitLines(text: string): string[] {
+  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+}
+
+/** The one part of a manifest that the lines before it do not decide. */
+export function signatureOf({ signature = null }: JsonObject): JsonObject {
+  return signature === null ? {} : { signature };
+}
+
+/** The object of a line, or IMPORT_FORMAT_UNKNOWN. */
+export function readLine(line: string, index: number): JsonObject {
   let value: JsonValue;
   try {
     value = parseJson(line);
@@ -114,7 +133,8 @@ function readEntry(value: JsonValue | undefined, line: number): EntryRecord {
   }
 }
 
-function malformed(line: number, message: string): VerbatimError {
+/** The refusal of a line. */
+export function malformed(line: number, message: string): VerbatimError {
   return new VerbatimError("IMPORT_FORMAT_UNKNOWN", { message: `line ${line}: ${message}`, where: `line ${line}` });
 }
 
@@ -129,9 +149,10 @@ export function verifyWorldFile(crypto: SyncCrypto, text: string): { file: World
     return { file: null, findings: [{ ...finding, fix: "Export the world again." }] };
   }
   const findings: FileFinding[] = [];
-  const lines = text.endsWith("\n") ? text.slice(0, -1).split("\n") : text.split("\n");
+  const lines = splitLines(text);
   const { type: _, ...header } = file.header;
-  const again = formatWorldFile(crypto, { ...file, header }).at(-1)!;
+  const { manifest } = toLines(crypto, { ...file, header });
+  const again = formatCanonical({ ...manifest, ...signatureOf(file.manifest) });
   const body = lines
     .slice(0, -1)
     .map((line) => `${line}\n`)

@@ -1,4 +1,5 @@
 import type { Io } from "../io.ts";
+import { shortId } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
 
@@ -8,7 +9,15 @@ interface Report {
   readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };
   readonly head: { readonly position: number; readonly hash: string } | null;
   readonly checkpoint: { readonly tree_size: number; readonly source: string; readonly time: string | null } | null;
+  readonly trust?: Trust | null;
   readonly findings: readonly { code: string; where: string; message: string; fix: string }[];
+}
+
+interface Trust {
+  readonly verdict: string;
+  readonly code: string | null;
+  readonly named_keys: readonly string[];
+  readonly valid_keys: readonly string[];
 }
 
 interface Imported {
@@ -45,7 +54,7 @@ interface Inspected {
   readonly raw: boolean;
 }
 
-function renderReport({ ok, world_id, checked, head, checkpoint, findings }: Report, io: Io): void {
+function renderReport({ ok, world_id, checked, head, checkpoint, trust, findings }: Report, io: Io): void {
   for (const { code, where, message, fix } of findings) {
     io.line(`${io.paint.bad(code)} at ${where}: ${message}`);
     io.line(`  fix: ${fix}`);
@@ -58,6 +67,18 @@ function renderReport({ ok, world_id, checked, head, checkpoint, findings }: Rep
   if (checkpoint !== null) {
     const made = checkpoint.time === null ? "from the file" : `made ${checkpoint.time}`;
     io.line(`checkpoint of ${checkpoint.tree_size} entries, ${made}`);
+  }
+  if (trust !== undefined && trust !== null) renderTrust(trust, ok, io);
+}
+
+function renderTrust({ verdict, code, named_keys, valid_keys }: Trust, ok: boolean, io: Io): void {
+  const keys = (ids: readonly string[]) => ids.map((id) => shortId(shown(id), io.flags.full)).join(", ");
+  io.line(`trust ${verdict}${code === null ? "" : ` (${code})`} ${keys(valid_keys)}`.trimEnd());
+  if (verdict === "UNCHECKED") {
+    io.line(`  it names the key ${keys(named_keys)}; nobody's signature was checked (give --trust)`);
+  }
+  if (verdict === "TRUSTED" && ok) {
+    io.line("  the holders of these keys vouch for this file; that its lines are true is not said");
   }
 }
 
@@ -72,28 +93,35 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
       io.line(`${world_id} from ${parent_world_id} at ${parent_position}`);
     },
   }),
-  defineVerb<{ readonly lines: number; readonly file: string | null; readonly sha256: string }>({
+  defineVerb<{
+    readonly lines: number;
+    readonly file: string | null;
+    readonly sha256: string;
+    readonly key_id: string | null;
+  }>({
     path: ["export"],
     operation: "world.export",
-    flags: { viewer: { name: "as", value: "VIEWER" } },
+    flags: { viewer: { name: "as", value: "VIEWER" }, out: { value: "FILE" }, sign: { value: "KEY" } },
     examples: [
       "verbatim world export --out harbour.vworld.jsonl",
+      "verbatim world export --out harbour.vworld.jsonl --sign harbour",
       "verbatim world export --kind viewer --as ANA --json",
     ],
     lines: "json",
-    render({ lines, file, sha256 }, io) {
+    render({ lines, file, sha256, key_id }, io) {
       io.line(`${lines} lines${file === null ? "; use --out FILE or --json" : ` in ${file}`}`);
       io.line(`sha256 ${sha256}`);
+      if (key_id !== null) io.line(`signed by ${shortId(key_id, io.flags.full)}`);
     },
   }),
   defineVerb<Imported>({
     path: ["import"],
     operation: "world.import",
     args: [{ field: "file", label: "FILE" }],
-    flags: { key: { hidden: true } },
+    flags: { key: { hidden: true }, trust: { value: "POLICY" } },
     examples: [
       "verbatim world import mira.png --preview",
-      "verbatim world import harbour.vworld.jsonl --as w_harbour-2",
+      "verbatim world import harbour.vworld.jsonl --as w_harbour-2 --trust trust.json",
     ],
     render({ world_id, format, preview, people, lines, not_imported, entries, head_hash }, io) {
       for (const { person_id, display_name } of people) io.line(`person ${person_id} (${shown(display_name)})`);
@@ -108,7 +136,8 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
   defineVerb<Report>({
     path: ["verify"],
     operation: "world.verify",
-    examples: ["verbatim world verify", "verbatim world verify --file harbour.vworld.jsonl"],
+    flags: { trust: { value: "POLICY" } },
+    examples: ["verbatim world verify", "verbatim world verify --file harbour.vworld.jsonl --trust trust.json"],
     render: renderReport,
     exit: ({ ok }) => (ok ? 0 : 1),
   }),
