@@ -14,7 +14,7 @@ export function openApp(options: CompositionOptions): App {
   const close = () => composition.close();
   return {
     workspace: composition.workspace,
-    call: (name, input, options?: CallOptions) => withCall(options, () => call(composition, name, input)),
+    call: (name, input, options?: CallOptions) => withCall(options, () => call(composition, name, input, options)),
     lines: (name, input) => lines(composition, name, input),
     describe: async (name) => (await find(name)).operation,
     close,
@@ -30,10 +30,15 @@ async function find(name: string): Promise<WiredOperation> {
   throw new VerbatimError("OPERATION_UNKNOWN", { message: `there is no operation ${JSON.stringify(name)}${hint}` });
 }
 
-async function call(composition: Composition, name: string, input: unknown): Promise<unknown> {
+async function call(
+  composition: Composition,
+  name: string,
+  input: unknown,
+  options: CallOptions | undefined,
+): Promise<unknown> {
   const { operation, ports } = await find(name);
   const parsed = parseInput(operation, composition, input);
-  const output = await operation.run((await ports(composition, operation.effect, name)) as never, parsed);
+  const output = await operation.run((await ports(composition, operation.effect, name, options)) as never, parsed);
   const checked = operation.output.safeParse(output);
   if (checked.success) return checked.data;
   throw new VerbatimError("INTERNAL", {

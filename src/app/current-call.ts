@@ -10,6 +10,8 @@ export interface CallOptions {
   readonly progress?: Progress;
   /** Refuses, by throwing, an answer the door could not carry; asked before the answer is recorded as given. */
   readonly admit?: (output: unknown) => void;
+  /** Told when the answer was given before and is given again. */
+  readonly onReplay?: () => void;
 }
 
 // Many calls share one workspace and its caches, so what belongs to one call travels with its promises.
@@ -17,7 +19,10 @@ const calls = new AsyncLocalStorage<CallOptions>();
 
 /** Runs a call with what its door knows about it. */
 export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
-  return options === undefined ? run() : calls.run(options, run);
+  // Every promise of the process costs more once something travels with them, so only what has to does.
+  const { signal, progress, admit } = options ?? {};
+  const isPlain = signal === undefined && progress === undefined && admit === undefined;
+  return options === undefined || isPlain ? run() : calls.run(options, run);
 }
 
 /** Progress of the call that reports it. */

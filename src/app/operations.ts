@@ -1,16 +1,17 @@
 import type { Effect, Operation } from "../core/operation.ts";
 import type { Composition } from "./compose.ts";
+import type { CallOptions } from "./current-call.ts";
 
 /** An operation together with how the app fills its ports. */
 export interface WiredOperation {
   readonly operation: Operation;
-  ports(composition: Composition, effect: Effect, name: string): Promise<unknown>;
+  ports(composition: Composition, effect: Effect, name: string, options?: CallOptions): Promise<unknown>;
 }
 
 /** What a wiring module gives: the operations of one room and their ports. */
 export interface Wiring {
   readonly operations: readonly Operation<never>[];
-  ports(composition: Composition, effect: Effect, name: string): Promise<unknown>;
+  ports(composition: Composition, effect: Effect, name: string, options?: CallOptions): Promise<unknown>;
 }
 
 /** The table: the first word of an operation's name decides which module is loaded. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openApp } from "../../src/app/app.ts";
 
 interface Event {
@@ -34,4 +34,36 @@ describe("a stream that is followed", () => {
       rmSync(folder, { recursive: true, force: true });
     },
   );
+
+  it("is woken by control writes of its own process, without looking for them", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "verbatim-follow-"));
+    await using app = openApp({ door: "library", start: folder, env: {}, platform: process.platform });
+    const world = "w_harbour";
+    await app.call("world.new", { title: "Harbour", id: world, timezone: "UTC", person: ["ANA=Ana"] });
+    const lines = app.lines("world.follow", { world, viewer: "GEORGE", ticks: true });
+    const next = async (): Promise<Event> => JSON.parse((await lines.next()).value as string) as Event;
+    expect((await next()).event).toBe("tick");
+    // From here on no timer ends: whoever looks now and then would look no more.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const waking: readonly (readonly [event: string, name: string, input: object])[] = [
+        ["entry", "world.scene", { text: "Morning." }],
+        ["pocket", "world.calendar-add", { title: "Ferry" }],
+        ["pocket", "world.message-add", { from: "ANA", text: "Up?", to: ["GEORGE"] }],
+        ["pocket", "world.settings-set", { settings: { pocket: { clock_hidden: true } } }],
+        ["tick", "world.people-add", { person_id: "BEN", display_name: "Ben" }],
+        ["tick", "world.presence", { present: ["GEORGE", "ANA", "BEN"] }],
+      ];
+      for (const [event, name, input] of waking) {
+        const seen = next();
+        await app.call(name, { world, ...input });
+        expect([name, (await seen).event]).toEqual([name, event]);
+        if (event !== "tick") expect((await next()).event).toBe("tick");
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    await lines.return(undefined);
+    rmSync(folder, { recursive: true, force: true });
+  });
 });

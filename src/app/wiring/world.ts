@@ -18,7 +18,12 @@ const kept = new WeakMap<object, { readonly store: WorldPorts["store"]; readonly
 
 export const wiring: Wiring = {
   operations: WORLD_OPERATIONS,
-  async ports(composition, effect): Promise<WorldRoom & Maintenance & { demonstrate(): Promise<WorldStory> }> {
+  async ports(
+    composition,
+    effect,
+    _name,
+    options,
+  ): Promise<WorldRoom & Maintenance & { demonstrate(): Promise<WorldStory> }> {
     const { crypto, clock, ids, random, files, actor, env } = composition;
     const store = await composition.store(effect);
     const ports: WorldPorts = {
@@ -40,9 +45,14 @@ export const wiring: Wiring = {
       times: DEFAULT_TIMES,
     };
     const world = env["VERBATIM_WORLD"];
+    const beats = keepBeats(composition, ports);
     return {
       ...ports,
-      beats: keepBeats(composition, ports),
+      beats,
+      onControl(worldId, isReplay) {
+        if (isReplay) options?.onReplay?.();
+        else beats.hub.committed(worldId);
+      },
       default_world: world === undefined || world === "" ? null : world,
       writable: () => composition.store("append"),
       loadKey: (key) => composition.keys.load(key),

@@ -84,14 +84,32 @@ function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operati
   }));
   const answer = operation === undefined ? {} : { schema: toSchema(operation.output, "output") };
   const type = path.endsWith("/stream") ? "text/event-stream" : "application/json";
-  const done = { description: "Done.", content: { [type]: answer } };
+  const once = operation !== undefined && isOnce(path, operation);
+  const done = { description: "Done.", ...(once ? { headers: REPLAYED } : {}), content: { [type]: answer } };
   return {
     summary,
     description: `For: ${who}.`,
-    parameters: [...inPath, ...inQuery],
+    parameters: [...inPath, ...inQuery, ...(once ? [KEY] : [])],
     ...(method === "get" || method === "delete" ? {} : { requestBody: toBody(path, operation) }),
     responses: { [path === "/api/worlds" && method === "post" ? 201 : 200]: done, default: ERROR },
   };
+}
+
+/** Under this key a control write happens once. */
+const KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: 100 },
+} as const;
+const REPLAYED = {
+  "Idempotent-Replayed": { description: "The answer was given before.", schema: { const: "true" } },
+} as const;
+
+/** Whether a route writes to a world and takes a key. */
+function isOnce(path: string, operation: Operation): boolean {
+  const { properties = {} } = toSchema(operation.input, "input") as { readonly properties?: Record<string, object> };
+  return path.includes("/:id/") && "key" in properties;
 }
 
 function toBody(path: string, operation: Operation | undefined): object {

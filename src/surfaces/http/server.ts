@@ -12,7 +12,7 @@ import type { McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
-import type { Variables, WorldRoute } from "./world-door.ts";
+import { answerCall, type Variables, type WorldRoute } from "./world-door.ts";
 import { worldRoutes } from "./worlds.ts";
 
 export interface HttpOptions {
@@ -107,7 +107,7 @@ export async function makeHttpDoor(
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {
     requireOwner(call.get("caller"));
-    return call.json(await app.call(call.req.param("name"), await readInput(call)));
+    return answerCall(call, app, call.req.param("name"), await readInput(call));
   });
   hono.get("/api/health", async (call) => {
     const health = (await app.call("world.health", {})) as { readonly store: boolean };

@@ -68,9 +68,22 @@ export class WorldDoor {
   }
 
   /** Runs an operation and answers with its output. */
-  async answer(call: Call, name: string, input: object): Promise<Response> {
-    return call.json(await this.app.call(name, dropAbsent(input)));
+  answer(call: Call, name: string, input: object): Promise<Response> {
+    return answerCall(call, this.app, name, dropAbsent(input));
   }
+}
+
+/** Tells a caller that this is what was answered before, byte for byte. */
+export const REPLAYED = { "Idempotent-Replayed": "true" } as const;
+
+/** Runs an operation and answers with its output, marked when it is given again. */
+export async function answerCall(call: Context, app: App, name: string, input: unknown): Promise<Response> {
+  let isReplay = false;
+  const onReplay = (): void => {
+    isReplay = true;
+  };
+  const output = (await app.call(name, input, { onReplay })) as object;
+  return call.json(output, 200, isReplay ? REPLAYED : {});
 }
 
 /** Under which key a control write happens once. */

@@ -1,5 +1,5 @@
 import { readInput, readStrict } from "./body.ts";
-import { dropAbsent, keyOf, type WorldDoor } from "./world-door.ts";
+import { dropAbsent, keyOf, REPLAYED, type WorldDoor } from "./world-door.ts";
 
 /** Routes that change a world. */
 export function addWritingRoutes(door: WorldDoor): void {
@@ -21,7 +21,7 @@ export function addWritingRoutes(door: WorldDoor): void {
       readonly headers: Record<string, string>;
       readonly replayed: boolean;
     };
-    const headers = { ...done.headers, ...(done.replayed ? { "Idempotent-Replayed": "true" } : {}) };
+    const headers = { ...done.headers, ...(done.replayed ? REPLAYED : {}) };
     return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
   });
   door.route(

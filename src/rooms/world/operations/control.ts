@@ -7,9 +7,8 @@ import { loadWorld } from "../service/reading.ts";
 import { worldTime } from "../service/views.ts";
 import { changeSettings } from "../service/worlds.ts";
 import { timePolicySchema } from "../settings.ts";
-import { findWorldId, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, keyField as key, type WorldRoom, worldField } from "./room.ts";
 
-const key = z.string().min(1).max(100).optional().describe("Idempotency key: the same one is answered once.");
 const personSchema = z.strictObject({ person_id: z.string(), display_name: z.string() });
 const person = z.string().min(1).describe("Id of the person: capital letters, digits and _.");
 const name = z.string().min(1).describe("Name that readers see.");

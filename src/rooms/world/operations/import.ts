@@ -7,7 +7,7 @@ import { MAX_IMPORT_BYTES } from "../import/read.ts";
 import { importWorld } from "../service/history.ts";
 import { importFile } from "../service/imports.ts";
 import { WORLD_FORMAT } from "../service/world-file.ts";
-import { findWorldId, MAX_WORLD_FILE, readPolicy, trustField, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, keyField, MAX_WORLD_FILE, readPolicy, trustField, type WorldRoom, worldField } from "./room.ts";
 
 const importedSchema = z.strictObject({
   world_id: z.string(),
@@ -36,7 +36,7 @@ const importOptions = {
   lore: z.enum(["world", "public"]).default("world").describe("Who may know lore: the narration only, or everybody."),
   no_enter: z.boolean().default(false).describe("The person of a card does not enter the room."),
   keep_macros: z.boolean().default(false).describe("Leave {{char}} and {{user}} as they are."),
-  key: z.string().min(1).max(100).optional().describe("Idempotency key: the same one is answered once."),
+  key: keyField,
 };
 const importOptionsSchema = z.strictObject(importOptions);
 type ImportOptions = z.output<typeof importOptionsSchema>;

@@ -52,6 +52,13 @@ export const trustField = z
   .optional()
   .describe("Trust policy that says whose signature of an exported world counts.");
 
+export const keyField = z
+  .string()
+  .min(1)
+  .max(100)
+  .optional()
+  .describe("Idempotency key: the same one is answered once.");
+
 export const requestIdField = z
   .string()
   .min(1)

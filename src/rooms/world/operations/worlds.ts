@@ -7,7 +7,7 @@ import { worldTime } from "../service/views.ts";
 import { changeSettings, createWorld } from "../service/worlds.ts";
 import { type Settings, settingsSchema } from "../settings.ts";
 import { formatInstant } from "../time/instant.ts";
-import { findWorldId, requireLocal, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, keyField, requireLocal, type WorldRoom, worldField } from "./room.ts";
 
 const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
 const SCRIPTED = "Scripted writer: no model is running";
@@ -163,7 +163,7 @@ export const setSettings = defineOperation({
   input: z.strictObject({
     world: worldField,
     settings: z.record(z.string(), z.unknown()).describe("Settings to change."),
-    key: z.string().optional().describe("Idempotency key."),
+    key: keyField,
   }),
   output: z.strictObject({ settings: settingsSchema }),
   async run(room: WorldRoom, { world, settings, key }) {

@@ -4,7 +4,7 @@ import { claim, toControlId } from "../idempotency.ts";
 import { type OpenWorld, openRow } from "./reading.ts";
 import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
 
-type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times" | "crypto">;
+type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times" | "crypto" | "onControl">;
 
 /** An optional key under which a control write happens once. */
 export interface ControlKey {
@@ -30,11 +30,13 @@ export async function controlWorld<T extends JsonValue>(
       if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
       if (row.lock_holder !== null && row.lock_until > ports.clock.now()) return null;
       const run = async () => write(door, openRow(row));
-      return {
-        value: once === null || once.key === null ? await run() : await runOnce(ports, door, row.number, once, run),
-      };
+      if (once === null || once.key === null) return { value: await run(), isReplay: false };
+      return runOnce(ports, door, row.number, once, run);
     });
-    if (answer !== null) return answer.value;
+    if (answer !== null) {
+      ports.onControl?.(worldId, answer.isReplay);
+      return answer.value;
+    }
     if (ports.pace.elapsed() >= end) throw new VerbatimError("WORLD_BUSY", { where: worldId });
     await ports.pace.sleep(pause);
   }
@@ -46,12 +48,12 @@ async function runOnce<T extends JsonValue>(
   world: number,
   { key, body }: ControlKey,
   run: () => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly value: T; readonly isReplay: boolean }> {
   const requestId = toControlId(String(key));
   const stored = await door.world.invocation(world, requestId);
   const verdict = claim(stored, hashCanonical(ports.crypto, body), ports.clock.now(), 0);
   if (verdict.result === "BODY_MISMATCH") throw new VerbatimError("IDEMPOTENCY_BODY_MISMATCH", { where: String(key) });
-  if (!("row" in verdict)) return JSON.parse(stored!.outcome!) as T;
+  if (!("row" in verdict)) return { value: JSON.parse(stored!.outcome!) as T, isReplay: true };
   const value = await run();
   const outcome = JSON.stringify(value);
   await door.world.putInvocation(world, {
@@ -61,5 +63,5 @@ async function runOnce<T extends JsonValue>(
     outcome,
     headers: "{}",
   });
-  return value;
+  return { value, isReplay: false };
 }

@@ -55,4 +55,6 @@ export interface WorldPorts {
   /** Zone of this machine, for new worlds. */
   readonly system_zone: string;
   readonly times: WorldTimes;
+  /** Told when a control write was committed, or was answered from what is stored. */
+  onControl?(worldId: string, isReplay: boolean): void;
 }
