@@ -30,6 +30,8 @@ export class Beats {
   /** When time last began to count for a world, by monotonic time. */
   readonly #marks = new Map<string, number>();
   readonly #started: number;
+  /** When an empty beat was last tried for a world. */
+  readonly #tried = new Map<string, number>();
   readonly #running = new Map<string, AbortController>();
   /** Claims and locks that could not be let go because the store took no writes. */
   #owed: Grip[] = [];
@@ -239,9 +241,13 @@ export class Beats {
   async passTime(worldId: string): Promise<boolean> {
     const { state } = await this.#ports.store.read((door) => loadWorld(door.world, worldId));
     const { autonomy_interval_s, operator_id } = state.settings;
-    const isDue = autonomy_interval_s !== null && this.#elapsed(worldId) >= autonomy_interval_s * 1000;
+    const now = this.#ports.pace.elapsed();
+    // A writer that is down is asked once an interval, not whenever somebody looks.
+    const since = Math.min(this.#elapsed(worldId), now - (this.#tried.get(worldId) ?? Number.NEGATIVE_INFINITY));
+    const isDue = autonomy_interval_s !== null && since >= autonomy_interval_s * 1000;
     if (!isDue || state.paused || !this.queues.tryTake(worldId)) return false;
     this.queues.give(worldId);
+    this.#tried.set(worldId, now);
     await this.invoke(worldId, {
       request_id: `auto:${state.next_beat}`,
       invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },

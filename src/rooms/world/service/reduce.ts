@@ -69,8 +69,12 @@ export function reduceRecord(before: WorldState | null, record: WorldRecord): Ef
   switch (kind) {
     case "WORLD_FORKED":
       return { ...nothing, state: fork(before, body) };
-    case "WORLD_SETTINGS_SET":
-      return { ...nothing, state: { ...before, settings: body["settings"] as unknown as Settings } };
+    case "WORLD_SETTINGS_SET": {
+      const settings = body["settings"] as unknown as Settings;
+      // A beat may have declared another zone since; only a change of the setting sets it again.
+      const zone = settings.timezone === before.settings.timezone ? before.zone : settings.timezone;
+      return { ...nothing, state: { ...before, settings, zone } };
+    }
     case "WORLD_PERSON_ADDED":
       return addPeople(nothing, [body as unknown as NewPerson]);
     case "WORLD_PERSON_NAMED":
