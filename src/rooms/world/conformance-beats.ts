@@ -21,8 +21,10 @@ export function toOutputAnswer(output: WriterOutput): JsonValue {
   switch (output.result) {
     case "ACCEPTED":
       return { result: output.result, entries: output.entries as unknown as JsonValue };
-    case "TOOL_REQUEST":
-      return { result: output.result, normalized: { ...output.request } };
+    case "TOOL_REQUEST": {
+      const { has_limit: _, ...normalized } = output.request;
+      return { result: output.result, normalized: { ...normalized } };
+    }
     case "SILENCE":
       return { result: output.result };
     default:

@@ -11,7 +11,6 @@ import {
   required,
   SHORT_ID_PATTERN,
   text,
-  withDefault,
 } from "./fields.ts";
 
 export const WRITER_ENGINE = "ENGINE_9_LLM_WRITER";
@@ -28,6 +27,8 @@ export interface ToolRequest {
   readonly name: ToolName;
   readonly query_text: string | null;
   readonly limit: number;
+  /** Whether the writer said how many; whoever names entries wants all of them otherwise. */
+  readonly has_limit: boolean;
   readonly person_id: string | null;
   readonly from: number | null;
   readonly to: number | null;
@@ -75,7 +76,7 @@ function readTool(value: JsonValue, where: string, context: Context): Omit<ToolR
     constraints: optionalObject((constraints, at) =>
       readObject(constraints, at, {
         time_window: optionalObject(readWindow),
-        limit: withDefault(readLimit, () => DEFAULT_LIMIT),
+        limit: optional(readLimit),
         person_id: {
           read: (id: JsonValue, place: string): string | null => readSomebody(context, id, place),
           absent: (place: string) =>
@@ -85,7 +86,15 @@ function readTool(value: JsonValue, where: string, context: Context): Omit<ToolR
     ),
   });
   const { time_window, limit, person_id } = tool.constraints;
-  return { name: tool.name, query_text: tool.query_text, limit, person_id, ...time_window };
+  const has_limit = limit !== null;
+  return {
+    name: tool.name,
+    query_text: tool.query_text,
+    limit: limit ?? DEFAULT_LIMIT,
+    has_limit,
+    person_id,
+    ...time_window,
+  };
 }
 
 function needsQuery(name: ToolName | undefined): boolean {

@@ -52,7 +52,11 @@ export function searchEntries(
   return { terms, matches: ranked.slice(0, query.limit), cut: candidates.length > MAX_RANKED };
 }
 
-function passes({ person_id, from, to }: SearchQuery, entry: LedgerEntry): boolean {
+/** Whether an entry is by the author and in the window that were asked for. */
+export function passes(
+  { person_id, from, to }: Pick<SearchQuery, "person_id" | "from" | "to">,
+  entry: LedgerEntry,
+): boolean {
   if (person_id !== null && entry.author.author_id !== person_id) return false;
   const ms = parseInstant(entry.created_at_world, "");
   return (from === null || ms >= from) && (to === null || ms <= to);

@@ -5,6 +5,7 @@ import type { PostingRow, WorldReader } from "../ports.ts";
 import {
   asksNothing,
   MAX_RANKED,
+  passes,
   readAskedIds,
   type SearchQuery,
   toGetPack,
@@ -69,20 +70,21 @@ function handOut(
   return checkRetrievalPack(pack as never, { cast, view, zones, graphemes, entries: known });
 }
 
-/** LEDGER_GET for a view: the visible ones of the asked ids in the asked order. */
+/** LEDGER_GET for a view: the visible ones of the asked ids in the asked order, of an author and in a window if so asked. */
 export async function getEntries(
   ports: Ports,
   tables: WorldReader,
   world: OpenWorld,
   view: View,
-  queryText: string,
-  options: { readonly head: PackHead; readonly max_bytes: number; readonly limit: number },
+  query: SearchQuery,
+  options: { readonly head: PackHead; readonly max_bytes: number },
 ): Promise<RetrievalResultPack> {
-  const ids = readAskedIds(queryText);
+  const ids = readAskedIds(query.query_text);
   const found = new Map(
     gated(world, view, await tables.entriesById(world.number, ids)).map((entry) => [entry.entry_id, entry]),
   );
-  const entries = ids.flatMap((id) => found.get(id) ?? []).slice(0, options.limit);
+  const asked = ids.flatMap((id) => found.get(id) ?? []);
+  const entries = asked.filter((entry) => passes(query, entry)).slice(0, query.limit);
   const pack = toGetPack(ports.graphemes, options.head, entries, options.max_bytes);
   return handOut(ports, world, view, entries, pack);
 }

@@ -155,8 +155,10 @@ export class Writing implements BeatPorts {
         return toEvidence(cutPack(await searchWorld(this.#ports, tables, world, view, query, options), maxBytes));
       }
       case "LEDGER_GET": {
-        const options = { head, max_bytes: tools.pack_bytes, limit: tools.max_results };
-        const pack = await getEntries(this.#ports, tables, world, view, request.query_text ?? "", options);
+        const named = request.has_limit ? limit : tools.max_results;
+        const query = { ...request, query_text: request.query_text ?? "", limit: named };
+        const options = { head, max_bytes: tools.pack_bytes };
+        const pack = await getEntries(this.#ports, tables, world, view, query, options);
         return toEvidence(cutPack(pack, maxBytes));
       }
       case "CAPSULE_GET": {
