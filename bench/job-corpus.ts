@@ -73,7 +73,7 @@ export async function openJobs(folder: string, textOf = (slice: string) => `What
     };
     return (await postMessage(ports, message, RUN)).job.job_id;
   };
-  return { ports, post };
+  return { ports, post, path };
 }
 
 /** All jobs read the same slices; nobody measures how they are stored. */

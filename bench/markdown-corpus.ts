@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { CACHE } from "./places.ts";
+import { keepCorpus } from "./kept-corpus.ts";
 import { seededIntegers, seededWords } from "./seed.ts";
 
 const FILE_BYTES = 4_100;
@@ -28,28 +28,33 @@ export function writePages(root: string, count: number): void {
 }
 
 /** A git repository with so many pages, all committed and old enough to be trusted; made once and kept. */
-export async function openCorpus(count: number): Promise<string> {
-  const root = join(CACHE, `markdown-${count}`);
-  if (existsSync(root)) return root;
-  const unfinished = `${root}.new`;
-  rmSync(unfinished, { recursive: true, force: true });
-  writePages(unfinished, count);
-  for (const args of [
-    ["init", "-q"],
-    ["add", "-A"],
-    ["commit", "-q", "-m", "pages"],
-  ])
-    git(unfinished, args);
-  renameSync(unfinished, root);
-  // Files younger than two seconds are read again by every build, and looked at again by git.
-  await wait(2_500);
-  git(root, ["status", "--porcelain"]);
-  return root;
+export function openCorpus(count: number): Promise<string> {
+  return keepCorpus(`markdown-${count}`, ["bench/markdown-corpus.ts", "bench/seed.ts"], async (folder) => {
+    writePages(folder, count);
+    for (const args of [
+      ["init", "-q"],
+      ["add", "-A"],
+      ["commit", "-q", "-m", "pages"],
+    ])
+      git(folder, args);
+    // Files younger than two seconds are read again by every build, and looked at again by git.
+    await wait(2_500);
+    git(folder, ["status", "--porcelain"]);
+  });
 }
 
 /** Runs git with a name of its own, whatever is configured on this machine. */
 export function git(cwd: string, args: readonly string[]): void {
-  const who = ["-c", "user.name=Bench", "-c", "user.email=bench@example.invalid", "-c", "commit.gpgsign=false"];
+  const who = [
+    "-c",
+    "user.name=Bench",
+    "-c",
+    "user.email=bench@example.invalid",
+    "-c",
+    "commit.gpgsign=false",
+    "-c",
+    "gc.auto=0",
+  ];
   const { status, stderr } = spawnSync("git", [...who, ...args], { cwd, encoding: "utf8" });
   if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
 }

@@ -44,19 +44,26 @@ async function main(): Promise<void> {
   const sizes = values.sizes?.split(",").map(toCount);
   const effort = toEffort(values.rounds);
   const results: Result[] = [];
+  const started = performance.now();
   for (const group of toGroups(benches.filter(isAvailable))) {
-    const started = performance.now();
     if (values.here || benches.length === 1) {
-      for (const bench of group)
+      for (const bench of group) {
+        const since = performance.now();
         results.push(await runBench(sizes === undefined ? bench : { ...bench, sizes }, effort));
+        console.error(`${bench.name}: ${secondsSince(since)} s`);
+      }
     } else results.push(...runAlone(group));
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.error(`${group.map(({ name }) => name).join(", ")}: ${seconds} s`);
     // After each, so that a run that is stopped leaves what it measured.
-    writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, results }, null, 2)}\n`);
+    const seconds = Number(secondsSince(started));
+    writeFileSync(values.out, `${JSON.stringify({ node: process.versions.node, seconds, results }, null, 2)}\n`);
   }
   console.log(formatTable(results));
+  if (!values.here) console.log(`\n${results.length} benches in ${secondsSince(started)} s`);
   if (values.strict && results.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+function secondsSince(started: number): string {
+  return ((performance.now() - started) / 1000).toFixed(1);
 }
 
 function isAvailable(bench: Bench): boolean {
@@ -89,11 +96,8 @@ function runAlone(benches: readonly Bench[]): readonly Result[] {
     );
     const only = names.flatMap((name) => ["--only", name]);
     const args = [...process.execArgv, fileURLToPath(import.meta.url), "--here", ...only, "--out", out, ...values];
-    const { status, stderr } = spawnSync(process.execPath, args, {
-      encoding: "utf8",
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    if (status !== 0) throw new Error(`${names.join(", ")} failed\n${stderr}`);
+    const { status } = spawnSync(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+    if (status !== 0) throw new Error(`${names.join(", ")} failed`);
     return (JSON.parse(readFileSync(out, "utf8")) as { readonly results: readonly Result[] }).results;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -7,10 +7,11 @@ import { createLocalFiles } from "../src/adapters/disk/local-files.ts";
 import { intlGraphemes } from "../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../src/adapters/intl/zones.ts";
 import { processPace } from "../src/adapters/process/pace.ts";
+import { loadSqlite } from "../src/adapters/sqlite/driver.ts";
 import { zlibInflater } from "../src/adapters/zlib/inflater.ts";
 import { openStore } from "../src/app/store.ts";
 import { toEntryId } from "../src/rooms/world/ids.ts";
-import type { EntryRow } from "../src/rooms/world/ports.ts";
+import type { EntryRow, WorldWriter } from "../src/rooms/world/ports.ts";
 import { toIndexed, toVisibleRows } from "../src/rooms/world/service/audience.ts";
 import { loadWorld } from "../src/rooms/world/service/reading.ts";
 import { formatState, keyOf } from "../src/rooms/world/service/state.ts";
@@ -83,6 +84,7 @@ export function lineOf(next: (bound: number) => number): string {
 /** Fills twenty worlds: the first has 25,000 entries (or its share of a smaller corpus), 30 % are PRIVATE. */
 export async function fillWorlds(
   ports: WorldPorts,
+  path: string,
   entries: number,
 ): Promise<{ readonly first: string; readonly first_size: number; readonly second: string }> {
   const firstSize = Math.min(25_000, Math.floor(entries / 4));
@@ -96,9 +98,38 @@ export async function fillWorlds(
     ];
     const settings = { title: `Bench ${w}`, timezone: "UTC" };
     await createWorld(ports, { world_id, start: "2026-01-01T00:00Z", people, settings });
-    await fillWorld(ports, world_id, w === 0 ? firstSize : rest, next);
+    if (w < 2) await fillWorld(ports, world_id, w === 0 ? firstSize : rest, next);
   }
+  await copySecondWorld(ports, path, rest);
   return { first: "w_bench-0", first_size: firstSize, second: "w_bench-1" };
+}
+
+const FILLED = {
+  world_entry:
+    "wseq, entry_id, bundle_id, position, request_id, created_ms, created_at, author_id, author_class, channel, scope, audience, text",
+  world_entry_visible: "person, wseq",
+  world_terms: "key, block, lows",
+  world_recent_terms: "wseq, keys",
+};
+
+/** Worlds that nobody reads get the rows of the second: only the size of the store counts, and copies take seconds. */
+async function copySecondWorld(ports: WorldPorts, path: string, size: number): Promise<void> {
+  const { module } = await loadSqlite();
+  const database = new module.DatabaseSync(path, {});
+  database.exec("pragma synchronous = off; pragma cache_size = -524288; pragma wal_autocheckpoint = 100000");
+  for (let number = 3; number <= 20; number++) {
+    database.exec("begin immediate");
+    for (const [table, columns] of Object.entries(FILLED)) {
+      database.exec(
+        `insert into ${table} (world, ${columns}) select ${number}, ${columns} from ${table} where world = 2`,
+      );
+    }
+    database.exec("commit");
+    await ports.store.transact((door) => setEnd(door.world, `w_bench-${number - 1}`, size + 1));
+  }
+  // On disk before anything is measured: later the system would write it while others wait for the disk.
+  database.exec("pragma synchronous = full; pragma wal_checkpoint(restart)");
+  database.close();
 }
 
 async function fillWorld(
@@ -117,11 +148,14 @@ async function fillWorld(
       const visible = rows.flatMap((row) => toVisibleRows(world.numbers, row));
       const recent = await indexEntries(door.world, world.number, toIndexed(ports.crypto, world.numbers, rows));
       await door.world.addEntries(world.number, rows, visible, recent);
-      const next_wseq = from + rows.length;
-      const clock_ms = START + next_wseq * 1000;
-      await door.world.saveState(world.number, formatState({ ...world.state, next_wseq, clock_ms }));
+      await setEnd(door.world, worldId, from + rows.length);
     });
   }
+}
+
+async function setEnd(tables: WorldWriter, worldId: string, next_wseq: number): Promise<void> {
+  const { number, state } = await loadWorld(tables, worldId);
+  await tables.saveState(number, formatState({ ...state, next_wseq, clock_ms: START + next_wseq * 1000 }));
 }
 
 function toRow(wseq: number, entry_id: string, next: (bound: number) => number): EntryRow {
@@ -156,7 +190,7 @@ export function corpusOf(size: number): Promise<Corpus> {
     corpus = openBenchRoom().then(async (room) => {
       // Nothing that waits is waited for at the exit, so the files go without closing the store.
       process.once("exit", () => rmSync(dirname(room.path), { recursive: true, force: true }));
-      return { ...room, ...(await fillWorlds(room.ports, size)) };
+      return { ...room, ...(await fillWorlds(room.ports, room.path, size)) };
     });
     made.set(size, corpus);
   }

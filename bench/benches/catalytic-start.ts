@@ -11,7 +11,7 @@ const LIMIT_MS = 60;
 export const catalyticStart: Bench = {
   name: "catalytic-start",
   what: "N starts of true under ns-overlay, from the call until the command runs",
-  baseline: `N pauses of ${LIMIT_MS} ms, which is the goal`,
+  baseline: `N times ${LIMIT_MS} ms, which is the goal`,
   corpus: "one empty domain",
   sizes: [5],
   goal: { kind: "time", atMost: 1.0 },
@@ -50,9 +50,7 @@ export const catalyticStart: Bench = {
           void running.ended.then(() => running.release());
         }
       },
-      async baseline() {
-        for (let i = 0; i < size; i++) await wait(LIMIT_MS);
-      },
+      baseline: size * LIMIT_MS,
       async close() {
         await wait(500);
         rmSync(base, { recursive: true, force: true });

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { openApp } from "../../src/app/app.ts";
 import type { Bench } from "../harness.ts";
-import { writePages } from "../markdown-corpus.ts";
+import { openCorpus } from "../markdown-corpus.ts";
 
 const RATE_PER_MS = 20;
 const FILES = 100;
@@ -22,11 +20,8 @@ export const contextExpand: Bench = {
   maxGrowth: 1.1,
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
-    const root = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
-    writePages(root, FILES);
+    const root = await openCorpus(FILES);
     writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["docs/**/*.md"]}}');
-    // Files younger than two seconds are read again for every expansion.
-    await wait(2_500);
     const app = openApp({ door: "library", start: root, env: {}, platform: process.platform });
     await app.call("context.index-build", {});
     const sections = (await app.call("context.section-list", {})) as { section_id: string; file_path: string }[];
@@ -49,7 +44,7 @@ export const contextExpand: Bench = {
       baseline: size / RATE_PER_MS,
       async close() {
         await app.close();
-        rmSync(root, { recursive: true, force: true });
+        rmSync(join(root, ".verbatim"), { recursive: true, force: true });
       },
     };
   },

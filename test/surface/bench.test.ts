@@ -57,6 +57,12 @@ describe("the bench harness", () => {
     expect(times).toMatchObject({ rounds: 2, baseline_ms: 3_600_000 });
   });
 
+  it("adds what is allowed beyond the floor to every time of the floor", async () => {
+    const effort = { minRounds: 2, maxRounds: 2, budgetMs: 0 };
+    const times = await measure({ ours: () => 0, baseline: () => 0, allowed_ms: 3_600_000 }, effort);
+    expect(times.baseline_ms).toBeGreaterThanOrEqual(3_600_000);
+  });
+
   it("judges at the 95th percentile where a bench asks for it, and keeps the minima", async () => {
     const values = Array.from({ length: 100 }, (_, i) => ((i * 37) % 100) + 1);
     expect([quantileOf(values, 0), quantileOf(values, 0.95), quantileOf(values, 1)]).toEqual([1, 95, 100]);
