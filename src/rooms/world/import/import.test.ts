@@ -127,6 +127,12 @@ describe("a chat", () => {
     expect(plan.lines[0]!.visibility).toEqual({ scope: "PRIVATE", visible_to: ["ANA", "CLEO", "GEORGE"] });
     expect(plan.not_imported).toEqual(["line 4"]);
   });
+
+  it("of one line is read whatever numbers stand beside its text", () => {
+    const plan = read('{"name":"Ana","mes":"Hi.","extra":{"seed":123456789012345678901234567890,"score":2.0}}');
+    expect(plan.version).toBe("CHAT");
+    expect(plan.lines.map(({ text, from }) => [text, from])).toEqual([["Hi.", "line 1"]]);
+  });
 });
 
 describe("a lorebook", () => {

@@ -1,4 +1,11 @@
-import { decodeUtf8, isJsonObject, type JsonValue, parseJson, utf8Length } from "../../../core/canonical/index.ts";
+import {
+  decodeUtf8,
+  formatCanonical,
+  isJsonObject,
+  type JsonValue,
+  parseJson,
+  utf8Length,
+} from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { Cast } from "../cast.ts";
 import { MAX_TEXT_BYTES } from "../check/fields.ts";
@@ -65,7 +72,7 @@ function readJson(cast: Cast, value: JsonValue, options: CardOptions): ImportPla
   if (spec === "lorebook_v3") return lore("LOREBOOK", readLoreBook(data, "/data", options.lore));
   if (spec === undefined && isJsonObject(entries)) return lore("WORLD_INFO", readWorldInfo(entries, options.lore));
   if (spec === undefined && Array.isArray(entries)) return lore("LOREBOOK", readLoreBook(value, "", options.lore));
-  if (spec === undefined && typeof value["mes"] === "string") return readChat(cast, JSON.stringify(value));
+  if (spec === undefined && typeof value["mes"] === "string") return readChat(cast, formatCanonical(value));
   return readCard(cast, value, options);
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
+import { formatCanonical, isJsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Cast } from "../cast.ts";
 import type { Graphemes } from "../ports.ts";
@@ -18,12 +18,27 @@ interface ScriptLine {
 export function parseScript(lines: readonly string[]): readonly ScriptLine[] {
   return lines.map((line, i) => {
     const value = parseJson(line, { file: `script line ${i + 1}` });
-    if (!isJsonObject(value) || !isJsonObject(value["when"])) throw badLine(i, "needs an object when");
-    const { raw, output, when } = value;
-    if (typeof raw === "string") return { when: when as ScriptLine["when"], raw };
-    if (output === undefined) throw badLine(i, "needs output or raw");
-    return { when: when as ScriptLine["when"], raw: JSON.stringify(output) };
+    if (!isJsonObject(value)) throw badLine(i, "is no object");
+    const { when, output, raw, ...unknown } = value;
+    const [other] = Object.keys(unknown);
+    if (other !== undefined) throw badLine(i, `has a field ${JSON.stringify(other)} that nobody knows`);
+    if (!isCondition(when)) throw badLine(i, `needs when: {"beat":1} or {"input_contains":"text"} or {"any":true}`);
+    if ((output === undefined) === (raw === undefined)) throw badLine(i, "needs output or raw, and not both");
+    if (output !== undefined) return { when, raw: formatCanonical(output) };
+    if (typeof raw !== "string") throw badLine(i, "has a raw that is no text");
+    return { when, raw };
   });
+}
+
+/** Whether a condition says exactly one thing. */
+function isCondition(when: JsonValue | undefined): when is ScriptLine["when"] & JsonValue {
+  if (!isJsonObject(when) || Object.keys(when).length !== 1) return false;
+  const { beat, input_contains: part, any } = when;
+  return (
+    any === true ||
+    (typeof part === "string" && part !== "") ||
+    (typeof beat === "number" && Number.isSafeInteger(beat))
+  );
 }
 
 function badLine(index: number, what: string): VerbatimError {
