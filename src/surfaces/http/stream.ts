@@ -1,10 +1,9 @@
 import type { App } from "../../app/app-type.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 
 const MAX_CLIENTS = 2000;
 const MAX_UNSENT = 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-const PAGE = 200;
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(": still here\n\n");
@@ -13,12 +12,6 @@ interface FollowEvent {
   readonly event: string;
   readonly id?: string;
   readonly data: { readonly entry_id?: string };
-}
-
-interface Page {
-  readonly entries: readonly { readonly entry_id: string }[];
-  readonly cursor_after: string | null;
-  readonly has_more_after: boolean;
 }
 
 /** One event, encoded once for everybody who gets it. */
@@ -166,24 +159,13 @@ export class WorldStreams {
   /** Sends what was written since the client's cursor; an invalid cursor means: fetch again. */
   async #catchUp({ world, viewer, after }: StreamQuery, write: (bytes: Uint8Array) => void): Promise<Set<string>> {
     const seen = new Set<string>();
-    let cursor = after;
-    while (cursor !== undefined) {
-      let page: Page;
-      try {
-        page = (await this.#app.call("world.projection", { world, viewer, after: cursor, limit: PAGE })) as Page;
-      } catch (thrown) {
-        if (!isVerbatimError(thrown) || thrown.code !== "CURSOR_INVALID") throw thrown;
-        write(encodeEvent({ event: "reset", data: {} }));
-        return seen;
-      }
-      // The last line's cursor stands for the whole page: a client that stops in between gets the rest again.
-      for (const [i, entry] of page.entries.entries()) {
-        seen.add(entry.entry_id);
-        const id = i === page.entries.length - 1 ? (page.cursor_after ?? cursor) : cursor;
-        write(encodeEvent({ event: "entry", id, data: entry }));
-      }
-      if (!page.has_more_after) return seen;
-      cursor = page.cursor_after ?? undefined;
+    if (after === undefined) return seen;
+    for await (const line of this.#app.lines("world.follow", { world, viewer, after, ticks: true })) {
+      const event = JSON.parse(line) as FollowEvent;
+      // The first tick comes when nothing is left to send.
+      if (event.event === "tick") break;
+      if (event.data.entry_id !== undefined) seen.add(event.data.entry_id);
+      write(encodeEvent(event));
     }
     return seen;
   }

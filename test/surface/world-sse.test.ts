@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openApp } from "../../src/app/app.ts";
+import type { App } from "../../src/app/app-type.ts";
+import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+
+// Server-sent events as a reader gets them: where it left off, and under the cursor of each line.
+
+let folder: string;
+let app: App;
+let http: RunningHttp;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "verbatim-sse-"));
+  app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+  http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
+  await app.call("world.new", { title: "Harbour", timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
+  await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
+  for (const text of ["One.", "Two.", "Three."]) await say(text);
+});
+
+afterAll(async () => {
+  await http.close();
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const say = (text: string) =>
+  app.call("world.say", { world: "w_harbour", text, request_id: text.replace(/[^A-Za-z]/g, "") });
+
+interface Event {
+  readonly id: string | null;
+  readonly event: string;
+  readonly data: { readonly entry_id?: string; readonly text?: string };
+}
+
+/** Reads so many events, then goes. */
+async function follow(query: string, count: number, headers: Record<string, string> = {}): Promise<Event[]> {
+  const leaving = new AbortController();
+  const response = await fetch(`${http.url}/api/worlds/w_harbour/stream?${query}`, { headers, signal: leaving.signal });
+  expect(response.headers.get("cache-control")).toBe("no-store, no-transform");
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body!) {
+    text += decoder.decode(chunk, { stream: true });
+    if (toEvents(text).length >= count) break;
+  }
+  leaving.abort();
+  return toEvents(text).slice(0, count);
+}
+
+function toEvents(text: string): Event[] {
+  const blocks = text.split("\n\n").slice(0, -1);
+  return blocks.flatMap((block) => {
+    const field = (name: string) =>
+      block
+        .split("\n")
+        .find((line) => line.startsWith(`${name}: `))
+        ?.slice(name.length + 2);
+    const event = field("event");
+    if (event === undefined) return [];
+    return [{ id: field("id") ?? null, event, data: JSON.parse(field("data")!) as Event["data"] }];
+  });
+}
+
+interface Page {
+  readonly entries: readonly { readonly entry_id: string; readonly text: string }[];
+  readonly cursor_before: string;
+}
+
+const pageOf = async (viewer: string) => (await app.call("world.projection", { world: "w_harbour", viewer })) as Page;
+
+it("a reader that comes back gets every line since under the line's own cursor", async () => {
+  const { entries, cursor_before } = await pageOf("ANA");
+  const missed = await follow("viewer=ANA", entries.length - 1, { "last-event-id": cursor_before });
+  expect(missed.map(({ event, data }) => `${event} ${data.text}`)).toEqual(
+    entries.slice(1).map(({ text }) => `entry ${text}`),
+  );
+  for (const { id, data } of missed) expect(id?.split(".")[1]).toBe(data.entry_id);
+  // Whoever leaves in the middle goes on after the last line it saw.
+  const rest = await follow("viewer=ANA", entries.length - 3, { "last-event-id": missed[1]!.id! });
+  expect(rest).toEqual(missed.slice(2));
+});
+
+it("what the reader's own head says wins over the address", async () => {
+  const { entries, cursor_before } = await pageOf("ANA");
+  const [first] = await follow("viewer=ANA&after=garbage", 1, { "last-event-id": cursor_before });
+  expect(first!.data.text).toBe(entries[1]!.text);
+});
+
+it("a place that does not hold is told, whoever's it is", async () => {
+  const { cursor_before } = await pageOf("ANA");
+  for (const after of ["garbage", cursor_before]) {
+    const [told] = await follow(`viewer=BEN&after=${after}`, 1);
+    expect(told).toEqual({ id: null, event: "reset", data: {} });
+  }
+});
+
+it("lines that are written while a reader catches up come once, after the others", async () => {
+  const { entries, cursor_before } = await pageOf("ANA");
+  const [read] = await Promise.all([
+    follow("viewer=ANA", entries.length + 1, { "last-event-id": cursor_before }),
+    say("Four."),
+  ]);
+  const texts = read.filter(({ event }) => event === "entry").map(({ data }) => data.text);
+  expect(texts.slice(0, entries.length)).toEqual([...entries.slice(1).map(({ text }) => text), "Four."]);
+  const ids = read.flatMap(({ data }) => data.entry_id ?? []);
+  expect(new Set(ids).size).toBe(ids.length);
+});
