@@ -1,19 +1,12 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { keepCorpus } from "./kept-corpus.ts";
+import { type CorpusFile, keepRepository } from "./git-corpus.ts";
 import { seededIntegers, seededWords } from "./seed.ts";
 
 const FILE_BYTES = 4_100;
 
-export interface Page {
-  readonly path: string;
-  readonly text: string;
-}
-
 /** Markdown files of 4.1 kB with ten sections each, the same in every run. */
-export function* makePages(count: number): Iterable<Page> {
+export function* makePages(count: number): Iterable<CorpusFile> {
   const next = seededIntegers(20_250_103);
   for (let i = 0; i < count; i++) yield { path: `docs/part-${i % 100}/page-${i}.md`, text: makePage(next, i) };
 }
@@ -27,36 +20,10 @@ export function writePages(root: string, count: number): void {
   }
 }
 
-/** A git repository with so many pages, all committed and old enough to be trusted; made once and kept. */
+/** A git repository with so many pages. */
 export function openCorpus(count: number): Promise<string> {
-  return keepCorpus(`markdown-${count}`, ["bench/markdown-corpus.ts", "bench/seed.ts"], async (folder) => {
-    writePages(folder, count);
-    for (const args of [
-      ["init", "-q"],
-      ["add", "-A"],
-      ["commit", "-q", "-m", "pages"],
-    ])
-      git(folder, args);
-    // Files younger than two seconds are read again by every build, and looked at again by git.
-    await wait(2_500);
-    git(folder, ["status", "--porcelain"]);
-  });
-}
-
-/** Runs git with a name of its own, whatever is configured on this machine. */
-export function git(cwd: string, args: readonly string[]): void {
-  const who = [
-    "-c",
-    "user.name=Bench",
-    "-c",
-    "user.email=bench@example.invalid",
-    "-c",
-    "commit.gpgsign=false",
-    "-c",
-    "gc.auto=0",
-  ];
-  const { status, stderr } = spawnSync("git", [...who, ...args], { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+  const makers = ["bench/markdown-corpus.ts", "bench/seed.ts"];
+  return keepRepository(`markdown-${count}`, makers, () => makePages(count));
 }
 
 function makePage(next: (bound: number) => number, number: number): string {

@@ -88,7 +88,7 @@ export const workflowSmallRequest: Bench = {
   what: "a request of 10 files in a repository of N files",
   baseline: "the same request in a repository of 100 files",
   corpus: "seeded words in 100 folders",
-  sizes: [100_000],
+  sizes: [10_000, 100_000],
   goal: { kind: "time", atMost: 1.2 },
   async prepare(size) {
     const large = makeRepository(size);
@@ -112,7 +112,7 @@ export const workflowOmitted: Bench = {
   what: "N needs under a budget of 100 files",
   baseline: "twice the 100-file case, and 10 ms for every 1,000 omitted needs",
   corpus: "seeded words in 100 folders",
-  sizes: [5_000],
+  sizes: [1_250, 5_000],
   goal: { kind: "time", atMost: 1 },
   async prepare(size) {
     const { root, paths, close } = makeRepository(size);

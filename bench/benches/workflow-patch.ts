@@ -39,7 +39,7 @@ export const workflowGateGit: Bench = {
   what: "the whole patch gate, N added lines",
   baseline: "one git apply --check child of the same process",
   corpus: "one new file of seeded words in a small repository",
-  sizes: [400],
+  sizes: [100, 400],
   goal: { kind: "time", atMost: 2 },
   async prepare(size) {
     const root = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
