@@ -103,6 +103,20 @@ describe.each([
     expect(await linesOf(worlds, world)).toEqual(["The tide is out.", "I hear you."]);
   });
 
+  it.skipIf(skip)("lets go of the claim of a refresh that could not be stored", async () => {
+    await using worlds = await open();
+    const { world } = worlds;
+    const faulty = withFaults(worlds.ports);
+    const beats = new Beats(faulty.ports);
+    const refresh = { ...(envelope("look", "") as object), mode: { kind: "NO_OP" } } as never;
+    faulty.fault = (write) => (write === 2 ? new VerbatimError("DISK_FULL") : null);
+    await expect(beats.invoke(world, refresh)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect((await stateOf(worlds, world, "look")).status).toBe("RELEASED");
+    const answer = await beats.invoke(world, refresh);
+    expect(answer).toMatchObject({ replayed: false, headers: { "Verbatim-Beat-Result": "REFRESH" } });
+    expect((await beats.invoke(world, refresh)).body).toBe(answer.body);
+  });
+
   it.skipIf(skip)("lets a worker that comes too late write nothing", async () => {
     const model = new ListedModel(says("ANA", "In time."), says("ANA", "Late."));
     await using worlds = await open(model);

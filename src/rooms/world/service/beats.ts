@@ -14,7 +14,7 @@ import { makeOutcome } from "./outcome.ts";
 import { Queues } from "./queue.ts";
 import { loadWorld } from "./reading.ts";
 import { streamOf } from "./state.ts";
-import type { WorldPorts } from "./world-ports.ts";
+import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
 import { Writing } from "./writing.ts";
 
 const STOP_LOOK_MS = 500;
@@ -78,13 +78,16 @@ export class Beats {
   }
 
   /** NO_OP: shows, writes nothing but its own answer. */
-  async #refresh({ world_id, envelope, body_sha256, cursor }: Checked): Promise<Answer> {
+  async #refresh(checked: Checked): Promise<Answer> {
+    const { world_id, envelope, body_sha256, cursor } = checked;
     const { request_id } = envelope;
     const ports = this.#ports;
+    if (this.#owed.length > 0) await this.#settleOwed();
     const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, false);
     if (claimed.result === "REPLAY") return toReplay(claimed.stored);
+    const grip: Grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
     const headers = { [BEAT_RESULT]: "REFRESH" };
-    const body = await ports.store.transact(async (door) => {
+    const show = async (door: WorldWriteDoor): Promise<string> => {
       const world = await loadWorld(door.world, world_id);
       const parts = { request_id, viewer: world.cast.operator_id, mode: "NO_OP", cursor, bundle: null } as const;
       const text = JSON.stringify(await makeOutcome(ports, door.world, world, world, parts));
@@ -93,8 +96,13 @@ export class Beats {
         await door.world.putInvocation(world.number, toDone(stored, text, headers));
       }
       return text;
-    });
-    return { body, headers, replayed: false };
+    };
+    try {
+      return { body: await ports.store.transact(show), headers, replayed: false };
+    } catch (thrown) {
+      await this.#letGo(grip, checked, thrown);
+      throw thrown;
+    }
   }
 
   async #beat(checked: Checked): Promise<Answer> {
