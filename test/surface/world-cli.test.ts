@@ -87,3 +87,28 @@ describe("say -", () => {
     expect((await run("stream")).stdout).toBe("");
   });
 });
+
+describe("names of worlds", () => {
+  it("a fork is called after its title, and a title that is no name of one world says which it could be", async () => {
+    const { stderr } = await run("say", "Hello.");
+    const cursor = /cursor (c1\.\S+)/.exec(stderr)![1]!;
+    const fork = async (...more: string[]) => (await run("fork", cursor, "--world", "w_gull-rock", ...more)).stdout;
+    expect(await fork("--title", "Gull Bay")).toMatch(/^w_gull-bay from w_gull-rock at /);
+    expect(await fork("--title", "Gull Bay")).toMatch(/^w_gull-bay-2 from /);
+    expect(await fork()).toMatch(/^w_gull-rock-2 from /);
+    const several = await run("show", "Gull B");
+    expect(several.exit).toBe(2);
+    expect(several.stderr).toContain("several titles begin so: w_gull-bay, w_gull-bay-2");
+    expect((await run("show", "Gull Rock (")).stdout).toContain("w_gull-rock-2");
+  });
+});
+
+describe("pocket", () => {
+  it("lists items by time, those without one last", async () => {
+    for (const item of [["Walk"], ["Ferry", "--at", "2026-01-02T09:00"], ["Tea", "--at", "2026-01-01T16:00"]]) {
+      expect((await run("pocket", "event", ...item)).exit).toBe(0);
+    }
+    const { stdout } = await run("pocket");
+    expect(stdout.match(/Walk|Ferry|Tea/g)).toEqual(["Tea", "Ferry", "Walk"]);
+  });
+});

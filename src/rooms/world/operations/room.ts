@@ -83,5 +83,10 @@ export async function findWorldId(room: WorldRoom, named: string | undefined): P
   const fitting = rows.filter(({ state }) => parseState(state).settings.title.startsWith(name));
   const [only, other] = fitting;
   if (only !== undefined && other === undefined) return only.world_id;
-  throw new VerbatimError("WORLD_NOT_FOUND", { where: "world" });
+  if (other === undefined) throw new VerbatimError("WORLD_NOT_FOUND", { where: "world" });
+  throw new VerbatimError("WORLD_NOT_FOUND", {
+    message: `several titles begin so: ${fitting.map(({ world_id }) => world_id).join(", ")}`,
+    where: "world",
+    fix: "Name one of them by its id.",
+  });
 }

@@ -13,7 +13,7 @@ import { loadWorld, resolveCursor, viewerView } from "./reading.ts";
 import { formatState, streamOf } from "./state.ts";
 import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
 import type { WorldPorts } from "./world-ports.ts";
-import { exists, requireWorldId } from "./worlds.ts";
+import { exists, requireWorldId, toWorldId } from "./worlds.ts";
 
 /** Where a new world begins: at a record of another one. */
 interface Origin {
@@ -82,13 +82,13 @@ export async function forkWorld(
   const at = effects.findIndex(({ entries }) => entries.some((entry) => entry.wseq === wseq));
   const parent = lineage[at];
   if (parent === undefined) throw new VerbatimError("INTERNAL", { message: "no record has the entry of the cursor" });
-  const forkId = requireWorldId(wanted.world_id ?? (await freeId(ports, worldId)));
+  const forkId = requireWorldId(wanted.world_id ?? (await freeId(ports, worldId, wanted.title)));
   await plant(
     ports,
     { records: lineage.slice(0, at + 1), parent, source_sha256: parent.source },
     {
       world_id: forkId,
-      title: wanted.title ?? `${title} (fork)`.slice(0, 120),
+      title: wanted.title ?? `${title.slice(0, 113).toWellFormed()} (fork)`,
       world_key: toHex(ports.random.bytes(32)),
       outcomes: [],
     },
@@ -96,10 +96,12 @@ export async function forkWorld(
   return { world_id: forkId, parent_world_id: parent.world_id, parent_position: parent.position };
 }
 
-async function freeId(ports: WorldPorts, worldId: string): Promise<string> {
+/** An id nobody has: of the title when there is one, else of the parent; numbered when it is taken. */
+async function freeId(ports: WorldPorts, worldId: string, title: string | null): Promise<string> {
+  const base = title === null ? worldId : toWorldId(title);
   return ports.store.read(async (door) => {
-    for (let n = 2; ; n++) {
-      const id = `${worldId.slice(0, 56)}-${n}`;
+    for (let n = title === null ? 2 : 1; ; n++) {
+      const id = n === 1 ? base : `${base.slice(0, 56)}-${n}`;
       if ((await door.world.find(id)) === null && (await door.ledger.head(streamOf(id))) === null) return id;
     }
   });

@@ -55,7 +55,7 @@ export async function readPocket(
 }
 
 /** By time, undated last, then by creation. */
-function byTime(a: CalendarRow | MessageRow, b: CalendarRow | MessageRow): number {
+export function byTime(a: CalendarRow | MessageRow, b: CalendarRow | MessageRow): number {
   const never = Number.POSITIVE_INFINITY;
   const [x, y] = [a.time_ms ?? never, b.time_ms ?? never];
   return x === y ? a.number - b.number : x - y;

@@ -8,7 +8,7 @@ import { toStreamEntry } from "../projection.ts";
 import { PACK_BYTES, type SearchQuery } from "../retrieval/search.ts";
 import { formatInstant } from "../time/instant.ts";
 import { makeCapsule } from "./capsules.ts";
-import { filterCalendar, readPocket } from "./pocket.ts";
+import { byTime, filterCalendar, readPocket } from "./pocket.ts";
 import { gated, loadWorld, type OpenWorld, readVisible, resolveCursor, viewerView } from "./reading.ts";
 import { searchWorld } from "./search.ts";
 import { keyOf } from "./state.ts";
@@ -143,9 +143,11 @@ export async function readCalendar(
     const world = await loadWorld(door.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
     const visible = filterCalendar(world, view, await door.world.calendar(world.number));
-    return visible.map(({ row: { item_id, state }, item: { title, time, location, notes } }) => {
-      return { item_id, state, title, time, location, notes };
-    });
+    return visible
+      .toSorted((a, b) => byTime(a.row, b.row))
+      .map(({ row: { item_id, state }, item: { title, time, location, notes } }) => {
+        return { item_id, state, title, time, location, notes };
+      });
   });
 }
 

@@ -66,7 +66,8 @@ export function requireWorldId(id: string): string {
   });
 }
 
-function toWorldId(title: string): string {
+/** The id a title asks for. */
+export function toWorldId(title: string): string {
   const slug = title
     .normalize("NFKD")
     .toLowerCase()
