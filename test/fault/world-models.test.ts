@@ -138,6 +138,29 @@ describe("a writer", () => {
     expect(JSON.stringify([records, calls])).not.toContain("sesame");
   });
 
+  it("whose provider knows no schemas is asked without one, from then on", async () => {
+    await using server = await startModelServer({ status: 400 }, GOOD, GOOD);
+    await using worlds = await openWorlds({ models: makeModels({}) });
+    const id = await makeHarbour(worlds, { writer: { kind: "openai-compatible", model: "t", base_url: server.url } });
+    await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
+    for (const request of ["r1", "r2"]) {
+      const { headers } = await worlds.beats.invoke(id, envelope(request, "Hi."));
+      expect(headers).toEqual({ "Verbatim-Beat-Result": "WROTE" });
+    }
+    expect(server.requests.map(({ body }) => "response_format" in body)).toEqual([true, false, false]);
+    expect(server.requests[1]!.body["messages"]).toEqual(server.requests[0]!.body["messages"]);
+  });
+
+  it("that refuses with and without a schema is down", async () => {
+    await using server = await startModelServer({ status: 400 }, { status: 400 }, GOOD);
+    await using worlds = await openWorlds({ models: makeModels({}) });
+    const id = await makeHarbour(worlds, { writer: { kind: "openai-compatible", model: "t", base_url: server.url } });
+    await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
+    const { headers } = await worlds.beats.invoke(id, envelope("r1", "Hi."));
+    expect(headers["Verbatim-Beat-Result"]).toBe("WRITER_UNAVAILABLE");
+    expect(server.requests).toHaveLength(2);
+  });
+
   it("cannot be told by retrieved text to reveal what it was not sent", async () => {
     await using server = await startModelServer(TOOL.replace("boat", "password"), GOOD);
     await using worlds = await openWorlds({ models: makeModels({}) });

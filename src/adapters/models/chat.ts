@@ -10,17 +10,26 @@ const PROBE_MS = 2000;
 const RETRY_MS = 500;
 const MAX_RETRY_MS = 5000;
 
-type Attempt = ChatAnswer | { readonly again: string; readonly after_ms: number };
+type Attempt = ChatAnswer | { readonly again: string; readonly after_ms: number } | { readonly unfit: string };
 
 /** Chat models over HTTP: Ollama, and whatever speaks OpenAI's chat completions. */
 export function makeModels(env: Readonly<Record<string, string | undefined>>): Models {
+  /** Providers that refuse to be held to a schema; what they answer is parsed as strictly as all else. */
+  const free = new Set<string>();
   return {
     async chat(request, signal) {
-      const first = await attempt(request, env, signal);
+      const place = `${request.base_url} ${request.model}`;
+      let first = await attempt(request, env, signal, !free.has(place));
+      if ("unfit" in first) {
+        free.add(place);
+        first = await attempt(request, env, signal, false);
+      }
+      if ("unfit" in first) return { down: first.unfit };
       if (!("again" in first)) return first;
       if (signal.aborted) return { down: first.again };
       await pause(first.after_ms, signal);
-      const second = await attempt(request, env, signal);
+      const second = await attempt(request, env, signal, !free.has(place));
+      if ("unfit" in second) return { down: second.unfit };
       return "again" in second ? { down: second.again } : second;
     },
     async isReachable(base_url) {
@@ -50,8 +59,9 @@ async function attempt(
   request: ChatRequest,
   env: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
+  held: boolean,
 ): Promise<Attempt> {
-  const { path, body } = request.kind === "ollama" ? toOllama(request) : toOpenAi(request);
+  const { path, body } = request.kind === "ollama" ? toOllama(request) : toOpenAi(request, held);
   const key = request.api_key_env === null ? undefined : env[request.api_key_env];
   if (request.api_key_env !== null && key === undefined) {
     return { down: `the environment variable ${request.api_key_env} is not set` };
@@ -66,16 +76,17 @@ async function attempt(
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
     if (signal.aborted) return { down: "cancelled" };
-    return explain(thrown);
+    return explain(thrown, request.kind === "openai-compatible" && held);
   }
 }
 
-/** Whether it is worth asking again: the provider is busy, or cannot be reached. */
-function explain({ code, message, details = {} }: VerbatimError): Attempt {
+/** Whether it is worth asking again: the provider is busy, cannot be reached, or may not know schemas. */
+function explain({ code, message, details = {} }: VerbatimError, held: boolean): Attempt {
   const { status, malformed, retry_after } = details;
   if (code === "PROVIDER_TIMEOUT" || malformed === true) return { down: message };
   if (typeof status === "number" && status !== 429 && status < 500) {
-    return { down: `the provider refused with ${status}` };
+    const refused = `the provider refused with ${status}`;
+    return held && (status === 400 || status === 422) ? { unfit: refused } : { down: refused };
   }
   const again = typeof status === "number" ? `the provider answered ${status}` : "the provider cannot be reached";
   return { again, after_ms: toPause(retry_after) };
@@ -90,8 +101,12 @@ function toOllama({ model, messages, answer_schema }: ChatRequest): { path: stri
   return { path: "/api/chat", body: { model, messages, stream: false, format: answer_schema } };
 }
 
-function toOpenAi({ model, messages, answer_schema, user, base_url }: ChatRequest): { path: string; body: object } {
+function toOpenAi(
+  { model, messages, answer_schema, user, base_url }: ChatRequest,
+  held: boolean,
+): { path: string; body: object } {
   const format = { type: "json_schema", json_schema: { name: "verbatim_writer", schema: answer_schema } };
   const path = /\/v1\/?$/.test(base_url) ? "/chat/completions" : "/v1/chat/completions";
-  return { path, body: { model, messages, stream: false, user, response_format: format } };
+  const body = { model, messages, stream: false, user };
+  return { path, body: held ? { ...body, response_format: format } : body };
 }
