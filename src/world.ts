@@ -24,7 +24,10 @@ export interface World extends AsyncDisposable {
   beat(envelope: unknown): Promise<unknown>;
   /** A page of what a viewer may see. */
   projection(query?: { viewer?: string; after?: string; before?: string; limit?: number }): Promise<unknown>;
-  search(query: string, options?: { viewer?: string; person?: string; limit?: number }): Promise<unknown>;
+  search(
+    query: string,
+    options?: { viewer?: string; person?: string; from?: string; to?: string; limit?: number },
+  ): Promise<unknown>;
   capsule(person: string, options?: { viewer?: string }): Promise<unknown>;
   /** Events of a viewer as they are written; leave the loop to stop. */
   subscribe(options?: { viewer?: string; after?: string }): AsyncIterable<unknown>;
