@@ -137,7 +137,7 @@ function choose(benches: readonly Bench[], only: readonly string[]): readonly Be
 }
 
 function toEffort(rounds: string | undefined): Effort {
-  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 1_000 };
+  if (rounds === undefined) return { minRounds: 5, maxRounds: 40, budgetMs: 1_600 };
   const exact = toCount(rounds);
   return { minRounds: exact, maxRounds: exact, budgetMs: 0 };
 }
