@@ -1,5 +1,5 @@
 import { readInput, readStrict } from "./body.ts";
-import { dropAbsent, keyOf, REPLAYED, type WorldDoor } from "./world-door.ts";
+import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldDoor } from "./world-door.ts";
 
 /** Routes that change a world. */
 export function addWritingRoutes(door: WorldDoor): void {
@@ -97,7 +97,12 @@ export function addWritingRoutes(door: WorldDoor): void {
     "Closes a calendar item.",
     { operation: "world.calendar-close" },
     async (call, world) =>
-      door.answer(call, "world.calendar-close", { world, item_id: call.req.param("item"), key: keyOf(call) }),
+      door.answer(call, "world.calendar-close", {
+        world,
+        item_id: call.req.param("item"),
+        viewer: viewerIn(call),
+        key: keyOf(call),
+      }),
   );
   door.route(
     "post",

@@ -108,10 +108,15 @@ export const calendarClose = defineOperation({
   name: "world.calendar-close",
   summary: "Closes a calendar item.",
   effect: "append",
-  input: z.strictObject({ item_id: z.string().min(1).describe("Id of the item."), world: worldField, key }),
+  input: z.strictObject({
+    item_id: z.string().min(1).describe("Id of the item."),
+    viewer: z.string().optional().describe("Only an item that this viewer may see; any item otherwise."),
+    world: worldField,
+    key,
+  }),
   output: z.strictObject({ item_id: z.string(), state: z.string() }),
-  run: async (room: WorldRoom, { item_id, world, key: once }) =>
-    closeCalendarItem(room, await findWorldId(room, world), item_id, once ?? null),
+  run: async (room: WorldRoom, { item_id, viewer, world, key: once }) =>
+    closeCalendarItem(room, await findWorldId(room, world), { item_id, viewer: viewer ?? null }, once ?? null),
 });
 
 export const messageAdd = defineOperation({

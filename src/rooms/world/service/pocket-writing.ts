@@ -7,6 +7,8 @@ import { formatInstant, parseWritten, toInstant } from "../time/instant.ts";
 import { appendRecord } from "./commit.ts";
 import { controlWorld } from "./control.ts";
 import { requirePresent, unknownPerson } from "./people.ts";
+import { filterCalendar } from "./pocket.ts";
+import { viewerView } from "./reading.ts";
 import type { ItemBody, MessageBody } from "./reduce.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
@@ -56,15 +58,17 @@ export async function addCalendarItem(
   })) as unknown as { readonly item_id: string };
 }
 
-/** Closes a calendar item; closing it again changes nothing. */
+/** Closes a calendar item; closing it again changes nothing. What a viewer may not see is unknown to it here too. */
 export async function closeCalendarItem(
   ports: WorldPorts,
   worldId: string,
-  itemId: string,
+  { item_id: itemId, viewer }: { readonly item_id: string; readonly viewer: string | null },
   key: string | null = null,
 ): Promise<{ readonly item_id: string; readonly state: string }> {
   return (await controlWorld(ports, worldId, { key, body: { close: itemId } }, async (door, world) => {
-    const row = (await door.world.calendar(world.number)).find(({ item_id }) => item_id === itemId);
+    const all = await door.world.calendar(world.number);
+    const rows = viewer === null ? all : filterCalendar(world, viewerView(world, viewer), all).map(({ row }) => row);
+    const row = rows.find(({ item_id }) => item_id === itemId);
     if (row === undefined) throw new VerbatimError("CALENDAR_ITEM_UNKNOWN", { where: itemId });
     if (row.state !== "CLOSED") await appendRecord(ports, door, world, "WORLD_CALENDAR_CLOSED", { item_id: itemId });
     return { item_id: itemId, state: "CLOSED" };

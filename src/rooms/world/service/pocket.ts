@@ -36,7 +36,7 @@ export async function readPocket(
     ? { world_time: null, timezone: null }
     : { world_time: formatInstant(ports.zones, clock_ms, zone), timezone: zone };
   const calendar = filterCalendar(world, view, next_item > 1 ? await tables.calendar(world.number) : [])
-    .filter(({ row }) => row.state !== "CLOSED")
+    .filter(({ row }) => row.state === "SCHEDULED" || row.state === "DUE")
     .sort((a, b) => byTime(a.row, b.row));
   const messages = (next_message > 1 ? await tables.messages(world.number) : [])
     .map((row) => ({ row, message: JSON.parse(row.body) as MessageBody }))

@@ -169,7 +169,14 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
         if (state === "CLOSED") continue;
         const place = location === null ? [] : [shown(location)];
         io.line(
-          ["item", item_id, time ?? "undated", shown(title), ...place, ...(state === "DUE" ? ["due"] : [])].join("  "),
+          [
+            "item",
+            item_id,
+            time ?? "undated",
+            shown(title),
+            ...place,
+            ...(state === "SCHEDULED" ? [] : [state.toLowerCase()]),
+          ].join("  "),
         );
       }
       for (const { from, text, time } of messages.items) io.line(`from  ${shown(from)}, ${time}: ${shown(text)}`);
@@ -189,7 +196,7 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     path: ["pocket", "close"],
     operation: "world.calendar-close",
     args: [{ field: "item_id", label: "ITEM" }],
-    flags: { key: { hidden: true } },
+    flags: { key: { hidden: true }, viewer: { hidden: true } },
     examples: ["verbatim world pocket close k_1"],
     render({ item_id, state }, io) {
       io.line(`${item_id} ${state}`);
