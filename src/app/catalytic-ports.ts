@@ -33,6 +33,7 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
     disk: runDisk,
     guards: {
       probe: (fresh) => openGuards(composition).probe(fresh),
+      landlockAbi: () => openGuards(composition).landlockAbi(),
       launch: (request) => openGuards(composition).launch(request),
       endMarked: (run) => openGuards(composition).endMarked(run),
     },

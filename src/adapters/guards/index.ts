@@ -4,7 +4,7 @@ import { hideFromPerl } from "../process/last-words.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";
 import { launchInBubblewrap } from "./bubblewrap.ts";
-import { launchUnderLandlock } from "./landlock.ts";
+import { landlockAbi, launchUnderLandlock } from "./landlock.ts";
 import { findNamespaceTools, launchInNamespaces } from "./namespace.ts";
 import { launchPlain, launchUnderSeatbelt } from "./plain.ts";
 import { type BindLauncher, probeGuards } from "./probe.ts";
@@ -22,6 +22,7 @@ export function createGuards(state: string | null, scratch: string, bind?: BindL
       chosen = found.bind;
       return found.guards;
     },
+    landlockAbi,
     launch: (request) => launch(request, chosen),
     endMarked: (run) => endMarked(run, [process.pid]),
   };

@@ -5,9 +5,9 @@ import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./
 import { LANDLOCK_SCRIPT } from "./landlock-script.ts";
 import { findTool } from "./tools.ts";
 
-/** The version of landlock the kernel has: 0 when it is off, null when perl is missing. */
+/** The version of landlock the kernel has: 0 when it is off, null when perl is missing or the system is another. */
 export function landlockAbi(): number | null {
-  const perl = findTool("perl");
+  const perl = process.platform === "linux" ? findTool("perl") : null;
   if (perl === null) return null;
   const text = execFileSync(perl, ["-e", LANDLOCK_SCRIPT, "abi"], { encoding: "utf8" });
   return Math.max(0, Number(text.trim()));

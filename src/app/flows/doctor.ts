@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { createGuards } from "../../adapters/guards/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
-import { guardOrder } from "../../rooms/catalytic/guard-choice.ts";
+import { gapsOf, guardOrder } from "../../rooms/catalytic/guard-choice.ts";
 import type { Composition } from "../compose.ts";
 import { isStoreAbsent } from "../workspace.ts";
 
@@ -87,14 +87,18 @@ async function checkGuards(composition: Composition): Promise<Check[]> {
   let folder: string | null = null;
   try {
     if (!isThere) folder = mkdtempSync(join(tmpdir(), "verbatim-doctor-"));
-    const answers = await createGuards(null, folder ?? workspace.state).probe(true);
+    const guards = createGuards(null, folder ?? workspace.state);
+    const answers = await guards.probe(true);
     const tried = guardOrder(platform).filter((name) => name !== "audit");
     const works = tried.filter((name) => answers[name] === "ok");
     const rest = tried
       .filter((name) => answers[name] !== "ok")
       .map((name) => `${name} ${answers[name] ?? "not tried"}`);
     const verify = checkVerify(composition, works);
-    if (works.length > 0) return [ok("guards", [`${works.join(", ")} tried and working`, ...rest].join("; ")), verify];
+    if (works.length > 0) {
+      const open = works.includes("landlock") ? [describeLandlock(guards.landlockAbi())] : [];
+      return [ok("guards", [`${works.join(", ")} tried and working`, ...open, ...rest].join("; ")), verify];
+    }
     const message = ["no guard works: runs are watched but not confined", ...rest].join("; ");
     return [{ name: "guards", status: "warn", message, fix }, verify];
   } catch (thrown) {
@@ -103,6 +107,11 @@ async function checkGuards(composition: Composition): Promise<Check[]> {
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What landlock leaves open depends on the kernel, so it is said with the version. */
+export function describeLandlock(abi: number | null): string {
+  return `landlock (ABI ${abi ?? "unknown"}) cannot deny ${gapsOf("landlock", abi).join(", ")}`;
 }
 
 /** Verification runs code of the candidate: with whose rights is worth knowing before it does. */

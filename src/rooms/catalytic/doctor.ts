@@ -1,4 +1,4 @@
-import { GUARD_FACTS, GUARD_FIXES, guardOrder } from "./guard-choice.ts";
+import { GUARD_FACTS, GUARD_FIXES, gapsOf, guardOrder } from "./guard-choice.ts";
 import { listLocks } from "./locks.ts";
 import { worksOf } from "./places.ts";
 import type { RoomPorts } from "./room-ports.ts";
@@ -8,18 +8,18 @@ import { GUARD_NAMES, type GuardName } from "./words.ts";
 /** Tries every guard anew and says what it can do, which one would be chosen, and what is left from earlier runs. */
 export async function examine(ports: RoomPorts) {
   const probes = await ports.guards.probe(true);
+  const abi = ports.guards.landlockAbi();
   const here = guardOrder(ports.host.platform);
   const guards = GUARD_NAMES.map((name) => {
     const answer =
       name === "audit" ? "ok" : here.includes(name) ? (probes[name] ?? "NOT_THIS_PLATFORM") : "NOT_THIS_PLATFORM";
     const works = answer === "ok";
-    const { blocks, gaps } = GUARD_FACTS[name];
     return {
       name,
       works,
       reason: works ? null : answer,
-      blocks: works ? [...blocks] : [],
-      gaps: [...gaps],
+      blocks: works ? [...GUARD_FACTS[name].blocks] : [],
+      gaps: [...gapsOf(name, abi)],
       fix: works ? null : GUARD_FIXES[answer],
     };
   });

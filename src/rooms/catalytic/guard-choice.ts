@@ -5,7 +5,7 @@ export interface GuardFacts {
   readonly restore_method: RestoreMethod;
   /** What it keeps from happening outside the domains. */
   readonly blocks: readonly string[];
-  /** What only the tripwire finds. */
+  /** What only the tripwire finds, whatever the kernel; `gapsOf` knows this one. */
   readonly gaps: readonly string[];
   readonly network: boolean;
 }
@@ -34,6 +34,18 @@ export const GUARD_FACTS: Readonly<Record<GuardName, GuardFacts>> = {
   },
   audit: { class: "audit", restore_method: "swap-back", blocks: [], gaps: EVERYTHING, network: false },
 };
+
+/** The first version of landlock that can deny cutting a file short. */
+const TRUNCATE_ABI = 3;
+
+/**
+ * What a guard cannot deny on this machine. `landlock` is the version the kernel has; one that nobody could ask counts as
+ * the weakest.
+ */
+export function gapsOf(guard: GuardName, landlock: number | null): readonly string[] {
+  const { gaps } = GUARD_FACTS[guard];
+  return guard === "landlock" && (landlock ?? 0) < TRUNCATE_ABI ? [...gaps, "truncate"] : gaps;
+}
 
 /** Why a guard does not work here. */
 export type ProbeReason =

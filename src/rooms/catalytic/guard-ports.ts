@@ -77,6 +77,8 @@ export interface RunMark {
 export interface Guards {
   /** Really tries every guard of the platform; `fresh` ignores what was found before. */
   probe(fresh: boolean): Promise<Readonly<Partial<Record<GuardName, ProbeAnswer>>>>;
+  /** The version of landlock the kernel has: 0 when it is off, null where nobody can be asked. */
+  landlockAbi(): number | null;
   /** Resolves when the command was started; GUARD_START_FAILED when it was not. */
   launch(request: LaunchRequest): Promise<RunningCommand>;
   /** Ends every process that carries the marker of a run; says how many there were. */
