@@ -13,7 +13,7 @@ import { judgeContract } from "./conformance-contract.ts";
 import { type Area, readCast, readEntries, readKey, readView, type WorldAreaPorts } from "./conformance-input.ts";
 import { gate } from "./gate.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "./ids.ts";
-import { readCard } from "./import/card.ts";
+import { type CardOptions, readCard } from "./import/card.ts";
 import { toPersonId } from "./import/person-id.ts";
 import { buildRehydration, isTriggered, triggerAt, tryPacks, usableTokens } from "./packs/rehydration.ts";
 import { inOrder, projectEntries, surfaceOf } from "./projection.ts";
@@ -108,7 +108,8 @@ function areas(): Record<string, Area> {
       return { entry_id: entryId };
     },
     "world.import-card": (input) => {
-      const plan = readCard(readCast(input), input["card"] ?? null, input["options"] as never);
+      const options = { expand_names: true, lore: "world", enter: true, ...(input["options"] as object | undefined) };
+      const plan = readCard(readCast(input), input["card"] ?? null, options as CardOptions);
       const { version, people, present_after, lines, not_imported } = plan;
       return { version, person: people[0]!, present_after, entries: lines, not_imported } as unknown as JsonValue;
     },
@@ -117,7 +118,7 @@ function areas(): Record<string, Area> {
 }
 
 function project(input: JsonObject): JsonValue {
-  const options = input["options"] as unknown as Partial<Parameters<typeof projectEntries>[3]>;
+  const options = (input["options"] ?? {}) as unknown as Partial<Parameters<typeof projectEntries>[3]>;
   const projected = projectEntries(readCast(input), String(input["viewer"]), readEntries(input), {
     mode: options.mode ?? "NO_OP",
     after: options.after ?? null,
@@ -159,14 +160,16 @@ function search(input: JsonObject, { graphemes }: WorldAreaPorts): JsonValue {
 
 function clock(input: JsonObject, { zones }: WorldAreaPorts): JsonValue {
   const state = input["state"] as unknown as ClockState & {
-    readonly items: readonly { readonly item_id: string; readonly state: string; readonly time: string | null }[];
+    readonly items?: readonly { readonly item_id: string; readonly state: string; readonly time: string | null }[];
   };
-  const items = state.items.map(({ item_id, state: now, time }) => ({
+  const items = (state.items ?? []).map(({ item_id, state: now, time }) => ({
     item_id,
     state: now,
     time_ms: time === null ? null : parseInstant(time, "/time"),
   }));
-  return moveClock(zones, state, input["invocation"] as unknown as ClockDeclaration, items) as unknown as JsonValue;
+  const said = { declared_world_time: null, timezone: null, pause_time: null, elapsed_ms: 0 } as const;
+  const declared = { ...said, ...(input["invocation"] as unknown as ClockDeclaration) };
+  return moveClock(zones, state, declared, items) as unknown as JsonValue;
 }
 
 function rehydrationPack(input: JsonObject): JsonValue {
