@@ -102,13 +102,46 @@ describe("index", () => {
     expect(stderr).not.toContain("\u001b.md");
   });
 
-  it("lists a source whose name looks like a drive, and refuses one that is not there", async () => {
+  it("takes a source whose name looks like a drive in every verb, and refuses one that is not there", async () => {
     write("docs/a.md", "# A\n");
     writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["*.md","docs/**/*.md"]}}');
     write("a:1.md", "# Colon\n");
     await json("index", "build");
     expect(await json("section", "list", "a:1.md")).toHaveLength(2);
-    expect((await run(["section", "list", "b:1.md"])).exit).toBe(2);
+    const explained = { file_path: "a:1.md", source: true, sources: ["*.md"], exclude: [], problem: null };
+    expect(await json("index", "explain", "a:1.md")).toEqual(explained);
+    await json("symbol", "add", "@N/FILE", "--file", "a:1.md", "--slice", "head(1)");
+    await json("symbol", "add", "@N/HEADING", "--heading", "a:1.md#Colon", "--slice", "head(1)");
+    expect(await json("expand", "@N/FILE")).toMatchObject({ expansions: [{ content: "# Colon" }] });
+    for (const verb of [
+      ["section", "list"],
+      ["index", "explain"],
+    ]) {
+      for (const path of ["b:1.md", "a:/1.md", "a:1.md/../docs/a.md"]) {
+        const refused = await run([...verb, path, "--json"]);
+        expect(refused.exit, path).toBe(2);
+        expect(JSON.parse(refused.stdout), path).toMatchObject({
+          error: { code: "PATH_REFUSED", details: { reason: "PATH_ABSOLUTE" } },
+        });
+      }
+    }
+  });
+
+  it("explains a file that looks like a drive whether it is indexed, left out, broken or gone", async () => {
+    writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["**/*.md"],"exclude":["x:*.md"]}}');
+    mkdirSync(join(root, "d:"));
+    for (const [path, content] of Object.entries({ "a:1.md": "# A\n", "x:1.md": "# X\n", "d:/e.md": "# E\n" })) {
+      write(path, content);
+    }
+    await json("index", "build");
+    write("b:1.md", Uint8Array.from([0x61, 0xff]));
+    rmSync(join(root, "a:1.md"));
+    expect(await json("index", "explain", "a:1.md")).toMatchObject({ problem: "SOURCE_UNREADABLE" });
+    expect(await json("index", "explain", "b:1.md")).toMatchObject({ problem: "SOURCE_NOT_UTF8" });
+    expect(await json("index", "explain", "x:1.md")).toMatchObject({ source: false, exclude: ["x:*.md"] });
+    expect(await json("index", "explain", "d:/e.md")).toMatchObject({ source: true });
+    const unlisted = await run(["section", "list", "x:1.md", "--json"]);
+    expect(JSON.parse(unlisted.stdout)).toMatchObject({ error: { code: "FILE_NOT_INDEXED" } });
   });
 
   it("names every bad file and every way on", async () => {

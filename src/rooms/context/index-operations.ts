@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import { parseRepoPath } from "../../core/paths/index.ts";
 import { parseTime } from "../../core/time.ts";
+import { parseKnownPath } from "./asked-path.ts";
 import { buildIndex } from "./index-build.ts";
 import { exportBytes, exportIndex } from "./index-export.ts";
 import { requireStored } from "./index-load.ts";
@@ -96,7 +96,7 @@ export const indexExplain = defineOperation({
     problem: z.string().nullable(),
   }),
   async run(ports: ContextPorts, { path }) {
-    const file_path = parseRepoPath(path);
+    const file_path = await parseKnownPath(ports, path);
     const rules = compileSources(ports.config.sources, ports.config.exclude);
     const { sources, exclude } = rules.explain(file_path);
     const selected = sources.length > 0 && exclude.length === 0;

@@ -3,7 +3,8 @@ import { compareCodePoints } from "../../core/canonical/index.ts";
 import { count, symbolId } from "../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation } from "../../core/operation.ts";
-import { isUnder, parseRepoPath } from "../../core/paths/index.ts";
+import { isUnder } from "../../core/paths/index.ts";
+import { parseAskedPath } from "./asked-path.ts";
 import { type Section, sectionSchema } from "./contracts.ts";
 import type { IndexView } from "./index-view.ts";
 import type { ContextPorts } from "./operation-ports.ts";
@@ -30,7 +31,7 @@ export const sectionList = defineOperation({
       const view = await ports.views.open(context);
       const listed: z.output<typeof listedSection>[] = [];
       let left = skip;
-      for (const file of choosePaths(view, path)) {
+      for (const file of choosePaths(ports, view, path)) {
         if (from !== undefined && compareCodePoints(file, from) < 0) continue;
         const { sections, sizes } = (await view.load(context, file))!;
         for (const [i, section] of sections.entries()) {
@@ -45,14 +46,14 @@ export const sectionList = defineOperation({
 });
 
 /** The file of that path, or all files below that folder. */
-function choosePaths(view: IndexView, path: string | undefined): readonly string[] {
+function choosePaths(ports: ContextPorts, view: IndexView, path: string | undefined): readonly string[] {
   if (path === undefined) return view.image.paths;
   // Shells complete the name of a folder with a slash.
   const asked = path.endsWith("/") && path !== "/" ? path.slice(0, -1) : path;
   // What is indexed may be asked for even where it looks like a drive: `a:1.md` is a lawful name of a source.
   const chosen = view.image.paths.filter((one) => isUnder(one, asked));
   if (chosen.length > 0) return chosen;
-  const wanted = parseRepoPath(asked);
+  const wanted = parseAskedPath(ports.tree, asked);
   throw new VerbatimError("FILE_NOT_INDEXED", {
     message: `no indexed file is ${wanted} or lies below it`,
     where: wanted,
