@@ -6,7 +6,7 @@ import { ANCHOR_ENTRIES } from "../packs/anchor.ts";
 import { buildRehydration, isTriggered, tryPacks } from "../packs/rehydration.ts";
 import type { CalendarRow, WorldReader } from "../ports.ts";
 import { usableOf } from "../settings.ts";
-import type { PassPlan } from "../writer/beat-loop.ts";
+import { type PassPlan, toolsBefore } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, toUserMessage } from "../writer/frame.ts";
 import type { Capsules } from "./capsules.ts";
 import { filterCalendar } from "./pocket.ts";
@@ -65,11 +65,9 @@ export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonl
   }
 }
 
-const ALL_TOOLS = (max: number) => ({ available: max > 0, calls_left: max });
-
-/** Tokens of a frame without evidence. */
+/** Tokens of a frame without evidence, as the first call sends it. */
 export function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
-  const tools = ALL_TOOLS(world.state.settings.tools.max_calls);
+  const tools = toolsBefore(world.state.settings.tools);
   return ports.tokenizer.count(rules) + ports.tokenizer.count(toUserMessage(world.cast, parts, [], tools).text);
 }
 

@@ -179,7 +179,8 @@ export class Writing implements BeatPorts {
     const { context } = this.#world.state.settings;
     const most = context.window_tokens - context.output_reserve;
     const measure = (items: readonly Evidence[]): number => {
-      const tools = { available: true, calls_left: 0 };
+      // The longest that can be said about tools.
+      const tools = { available: false, calls_left: 0 };
       const { text } = toUserMessage(this.#world.cast, this.#frame(plan).parts, items, tools);
       return this.#ports.tokenizer.count(this.#rules.text) + this.#ports.tokenizer.count(text);
     };

@@ -92,6 +92,12 @@ export interface BeatOutcome {
   readonly steps: readonly string[];
 }
 
+/** What the first call of a beat says about tools. */
+export function toolsBefore(limits: ToolLimits): ModelCall["tools"] {
+  const available = limits.max_calls > 0 && limits.beat_bytes > 0 && limits.wall_ms > 0;
+  return { available, calls_left: available ? limits.max_calls : 0 };
+}
+
 /** What is spent over the whole beat, not per pass. */
 interface Spent {
   calls: number;
