@@ -15,7 +15,7 @@ interface Pack {
 it.each([
   { seed: 1, tools: { beat_bytes: 24_576 }, aside: 8192 },
   { seed: 5, tools: { beat_bytes: 0 }, aside: 0 },
-  { seed: 8, tools: { beat_bytes: 3, max_calls: 0 }, aside: 1 },
+  { seed: 3, tools: { beat_bytes: 3, max_calls: 0 }, aside: 1 },
 ])("keeps every frame below the trigger (story $seed)", async ({ seed, tools, aside }) => {
   let state = seed;
   const random = () => (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648;
