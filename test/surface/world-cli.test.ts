@@ -112,3 +112,14 @@ describe("pocket", () => {
     expect(stdout.match(/Walk|Ferry|Tea/g)).toEqual(["Tea", "Ferry", "Walk"]);
   });
 });
+
+describe("import", () => {
+  it("of a world whose id is taken says under what it could come in", async () => {
+    expect((await run("export", "--out", "rock.vworld.jsonl")).exit).toBe(0);
+    const { exit, stderr } = await run("import", "rock.vworld.jsonl");
+    expect(exit).toBe(1);
+    expect(stderr).toContain("error[WORLD_EXISTS] the id w_gull-rock is taken");
+    expect(stderr).toContain("--as NEW_ID");
+    expect((await run("import", "rock.vworld.jsonl", "--as", "w_other")).exit).toBe(0);
+  });
+});

@@ -170,7 +170,7 @@ export async function importWorld(
   const original = image.state.world_id;
   const worldId = requireWorldId(as ?? original);
   const isSpent = await ports.store.read(async (door) => (await door.ledger.head(streamOf(worldId))) !== null);
-  if (isSpent) throw exists(worldId);
+  if (isSpent) throw exists(worldId, "Import it under another id: --as NEW_ID");
   const done = {
     world_id: worldId,
     records: records.length,

@@ -79,8 +79,9 @@ export function toWorldId(title: string): string {
 }
 
 /** The refusal of an id that is taken. */
-export function exists(worldId: string): VerbatimError {
-  return new VerbatimError("WORLD_EXISTS", { message: `a world ${worldId} exists`, where: "/world_id" });
+export function exists(worldId: string, fix?: string): VerbatimError {
+  const message = `the id ${worldId} is taken, by a world or by one that was deleted`;
+  return new VerbatimError("WORLD_EXISTS", { message, where: "/world_id", ...(fix === undefined ? {} : { fix }) });
 }
 
 /** Changes settings; the operator id is fixed for ever. */
