@@ -97,14 +97,9 @@ describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
   });
 });
 
-describe("over HTTP the modern client", () => {
-  const generation = "modern";
-  const call = async (name: string, input: Record<string, unknown>) =>
-    ((await clients[generation].callTool({ name, arguments: input })) as ToolResult).structuredContent;
-
+describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
   it("stops the work it gives up, which can go on later", async () => {
-    const message = longMessage(`give up over HTTP for ${generation}`);
-    const { job_id } = (await call("job_submit", { action: "post", message })) as unknown as { job_id: string };
+    const job_id = await postJob(`give up over HTTP for ${generation}`);
     const stop = new AbortController();
     const given = callWith(
       clients[generation],
@@ -113,30 +108,141 @@ describe("over HTTP the modern client", () => {
       { signal: stop.signal, onprogress: () => stop.abort() },
     );
     await expect(given).rejects.toThrow();
-    const committed = async () => {
-      const { jobs } = (await call("job_status", { action: "list", open: true })) as unknown as {
-        jobs: { job_id: string; committed: number }[];
-      };
-      return jobs.find((job) => job.job_id === job_id)!.committed;
-    };
-    // The server hears of it a moment later: the count stands still when it has.
-    let last = -1;
-    for (let same = 0; same < 5; ) {
-      const now = await committed();
-      same = now === last ? same + 1 : 0;
-      last = now;
-    }
-    expect(last).toBeLessThan(1000);
+    expect(await settle(job_id)).toBeLessThan(1000);
     await call("job_submit", { action: "cancel", job_id });
   });
 });
 
+async function call(name: string, input: Record<string, unknown>) {
+  return ((await clients.modern.callTool({ name, arguments: input })) as ToolResult).structuredContent;
+}
+
+async function postJob(intent: string): Promise<string> {
+  const posted = await call("job_submit", { action: "post", message: longMessage(intent) });
+  return (posted as unknown as { readonly job_id: string }).job_id;
+}
+
+/** How many steps of a job are committed when no more are. */
+async function settle(job_id: string): Promise<number> {
+  let last = -1;
+  // The server hears of it a moment later: the count stands still when it has.
+  for (let same = 0; same < 5; ) {
+    const { jobs } = (await call("job_status", { action: "list", open: true })) as unknown as {
+      jobs: { job_id: string; committed: number }[];
+    };
+    const now = jobs.find((job) => job.job_id === job_id)?.committed ?? 1000;
+    same = now === last ? same + 1 : 0;
+    last = now;
+  }
+  return last;
+}
+
+describe("a client of the older protocol that writes its requests itself", () => {
+  const VERSION = { "mcp-protocol-version": "2025-11-25" };
+  const ID = 7;
+
+  const open = async () => {
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "0" } };
+    const answer = await post(address, {}, JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }));
+    await answer.text();
+    return answer.headers.get("mcp-session-id");
+  };
+  /** Runs a job in a session; the stream has begun, and the first progress was heard. */
+  const begin = async (job_id: string, session: string | null, signal?: AbortSignal) => {
+    const headers = { ...VERSION, ...(session === null ? {} : { "mcp-session-id": session }) };
+    const params = { name: "job_submit", arguments: { action: "run", job_id }, _meta: { progressToken: 1 } };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: ID, method: "tools/call", params });
+    const { body: stream } = await post(address, headers, body, signal);
+    const reader = stream!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain("notifications/progress");
+    return reader;
+  };
+  const rest = async (reader: ReadableStreamDefaultReader<string>) => {
+    let text = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
+    return text;
+  };
+  const cancel = async (session: string | null) => {
+    const headers = { ...VERSION, ...(session === null ? {} : { "mcp-session-id": session }) };
+    const body = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: ID } };
+    expect((await post(address, headers, JSON.stringify(body))).status).toBe(202);
+  };
+
+  it("gets a session of its own from every initialize", async () => {
+    const [one, other] = [await open(), await open()];
+    expect(one).toMatch(/^[0-9a-f-]{36}$/);
+    expect(other).not.toBe(one);
+    expect((await post(address, VERSION)).headers.has("mcp-session-id")).toBe(false);
+  });
+
+  it("stops its call by a cancellation, and gets no answer to it", async () => {
+    const [job_id, session] = [await postJob("cancelled in a session"), await open()];
+    const reader = await begin(job_id, session);
+    await cancel(session);
+    expect(await rest(reader)).not.toContain('"result"');
+    expect(await settle(job_id)).toBeLessThan(1000);
+    await call("job_submit", { action: "cancel", job_id });
+  });
+
+  it("stops its call when it hangs up", async () => {
+    const [job_id, session] = [await postJob("hung up"), await open()];
+    const hang = new AbortController();
+    const reader = await begin(job_id, session, hang.signal);
+    hang.abort();
+    await expect(rest(reader)).rejects.toThrow();
+    expect(await settle(job_id)).toBeLessThan(1000);
+    await call("job_submit", { action: "cancel", job_id });
+  });
+
+  it("cannot stop the call of another session, whose id is the same", async () => {
+    const [job_id, session, other] = [await postJob("not yours"), await open(), await open()];
+    const reader = await begin(job_id, session);
+    await cancel(other);
+    await cancel(null);
+    expect(await rest(reader)).toContain("SUCCEEDED");
+  });
+
+  it("is not waited for when the server ends: its call is stopped", async () => {
+    const job_id = await postJob("the server ends");
+    const ending = openMcpHttp(
+      { env: workspace.env, platform: process.platform, stderr: process.stderr, version: "0.0.0" },
+      workspace.root,
+    );
+    const params = { name: "job_submit", arguments: { action: "run", job_id }, _meta: { progressToken: 1 } };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: ID, method: "tools/call", params });
+    const answer = await ending.fetch(
+      new Request(address, { method: "POST", headers: { ...JSONS, ...VERSION }, body }),
+    );
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toContain("notifications/progress");
+    await ending.close();
+    expect(await settle(job_id)).toBeLessThan(1000);
+    await call("job_submit", { action: "cancel", job_id });
+  });
+
+  it("stops its only call without a session", async () => {
+    const job_id = await postJob("cancelled without a session");
+    const reader = await begin(job_id, null);
+    await cancel(null);
+    await rest(reader);
+    expect(await settle(job_id)).toBeLessThan(1000);
+    await call("job_submit", { action: "cancel", job_id });
+  });
+});
+
+const JSONS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const PING = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
 
-async function post(url: string, headers: Record<string, string>, body: string = JSON.stringify(PING)) {
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  body: string = JSON.stringify(PING),
+  signal: AbortSignal | null = null,
+) {
   return fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+    signal,
+    headers: { ...JSONS, ...headers },
     body,
   });
 }

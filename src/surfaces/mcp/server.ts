@@ -1,7 +1,15 @@
-import { type McpServerFactory, ProtocolError, Server, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  type McpRequestContext,
+  type McpServerFactory,
+  ProtocolError,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { App } from "../../app/app-type.ts";
+import type { CallOptions } from "../../app/current-call.ts";
 import { Answers, toCoded } from "./answer.ts";
 import { toNotifications } from "./call-progress.ts";
+import { LegacyCalls, LegacyExchange } from "./legacy-calls.ts";
 import { pageResources, pageTools } from "./pages.ts";
 import { readResource } from "./resource-read.ts";
 import { RESOURCE_TEMPLATES } from "./resource-uri.ts";
@@ -26,7 +34,12 @@ export interface McpDoor {
   readonly factory: McpServerFactory;
   /** Ends with the last call that is running; calls that were cancelled put back what they began first. */
   idle(): Promise<void>;
+  /** Cancels what clients of the older protocol began over HTTP, where no connection of theirs ends it. */
+  cancelAll(): void;
 }
+
+/** The header that tells the requests of one client of the older protocol from those of another. */
+export const SESSION_HEADER = "mcp-session-id";
 
 const INSTRUCTIONS =
   "Text is addressed, not dumped: context_search gives addresses, context_expand reads exact slices against a budget. " +
@@ -40,6 +53,7 @@ export function createMcpDoor(options: McpOptions): McpDoor {
   const { app, version, log = () => undefined } = options;
   const answers = new Answers(options.maxBytes);
   const running = new Set<Promise<unknown>>();
+  const legacyCalls = new LegacyCalls();
   const plans = toolsFor(options.caged === true);
   let tools: Promise<ListedTool[]> | undefined;
 
@@ -68,11 +82,21 @@ export function createMcpDoor(options: McpOptions): McpDoor {
     return { signal: context.mcpReq.signal, ...(progress === undefined ? {} : { progress }) };
   };
 
-  const factory = (): Server => {
+  const factory = ({ era, requestInfo }: McpRequestContext): Server => {
     const server = new Server(
       { name: "verbatim", title: "Verbatim", version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
+    // The newer protocol cancels by ending the request, and on standard input everything comes to one server.
+    const exchange =
+      era === "legacy" && requestInfo !== undefined
+        ? new LegacyExchange(legacyCalls, requestInfo.headers.get(SESSION_HEADER), server)
+        : null;
+    const perform = <T>(context: ServerContext, call: (options: CallOptions) => Promise<T>): Promise<T> => {
+      const options = during(context);
+      if (exchange === null) return call(options);
+      return exchange.run(context.mcpReq.id, options.signal, (signal) => call({ ...options, signal }));
+    };
     server.setRequestHandler("tools/list", ({ params }) =>
       orProtocolError(
         (async () => {
@@ -84,14 +108,16 @@ export function createMcpDoor(options: McpOptions): McpDoor {
     server.setRequestHandler("tools/call", ({ params }, context) => {
       const tool = plans.find(({ name }) => name === params.name);
       if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, `there is no tool ${params.name.slice(0, 100)}`);
-      return track(callTool(app, tool, params.arguments ?? {}, answers, { ...during(context), onFailure }));
+      return track(
+        perform(context, (options) => callTool(app, tool, params.arguments ?? {}, answers, { ...options, onFailure })),
+      );
     });
     server.setRequestHandler("resources/list", ({ params }) =>
       orProtocolError(pageResources(app, params?.cursor, answers)),
     );
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
     server.setRequestHandler("resources/read", ({ params }, context) =>
-      orProtocolError(readResource(app, params.uri, answers, during(context))),
+      orProtocolError(perform(context, (options) => readResource(app, params.uri, answers, options))),
     );
     return server;
   };
@@ -101,6 +127,7 @@ export function createMcpDoor(options: McpOptions): McpDoor {
     async idle() {
       while (running.size > 0) await Promise.allSettled(running);
     },
+    cancelAll: () => legacyCalls.cancelAll(),
   };
 }
 
