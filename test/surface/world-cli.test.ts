@@ -123,3 +123,15 @@ describe("import", () => {
     expect((await run("import", "rock.vworld.jsonl", "--as", "w_other")).exit).toBe(0);
   });
 });
+
+describe("new", () => {
+  it.each([
+    [["--id", "bad"], "fix: Write w_ and then small letters, digits and hyphens."],
+    [["--writer", "ollama"], "fix: Name the model of the writer."],
+    [["--timezone", "BST"], "fix: Use an IANA name such as Europe/London."],
+  ])("%j is refused with what to do", async (flags, fix) => {
+    const { exit, stderr } = await run("new", "Another", ...flags);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(fix);
+  });
+});

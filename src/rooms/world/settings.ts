@@ -87,6 +87,7 @@ export function parseSettings(zones: Zones, value: unknown): Settings {
     throw new VerbatimError("INPUT_INVALID", {
       message: `a writer of kind ${settings.writer.kind} needs a model`,
       where: "/writer/model",
+      fix: "Name the model of the writer.",
     });
   }
   return settings;

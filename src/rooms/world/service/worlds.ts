@@ -63,6 +63,7 @@ export function requireWorldId(id: string): string {
   throw new VerbatimError("INPUT_INVALID", {
     message: `${JSON.stringify(id)} is no id of a world`,
     where: "/world_id",
+    fix: "Write w_ and then small letters, digits and hyphens.",
   });
 }
 

@@ -45,6 +45,7 @@ function badLine(index: number, what: string): VerbatimError {
   return new VerbatimError("INPUT_INVALID", {
     message: `line ${index + 1} of the script ${what}`,
     where: "/writer/script",
+    fix: "Correct that line of the script.",
   });
 }
 
