@@ -1,6 +1,8 @@
 import { toPlainLine } from "./app/hooks/hook-reply.ts";
 import { runHook } from "./surfaces/cli/hook-door.ts";
 
+export { leadsNowhere, NOWHERE } from "./surfaces/cli/hook-door.ts";
+
 /** The short way for hooks, built into one file of its own. Whatever breaks is a refusal with a reason. */
 export async function startHook(argv: readonly string[]): Promise<void> {
   process.on("uncaughtException", failHook);

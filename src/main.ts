@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { Writable } from "node:stream";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
 /** Starts a door: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
@@ -43,30 +44,42 @@ async function startMcp(argv: readonly string[]): Promise<void> {
 
 const HOOKS = ["pre-tool", "post-tool", "stop"];
 
-function isHook([noun, verb]: readonly string[]): boolean {
-  return noun === "hook" && HOOKS.includes(verb ?? "");
+/** Whether a hook is called; flags of the whole program may stand before it. */
+function isHook(argv: readonly string[]): boolean {
+  let at = 0;
+  while (argv[at]?.startsWith("-") === true) at += argv[at] === "-C" ? 2 : 1;
+  return argv[at] === "hook" && HOOKS.includes(argv[at + 1] ?? "");
 }
 
 /** A hook with nothing but its client goes the short way; anything else is for the command line to explain. */
 async function openHook(argv: readonly string[]): Promise<void> {
-  const { failHook, startHook } = await import("./hook.ts");
-  const isPlain = argv.length === 2 || (argv.length === 4 && argv[2] === "--client");
+  const { failHook, leadsNowhere, NOWHERE, startHook } = await import("./hook.ts");
+  const isPlain = argv[0] === "hook" && (argv.length === 2 || (argv.length === 4 && argv[2] === "--client"));
   if (isPlain) return startHook(argv);
   process.on("uncaughtException", failHook);
-  await startCli(argv).catch(failHook);
+  // A verdict that nobody reads is none, and without one an agent goes on.
+  const lost = new Writable({ write: (_bytes, _encoding, done) => done(new Error(NOWHERE)) });
+  const stdout = leadsNowhere(1, process.platform) ? (lost as unknown as NodeJS.WriteStream) : process.stdout;
+  await startCli(argv, stdout, failHook).catch(failHook);
 }
 
-async function startCli(argv: readonly string[]): Promise<void> {
+/** A closed pipe (`| head`) is not an error of ours. */
+function endQuietly(error: NodeJS.ErrnoException): never {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+}
+
+async function startCli(
+  argv: readonly string[],
+  stdout: NodeJS.WriteStream = process.stdout,
+  onError: (error: NodeJS.ErrnoException) => never = endQuietly,
+): Promise<void> {
   // A manifest of many artifacts would make V8 triple its space for new objects, a third of all memory of verifying;
   // what is checked lives either very briefly or to the end, so the larger space buys no time.
   if (argv[0] === "bundle" && argv[1] === "verify") {
     process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=1");
   }
-  // A closed pipe (`| head`) is not an error of ours.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  stdout.on("error", onError);
   for (const [signal, exit] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
@@ -85,7 +98,7 @@ async function startCli(argv: readonly string[]): Promise<void> {
     env: process.env,
     platform: process.platform,
     version: readVersion(),
-    streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
+    streams: { stdin: process.stdin, stdout, stderr: process.stderr },
     serveMcp: serveAgent,
   });
 }

@@ -1,7 +1,7 @@
 // Makes the compiled form of the hook door: node tools/hook-use.cjs CORE. A plain script, because the compiled form is
 // valid only for the options of V8 it was made with, and those of a hook are none.
 const { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } = require("node:fs");
-const { devNull, tmpdir } = require("node:os");
+const { tmpdir } = require("node:os");
 const { join, resolve } = require("node:path");
 const { keepCompiled } = require("../bin/hook.js");
 
@@ -24,8 +24,9 @@ function replace(stream, file, flags) {
 async function main() {
   const core = resolve(process.argv[2]);
   for (const name of Object.keys(process.env)) if (name.startsWith("VERBATIM_")) delete process.env[name];
-  replace(1, devNull, "w");
   const folder = mkdtempSync(join(tmpdir(), "verbatim-hook-"));
+  // Not the null device: a verdict that nobody can read is a failure.
+  replace(1, join(folder, "replies"), "w");
   try {
     const cwd = join(folder, "repo");
     mkdirSync(join(cwd, ".git"), { recursive: true });

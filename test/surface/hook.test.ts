@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
 import { ROOT } from "../../tools/stages.ts";
-import { makeFolder, runCli } from "../support/cli.ts";
+import { BIN, makeFolder, runCli } from "../support/cli.ts";
 
 /** Hooks as coding agents call them. The calls of each client are in hook-calls/, written after its own documents. */
 
@@ -198,6 +198,51 @@ describe("failing closed", () => {
     expect(client.stderr.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     const flag = await runCli(["hook", "pre-tool", "--no-such-flag"], { cwd: root, stdin });
     expect([flag.exit, flag.stderr]).toEqual([2, expect.stringContaining("USAGE")]);
+  });
+
+  it.each([
+    ["the short way", ["hook", "pre-tool"]],
+    ["flags", ["hook", "pre-tool", "--client=claude"]],
+    ["--json", ["hook", "pre-tool", "--json"]],
+    ["a folder before the verb", ["-C", ".", "hook", "pre-tool"]],
+    ["flags before the verb", ["--quiet", "-C", ".", "hook", "pre-tool", "--client", "claude"]],
+  ])("blocks when its verdict reaches nobody, called by %s", (_, words) => {
+    const root = makeRepository();
+    const input = JSON.stringify({
+      session_id: "s",
+      cwd: root,
+      hook_event_name: "PreToolUse",
+      tool_name: "Write",
+      tool_input: { file_path: "/etc/hosts", content: "" },
+    });
+    const ask = (redirected: string) =>
+      spawnSync(
+        "bash",
+        ["-c", `exec 3> >(exec true); wait $!; "$@" ${redirected}`, "bash", process.execPath, BIN, ...words],
+        {
+          cwd: root,
+          input,
+          encoding: "utf8",
+          env: { PATH: process.env["PATH"], HOME: join(root, "..", "home") },
+        },
+      );
+    expect(ask("").status).toBe(0);
+    // A pipe whose reader is gone, a descriptor that is closed, the null device, a full disk.
+    for (const redirected of [">&3", ">&-", ">/dev/null", ">/dev/full"]) {
+      const { status, stderr } = ask(redirected);
+      expect([redirected, status]).toEqual([redirected, 2]);
+      expect(stderr).toContain("blocked, the hook failed");
+    }
+  });
+
+  it("lets an agent go on in silence where nobody reads the silence", () => {
+    const root = makeRepository();
+    const { status } = spawnSync("sh", ["-c", '"$@" >/dev/null', "sh", process.execPath, BIN, "hook", "pre-tool"], {
+      cwd: root,
+      input: call(root),
+      env: { PATH: process.env["PATH"], HOME: join(root, "..", "home") },
+    });
+    expect(status).toBe(0);
   });
 
   it("believes compiled code only when it is whole and of exactly this source", async () => {

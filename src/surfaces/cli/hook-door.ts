@@ -1,4 +1,4 @@
-import { readSync, writeSync } from "node:fs";
+import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { answerHook } from "../../app/hooks/answer-hook.ts";
 
 /** What a hook needs of its process. A stream is made by the first look at it and takes long, so few are looked at. */
@@ -11,13 +11,25 @@ export interface HookWorld {
 
 const CHUNK = 64 * 1024;
 
+export const NOWHERE = "nobody can read its answer: standard output is closed or the null device";
+
+/** Whether what is written there is lost. The null device takes the place of a stream that was closed before the start. */
+export function leadsNowhere(descriptor: number, platform: NodeJS.Platform): boolean {
+  if (platform === "win32") return false;
+  const facts = fstatSync(descriptor);
+  return facts.isCharacterDevice() && facts.rdev === statSync("/dev/null").rdev;
+}
+
 /** The short way in for hooks: no command line parser, no operation table. Agents wait for this at every tool call. */
 export async function runHook(argv: readonly string[], world: HookWorld): Promise<number> {
   const [, event = "", , client = "claude"] = argv;
   const { cwd, env, platform } = world;
   const bytes = await readInput(world);
   const reply = await answerHook({ event, client, bytes, start: cwd, env, platform });
-  if (reply.stdout !== "") await write(world, "stdout", reply.stdout);
+  if (reply.stdout !== "") {
+    if (leadsNowhere(1, platform)) throw new Error(NOWHERE);
+    await write(world, "stdout", reply.stdout);
+  }
   if (reply.stderr !== "") await write(world, "stderr", reply.stderr);
   return reply.exit;
 }
