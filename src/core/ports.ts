@@ -23,7 +23,8 @@ export interface Crypto {
   /** Lower-case hex; a string is hashed as UTF-8. */
   sha256(data: Uint8Array | string): Awaitable<string>;
   sha256Bytes(data: Uint8Array): Awaitable<Uint8Array>;
-  hmacSha256(key: Uint8Array, data: Uint8Array): Awaitable<Uint8Array>;
+  /** A string is taken as UTF-8. */
+  hmacSha256(key: Uint8Array, data: Uint8Array | string): Awaitable<Uint8Array>;
   /** Raw 32-byte public key of a raw 32-byte seed. */
   ed25519PublicKey(seed: Uint8Array): Awaitable<Uint8Array>;
   ed25519Sign(seed: Uint8Array, message: Uint8Array): Awaitable<Uint8Array>;
@@ -42,7 +43,7 @@ export interface Hasher {
 export interface SyncCrypto extends Crypto {
   sha256(data: Uint8Array | string): string;
   sha256Bytes(data: Uint8Array): Uint8Array;
-  hmacSha256(key: Uint8Array, data: Uint8Array): Uint8Array;
+  hmacSha256(key: Uint8Array, data: Uint8Array | string): Uint8Array;
   ed25519PublicKey(seed: Uint8Array): Uint8Array;
   ed25519Sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
   ed25519Verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;

@@ -1,4 +1,4 @@
-import { createHash, createHmac, createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
 import type { SyncCrypto } from "../../core/ports.ts";
 
 // DER prefixes that turn a raw 32-byte Ed25519 key into PKCS#8 and SPKI (RFC 8410).
@@ -9,7 +9,7 @@ const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 export const nodeCrypto: SyncCrypto = {
   sha256: (data) => hash("sha256", data, "hex"),
   sha256Bytes: (data) => hash("sha256", data, "buffer"),
-  hmacSha256: (key, data) => createHmac("sha256", key).update(data).digest(),
+  hmacSha256,
   ed25519PublicKey(seed) {
     const spki = createPublicKey(toPrivateKey(seed)).export({ format: "der", type: "spki" });
     return new Uint8Array(spki.subarray(SPKI_PREFIX.length));
@@ -25,6 +25,25 @@ export const nodeCrypto: SyncCrypto = {
     return { update: (data) => void running.update(data), digest: () => running.digest("hex") };
   },
 };
+
+const HMAC_BLOCK = 64;
+
+/** RFC 2104. Every id of a world is one, and making node's Hmac object takes four times as long as two plain hashes. */
+function hmacSha256(key: Uint8Array, data: Uint8Array | string): Uint8Array {
+  const short = key.length > HMAC_BLOCK ? hash("sha256", key, "buffer") : key;
+  const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+  const inner = Buffer.allocUnsafe(HMAC_BLOCK + size);
+  const outer = Buffer.allocUnsafe(HMAC_BLOCK + 32);
+  for (let i = 0; i < HMAC_BLOCK; i++) {
+    const byte = short[i] ?? 0;
+    inner[i] = byte ^ 0x36;
+    outer[i] = byte ^ 0x5c;
+  }
+  if (typeof data === "string") inner.write(data, HMAC_BLOCK);
+  else inner.set(data, HMAC_BLOCK);
+  outer.write(hash("sha256", inner, "hex"), HMAC_BLOCK, "hex");
+  return Buffer.from(hash("sha256", outer, "hex"), "hex");
+}
 
 function toPrivateKey(seed: Uint8Array) {
   return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });

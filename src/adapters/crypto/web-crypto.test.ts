@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { encodeUtf8 } from "../../core/canonical/index.ts";
 import { fromHex, toHex } from "../../core/hex.ts";
 import { nodeCrypto } from "./node-crypto.ts";
 import { webCrypto } from "./web-crypto.ts";
@@ -90,6 +91,10 @@ describe("the port Crypto on WebCrypto", () => {
 
   it("hashes a string as UTF-8", async () => {
     expect(await webCrypto.sha256("grün 🌱")).toBe(nodeCrypto.sha256("grün 🌱"));
+    const key = encodeUtf8("key");
+    const expected = toHex(nodeCrypto.hmacSha256(key, encodeUtf8("grün 🌱")));
+    expect(toHex(nodeCrypto.hmacSha256(key, "grün 🌱"))).toBe(expected);
+    expect(toHex(await webCrypto.hmacSha256(key, "grün 🌱"))).toBe(expected);
   });
 
   it("signs and derives public keys like node:crypto", async () => {

@@ -19,7 +19,9 @@ export const webCrypto: Crypto = {
     const bytes = key.length === 0 ? new Uint8Array(64) : key;
     const algorithm = { name: "HMAC", hash: "SHA-256" };
     const imported = await subtle().importKey("raw", own(bytes), algorithm, false, ["sign"]);
-    return new Uint8Array(await subtle().sign("HMAC", imported, own(data)));
+    return new Uint8Array(
+      await subtle().sign("HMAC", imported, own(typeof data === "string" ? encodeUtf8(data) : data)),
+    );
   },
   async ed25519PublicKey(seed) {
     const { x } = await subtle().exportKey("jwk", await importSeed(seed, true));

@@ -8,7 +8,7 @@ import type {
   WorldWriter,
 } from "../../rooms/world/ports.ts";
 import type { SqliteValue } from "../sqlite/driver.ts";
-import { ENTRY, SqlWorldReader, type WorldDialect, type WorldSql } from "../sqlite/world-reader.ts";
+import { ENTRY, SqlWorldReader, toFind, type WorldDialect, type WorldSql } from "../sqlite/world-reader.ts";
 import { SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
@@ -21,10 +21,13 @@ export const postgresWorld = {
   write: (connection: PostgresWriteConnection): WorldWriter => new PostgresWorldWriter(connection),
 } as const;
 
+const FIND =
+  toFind(`(select coalesce(json_agg(json_build_array(p.number, p.person_id, p.display_name) order by p.number), '[]')::text
+from world_person p where p.world = world.number)`);
+
 const DIALECT: WorldDialect = {
-  people: `(select coalesce(json_agg(json_build_array(p.number, p.person_id, p.display_name) order by p.number), '[]')::text
-from world_person p where p.world = world.number)`,
-  forUpdate: "for update",
+  find: FIND,
+  hold: `${FIND} for update`,
   appendedLows: "world_terms.lows || excluded.lows",
 };
 

@@ -110,9 +110,10 @@ const SETTINGS = [
   ["journal_size_limit", 64 * 1024 * 1024],
 ] as const;
 
-// Hashes land anywhere in their index, so its pages should stay in memory; and folding the WAL less often writes
-// pages that many commits touched only once (at 64 MB, the limit above). Neither changes what is durable.
-const WRITER_SETTINGS = "pragma cache_size = -16384; pragma wal_autocheckpoint = 16000;";
+// Hashes land anywhere in their index, so some of its pages should stay in memory; but SQLite walks over the whole cache
+// at every commit that split a page, so not too many. Folding the WAL less often writes pages that many commits touched
+// only once (at 64 MB, the limit above). Neither changes what is durable.
+const WRITER_SETTINGS = "pragma cache_size = -4096; pragma wal_autocheckpoint = 16000;";
 
 /** Sets what every connection needs and checks that it holds: a file system may not be able to keep a WAL. */
 function configure(database: SqliteDatabase): void {

@@ -26,15 +26,21 @@ export interface WorldSql {
 
 /** The few words in which the databases differ. */
 export interface WorldDialect {
-  /** The people of the world of the outer query as one JSON text. */
-  readonly people: string;
-  /** Appended to a select that holds its row against other writers. */
-  readonly forUpdate: string;
+  /** The world of an id, with its people as one JSON text. */
+  readonly find: string;
+  /** The same, held against other writers. */
+  readonly hold: string;
   /** The bytes of a posting that is there, followed by new ones. */
   readonly appendedLows: string;
 }
 
-export const WORLD = "number, world_id, state, lock_holder, lock_until";
+const WORLD = "number, world_id, state, lock_holder, lock_until";
+
+/** Finds the world of an id; the SQL of its people differs between the databases. */
+export function toFind(people: string): string {
+  return `select ${WORLD}, ${people} as people from world where world_id = ?`;
+}
+
 export const ENTRY =
   "wseq, entry_id, bundle_id, position, request_id, created_ms, created_at, author_id, author_class, channel, scope, audience, text";
 // Reading a column out of a row costs more than finding the row.
@@ -62,8 +68,7 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
   }
 
   async find(worldId: string): Promise<WorldRow | null> {
-    const sql = `select ${WORLD}, ${this.dialect.people} as people from world where world_id = ?`;
-    return orNull(await this.sql.get<WorldRow>(sql, worldId));
+    return (await this.sql.get<WorldRow>(this.dialect.find, worldId)) ?? null;
   }
 
   async people(world: number): Promise<PersonRow[]> {

@@ -2,13 +2,16 @@ import type { WorldReader, WorldRow, WorldWriter } from "../../rooms/world/ports
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { eraseWorld } from "./world-erase.ts";
-import { SqlWorldReader, type WorldDialect } from "./world-reader.ts";
+import { SqlWorldReader, toFind, type WorldDialect } from "./world-reader.ts";
 import { SqlWorldWriter } from "./world-writer.ts";
 
+const FIND = toFind(`(select json_group_array(json_array(number, person_id, display_name)) from
+(select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`);
+
 const DIALECT: WorldDialect = {
-  people: `(select json_group_array(json_array(number, person_id, display_name)) from
-(select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`,
-  forUpdate: "",
+  find: FIND,
+  // A writer holds the whole file.
+  hold: FIND,
   // SQLite joins blobs as text; the cast gives the same bytes back.
   appendedLows: "cast(lows || excluded.lows as blob)",
 };

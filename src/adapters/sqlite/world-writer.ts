@@ -14,7 +14,7 @@ import type {
   WorldWriter,
 } from "../../rooms/world/ports.ts";
 import type { SqliteValue } from "./driver.ts";
-import { ENTRY, SqlWorldReader, WORLD, type WorldSql } from "./world-reader.ts";
+import { ENTRY, SqlWorldReader, type WorldSql } from "./world-reader.ts";
 
 /** Writing as well. */
 export interface WorldWriteSql extends WorldSql {
@@ -66,9 +66,7 @@ function toAddPostings(appended: string): Inserts {
 /** Writes the room's tables. */
 export abstract class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements WorldWriter {
   async hold(worldId: string): Promise<WorldRow | null> {
-    const sql = `select ${WORLD}, ${this.dialect.people} as people from world where world_id = ? ${this.dialect.forUpdate}`;
-    const row = await this.sql.get<WorldRow>(sql, worldId);
-    return row === undefined ? null : { ...row };
+    return (await this.sql.get<WorldRow>(this.dialect.hold, worldId)) ?? null;
   }
 
   async addWorld(worldId: string, state: string): Promise<number> {

@@ -36,16 +36,20 @@ export function prepareDoors<Connection, Ledger extends LedgerReader | LedgerWri
   class Door {
     readonly ledger: Ledger;
     readonly #connection: Connection;
+    readonly #made = new Map<string, unknown>();
 
     constructor(connection: Connection, ledger: Ledger) {
       this.#connection = connection;
       this.ledger = ledger;
     }
 
-    /** Made on the first use and kept under its own name from then on. */
+    /** Made on the first use and kept from then on. */
     static make(door: Door, name: string): unknown {
-      const made = tables[name]!(door.#connection);
-      Object.defineProperty(door, name, { value: made });
+      let made = door.#made.get(name);
+      if (made === undefined) {
+        made = tables[name]!(door.#connection);
+        door.#made.set(name, made);
+      }
       return made;
     }
   }

@@ -1,4 +1,3 @@
-import { encodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import { encodeBase64 } from "../../core/trust/base64.ts";
@@ -13,22 +12,23 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
 /** Lower-case base32 (RFC 4648) without padding. */
 function toBase32(bytes: Uint8Array): string {
-  let text = "";
+  const codes: number[] = [];
   let bits = 0;
   let held = 0;
-  for (const byte of bytes) {
-    held = (held << 8) | byte;
+  for (let i = 0; i < bytes.length; i++) {
+    held = (held << 8) | bytes[i]!;
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += BASE32[(held >> bits) & 31]!;
+      codes.push(BASE32.charCodeAt((held >> bits) & 31));
     }
   }
-  return bits > 0 ? text + BASE32[(held << (5 - bits)) & 31]! : text;
+  if (bits > 0) codes.push(BASE32.charCodeAt((held << (5 - bits)) & 31));
+  return String.fromCharCode(...codes);
 }
 
 function keyed(crypto: SyncCrypto, world: WorldKey, what: string): Uint8Array {
-  return crypto.hmacSha256(world.key, encodeUtf8(what));
+  return crypto.hmacSha256(world.key, what);
 }
 
 /** Id of an entry. A keyed hash: a number would let a viewer count what is hidden. */

@@ -80,7 +80,7 @@ export async function findWorldId(room: WorldRoom, named: string | undefined): P
       fix: only === undefined ? "Make one: verbatim world new TITLE" : "List them: verbatim world list",
     });
   }
-  const fitting = rows.filter(({ state }) => parseState(state).settings.title.startsWith(name));
+  const fitting = rows.filter((row) => parseState(row).settings.title.startsWith(name));
   const [only, other] = fitting;
   if (only !== undefined && other === undefined) return only.world_id;
   if (other === undefined) throw new VerbatimError("WORLD_NOT_FOUND", { where: "world" });

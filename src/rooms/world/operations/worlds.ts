@@ -97,8 +97,9 @@ export const listWorlds = defineOperation({
   async run(room: WorldRoom) {
     const rows = await room.store.read((door) => door.world.list());
     return {
-      worlds: rows.map(({ world_id, state }) => {
-        const { settings, clock_ms, zone, next_wseq } = parseState(state);
+      worlds: rows.map((row) => {
+        const { world_id } = row;
+        const { settings, clock_ms, zone, next_wseq } = parseState(row);
         const world_time = formatInstant(room.zones, clock_ms, zone);
         return {
           world_id,

@@ -4,8 +4,6 @@ const SOLO =
   "(?:(?=[\\p{L}\\p{N}])[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]|\\p{Extended_Pictographic})";
 const UNIT = new RegExp(`${SOLO}\\p{M}*|(?:(?!${SOLO})[\\p{L}\\p{N}\\p{M}])+`, "gu");
 const PLAIN = /^[a-z0-9]+$/;
-const ASCII = /^[\p{ASCII}]*$/u;
-const ASCII_WORD = /[a-z0-9]+/g;
 const MARKS = /\p{M}+/gu;
 
 /** Query terms beyond this many are not looked at. */
@@ -36,9 +34,32 @@ export function findFirstTerm(text: string, terms: ReadonlySet<string>): number 
 }
 
 function allTerms(text: string): Iterable<string> {
-  // Most lines are plain; the rule says the same about them in fewer steps.
-  if (ASCII.test(text)) return text.toLowerCase().match(ASCII_WORD) ?? [];
-  return foldedTerms(text);
+  return plainTerms(text) ?? foldedTerms(text);
+}
+
+/** Most lines are ASCII, of which the rule says the same in fewer steps; null for any other. */
+function plainTerms(text: string): string[] | null {
+  const bounds: number[] = [];
+  let isInside = false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) return null;
+    if (isWordUnit(unit) !== isInside) {
+      bounds.push(i);
+      isInside = !isInside;
+    }
+  }
+  if (isInside) bounds.push(text.length);
+  const folded = text.toLowerCase();
+  const terms: string[] = [];
+  for (let i = 0; i < bounds.length; i += 2) terms.push(folded.slice(bounds[i], bounds[i + 1]));
+  return terms;
+}
+
+/** An ASCII letter or digit. */
+function isWordUnit(unit: number): boolean {
+  const lower = unit | 0x20;
+  return (lower >= 0x61 && lower <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
 }
 
 function* foldedTerms(text: string): Generator<string> {

@@ -34,7 +34,7 @@ export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: strin
       const world = (await door.world.hold(worldId))!;
       const stream = streamOf(worldId);
       const records = await readRecords(door.ledger, worldId);
-      const entries = parseState(world.state).next_wseq - 1;
+      const entries = parseState(world).next_wseq - 1;
       const body = { world_id: worldId, erased_below: records.length };
       const record = { kind: "WORLD_DELETED", actor: ports.actor, body: body as unknown as JsonValue };
       await door.ledger.append(stream, records.length, [record]);
@@ -60,7 +60,7 @@ async function requireErasable(
 ): Promise<void> {
   const row = await door.world.find(worldId);
   if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-  if (parseState(row.state).settings.title !== confirm) {
+  if (parseState(row).settings.title !== confirm) {
     throw new VerbatimError("INPUT_INVALID", {
       message: "this is not the title of the world; nothing was deleted",
       where: "/confirm",

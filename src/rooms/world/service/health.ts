@@ -42,8 +42,8 @@ export async function readHealth(room: Room): Promise<Health> {
     checkpoint: await findCheckpoint(ledger),
   }));
   const writers = { scripted: 0, reachable: 0, unreachable: 0 };
-  for (const { state } of rows) {
-    const { writer } = parseState(state).settings;
+  for (const row of rows) {
+    const { writer } = parseState(row).settings;
     if (writer.kind === "scripted") writers.scripted++;
     else {
       const answers = await room.beats.reachability.look(room, writer.base_url ?? DEFAULT_ADDRESS[writer.kind]);

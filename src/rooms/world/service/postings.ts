@@ -1,4 +1,3 @@
-import { sortedByCodePoint } from "../../../core/canonical/index.ts";
 import type { PostingRow, RecentTermsRow } from "../ports.ts";
 
 /** Entries whose numbers share one part of a posting list. */
@@ -13,30 +12,69 @@ export interface IndexedEntry {
 /** The posting lists of entries in ascending order: per block and key the low bytes of their numbers. */
 export function toPostings(entries: Iterable<IndexedEntry>): PostingRow[] {
   const postings: PostingRow[] = [];
-  let block = -1;
-  let lists = new Map<string, number[]>();
-  const flush = (): void => {
-    // Neighbours in the table are written one after the other.
-    for (const key of sortedByCodePoint([...lists.keys()])) {
-      postings.push({ key, block, lows: Uint8Array.from(lists.get(key)!) });
-    }
-  };
+  let part = new Block(-1);
   for (const { wseq, keys } of entries) {
-    const at = Math.floor(wseq / BLOCK);
-    if (at !== block) {
-      flush();
-      block = at;
-      lists = new Map();
+    const block = Math.floor(wseq / BLOCK);
+    if (block !== part.block) {
+      part.flush(postings);
+      part = new Block(block);
     }
-    const low = wseq % BLOCK;
-    for (const key of keys) {
-      const list = lists.get(key);
-      if (list === undefined) lists.set(key, [low]);
-      else list.push(low);
+    part.add(keys, wseq % BLOCK);
+  }
+  part.flush(postings);
+  return postings;
+}
+
+/** What the entries of one block add: every place of every key in one array, so that a list costs no array of its own. */
+class Block {
+  readonly block: number;
+  readonly #lists = new Map<string, number>();
+  readonly #lengths: number[] = [];
+  readonly #listOf: number[] = [];
+  readonly #lows: number[] = [];
+
+  constructor(block: number) {
+    this.block = block;
+  }
+
+  add(keys: readonly string[], low: number): void {
+    for (let i = 0; i < keys.length; i++) {
+      let list = this.#lists.get(keys[i]!);
+      if (list === undefined) {
+        list = this.#lengths.length;
+        this.#lists.set(keys[i]!, list);
+        this.#lengths.push(0);
+      }
+      this.#lengths[list]!++;
+      this.#listOf.push(list);
+      this.#lows.push(low);
     }
   }
-  flush();
-  return postings;
+
+  flush(postings: PostingRow[]): void {
+    const ends: number[] = [];
+    let end = 0;
+    for (const length of this.#lengths) {
+      ends.push(end);
+      end += length;
+    }
+    const lows = new Uint8Array(end);
+    for (let i = 0; i < this.#lows.length; i++) lows[ends[this.#listOf[i]!]!++] = this.#lows[i]!;
+    // Neighbours in the table are written one after the other; which order exactly makes no difference.
+    for (const key of [...this.#lists.keys()].sort(byUnits)) {
+      const list = this.#lists.get(key)!;
+      const from = ends[list]! - this.#lengths[list]!;
+      const own = this.#lengths[list] === 1 ? ALONE[lows[from]!]! : lows.subarray(from, ends[list]);
+      postings.push({ key, block: this.block, lows: own });
+    }
+  }
+}
+
+/** Most lists of a block hold one place; there are only so many of those. */
+const ALONE: readonly Uint8Array[] = Array.from({ length: BLOCK }, (_, low) => Uint8Array.of(low));
+
+function byUnits(a: string, b: string): number {
+  return a < b ? -1 : 1;
 }
 
 /** Consecutive entries as one row: a space after each key, a line feed after each entry. */

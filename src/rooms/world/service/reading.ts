@@ -26,35 +26,38 @@ export async function loadWorld(tables: WorldReader, worldId: string): Promise<O
 
 /** The same for a row at hand. */
 export function openRow(row: WorldRow): OpenWorld {
-  const state = parseState(row.state);
-  const { names, numbers } = parsePeople(row.people, state.settings.operator_id);
+  const state = parseState(row);
+  const { names, numbers } = parsePeople(row, state.settings.operator_id);
   return { number: row.number, row, state, cast: castOf(state, names), numbers };
 }
 
 interface People {
+  readonly text: string;
+  readonly operator_id: string;
   readonly names: ReadonlyMap<string, string>;
   readonly numbers: Numbers;
 }
 
 // Everything that is read of a world begins with who is who; the same text is the same people.
-const parsed = new Map<string, People>();
+const latest = new Map<string, People>();
 const KEEP_PEOPLE = 64;
 
-function parsePeople(text: string, operator_id: string): People {
-  const key = `${operator_id} ${text}`;
-  const known = parsed.get(key);
-  if (known !== undefined) return known;
+function parsePeople({ world_id, people: text }: WorldRow, operator_id: string): People {
+  const known = latest.get(world_id);
+  if (known?.text === text && known.operator_id === operator_id) return known;
   const rows = (JSON.parse(text) as [number, string, string][]).map(([number, person_id, display_name]) => ({
     number,
     person_id,
     display_name,
   }));
   const people = {
+    text,
+    operator_id,
     names: new Map(rows.map(({ person_id, display_name }) => [person_id, display_name])),
     numbers: toNumbers({ operator_id }, rows),
   };
-  if (parsed.size >= KEEP_PEOPLE) parsed.delete(parsed.keys().next().value!);
-  parsed.set(key, people);
+  if (latest.size >= KEEP_PEOPLE && known === undefined) latest.delete(latest.keys().next().value!);
+  latest.set(world_id, people);
   return people;
 }
 

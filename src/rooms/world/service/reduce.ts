@@ -225,8 +225,13 @@ function beat(effects: Effects, body: JsonObject, position: number): Effects {
     packs,
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
-  const due = (body["due"] as readonly string[]).map((item_id) => ({ item_id, state: "DUE" as const }));
-  return addEntries({ ...effects, state, calendar_states: due }, body["write_bundle"], position);
+  const due = body["due"] as readonly string[];
+  const moved = due.length === 0 ? { ...effects, state } : { ...effects, state, calendar_states: due.map(toDue) };
+  return addEntries(moved, body["write_bundle"], position);
+}
+
+function toDue(item_id: string): { readonly item_id: string; readonly state: "DUE" } {
+  return { item_id, state: "DUE" };
 }
 
 function withPacks(before: WorldState["packs"], made: readonly RecordedPack[]): WorldState["packs"] {

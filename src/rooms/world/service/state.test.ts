@@ -35,5 +35,5 @@ it("a state is kept as canonical JSON, also when parts of it were written before
   expect(formatState({ ...STATE, next_wseq: 10 })).toBe(TEXT.replace('"next_wseq":9', '"next_wseq":10'));
   expect(formatState({ ...STATE, present: ["ANA"] })).toBe(TEXT.replace('["GEORGE","ANA"],', '["ANA"],'));
   expect(formatState(STATE)).toBe(TEXT);
-  expect(parseState(TEXT)).toEqual(STATE);
+  expect(parseState({ world_id: "w_harbour", state: TEXT })).toEqual(STATE);
 });

@@ -2,6 +2,7 @@ import { formatCanonical } from "../../../core/canonical/index.ts";
 import { fromHex } from "../../../core/hex.ts";
 import type { Cast } from "../cast.ts";
 import type { WorldKey } from "../ids.ts";
+import type { WorldRow } from "../ports.ts";
 import type { Settings } from "../settings.ts";
 
 /** A pack that stands in the frame of one view: numbers of the entries it quotes. */
@@ -42,21 +43,22 @@ const partTexts = new WeakMap<object, string>();
 /** The state as the store keeps it: its canonical JSON, put together from its parts. */
 export function formatState(state: WorldState): string {
   let text = "";
-  for (const key of STATE_KEYS) {
-    const part = state[key];
-    text += `${text === "" ? "{" : ","}"${key}":`;
-    if (typeof part !== "object" || part === null) {
-      text += formatCanonical(part);
-      continue;
-    }
-    let known = partTexts.get(part);
-    if (known === undefined) {
-      known = formatCanonical(part);
-      partTexts.set(part, known);
-    }
-    text += known;
+  for (let i = 0; i < STATE_KEYS.length; i++) {
+    text += STATE_LABELS[i]!;
+    text += formatPart(state[STATE_KEYS[i]!]);
   }
   return `${text}}`;
+}
+
+function formatPart(part: WorldState[keyof WorldState]): string {
+  if (typeof part === "number") return String(part);
+  if (typeof part !== "object" || part === null) return formatCanonical(part);
+  let known = partTexts.get(part);
+  if (known === undefined) {
+    known = formatCanonical(part);
+    partTexts.set(part, known);
+  }
+  return known;
 }
 
 /** Members of a state in the order of canonical JSON; a record, so that none can be left out. */
@@ -81,15 +83,16 @@ const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   zone: true,
 };
 const STATE_KEYS = Object.keys(STATE_MEMBERS) as readonly (keyof WorldState)[];
+const STATE_LABELS = STATE_KEYS.map((key, i) => `${i === 0 ? "{" : ","}"${key}":`);
 
 // A beat reads the state of its world several times; the same text is the same state.
-const parsed = new Map<string, WorldState>();
-const KEEP_PARSED = 64;
+const latest = new Map<string, { readonly text: string; readonly state: WorldState }>();
+const KEEP_WORLDS = 64;
 
 /** The state from what the store kept. Our own canonical text has nothing that a plain parser could lose. */
-export function parseState(text: string): WorldState {
-  const known = parsed.get(text);
-  if (known !== undefined) return known;
+export function parseState({ world_id, state: text }: Pick<WorldRow, "world_id" | "state">): WorldState {
+  const known = latest.get(world_id);
+  if (known?.text === text) return known.state;
   const state = JSON.parse(text) as WorldState;
   rememberState(text, state);
   return state;
@@ -97,8 +100,9 @@ export function parseState(text: string): WorldState {
 
 /** Spares the next reader of a text the work of parsing it. */
 export function rememberState(text: string, state: WorldState): void {
-  if (parsed.size >= KEEP_PARSED) parsed.delete(parsed.keys().next().value!);
-  parsed.set(text, state);
+  // A name is looked up sooner than a long text; another store may have a world of the same name, so both count.
+  if (latest.size >= KEEP_WORLDS && !latest.has(state.world_id)) latest.delete(latest.keys().next().value!);
+  latest.set(state.world_id, { text, state });
 }
 
 /** Name of a world's stream in the ledger. */
@@ -111,7 +115,7 @@ export function keyOf({ world_id, world_key }: WorldState): WorldKey {
   let key = keys.get(world_key);
   if (key === undefined) {
     key = fromHex(world_key) ?? new Uint8Array();
-    if (keys.size >= KEEP_PARSED) keys.delete(keys.keys().next().value!);
+    if (keys.size >= KEEP_WORLDS) keys.delete(keys.keys().next().value!);
     keys.set(world_key, key);
   }
   return { world_id, key };
