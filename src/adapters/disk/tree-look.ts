@@ -1,18 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { compareCodePoints } from "../../core/canonical/index.ts";
-import { VerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { KeptTree, TreeDifferences, TreeLook } from "../../rooms/catalytic/ports.ts";
 import type { Entry } from "../../rooms/catalytic/tree.ts";
 import { errnoCode } from "./errors.ts";
-import { digestFile } from "./file-digest.ts";
 import { scanFingerprints } from "./fingerprints.ts";
 import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
 import { compare, type KnownTable, rootStat } from "./known-table.ts";
 import type { TreeChecker } from "./tree-check.ts";
 import { differ, dropSame, NO_DIFFERENCES } from "./tree-differences.ts";
+import { readEntries } from "./tree-entries.ts";
 import { writeTreeFile } from "./tree-file.ts";
-import { snapshotPlace, toMode } from "./tree-snapshot.ts";
 import {
   CTIME,
   DIGEST,
@@ -29,7 +26,6 @@ import {
 
 /** A file this young may change again without its stat showing it. */
 const RACY_NS = 2_000_000_000n;
-const TURN_MS = 25;
 
 type TextName = keyof NonNullable<KeptTree["files"]>;
 const TEXT_NAMES: readonly TextName[] = ["trees", "manifests", "inputs"];
@@ -163,65 +159,7 @@ export class Look implements TreeLook {
     isInView: (path: string) => boolean,
     onProgress: (files: number, bytes: number) => void,
   ): Promise<ReadonlyMap<string, Entry>> {
-    const table = this.#known.get();
-    const found: [string, Entry][] = [[".", { type: "dir", mode: toMode(factsOf(table, 0).mode) }]];
-    const twins = new Map<bigint, number[]>();
-    const closed = new Set<string>();
-    let [bytes, turn] = [0, performance.now()];
-    for (const [i, folder] of table.folders.entries()) {
-      if (folder !== "" && isClosed(folder, closed)) continue;
-      for (const entry of entriesOf(table, i)) {
-        if (!isInView(entry.path)) {
-          if (entry.type === "dir") closed.add(entry.path);
-          continue;
-        }
-        const made = this.#toEntry(entry) ?? (await this.#readEntry(entry));
-        if (made === null) continue;
-        if (made.type === "file") {
-          bytes += made.size;
-          const { ino, nlink } = factsOf(table, entry.at);
-          if (nlink > 1) (twins.get(ino) ?? twins.set(ino, []).get(ino)!).push(found.length);
-        }
-        found.push([entry.path, made]);
-      }
-      if (performance.now() - turn < TURN_MS) continue;
-      onProgress(found.length, bytes);
-      await new Promise((resolve) => setImmediate(resolve));
-      turn = performance.now();
-    }
-    for (const group of twins.values()) nameGroup(found, group);
-    return new Map(found.sort(([a], [b]) => compareCodePoints(a, b)));
-  }
-
-  /** The entry, if it can be made without reading the file. */
-  #toEntry({ at, type }: TableEntry): Entry | null {
-    const table = this.#known.get();
-    const { mode, size } = factsOf(table, at);
-    if (type === "dir") return { type, mode: toMode(mode) };
-    if (type === "symlink") return toLink(table.targets.get(at) ?? "");
-    if (type === "other") return null;
-    const digest = table.digests.subarray(at * DIGEST, (at + 1) * DIGEST);
-    if (digest.every((byte) => byte === 0)) return null;
-    return { type, mode: toMode(mode), size, sha256: Buffer.from(digest).toString("hex") };
-  }
-
-  /** Reads a file whose hash is not known. What can only be read with care, or not at all, gets its code there. */
-  async #readEntry(entry: TableEntry): Promise<Entry | null> {
-    const { at, path, type } = entry;
-    if (type !== "file") return null;
-    const place = `${this.#root}/${path}`;
-    const table = this.#known.get();
-    const { size, ctime } = factsOf(table, at);
-    const read = digestFile(place);
-    if (read === null) {
-      const options = { strict_mtime: false, max_entries: 1, lenient: true };
-      const found = (await snapshotPlace(place, options)).entries.get(".");
-      if (found !== undefined && found.type !== "other") return found;
-    } else if (read.ctime === ctime && Number(read.size) === size) {
-      table.digests.set(read.digest, at * DIGEST);
-      return this.#toEntry(entry);
-    }
-    throw new VerbatimError("DOMAIN_CHANGED_DURING_SNAPSHOT", { where: path, details: { path } });
+    return readEntries(this.#root, this.#known.get(), isInView, onProgress);
   }
 
   async again(): Promise<TreeDifferences> {
@@ -279,24 +217,4 @@ function isYoung(table: TreeTable, folder: number, limit: bigint): boolean {
 
 function isFresh(table: TreeTable, { at, path, type }: TableEntry, limit: bigint): boolean {
   return type === "file" && path !== REPLACED && factsOf(table, at).ctime > limit;
-}
-
-function isClosed(folder: string, closed: ReadonlySet<string>): boolean {
-  if (closed.size === 0) return false;
-  for (let end = folder.length; end > 0; end = folder.lastIndexOf("/", end - 1)) {
-    if (closed.has(folder.slice(0, end))) return true;
-  }
-  return false;
-}
-
-/** A target that is not UTF-8 cannot be written down; the entry is left out as a special file is. */
-function toLink(target: string): Entry | null {
-  return target.includes("\ufffd") ? null : { type: "symlink", target };
-}
-
-/** Names that share a file carry the first of them by bytes. */
-function nameGroup(found: [string, Entry][], group: readonly number[]): void {
-  if (group.length < 2) return;
-  const first = group.map((i) => found[i]![0]).reduce((a, b) => (compareCodePoints(a, b) < 0 ? a : b));
-  for (const i of group) found[i]![1] = { ...found[i]![1], link_group: first } as Entry;
 }

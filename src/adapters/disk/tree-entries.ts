@@ -1,0 +1,96 @@
+import { compareCodePoints } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { Entry } from "../../rooms/catalytic/tree.ts";
+import { digestFile } from "./file-digest.ts";
+import { snapshotPlace, toMode } from "./tree-snapshot.ts";
+import { DIGEST, entriesOf, factsOf, type TableEntry, type TreeTable } from "./tree-table.ts";
+
+const TURN_MS = 25;
+
+/**
+ * The entries of a table as a snapshot has them. Only files whose hash the table does not know are read, and what they
+ * hold is put into it. Others get their turn in between.
+ */
+export async function readEntries(
+  root: string,
+  table: TreeTable,
+  isInView: (path: string) => boolean,
+  onProgress: (files: number, bytes: number) => void,
+): Promise<ReadonlyMap<string, Entry>> {
+  const found: [string, Entry][] = [[".", { type: "dir", mode: toMode(factsOf(table, 0).mode) }]];
+  const twins = new Map<bigint, number[]>();
+  const closed = new Set<string>();
+  let [bytes, turn] = [0, performance.now()];
+  for (const [i, folder] of table.folders.entries()) {
+    if (folder !== "" && isClosed(folder, closed)) continue;
+    for (const entry of entriesOf(table, i)) {
+      if (!isInView(entry.path)) {
+        if (entry.type === "dir") closed.add(entry.path);
+        continue;
+      }
+      const made = toEntry(table, entry) ?? (await readEntry(root, table, entry));
+      if (made === null) continue;
+      if (made.type === "file") {
+        bytes += made.size;
+        const { ino, nlink } = factsOf(table, entry.at);
+        if (nlink > 1) (twins.get(ino) ?? twins.set(ino, []).get(ino)!).push(found.length);
+      }
+      found.push([entry.path, made]);
+    }
+    if (performance.now() - turn < TURN_MS) continue;
+    onProgress(found.length, bytes);
+    await new Promise((resolve) => setImmediate(resolve));
+    turn = performance.now();
+  }
+  for (const group of twins.values()) nameGroup(found, group);
+  return new Map(found.sort(([a], [b]) => compareCodePoints(a, b)));
+}
+
+/** The entry, if it can be made without reading the file. */
+function toEntry(table: TreeTable, { at, type }: TableEntry): Entry | null {
+  const { mode, size } = factsOf(table, at);
+  if (type === "dir") return { type, mode: toMode(mode) };
+  if (type === "symlink") return toLink(table.targets.get(at) ?? "");
+  if (type === "other") return null;
+  const digest = table.digests.subarray(at * DIGEST, (at + 1) * DIGEST);
+  if (digest.every((byte) => byte === 0)) return null;
+  return { type, mode: toMode(mode), size, sha256: Buffer.from(digest).toString("hex") };
+}
+
+/** Reads a file whose hash is not known. What can only be read with care, or not at all, gets its code there. */
+async function readEntry(root: string, table: TreeTable, entry: TableEntry): Promise<Entry | null> {
+  const { at, path, type } = entry;
+  if (type !== "file") return null;
+  const place = `${root}/${path}`;
+  const { size, ctime } = factsOf(table, at);
+  const read = digestFile(place);
+  if (read === null) {
+    const options = { strict_mtime: false, max_entries: 1, lenient: true };
+    const found = (await snapshotPlace(place, options)).entries.get(".");
+    if (found !== undefined && found.type !== "other") return found;
+  } else if (read.ctime === ctime && Number(read.size) === size) {
+    table.digests.set(read.digest, at * DIGEST);
+    return toEntry(table, entry);
+  }
+  throw new VerbatimError("DOMAIN_CHANGED_DURING_SNAPSHOT", { where: path, details: { path } });
+}
+
+function isClosed(folder: string, closed: ReadonlySet<string>): boolean {
+  if (closed.size === 0) return false;
+  for (let end = folder.length; end > 0; end = folder.lastIndexOf("/", end - 1)) {
+    if (closed.has(folder.slice(0, end))) return true;
+  }
+  return false;
+}
+
+/** A target that is not UTF-8 cannot be written down; the entry is left out as a special file is. */
+function toLink(target: string): Entry | null {
+  return target.includes("\ufffd") ? null : { type: "symlink", target };
+}
+
+/** Names that share a file carry the first of them by bytes. */
+function nameGroup(found: [string, Entry][], group: readonly number[]): void {
+  if (group.length < 2) return;
+  const first = group.map((i) => found[i]![0]).reduce((a, b) => (compareCodePoints(a, b) < 0 ? a : b));
+  for (const i of group) found[i]![1] = { ...found[i]![1], link_group: first } as Entry;
+}
