@@ -1,15 +1,12 @@
-import type { JsonValue } from "../../core/canonical/index.ts";
-import { defineContract, type JsonContract, type Problem } from "../../core/contracts/index.ts";
-import { FINDINGS, type Finding, isVerbatimError } from "../../core/errors/index.ts";
-import { type Cast, isReserved } from "./cast.ts";
-import type { CheckContext } from "./check/context.ts";
+import { defineContract, type JsonContract } from "../../core/contracts/index.ts";
+import { FINDINGS, isVerbatimError } from "../../core/errors/index.ts";
 import { checkEntry } from "./check/entry.ts";
 import { checkEnvelope } from "./check/envelope.ts";
-import { PERSON_PATTERN } from "./check/fields.ts";
 import { checkCapsule, checkRehydration, checkRetrievalPack, checkSceneAnchor } from "./check/packs.ts";
 import { checkProjectionOutput } from "./check/projection-output.ts";
 import { checkToolRequest } from "./check/tool-request.ts";
 import { checkWriteBundle } from "./check/write-bundle.ts";
+import { CONTEXT, ENTRY_CODES, own, PACK_CODES, SHAPE } from "./contract-checks.ts";
 import { usableTokens } from "./packs/rehydration.ts";
 import {
   capsuleSchema,
@@ -24,76 +21,6 @@ import {
   writeEntrySchema,
 } from "./schemas.ts";
 import { settingsSchema } from "./settings.ts";
-
-/** Everybody who could be somebody: a single object says nothing about who lives in its world. */
-class Anybody extends Map<string, string> {
-  override has(person: string): boolean {
-    return PERSON_PATTERN.test(person) && !isReserved("GEORGE", person);
-  }
-}
-
-const CAST: Cast = {
-  operator_id: "GEORGE",
-  operator_name: "George",
-  people: new Anybody(),
-  present: [],
-  visibility_default: "presence",
-  writer_lint: "report",
-};
-
-const CONTEXT: CheckContext = {
-  cast: CAST,
-  zones: { isKnown: () => true, offsetMinutes: () => 0 },
-  graphemes: { split: (whole) => whole },
-};
-
-type WorldCode = Finding<"world"> | Finding<"contract">;
-
-/** The first failure is the answer, as everywhere in the World Contracts. */
-function own(codes: readonly WorldCode[], check: (value: JsonValue) => unknown) {
-  const says: Readonly<Record<string, string>> = { ...FINDINGS.contract, ...FINDINGS.world };
-  return {
-    codes: Object.fromEntries(codes.map((code) => [code, says[code]!])),
-    check(value: JsonValue): Problem[] {
-      try {
-        check(value);
-        return [];
-      } catch (thrown) {
-        if (!isVerbatimError(thrown)) throw thrown;
-        return [{ code: thrown.code, pointer: thrown.where ?? "", message: thrown.message }];
-      }
-    },
-  };
-}
-
-const SHAPE = ["FIELD_MISSING", "FIELD_TYPE", "FIELD_UNKNOWN"] as const;
-const ENTRY_CODES = [
-  ...SHAPE,
-  "FIELD_EMPTY",
-  "FIELD_VALUE",
-  "FIELD_PATTERN",
-  "TEXT_HAS_NUL",
-  "TEXT_INVISIBLE",
-  "TEXT_TOO_LARGE",
-  "TIME_FORMAT_INVALID",
-  "TIME_OUT_OF_RANGE",
-  "VISIBILITY_DUPLICATE",
-  "VISIBILITY_EMPTY",
-  "VISIBILITY_NOT_EMPTY",
-  "VISIBILITY_EXCLUDES_AUTHOR",
-  "PERSON_UNKNOWN",
-  "CHANNEL_AUTHOR_MISMATCH",
-  "AUTHOR_ID_MISMATCH",
-] as const;
-const PACK_CODES = [
-  ...SHAPE,
-  "FIELD_EMPTY",
-  "PROVENANCE_EMPTY",
-  "PROVENANCE_DUPLICATE",
-  "PACK_META_WORD",
-  "PACK_DIRECTIVE",
-  "PACK_STATE_VARIABLE",
-] as const;
 
 export const INVOCATION_ENVELOPE = defineContract({
   room: "world",
