@@ -4,8 +4,10 @@ import { hasOverride } from "../check/envelope.ts";
 import { runBeat } from "../writer/beat-loop.ts";
 import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
 import { prepareBeat } from "./beat-prepare.ts";
+import { startPulse } from "./beat-pulse.ts";
+import { Releases } from "./beat-release.ts";
 import { Capsules } from "./capsules.ts";
-import { claimRequest, extendGrip, type Grip, isStopRequested, releaseGrip, requestStop, takeLock } from "./claims.ts";
+import { claimRequest, type Grip, requestStop, takeLock } from "./claims.ts";
 import { Reachability } from "./health.ts";
 import { Hub } from "./hub.ts";
 import { type Answer, BEAT_CODE, BEAT_RESULT, type Checked, checkInvocation, toDone, toReplay } from "./invocation.ts";
@@ -13,11 +15,8 @@ import { Metrics } from "./metrics.ts";
 import { makeOutcome } from "./outcome.ts";
 import { Queues } from "./queue.ts";
 import { loadWorld } from "./reading.ts";
-import { streamOf } from "./state.ts";
 import type { WorldPorts, WorldWriteDoor } from "./world-ports.ts";
 import { Writing } from "./writing.ts";
-
-const STOP_LOOK_MS = 500;
 
 /** Invocations of the worlds of one store. One invocation is at most one write bundle, in one transaction. */
 export class Beats {
@@ -33,12 +32,12 @@ export class Beats {
   /** When an empty beat was last tried for a world. */
   readonly #tried = new Map<string, number>();
   readonly #running = new Map<string, AbortController>();
-  /** Claims and locks that could not be let go because the store took no writes. */
-  #owed: Grip[] = [];
+  readonly #releases: Releases;
 
   constructor(ports: WorldPorts) {
     this.#ports = ports;
     this.queues = new Queues(ports.pace);
+    this.#releases = new Releases(ports, this.metrics);
     this.#started = ports.pace.elapsed();
   }
 
@@ -61,28 +60,12 @@ export class Beats {
     return isPending;
   }
 
-  /** Looks now and then whether another process wants the writer stopped. */
-  #watchForStop(grip: Grip, abort: AbortController): () => void {
-    const { store, pace } = this.#ports;
-    return pace.every(STOP_LOOK_MS, () => {
-      store
-        .read((door) => door.world.invocation(grip.number, grip.request_id))
-        .then(
-          (stored) => {
-            if (isStopRequested(stored)) abort.abort();
-          },
-          // The heartbeat finds out what is wrong with the store.
-          () => undefined,
-        );
-    });
-  }
-
   /** NO_OP: shows, writes nothing but its own answer. */
   async #refresh(checked: Checked): Promise<Answer> {
     const { world_id, envelope, body_sha256, cursor } = checked;
     const { request_id } = envelope;
     const ports = this.#ports;
-    if (this.#owed.length > 0) await this.#settleOwed();
+    await this.#releases.settle();
     const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, false);
     if (claimed.result === "REPLAY") return toReplay(claimed.stored);
     const grip: Grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
@@ -100,7 +83,7 @@ export class Beats {
     try {
       return { body: await ports.store.transact(show), headers, replayed: false };
     } catch (thrown) {
-      await this.#letGo(grip, checked, thrown);
+      await this.#releases.letGo(grip, checked, thrown);
       throw thrown;
     }
   }
@@ -114,7 +97,7 @@ export class Beats {
     let grip: Grip | null = null;
     this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0 });
     try {
-      if (this.#owed.length > 0) await this.#settleOwed();
+      await this.#releases.settle();
       const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, hasTurn);
       if (claimed.result === "REPLAY") return toReplay(claimed.stored);
       grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
@@ -127,7 +110,7 @@ export class Beats {
       this.metrics.observe("lock_wait_seconds", ports.pace.elapsed() - before);
       return await this.#work(checked, grip);
     } catch (thrown) {
-      if (grip !== null) await this.#letGo(grip, checked, thrown);
+      if (grip !== null) await this.#releases.letGo(grip, checked, thrown);
       throw thrown;
     } finally {
       if (hasTurn) this.queues.give(world_id);
@@ -141,16 +124,7 @@ export class Beats {
     const key = `${world_id}\n${envelope.request_id}`;
     const abort = new AbortController();
     this.#running.set(key, abort);
-    const beatOften = Math.max(1, Math.floor(Math.min(ports.times.lease_ms, ports.times.lock_ms) / 3));
-    const stopHeart = ports.pace.every(beatOften, () => {
-      extendGrip(ports, grip).then(
-        (held) => {
-          if (!held) abort.abort();
-        },
-        () => abort.abort(),
-      );
-    });
-    const stopWatching = this.#watchForStop(grip, abort);
+    const letPulseEnd = startPulse(ports, grip, abort);
     try {
       const { world, move, frames, stopped } = await prepareBeat(
         ports,
@@ -188,8 +162,7 @@ export class Beats {
       this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
       return await this.#commit(checked, grip, { move, frames, writing, outcome });
     } finally {
-      stopHeart();
-      stopWatching();
+      letPulseEnd();
       this.#running.delete(key);
     }
   }
@@ -209,40 +182,6 @@ export class Beats {
     this.#marks.set(world_id, ports.pace.elapsed());
     this.hub.committed(world_id);
     return { body, headers, replayed: false };
-  }
-
-  /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
-  async #letGo(grip: Grip, { world_id, envelope, body_sha256 }: Checked, thrown: unknown): Promise<void> {
-    try {
-      await releaseGrip(this.#ports, grip);
-    } catch {
-      // What made the beat fail is told to the caller; the claim is let go as soon as the store writes again.
-      this.#owed.push(grip);
-      return;
-    }
-    if (isVerbatimError(thrown) && thrown.code === "REHYDRATION_FAILED") {
-      this.metrics.count("rehydrations_total", { name: "result", value: "failed" });
-    }
-    if (!isVerbatimError(thrown) || !RECEIPTED.has(thrown.code)) return;
-    const { request_id } = envelope;
-    const body = { request_id, body_sha256, code: thrown.code, where: thrown.where ?? null };
-    await this.#ports.store.transact(async (door) => {
-      await door.ledger.append(streamOf(world_id), "next", [
-        { kind: "WORLD_REFUSED", actor: this.#ports.actor, body: body as unknown as JsonValue },
-      ]);
-    });
-  }
-
-  /** Lets go of what a store that took no writes has kept; a claim that somebody took over meanwhile is left alone. */
-  async #settleOwed(): Promise<void> {
-    const owed = this.#owed;
-    this.#owed = [];
-    for (const [i, grip] of owed.entries()) {
-      await releaseGrip(this.#ports, grip).catch((thrown: unknown) => {
-        this.#owed.push(...owed.slice(i));
-        throw thrown;
-      });
-    }
   }
 
   /** Lets an empty beat pass in a world whose owner wants one every so often, when nothing else happens in it. */
@@ -279,13 +218,3 @@ function refuseAsUnavailable(thrown: unknown): never {
     cause: thrown,
   });
 }
-
-/** Refusals between claim and writer. */
-const RECEIPTED: ReadonlySet<string> = new Set([
-  "TIME_NOT_MONOTONIC",
-  "TIME_LOCAL_NONEXISTENT",
-  "TIME_LOCAL_AMBIGUOUS",
-  "TIME_OUT_OF_RANGE",
-  "INPUT_EXCEEDS_CONTEXT",
-  "REHYDRATION_FAILED",
-]);
