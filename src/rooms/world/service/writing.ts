@@ -1,23 +1,15 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
-import { isJsonObject, utf8Length } from "../../../core/canonical/index.ts";
-import type { checkRetrievalPack } from "../check/packs.ts";
 import type { ToolRequest } from "../check/tool-request.ts";
-import type { View } from "../gate.ts";
-import { CAPSULE_BYTES } from "../packs/capsule.ts";
 import type { ChatMessage } from "../ports.ts";
-import { cutPack, packBytes } from "../retrieval/search.ts";
 import { ANSWER_SCHEMA } from "../writer/answer-schema.ts";
 import type { BeatPorts, Evidence, ModelAnswer, ModelCall, PassPlan } from "../writer/beat-loop.ts";
 import { describeParts, toMessages, toUserMessage } from "../writer/frame.ts";
 import { RULES_V1 } from "../writer/rules/v1.ts";
 import { ScriptedWriter } from "../writer/scripted.ts";
 import type { CallRecord } from "./calls.ts";
-import { makeCapsule } from "./capsules.ts";
+import { dropLast, findEvidence, findIds } from "./evidence.ts";
 import type { Frame } from "./frames.ts";
 import type { Hub } from "./hub.ts";
 import type { OpenWorld } from "./reading.ts";
-import { makeSceneAnchor } from "./scene-packs.ts";
-import { getEntries, searchWorld } from "./search.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
 export interface WritingRequest {
@@ -131,48 +123,16 @@ export class Writing implements BeatPorts {
     this.#status("SEARCHING");
     const { view } = this.#frame(plan);
     const before = this.#ports.pace.elapsed();
-    const evidence = await this.#ports.store.read((door) => this.#runTool(door.world, view, request, maxBytes));
+    const { request_id, world_time } = this.#request;
+    const evidence = await this.#ports.store.read((door) =>
+      findEvidence(this.#ports, door.world, this.#world, view, request, {
+        request_id,
+        world_time,
+        max_bytes: maxBytes,
+      }),
+    );
     if (request.name === "LEDGER_SEARCH") this.searchTimes.push(this.#ports.pace.elapsed() - before);
     return evidence;
-  }
-
-  async #runTool(
-    tables: Parameters<typeof searchWorld>[1],
-    view: View,
-    request: ToolRequest & { readonly tool_request_id: string },
-    maxBytes: number,
-  ): Promise<Evidence> {
-    const world = this.#world;
-    const { tools } = world.state.settings;
-    const { request_id, world_time } = this.#request;
-    const head = { tool_request_id: request.tool_request_id, request_id };
-    const most = Math.min(tools.pack_bytes, maxBytes);
-    const limit = Math.min(request.limit, tools.max_results);
-    switch (request.name) {
-      case "LEDGER_SEARCH": {
-        const query = { ...request, query_text: request.query_text ?? "", limit };
-        const options = { head, max_bytes: tools.pack_bytes };
-        return toEvidence(cutPack(await searchWorld(this.#ports, tables, world, view, query, options), maxBytes));
-      }
-      case "LEDGER_GET": {
-        const named = request.has_limit ? limit : tools.max_results;
-        const query = { ...request, query_text: request.query_text ?? "", limit: named };
-        const options = { head, max_bytes: tools.pack_bytes };
-        const pack = await getEntries(this.#ports, tables, world, view, query, options);
-        return toEvidence(cutPack(pack, maxBytes));
-      }
-      case "CAPSULE_GET": {
-        const bytes = Math.min(most, CAPSULE_BYTES);
-        const pack = await makeCapsule(this.#ports, tables, world, view, request.person_id!, bytes, world_time);
-        return { value: pack as unknown as JsonValue, bytes: utf8Length(pack.sections[0]!.text) };
-      }
-      case "SCENE_PACK_BUILD": {
-        const pack = await makeSceneAnchor(this.#ports, tables, world, view, { request_id, world_time });
-        const fits = pack !== null && utf8Length(pack.text) <= most;
-        if (fits) return { value: pack as unknown as JsonValue, bytes: utf8Length(pack.text) };
-        return toEvidence({ ...head, results: [], empty: true, notes: null });
-      }
-    }
   }
 
   fit(plan: PassPlan, evidence: readonly Evidence[]): readonly Evidence[] | null {
@@ -237,35 +197,4 @@ export const DEFAULT_ADDRESS = {
 
 function toVerdict(output: NonNullable<Parameters<NonNullable<BeatPorts["judged"]>>[2]>): string {
   return "error" in output ? `${output.result}:${output.error.code}` : output.result;
-}
-
-function toEvidence(pack: ReturnType<typeof checkRetrievalPack>): Evidence {
-  return { value: pack as unknown as JsonValue, bytes: packBytes(pack) };
-}
-
-/** Cuts the last result of the last pack, or the last pack itself. */
-function dropLast(evidence: readonly Evidence[]): readonly Evidence[] {
-  const last = evidence.at(-1)!.value;
-  const rest = evidence.slice(0, -1);
-  if (!isJsonObject(last) || !Array.isArray(last["results"]) || last["results"].length === 0) return rest;
-  const results = (last["results"] as JsonValue[]).slice(0, -1);
-  const value = { ...last, results, empty: results.length === 0 };
-  return [...rest, { value, bytes: packBytes(value as never) }];
-}
-
-/** Ids of the entries that evidence quotes. */
-function findIds(evidence: readonly Evidence[]): string[] {
-  return evidence.flatMap(({ value }) => {
-    if (!isJsonObject(value)) return [];
-    const { results, provenance, sections } = value as {
-      readonly results?: readonly { readonly entry_id: string }[];
-      readonly provenance?: { readonly used_entry_ids: readonly string[] };
-      readonly sections?: readonly { readonly provenance: { readonly used_entry_ids: readonly string[] } }[];
-    };
-    return [
-      ...(results ?? []).map(({ entry_id }) => entry_id),
-      ...(provenance?.used_entry_ids ?? []),
-      ...(sections ?? []).flatMap((section) => section.provenance.used_entry_ids),
-    ];
-  });
 }
