@@ -142,11 +142,10 @@ async function openBare(
     "create table ledger (idx integer primary key, stream text not null, position integer not null, previous text not null, kind text not null, time text not null, actor text not null, body_hash text not null, hash text not null unique, body text not null, unique (stream, position)) strict",
     "create table world (number integer primary key, state text not null) strict",
     "create table entry (world integer, wseq integer, entry_id text, bundle_id text, position integer, request_id text, created_ms integer, created_at text, author_id text, author_class text, channel text, scope text, audience text, text text, primary key (world, wseq), unique (world, entry_id)) strict, without rowid",
-    "create index entry_bundle on entry (world, bundle_id)",
     "create table visible (world integer, person integer, wseq integer, primary key (world, person, wseq)) strict, without rowid",
     "create table terms (world integer, key text, block integer, lows blob, primary key (world, key, block)) strict, without rowid",
     "create table recent (world integer, wseq integer, keys text, primary key (world, wseq)) strict, without rowid",
-    "create table invocation (world integer, request_id text, body_sha256 text, status text, fence integer, lease_until integer, outcome text, headers text, primary key (world, request_id)) strict, without rowid",
+    "create table invocation (world integer, request_id text, body_sha256 text, status text, fence integer, lease_until integer, outcome text, headers text, unique (world, request_id)) strict",
     "insert into world values (1, '')",
   ]) {
     database.exec(sql);

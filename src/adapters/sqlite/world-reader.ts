@@ -107,11 +107,6 @@ export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReade
     return rows.sort((a, b) => a.wseq - b.wseq);
   }
 
-  async entriesOfBundle(world: number, bundleId: string): Promise<EntryRow[]> {
-    const sql = `select ${ENTRY} from world_entry where world = ? and bundle_id = ? order by wseq`;
-    return (await this.sql.all<EntryRow>(sql, world, bundleId)).map(copy);
-  }
-
   async scan(world: number, after: number, limit: number): Promise<EntryRow[]> {
     const sql = `select ${ENTRY} from world_entry where world = ? and wseq > ? order by wseq limit ?`;
     return (await this.sql.all<EntryRow>(sql, world, after, limit)).map(copy);

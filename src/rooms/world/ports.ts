@@ -206,7 +206,6 @@ export interface WorldReader {
   range(world: number, range: EntryRange): Promise<ShownRow[]>;
   entries(world: number, wseqs: readonly number[]): Promise<ShownRow[]>;
   entriesById(world: number, ids: readonly string[]): Promise<ShownRow[]>;
-  entriesOfBundle(world: number, bundleId: string): Promise<EntryRow[]>;
   /** Entries whatever their audience: for verification and export only. */
   scan(world: number, after: number, limit: number): Promise<EntryRow[]>;
   scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]>;

@@ -5,6 +5,7 @@ import { jobsMigration } from "./0003-jobs.ts";
 import { worldMigration } from "./0006-world.ts";
 import { worldRecentTermsMigration } from "./0007-world-recent-terms.ts";
 import { ledgerPiecesMigration } from "./0008-ledger-pieces.ts";
+import { worldInvocationRowsMigration } from "./0009-world-invocation-rows.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -14,4 +15,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   worldMigration,
   worldRecentTermsMigration,
   ledgerPiecesMigration,
+  worldInvocationRowsMigration,
 ];
