@@ -16,7 +16,7 @@ const argv = process.argv.slice(2);
 // Coding agents take exit 2 as a refusal and any other failure as leave to go on: a hook may only leave with 0 or 2.
 // Flags of the whole program may stand before the noun.
 let noun = 0;
-while (/^-/.test(argv[noun])) noun += argv[noun] === "-C" ? 2 : 1;
+while (String(argv[noun]).startsWith("-")) noun += argv[noun] === "-C" ? 2 : 1;
 if (argv[noun] === "hook") {
   process.on("exit", (code) => {
     if (code !== 0) process.exitCode = 2;
