@@ -10,18 +10,19 @@ import { usePostgres } from "../support/postgres.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";
 import { envelope, openWorlds, type TestWorlds } from "../support/world.ts";
 
-// A world as the code wrote it when the index of its lines had one table (schema version 6), with lines of the room, a
-// whisper to one person and a secret of the world. `store/dump.ts` wrote it down.
+// A world as the code of older schemas wrote it, with lines of the room, a whisper to one person and a secret of the
+// world: when the index of its lines had one table (6), and when answers lay in the order of their ids (8).
+// `store/dump.ts` wrote them down.
 
 const ID = "w_harbour";
 const postgres = await usePostgres();
 const readPin = (name: string) => readFileSync(fileURLToPath(new URL(`store/${name}`, import.meta.url)), "utf8");
 
-async function onSqlite(fn: (worlds: TestWorlds) => Promise<void>): Promise<void> {
+async function onSqlite(pin: string, fn: (worlds: TestWorlds) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-upgrade-"));
   try {
     const database = new DatabaseSync(join(folder, "store.db"));
-    database.exec(readPin("world-sqlite-v6.sql"));
+    database.exec(readPin(pin));
     database.close();
     await using worlds = await openWorlds({ folder });
     await fn(worlds);
@@ -30,12 +31,12 @@ async function onSqlite(fn: (worlds: TestWorlds) => Promise<void>): Promise<void
   }
 }
 
-async function onPostgres(fn: (worlds: TestWorlds) => Promise<void>): Promise<void> {
+async function onPostgres(pin: string, fn: (worlds: TestWorlds) => Promise<void>): Promise<void> {
   const made = await postgres.createDatabase();
   try {
     const client = new pg.Client({ connectionString: made.url });
     await client.connect();
-    await client.query(readPin("world-postgres-v6.sql"));
+    await client.query(readPin(pin));
     await client.end();
     await using worlds = await openWorlds({ url: made.url });
     await fn(worlds);
@@ -52,10 +53,16 @@ async function find({ ports }: TestWorlds, viewer: string, query_text = "blue bo
 const ANA = ["The spare key is under the blue boat.", "Nobody looks under the blue boat."];
 const BEN = ["The lamp is blue too.", "Where is the spare key?"];
 
-describe.each([
-  { database: "SQLite", pin: "world-sqlite-v6.sql", open: onSqlite, skip: false },
-  { database: "PostgreSQL", pin: "world-postgres-v6.sql", open: onPostgres, skip: postgres.reason !== null },
-])("a world of schema version 6 on $database", ({ pin, open, skip }) => {
+const DATABASES = [
+  { database: "SQLite", kind: "sqlite", thaw: onSqlite, skip: false },
+  { database: "PostgreSQL", kind: "postgres", thaw: onPostgres, skip: postgres.reason !== null },
+];
+const FROZEN = DATABASES.flatMap((one) => [6, 8].map((version) => ({ ...one, version })));
+
+describe.each(FROZEN)("a world of schema version $version on $database", ({ version, kind, thaw, skip }) => {
+  const pin = `world-${kind}-v${version}.sql`;
+  const open = (fn: (worlds: TestWorlds) => Promise<void>) => thaw(pin, fn);
+
   it.skipIf(skip)("verifies, and everybody finds what they found then", async () => {
     await open(async (worlds) => {
       expect((await verifyWorld(worlds.ports, ID)).findings).toEqual([]);
