@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addCalendarItem, closeCalendarItem } from "../../src/rooms/world/service/pocket-writing.ts";
+import { addCalendarItem, addMessage, closeCalendarItem } from "../../src/rooms/world/service/pocket-writing.ts";
 import { readCalendar, readViewerPocket } from "../../src/rooms/world/service/views.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, type TestWorlds } from "../support/world.ts";
 
@@ -30,6 +30,20 @@ it("an item that was over when it was written down never comes up", async () => 
   expect(opportunities).toEqual(["Ferry - 2026-01-01T07:30:00.001+00:00"]);
   const states = (await readCalendar(worlds.ports, id, null)).map(({ title, state }) => `${title} ${state}`);
   expect(states).toEqual(["Breakfast PAST", "Ferry DUE"]);
+});
+
+it("ids of items and messages do not tell how many there are that somebody may not see", async () => {
+  await using worlds = await openWorlds();
+  const id = await makeHarbour(worlds, OLLAMA);
+  const send = () => addMessage(worlds.ports, id, { from: "ANA", text: "Up?", visible_to: ["GEORGE"] });
+  const ids = [
+    (await addCalendarItem(worlds.ports, id, item("Surprise", null, ["ANA"]))).item_id,
+    (await addCalendarItem(worlds.ports, id, item("Ferry", null))).item_id,
+    (await send()).message_id,
+    (await send()).message_id,
+  ];
+  expect(new Set(ids).size).toBe(4);
+  for (const made of ids) expect(made).toMatch(/^[km]_[a-z2-7]{16}$/);
 });
 
 it("an item that somebody may not see is unknown to them, also when they want to close it", async () => {

@@ -41,6 +41,16 @@ export function toBundleId(crypto: SyncCrypto, world: WorldKey, n: number): stri
   return `b_${toBase32(keyed(crypto, world, `bundle\n${world.world_id}\n${n}`).subarray(0, 10))}`;
 }
 
+/** Id of the n-th calendar item. Items have audiences too, so their number is nobody's business either. */
+export function toItemId(crypto: SyncCrypto, world: WorldKey, n: number): string {
+  return `k_${toBase32(keyed(crypto, world, `item\n${world.world_id}\n${n}`).subarray(0, 10))}`;
+}
+
+/** Id of the n-th message. */
+export function toMessageId(crypto: SyncCrypto, world: WorldKey, n: number): string {
+  return `m_${toBase32(keyed(crypto, world, `message\n${world.world_id}\n${n}`).subarray(0, 10))}`;
+}
+
 /** The place after an entry, for one viewer. */
 export function makeCursor(crypto: SyncCrypto, world: WorldKey, viewer: string, entryId: string): string {
   const mac = keyed(crypto, world, `cursor\n${world.world_id}\n${viewer}\n${entryId}`).subarray(0, 12);

@@ -130,7 +130,7 @@ export const messageAdd = defineOperation({
     world: worldField,
     key,
   }),
-  output: z.strictObject({ message_no: z.int() }),
+  output: z.strictObject({ message_id: z.string() }),
   run: async (room: WorldRoom, { from, text, to, world, key: once }) =>
     addMessage(room, await findWorldId(room, world), { from, text, visible_to: to }, once ?? null),
 });

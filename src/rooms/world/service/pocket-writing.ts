@@ -3,6 +3,7 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { isSomebody } from "../cast.ts";
 import { entryText } from "../check/entry.ts";
 import { refuse, text } from "../check/fields.ts";
+import { toItemId, toMessageId } from "../ids.ts";
 import { formatInstant, parseWritten, toInstant } from "../time/instant.ts";
 import { appendRecord } from "./commit.ts";
 import { controlWorld } from "./control.ts";
@@ -10,6 +11,7 @@ import { requirePresent, unknownPerson } from "./people.ts";
 import { filterCalendar } from "./pocket.ts";
 import { viewerView } from "./reading.ts";
 import type { ItemBody, MessageBody } from "./reduce.ts";
+import { keyOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
 export interface NewItem {
@@ -52,7 +54,7 @@ export async function addCalendarItem(
       visible_to: requirePresent(world, wanted.visible_to ?? [world.cast.operator_id], "/visible_to"),
     };
     if (item.visible_to.length === 0) refuse("VISIBILITY_EMPTY", "/visible_to", "must list somebody");
-    const item_id = `k_${world.state.next_item}`;
+    const item_id = toItemId(ports.crypto, keyOf(world.state), world.state.next_item);
     await appendRecord(ports, door, world, "WORLD_CALENDAR_ADDED", { item_id, item } as unknown as JsonValue);
     return { item_id };
   })) as unknown as { readonly item_id: string };
@@ -81,7 +83,7 @@ export async function addMessage(
   worldId: string,
   wanted: { readonly from: string; readonly text: string; readonly visible_to: readonly string[] },
   key: string | null = null,
-): Promise<{ readonly message_no: number }> {
+): Promise<{ readonly message_id: string }> {
   entryText.read(wanted.text, "/text");
   const body = { message: { from: wanted.from, text: wanted.text, visible_to: [...wanted.visible_to] } };
   return (await controlWorld(ports, worldId, { key, body }, async (door, world) => {
@@ -95,6 +97,6 @@ export async function addMessage(
       visible_to: sortedUnique([...listed, wanted.from]),
     };
     await appendRecord(ports, door, world, "WORLD_MESSAGE_ADDED", message as unknown as JsonValue);
-    return { message_no: world.state.next_message };
-  })) as unknown as { readonly message_no: number };
+    return { message_id: toMessageId(ports.crypto, keyOf(world.state), world.state.next_message) };
+  })) as unknown as { readonly message_id: string };
 }

@@ -197,12 +197,12 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     operation: "world.calendar-close",
     args: [{ field: "item_id", label: "ITEM" }],
     flags: { key: { hidden: true }, viewer: { hidden: true } },
-    examples: ["verbatim world pocket close k_1"],
+    examples: ["verbatim world pocket close k_bd2nrjvq3yhtw5fa"],
     render({ item_id, state }, io) {
       io.line(`${item_id} ${state}`);
     },
   }),
-  defineVerb<{ readonly message_no: number }>({
+  defineVerb<{ readonly message_id: string }>({
     path: ["pocket", "message"],
     operation: "world.message-add",
     args: [
@@ -211,8 +211,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     ],
     flags: { key: { hidden: true } },
     examples: ['verbatim world pocket message ANA "Are you up?" --to GEORGE'],
-    render({ message_no }, io) {
-      io.line(`message ${message_no}`);
+    render({ message_id }, io) {
+      io.line(`message ${message_id}`);
     },
   }),
 ];
