@@ -234,6 +234,22 @@ describe("history", () => {
     ]);
   });
 
+  it("that was edited so that time runs backwards is never shown: an answer that breaks its contract is refused", async () => {
+    await using worlds = await openWorlds({ models: new ListedModel(says("ANA", "Hello George.")) });
+    const id = await liveWorld(worlds);
+    const database = new SqliteDatabase(await loadSqlite(), worlds.path, 1000);
+    database.exec("drop trigger world_entry_no_update");
+    database.exec("update world_entry set created_at = '2025-12-31T08:00:00+00:00' where wseq = 2");
+    database.close();
+    const show = worlds.beats.invoke(id, envelope("look", "", { mode: { kind: "NO_OP" } }));
+    await expect(show).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      message: expect.stringContaining("STREAM_ORDER"),
+    });
+    const stored = await worlds.ports.store.read((door) => door.world.invocation(1, "look"));
+    expect(stored).toMatchObject({ status: "RELEASED", outcome: null });
+  });
+
   it.skipIf(postgres.reason !== null)(
     "cannot be edited or truncated in PostgreSQL, even by the owner of the tables",
     async () => {

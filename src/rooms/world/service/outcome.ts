@@ -1,5 +1,7 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { LedgerEntry } from "../check/context.ts";
-import type { ProjectionOutput } from "../check/projection-output.ts";
+import { checkProjectionOutput, type ProjectionOutput } from "../check/projection-output.ts";
 import type { WriteBundle } from "../check/write-bundle.ts";
 import { isAllowed, type View } from "../gate.ts";
 import { makeCursor } from "../ids.ts";
@@ -35,7 +37,7 @@ export async function makeOutcome(
   const last = shown.at(-1) ?? (parts.cursor === null ? await findLast(tables, before, view, fresh) : null);
   const key = keyOf(world.state);
   const wrote = fresh.length > 0;
-  return {
+  return judged({
     request_id: parts.request_id,
     stream: {
       cursor_before: parts.cursor?.text ?? null,
@@ -45,7 +47,22 @@ export async function makeOutcome(
     },
     pocket: await readPocket(ports, tables, world, view),
     debug: { wrote, bundle_id: wrote ? (parts.bundle?.bundle_id ?? null) : null },
-  };
+  });
+}
+
+/** Nothing that breaks the contract is sent or stored: an empty or half right answer would read as silence. */
+function judged(output: ProjectionOutput): ProjectionOutput {
+  try {
+    checkProjectionOutput(output as unknown as JsonValue, { request_id: output.request_id });
+    return output;
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    throw new VerbatimError("STORE_CORRUPT", {
+      message: `the answer would break its contract: ${thrown.code}${thrown.where === undefined ? "" : ` at ${thrown.where}`}`,
+      fix: "Run verbatim world verify; it names what the tables say and the records do not.",
+      cause: thrown,
+    });
+  }
 }
 
 async function select(
