@@ -16,7 +16,7 @@ type Field = (typeof FIELDS)[number];
 
 const ENTRY = /^(?:#{1,6}[ \t]+)?(R[0-9]{3})[ \t]*(?::[ \t]*(.*))?$/s;
 const FIELD = /^[ \t]*(?:[-*+][ \t]+)?(Acceptance|Evidence|Related-Gates)[ \t]*:[ \t]*(.*)$/is;
-const BULLET = /^[ \t]*[-*+][ \t]+(\S.*)$/s;
+const BULLET = /^[ \t]*[-*+][ \t]+([^ \t\v\f\r].*)$/s;
 const INDENTED = /^(?: {2}|\t)/;
 
 interface FieldValue {

@@ -30,7 +30,8 @@ export interface PlanHeader {
 }
 
 const KEY_LINE = /^ {0,3}([A-Za-z][A-Za-z0-9_-]*)[ \t]*:[ \t]*(.*)$/s;
-const BULLET = /^ {0,3}[-*+][ \t]+(\S.*)$/s;
+// White space is ASCII in the artifacts: a no-break space is a character of an item like any other.
+const BULLET = /^ {0,3}[-*+][ \t]+([^ \t\v\f\r].*)$/s;
 
 /** The known key of a key line, in canonical spelling, or null. */
 function knownKey(name: string): PlanKey | null {

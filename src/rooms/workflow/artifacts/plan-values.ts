@@ -83,7 +83,8 @@ export class PlanItems {
   }
 }
 
-const PAIR = /^([^\s=:]+)[ \t]*[=:][ \t]*(\S.*)$/s;
+// A name without a value is still that name: it is given wrongly, not missing.
+const PAIR = /^([^ \t\v\f\r=:]+)[ \t]*[=:][ \t]*(.*)$/s;
 
 function parsePair(text: string): { readonly name: string; readonly value: string } | null {
   const match = PAIR.exec(text);
@@ -95,23 +96,24 @@ export function readStop(items: PlanItems): Record<string, string> {
   const stop = new Map<string, string>();
   for (const item of items.list(false)) {
     const pair = parsePair(item.text);
-    if (pair === null || !isStopValue(pair.name, pair.value)) {
-      items.invalid("PLAN_STOP_INVALID", item, "is not a stop condition like repeated_failure=2");
-    } else if (stop.has(pair.name)) items.duplicate("PLAN_STOP_DUPLICATE", item, pair.name);
+    if (pair === null) items.invalid("PLAN_STOP_INVALID", item, NOT_A_STOP);
+    else if (stop.has(pair.name)) items.duplicate("PLAN_STOP_DUPLICATE", item, pair.name);
     else {
       stop.set(pair.name, pair.value);
-      if (!EVALUATED.includes(pair.name)) items.unknown("PLAN_STOP_UNKNOWN", item, pair.name);
+      if (!isStopValue(pair.name, pair.value)) items.invalid("PLAN_STOP_INVALID", item, NOT_A_STOP);
+      else if (!EVALUATED.includes(pair.name)) items.unknown("PLAN_STOP_UNKNOWN", item, pair.name);
     }
   }
   items.requireSome();
   return Object.fromEntries(stop);
 }
 
+const NOT_A_STOP = "is not a stop condition like repeated_failure=2";
 const EVALUATED = ["scope_violation", "repeated_failure", "patch_rejected"];
 
 function isStopValue(name: string, value: string): boolean {
   if (name === "scope_violation") return value === "true" || value === "false";
-  return name !== "repeated_failure" && name !== "patch_rejected" ? true : parsePosint(value) !== null;
+  return EVALUATED.includes(name) ? parsePosint(value) !== null : value !== "";
 }
 
 /** The three budgets of a plan. */
