@@ -69,8 +69,12 @@ class PackBuilder {
 
   addMandatory(): void {
     const missing: { readonly path: string; readonly detail: string }[] = [];
-    for (const { path, required } of new Map(this.#rules.mandatory_docs.map((doc) => [doc.path, doc])).values()) {
-      if ("reason" in normalizePath(path)) throw configInvalid(path);
+    const seen = new Set<string>();
+    for (const { path, required } of this.#rules.mandatory_docs) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      const normal = normalizePath(path);
+      if ("reason" in normal || normal.path !== path) throw configInvalid(path);
       const found = this.#look(path);
       const content = "reason" in found ? found : readOrLeave(found, null);
       if (!("reason" in content)) {
