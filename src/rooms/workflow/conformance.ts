@@ -102,7 +102,7 @@ export const WORKFLOW_AREAS: Readonly<Record<string, Area>> = {
   "workflow.outbox": (input) => countPrompts(texts(input, "files")),
   "workflow.argv-template": argvTemplate,
   "workflow.behavior-marker": (input) => {
-    const config = { ...resolveWorkflow().behaviors, ...(input as object) };
+    const config = { ...resolveWorkflow().behaviors, ...(input as object), ...(input["config"] as object | undefined) };
     return { ids: findMarkers(String(input["text"]), config).map(({ id }) => id) };
   },
   "workflow.behavior-catalog": behaviorCatalog,

@@ -35,7 +35,11 @@ export interface FindResult {
   readonly fallback_used: boolean;
 }
 
-const BONUS: Readonly<Record<string, number>> = { low: 30, med: 10, high: 0 };
+const BONUS: ReadonlyMap<string, number> = new Map([
+  ["low", 30],
+  ["med", 10],
+  ["high", 0],
+]);
 
 const BUILT_IN: Registry = {
   workflows: [
@@ -86,7 +90,7 @@ function rank(
   tokens: ReadonlySet<string>,
 ): { readonly hits: number; readonly candidate: Candidate } {
   const hits = sortedByCodePoint([...workflow.terms].filter((term) => tokens.has(term)));
-  const bonus = BONUS[workflow.level] ?? 5;
+  const bonus = BONUS.get(workflow.level) ?? 5;
   const good = workflow.knownGood ? 3 : 0;
   const why = `hits=${hits.length}(${hits.join(",")}) dependency=${workflow.level}(+${bonus}) last_known_good=${workflow.knownGood ? "yes" : "no"}(+${good})`;
   const score = 100 * hits.length + bonus + good;
