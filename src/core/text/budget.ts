@@ -41,7 +41,8 @@ export function chargeBudgets(
   steps: readonly Charge[],
   budgets: Budgets,
 ): { cumulative: Totals[]; breach: Breach | null } {
-  const symbols = new Set(refs).size;
+  // A section id among the refs is charged as a section when it is expanded.
+  const symbols = new Set(refs.filter((ref) => ref.startsWith("@"))).size;
   const sections = new Set<string>();
   let bytes = 0n;
   let expands = 0;

@@ -123,6 +123,14 @@ describe("budgets", () => {
     });
   });
 
+  it("counts the symbols among the refs once each, and no section id", () => {
+    const limits = { max_symbols: 2, max_sections: 1, max_bytes_expanded: 5, max_expands_per_step: 1 };
+    const refs = ["@A/A", "a".repeat(64), "@A/B", "b".repeat(64), "@A/A"];
+    const { cumulative, breach } = chargeBudgets(refs, [{ section_id: "a".repeat(64), bytes: 5 }], limits);
+    expect(breach).toBeNull();
+    expect(cumulative[0]?.max_symbols).toBe(2);
+  });
+
   it("lists every exceeded budget in the contract's order and charges nothing after the breach", () => {
     const step = { section_id: "a", bytes: 5 };
     const result = chargeBudgets(["@A/A", "@A/B"], [step, step, step], {

@@ -39,3 +39,28 @@ describe.each(areas)("vectors of %s", (area) => {
     else expect(actual).toMatchObject(expected);
   });
 });
+
+describe("files that a build refuses", () => {
+  it("are all named: what name, place, size and bytes say against them", () => {
+    const files = {
+      "a/../b.md": "x",
+      "keys/Server.PEM": "x",
+      "docs/.env": "x",
+      "docs/.env.example": "x",
+      "docs/long.md": "x".repeat(33_554_433),
+      "docs/longest.md": "x".repeat(33_554_432),
+    };
+    expect(answer("context.index", { files, files_b64: { "c.md": "Y/8=" } })).toEqual({
+      error: {
+        code: "INDEX_SOURCES_INVALID",
+        problems: [
+          { code: "SOURCE_PATH_INVALID", file_path: "a/../b.md" },
+          { code: "SOURCE_NOT_UTF8", file_path: "c.md", byte_offset: 1 },
+          { code: "SOURCE_SECRET", file_path: "docs/.env" },
+          { code: "SOURCE_TOO_LARGE", file_path: "docs/long.md", bytes: 33_554_433, limit: 33_554_432 },
+          { code: "SOURCE_SECRET", file_path: "keys/Server.PEM" },
+        ],
+      },
+    });
+  });
+});

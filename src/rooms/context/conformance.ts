@@ -5,12 +5,14 @@ import {
   type JsonValue,
   sortedByCodePoint,
 } from "../../core/canonical/index.ts";
+import { resolveContext } from "../../core/contracts/config/index.ts";
 import { sourcePath } from "../../core/contracts/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
 import { compileGlob } from "./glob.ts";
 import { parseHeadingRef } from "./heading-ref.ts";
+import { judgeFile } from "./index-survey.ts";
 import type { SourceProblem } from "./ports.ts";
 import { resolveSymbol } from "./resolution.ts";
 import { parseSearchQuery, toFts5 } from "./search-query.ts";
@@ -22,6 +24,9 @@ import { parseSymbol, parseSymbolId } from "./symbol.ts";
 interface Ports {
   readonly crypto: SyncCrypto;
 }
+
+/** What a configuration without any key says. */
+const DEFAULTS = resolveContext({});
 
 /** What the areas of the context room answer for a vector's input. */
 export const CONTEXT_AREAS = {
@@ -65,12 +70,16 @@ function indexFiles(crypto: SyncCrypto, files: ReadonlyMap<string, Uint8Array>):
   const problems: SourceProblem[] = [];
   const sections: Section[][] = [];
   for (const file_path of sortedByCodePoint(files.keys())) {
-    if (!sourcePath.safeParse(file_path).success) {
-      problems.push({ code: "SOURCE_PATH_INVALID", file_path });
+    const bytes = files.get(file_path)!;
+    const problem = sourcePath.safeParse(file_path).success
+      ? judgeFile(DEFAULTS, file_path, bytes.length)
+      : ({ code: "SOURCE_PATH_INVALID", file_path } as const);
+    if (problem !== null) {
+      problems.push(problem);
       continue;
     }
     try {
-      sections.push(sectionsOf(crypto, file_path, decodeSource(files.get(file_path)!, file_path)));
+      sections.push(sectionsOf(crypto, file_path, decodeSource(bytes, file_path)));
     } catch (thrown) {
       if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
       problems.push({ code: thrown.code, ...(thrown.details as { file_path: string; byte_offset: number }) });

@@ -39,11 +39,16 @@ export function judge(
   place: string,
   size: number,
 ): SourceProblem | null {
-  if (place !== path && rules.isNever(place)) return { code: "SOURCE_LINK_OUTSIDE", file_path: path };
-  const { allow } = config.secrets;
-  if (isSecret(path, allow) || (place !== path && isSecret(place, allow))) {
-    return { code: "SOURCE_SECRET", file_path: path };
+  if (place !== path) {
+    if (rules.isNever(place)) return { code: "SOURCE_LINK_OUTSIDE", file_path: path };
+    if (isSecret(place, config.secrets.allow)) return { code: "SOURCE_SECRET", file_path: path };
   }
+  return judgeFile(config, path, size);
+}
+
+/** What its name and size say against a file that is no link. */
+export function judgeFile(config: ResolvedContext, path: string, size: number): SourceProblem | null {
+  if (isSecret(path, config.secrets.allow)) return { code: "SOURCE_SECRET", file_path: path };
   const limit = config.max_file_bytes;
   return size > limit ? { code: "SOURCE_TOO_LARGE", file_path: path, bytes: size, limit } : null;
 }
