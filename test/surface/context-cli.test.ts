@@ -178,6 +178,28 @@ describe("symbol", () => {
     expect(two.stderr).toContain("exactly one of --file, --heading, --section");
   });
 
+  it("list keeps the names whole and shows the id of a pinned section short, in full with --full", async () => {
+    await json("index", "build");
+    const [whole] = await json<{ section_id: string }[]>("section", "list");
+    const id = whole!.section_id;
+    await json("symbol", "add", "@DOCS/GUIDE_OF_THE_HARBOUR", "--section", id, "--slice", "lines[0:2]");
+    await json(
+      "symbol",
+      "add",
+      "@DOCS/GUIDE_OF_THE_TOWN",
+      "--heading",
+      "docs/guide.md#Guide/Use",
+      "--slice",
+      "head(1)",
+    );
+    const { stdout } = await run(["symbol", "list"]);
+    expect(stdout.split("\n").slice(1, 3)).toEqual([
+      `@DOCS/GUIDE_OF_THE_HARBOUR  SECTION  ${id.slice(0, 12)}             lines[0:2]`,
+      "@DOCS/GUIDE_OF_THE_TOWN     HEADING  docs/guide.md#Guide/Use  head(1)",
+    ]);
+    expect((await run(["symbol", "list", "--full"])).stdout).toContain(` ${id} `);
+  });
+
   it("check names each symbol that would fail, also where the reason is a file", async () => {
     await json("index", "build");
     await json("symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "head(2)");

@@ -7,24 +7,35 @@ export interface Column {
   readonly shrink?: boolean;
 }
 
-/** Lines of a table that fits the width; only columns that may shrink are cut, with an ellipsis. */
+const NARROWEST = 8;
+
+/** Lines of a table that fits the width; only columns that may shrink are cut, the widest first, with an ellipsis. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(showLine))];
   const widths = columns.map((_, i) => all.reduce((most, row) => Math.max(most, displayWidth(row[i] ?? "")), 0));
   const gaps = 2 * (columns.length - 1);
-  let excess = widths.reduce((sum, one) => sum + one, gaps) - width;
-  for (const [i, column] of columns.entries()) {
-    if (excess <= 0 || column.shrink !== true) continue;
-    const cut = Math.min(excess, Math.max(0, widths[i]! - 8));
-    widths[i] = widths[i]! - cut;
-    excess -= cut;
-  }
+  shrink(columns, widths, widths.reduce((sum, one) => sum + one, gaps) - width);
   return all.map((row) =>
     columns
       .map((column, i) => toCell(row[i] ?? "", widths[i]!, column.align ?? "left"))
       .join("  ")
       .trimEnd(),
   );
+}
+
+/** Takes the excess from the widest columns that may shrink, so that a short one, often a name, stays whole. */
+function shrink(columns: readonly Column[], widths: number[], excess: number): void {
+  const sizes = columns.flatMap((column, i) => (column.shrink === true ? [widths[i]!] : [])).sort((a, b) => b - a);
+  let left = excess;
+  let most = sizes[0] ?? 0;
+  for (let cut = 0; cut < sizes.length && left > 0; cut++) {
+    // The columns 0..cut are equally wide now; they go on together down to the next one.
+    const floor = Math.max(NARROWEST, sizes[cut + 1] ?? 0);
+    const each = Math.min(Math.max(0, most - floor), Math.ceil(left / (cut + 1)));
+    most -= each;
+    left -= each * (cut + 1);
+  }
+  for (const [i, column] of columns.entries()) if (column.shrink === true) widths[i] = Math.min(widths[i]!, most);
 }
 
 /** An id as people see it: the first 12 characters. */
@@ -34,9 +45,21 @@ export function shortId(id: string, full: boolean): string {
 
 function toCell(text: string, width: number, align: "left" | "right"): string {
   const size = displayWidth(text);
-  if (size > width) return `${[...text].slice(0, Math.max(0, width - 1)).join("")}…`;
+  if (size > width) return toCell(`${cutText(text, width - 1)}…`, width, align);
   const padding = " ".repeat(width - size);
   return align === "right" ? padding + text : text + padding;
+}
+
+/** The beginning of a text that takes at most so many columns. */
+function cutText(text: string, width: number): string {
+  let left = width;
+  let end = 0;
+  for (const character of text) {
+    left -= displayWidth(character);
+    if (left < 0) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
 }
 
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;

@@ -1,5 +1,5 @@
 import { showLine } from "../plain-text.ts";
-import { formatTable } from "../table.ts";
+import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun, type Verb } from "../verb.ts";
 
 interface SymbolRecord {
@@ -88,7 +88,13 @@ export const noun: Noun = {
       operation: "context.symbol-list",
       examples: ["verbatim symbol list"],
       render(symbols, io) {
-        const rows = symbols.map((one) => [one.symbol_id, one.target_type, one.target_ref, one.default_slice_policy]);
+        const { full } = io.flags;
+        const rows = symbols.map((one) => [
+          one.symbol_id,
+          one.target_type,
+          one.target_type === "SECTION" ? shortId(one.target_ref, full) : one.target_ref,
+          one.default_slice_policy,
+        ]);
         const columns = [
           { title: "symbol", shrink: true },
           { title: "type" },
@@ -96,7 +102,7 @@ export const noun: Noun = {
           { title: "slice" },
         ];
         if (rows.length === 0) io.line("no symbols yet: verbatim symbol add --help");
-        else for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        else for (const line of formatTable(columns, rows, full ? Number.POSITIVE_INFINITY : io.width)) io.line(line);
       },
     }),
     defineVerb<{ ok: boolean; problems: readonly { symbol_id: string; code: string; message: string }[] }>({
