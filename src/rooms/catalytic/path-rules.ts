@@ -53,7 +53,7 @@ export function foldComponent(name: string): string {
     .replace(/[. ]+$/, "");
 }
 
-/** A path folded by component. */
+/** A path folded by component. One of dots or spaces folds to the empty text, which is a name here and not the root. */
 export function foldPath(path: string): string {
   return path.split("/").map(foldComponent).join("/");
 }

@@ -5,8 +5,9 @@ import {
   sortedUnique,
   toPointerToken,
 } from "../../core/canonical/index.ts";
+import { overlaps } from "../../core/paths/index.ts";
 import { type Fail, readOne, readPaths } from "./config-paths.ts";
-import { containsOrInside, foldPath, hasGitComponent, isInside, normalizePath } from "./path-rules.ts";
+import { foldPath, hasGitComponent, isInside, normalizePath } from "./path-rules.ts";
 import { DEFAULT_SETTINGS, readSettings, type Settings } from "./settings.ts";
 
 /** The roots a run is judged by, as POLICY.json keeps them. */
@@ -146,7 +147,7 @@ function isForbiddenRoot(root: string, forbidden: readonly string[]): boolean {
   if (OWN_PLACES.some((place) => isInside(root, place))) return false;
   if (root === "" || hasGitComponent(root)) return true;
   const folded = foldPath(root);
-  return forbidden.some((one) => containsOrInside(folded, foldPath(one)));
+  return forbidden.some((one) => overlaps(folded, foldPath(one)));
 }
 
 function readPath(value: JsonValue | undefined, fallback: string, fail: Fail): string {

@@ -1,4 +1,5 @@
 import { sortedUnique } from "../../core/canonical/index.ts";
+import { isUnder, overlaps } from "../../core/paths/index.ts";
 import { normalizeOutput } from "./jobspec.ts";
 import {
   belowFolded,
@@ -142,7 +143,7 @@ export function isForbidden(path: string, policy: Policy): boolean {
   if (path === "" || hasGitComponent(path)) return true;
   const folded = foldPath(path);
   return policy.forbidden_roots.some((root) => {
-    if (!containsOrInside(folded, foldPath(root))) return false;
+    if (!overlaps(folded, foldPath(root))) return false;
     return root !== ".verbatim" || !isConfigured(path, policy);
   });
 }
@@ -154,7 +155,7 @@ function isConfigured(path: string, policy: Policy): boolean {
 function isReserved(path: string, role: Role, { policy, reserved }: Context): boolean {
   const runs = foldPath(policy.runs_root);
   const folded = foldPath(path);
-  if (isInside(runs, folded)) return !(role === "root" && folded === runs);
+  if (isUnder(runs, folded)) return !(role === "root" && folded === runs);
   const below = belowFolded(path, policy.runs_root);
   if (below === null) return false;
   return reserved.has(below.split("/", 1)[0]!) || isArtifactPlace(path, policy.runs_root);
