@@ -176,7 +176,10 @@ function isUntouched(base: string, before: ReadonlyMap<string, string>, jobspec:
   const runs = `/repo/LAW/CONTRACTS/_runs/${String(jobspec["run_id"])}`;
   const isOwn = (path: string) =>
     [...outputs, runs, "/repo/.verbatim", "/state"].some((own) => path === own || path.startsWith(`${own}/`));
+  // A folder made for an output that is there now belongs to it.
+  const isMadeFor = (path: string) =>
+    !before.has(path) && outputs.some((own) => after.has(own) && own.startsWith(`${path}/`));
   return [...new Set([...before.keys(), ...after.keys()])].every(
-    (path) => isOwn(path) || before.get(path) === after.get(path),
+    (path) => isOwn(path) || before.get(path) === after.get(path) || isMadeFor(path),
   );
 }
