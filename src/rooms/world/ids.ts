@@ -36,6 +36,22 @@ export function toEntryId(crypto: SyncCrypto, world: WorldKey, wseq: number): st
   return `e_${toBase32(keyed(crypto, world, `entry\n${world.world_id}\n${wseq}`).subarray(0, 10))}`;
 }
 
+// Ids made in one go cost a third of ids made one by one between other work, and the next lines will need theirs.
+const AHEAD = 48;
+const made = new WeakMap<Uint8Array, { readonly world_id: string; readonly from: number; readonly ids: string[] }>();
+
+/** Ids of consecutive entries. */
+export function toEntryIds(crypto: SyncCrypto, world: WorldKey, from: number, count: number): readonly string[] {
+  let known = made.get(world.key);
+  if (known?.world_id !== world.world_id || from < known.from || from + count > known.from + known.ids.length) {
+    const ids: string[] = [];
+    for (let i = 0; i < Math.max(count, AHEAD); i++) ids.push(toEntryId(crypto, world, from + i));
+    known = { world_id: world.world_id, from, ids };
+    made.set(world.key, known);
+  }
+  return known.ids.slice(from - known.from, from - known.from + count);
+}
+
 /** Id of the n-th write bundle. */
 export function toBundleId(crypto: SyncCrypto, world: WorldKey, n: number): string {
   return `b_${toBase32(keyed(crypto, world, `bundle\n${world.world_id}\n${n}`).subarray(0, 10))}`;

@@ -1,7 +1,7 @@
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { WriteEntry } from "../check/entry.ts";
 import { NOT_REJECTED, type WriteBundle } from "../check/write-bundle.ts";
-import { toBundleId, toEntryId } from "../ids.ts";
+import { toBundleId, toEntryIds } from "../ids.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 import { keyOf, type WorldState } from "./state.ts";
 
@@ -17,9 +17,10 @@ export function toWriteBundle(crypto: SyncCrypto, state: WorldState, parts: Bund
   if (parts.lines.length === 0) return null;
   const key = keyOf(state);
   const bundleId = toBundleId(crypto, key, state.next_bundle);
+  const entryIds = toEntryIds(crypto, key, state.next_wseq, parts.lines.length);
   const entries = parts.lines.map(
     ({ author, channel, text, visibility }, i): WriteEntry => ({
-      entry_id: toEntryId(crypto, key, state.next_wseq + i),
+      entry_id: entryIds[i]!,
       bundle_id: bundleId,
       request_id: parts.request_id,
       created_at_world: parts.created_at_world,

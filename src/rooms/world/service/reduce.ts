@@ -155,17 +155,18 @@ function addPeople(effects: Effects, people: readonly NewPerson[]): Effects {
   return { ...effects, state, people: [...effects.people, ...rows] };
 }
 
+// All lines of a beat have one time, and a clock that nobody moved gives the next beat the same; it is read once.
+let lastTime = { text: "", ms: 0 };
+
 function addEntries(effects: Effects, value: unknown, position: number): Effects {
   const bundle = (value ?? null) as WriteBundle | null;
   if (bundle === null) return effects;
   const { state } = effects;
-  // All lines of a beat have one time; it is read once.
-  let time = { text: "", ms: 0 };
   const toMs = (text: string, i: number): number => {
-    if (text !== time.text) {
-      time = { text, ms: parseInstant(text, `/write_bundle/entries/${i}/created_at_world`) };
+    if (text !== lastTime.text) {
+      lastTime = { text, ms: parseInstant(text, `/write_bundle/entries/${i}/created_at_world`) };
     }
-    return time.ms;
+    return lastTime.ms;
   };
   const rows = bundle.entries.map(
     (entry, i): EntryRow => ({

@@ -39,15 +39,29 @@ export interface WorldState {
 
 // Most of a state stays as it was from beat to beat; the text of a part is made once.
 const partTexts = new WeakMap<object, string>();
+const steadyTexts = new WeakMap<object, { readonly state: WorldState; readonly text: string }>();
 
 /** The state as the store keeps it: its canonical JSON, put together from its parts. */
 export function formatState(state: WorldState): string {
   let text = "";
-  for (let i = 0; i < STATE_KEYS.length; i++) {
-    text += STATE_LABELS[i]!;
-    text += formatPart(state[STATE_KEYS[i]!]);
-  }
-  return `${text}}`;
+  for (let i = 0; i < FIRST_STEADY; i++) text += STATE_LABELS[i]! + formatPart(state[STATE_KEYS[i]!]);
+  return text + formatSteady(state);
+}
+
+/** The members from `packs` on: from beat to beat they are the same objects, so their text is too. */
+function formatSteady(state: WorldState): string {
+  const known = steadyTexts.get(state.settings);
+  if (known !== undefined && isSteady(known.state, state)) return known.text;
+  let text = "";
+  for (let i = FIRST_STEADY; i < STATE_KEYS.length; i++) text += STATE_LABELS[i]! + formatPart(state[STATE_KEYS[i]!]);
+  text += "}";
+  steadyTexts.set(state.settings, { state, text });
+  return text;
+}
+
+function isSteady(a: WorldState, b: WorldState): boolean {
+  for (let i = FIRST_STEADY; i < STATE_KEYS.length; i++) if (a[STATE_KEYS[i]!] !== b[STATE_KEYS[i]!]) return false;
+  return true;
 }
 
 function formatPart(part: WorldState[keyof WorldState]): string {
@@ -83,6 +97,7 @@ const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   zone: true,
 };
 const STATE_KEYS = Object.keys(STATE_MEMBERS) as readonly (keyof WorldState)[];
+const FIRST_STEADY = STATE_KEYS.indexOf("packs");
 const STATE_LABELS = STATE_KEYS.map((key, i) => `${i === 0 ? "{" : ","}"${key}":`);
 
 // A beat reads the state of its world several times; the same text is the same state.
