@@ -225,6 +225,12 @@ describe("expand", () => {
     expect(keys(await json("expand", "@D/GUIDE"))).toEqual(["budget", "expansions", "run_id"]);
   });
 
+  it("says what a run id is instead of showing a pattern", async () => {
+    const { stderr, exit } = await run(["expand", "@DOCS/GUIDE", "--run-id", "7D0B1C9E-52A4-4F3B-9C77-1E2F3A4B5C6D"]);
+    expect(exit).toBe(2);
+    expect(stderr).toContain("error[INPUT_INVALID] /run_id: expected a UUID in lower case\n");
+  });
+
   it("is generous at the command line and strict when told to be", async () => {
     await json("index", "build");
     await json("symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "head(2)");

@@ -11,6 +11,7 @@ export const uuid = z
   .string()
   .regex(
     /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?:0{8}-0{4}-0{4}-0{4}-0{12})|(?:f{8}-f{4}-f{4}-f{4}-f{12}))$/,
+    "expected a UUID in lower case",
   );
 
 /** An integer from 0 to 2^53-1. */
