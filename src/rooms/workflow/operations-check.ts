@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operation.ts";
 import { FILE_REQUEST_FILE, validateFileRequest } from "./artifacts/file-request.ts";
@@ -10,7 +9,7 @@ import { buildPack } from "./librarian/librarian.ts";
 import { judgedSchema, patchResultSchema } from "./outputs.ts";
 import { judgePatchWithGit } from "./patch/git-stage.ts";
 import { judgePatch, type PatchResult } from "./patch/patch-gate.ts";
-import { readPolicy } from "./patch/patch-policy.ts";
+import { parsePolicy } from "./patch/patch-policy.ts";
 import { adviseFor, lineAt } from "./patch-review.ts";
 import { toRepoSlug } from "./repo-slug.ts";
 import { formatReport } from "./reports.ts";
@@ -82,7 +81,7 @@ const PACK = defineOperation({
     if (value === null) {
       const first = errors[0]!;
       throw new VerbatimError("FILE_REQUEST_INVALID", {
-        message: `${first.code}: ${first.at ?? ""} ${first.message}`,
+        message: `${first.code}: ${first.at === undefined || first.at === "" ? "" : `${first.at} `}${first.message}`,
         where: `${name}:${first.line ?? 1}`,
         details: { errors },
       });
@@ -157,11 +156,7 @@ async function checkPatch(ports: WorkflowPorts, input: PatchCheckInput) {
   const policy =
     input.policy === undefined
       ? ports.config.patch
-      : readPolicy(
-          parseJson(await ports.files.read(input.policy, MOST_ARTIFACT_BYTES), { file: input.policy }),
-          ports.config.patch,
-          input.policy,
-        );
+      : parsePolicy(await ports.files.read(input.policy, MOST_ARTIFACT_BYTES), ports.config.patch, input.policy);
   const gate = {
     patch,
     policy,

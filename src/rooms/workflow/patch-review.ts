@@ -10,6 +10,19 @@ const ADVICE: Readonly<Record<string, string>> = {
   crlf_header: "End header lines with LF only.",
   prefix: "Names begin with exactly `a/` (old) and `b/` (new), as git diff writes them.",
   timestamp: "Nothing may follow a name.",
+  bad_quote:
+    "A name with special characters stands in double quotes as git writes it, and nothing follows them, not even a TAB.",
+  bad_header: "The line reads `diff --git a/NAME b/NAME`.",
+  header_mismatch: "Both names of `diff --git` are those of the lines below it.",
+  name_mismatch: "The names after `---` and `+++` are those of the `diff --git` line.",
+  missing_pair: "`---` and `+++`, old and new mode, rename and copy lines come in pairs.",
+  duplicate_header_line: "Each header line stands once.",
+  unknown_header_line: "Between `diff --git` and `---` stand only the header lines git writes.",
+  conflicting_operations: "A section makes, deletes, renames or copies one file.",
+  dev_null: "`/dev/null` stands for the missing side of a file with `new file mode` or `deleted file mode`.",
+  no_change: "Leave out sections that change nothing.",
+  empty_hunk: "A hunk adds or removes at least one line.",
+  duplicate_path: "Put everything about one path into one section.",
   hunk_count: "The numbers in `@@ -old,count +new,count @@` must equal the lines that follow.",
   hunk_line: "Every hunk line begins with a space, `-` or `+`.",
   bad_hunk_header: "A hunk begins with `@@ -old,count +new,count @@`.",
@@ -28,6 +41,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   git_apply_check: "The patch must apply to the base commit, never on top of an earlier candidate.",
   symlink: "Links cannot be patched.",
   symlink_parent: "A folder on the way is a link.",
+  not_regular_file: "Only plain files can be patched.",
 };
 
 const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judgePatch } from "./patch-gate.ts";
-import { DEFAULT_POLICY, readPolicy } from "./patch-policy.ts";
+import { DEFAULT_POLICY, parsePolicy, readPolicy } from "./patch-policy.ts";
 
 const encoder = new TextEncoder();
 const SCOPE = { allow: ["src"], deny: ["src/private"] };
@@ -229,5 +229,11 @@ describe("policy and scope", () => {
     for (const policy of [[], { max_files: -1 }, { allow_roots: "src" }, { deny_prefixes: [""] }, { maxFiles: 3 }]) {
       expect(() => readPolicy(policy as never)).toThrowError(expect.objectContaining({ code: "PATCH_POLICY_INVALID" }));
     }
+  });
+
+  it.each(["", "{", "null", "[]", '{"max_files":1,"max_files":2}'])("is never the defaults for the file %j", (text) => {
+    expect(() => parsePolicy(encoder.encode(text), DEFAULT_POLICY, "policy.json")).toThrowError(
+      expect.objectContaining({ code: "PATCH_POLICY_INVALID", where: expect.stringMatching(/^policy\.json/) }),
+    );
   });
 });

@@ -1,6 +1,12 @@
-import { compareCodePoints, isJsonObject, type JsonValue, sortedUnique } from "../../../core/canonical/index.ts";
+import {
+  compareCodePoints,
+  isJsonObject,
+  type JsonValue,
+  parseJson,
+  sortedUnique,
+} from "../../../core/canonical/index.ts";
 import { WORKFLOW_PATCH_POLICY } from "../../../core/contracts/config/index.ts";
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { coversExactly, coversFolded, foldPath, judgeScope, type Scope } from "../artifacts/scope.ts";
 import { changedPaths } from "./patch-parser.ts";
 import type { PatchSection } from "./patch-section.ts";
@@ -58,6 +64,27 @@ export function readPolicy(
     ...(value as unknown as Partial<PatchPolicy>),
   };
   return { allow_roots, deny_prefixes, deny_suffixes, max_files, max_added_lines };
+}
+
+/** A policy from the bytes of a file; what is not JSON is as malformed as a wrong field. */
+export function parsePolicy(bytes: Uint8Array, base: PatchPolicy, file: string): PatchPolicy {
+  let value: JsonValue;
+  try {
+    value = parseJson(bytes, { file });
+  } catch (thrown) {
+    if (!isVerbatimError(thrown)) throw thrown;
+    const { message, where, code } = thrown;
+    throw new VerbatimError("PATCH_POLICY_INVALID", {
+      message: `${code}: ${message}`,
+      where: where ?? file,
+      fix: "Correct the JSON at the place shown.",
+      details: { problems: [{ pointer: "", message: `${code}: ${message}` }] },
+      cause: thrown,
+    });
+  }
+  // A file that says null says nothing: it is not the request for the defaults.
+  if (value === null) throw policyInvalid(file, [{ pointer: "", message: "must be an object" }]);
+  return readPolicy(value, base, file);
 }
 
 function policyInvalid(where: string, problems: readonly { readonly pointer: string; readonly message: string }[]) {
