@@ -167,9 +167,20 @@ describe("the gate inside a run", () => {
     await repository.submit("diff.patch", GOOD_PATCH, "moved");
     await repository.call("advance", { run: "moved", no_apply: true });
     repository.write("src/list.js", "export const names = [1];\n");
-    expect(await repository.call("advance", { run: "moved" })).toMatchObject({ code: "REPO_DIRTY", owner: "operator" });
+    expect(await repository.call("advance", { run: "moved" })).toMatchObject({
+      code: "REPO_DIRTY",
+      owner: "operator",
+      findings: [{ code: "REPO_DIRTY", file: "src/list.js" }],
+    });
     repository.commit("meanwhile");
-    expect(await repository.call("advance", { run: "moved" })).toMatchObject({ code: "REPO_MOVED" });
+    const base = repository.git("rev-parse", "HEAD~1").trim();
+    const head = repository.git("rev-parse", "HEAD").trim();
+    expect(await repository.call("advance", { run: "moved" })).toMatchObject({
+      code: "REPO_MOVED",
+      findings: [
+        { message: `the repository is at ${head}, the run began at ${base}`, fix: expect.stringContaining(base) },
+      ],
+    });
     repository.git("checkout", "-q", "HEAD~1");
     expect(await repository.call("advance", { run: "moved" })).toMatchObject({ status: "pass" });
   });
@@ -318,6 +329,15 @@ describe("run names and places", () => {
       details: { runs: ["alpha-1", "alpha-2"] },
     });
   });
+
+  it.each(["src/list.js/x", "./src/list.js", "x".repeat(300), "a/\u0000"])(
+    "knows no run %j, whatever the system says of such a name",
+    async (run) => {
+      const repository = make();
+      const name = run.includes("/") && !run.startsWith(".") ? join(repository.root, run) : run;
+      await expect(repository.call("status", { run: name })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    },
+  );
 
   it("says where RUN.json is broken and leaves everything else alone", async () => {
     const repository = make();

@@ -7,6 +7,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -22,8 +23,7 @@ export function createRunFolders(root: string, repoRoot: string): RunFolders {
     root,
     ids: () => listFolders(root).filter((id) => existsSync(join(root, id, "RUN.json"))),
     // A link in place of a run could lead anywhere.
-    open: (id) =>
-      lstatSync(join(root, id), { throwIfNoEntry: false })?.isDirectory() === true ? openFolder(join(root, id)) : null,
+    open: (id) => (look(join(root, id))?.isDirectory() === true ? openFolder(join(root, id)) : null),
     openPath: (path) => openFolder(resolve(path)),
     create: (id) => createFolder(join(root, id), repoRoot),
     lock: lockRun,
@@ -40,8 +40,21 @@ function listFolders(root: string): string[] {
 }
 
 function openFolder(dir: string): RunFolder | null {
-  const facts = lstatSync(join(dir, "RUN.json"), { throwIfNoEntry: false });
-  return facts?.isFile() === true ? toFolder(dir) : null;
+  return look(join(dir, "RUN.json"))?.isFile() === true ? toFolder(dir) : null;
+}
+
+/** What is at a place that somebody named, or null: a name below a file, too long or with NUL names nothing. */
+function look(place: string): Stats | null {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false }) ?? null;
+  } catch (thrown) {
+    const code = errnoCode(thrown) ?? "";
+    if (["ENOTDIR", "ENAMETOOLONG", "ELOOP", "ERR_INVALID_ARG_VALUE"].includes(code)) return null;
+    if (code === "EACCES" || code === "EPERM") {
+      throw new VerbatimError("FILE_UNREADABLE", { where: place, cause: thrown });
+    }
+    throw thrown;
+  }
 }
 
 function createFolder(dir: string, repoRoot: string): RunFolder {

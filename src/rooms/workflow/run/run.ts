@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, parseJson } from "../../../core/canonica
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { formatTime } from "../../../core/time.ts";
 import { readBehaviorIndex } from "../artifacts/behaviors.ts";
+import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { GUARDRAILS_FILE, type Guardrails, validateGuardrails } from "../artifacts/guardrails.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { BUILT_IN_GATES, PLAN_FILE, type Plan, validatePlan } from "../artifacts/plan.ts";
@@ -109,9 +110,14 @@ export class Run {
     const step = this.#decide({ headMatches: true, clean: true });
     if (step.action !== "apply") return step;
     const { git } = this.ports;
-    const headMatches = (await git.head()).commit === this.#state.base_commit;
-    const clean = headMatches && (await git.differences(this.base, this.isDirect)).length === 0;
-    return this.#decide({ headMatches, clean });
+    const { base_commit } = this.#state;
+    const { commit } = await git.head();
+    if (commit !== base_commit) {
+      return { ...this.#decide({ headMatches: false, clean: false }), findings: [toMoved(base_commit, commit)] };
+    }
+    const paths = await git.differences(this.base, this.isDirect);
+    if (paths.length === 0) return step;
+    return { ...this.#decide({ headMatches: true, clean: false }), findings: paths.slice(0, 20).map(toDirty) };
   }
 
   #decide(repo: { readonly headMatches: boolean; readonly clean: boolean }): NextStep {
@@ -125,6 +131,17 @@ export class Run {
       repo,
     });
   }
+}
+
+function toMoved(recorded: string, current: string | null): ArtifactFinding {
+  const message = `the repository is at ${current ?? "no commit"}, the run began at ${recorded}`;
+  const fix = `Check out ${recorded}; the verified patch is kept in the run.`;
+  return { code: "REPO_MOVED", file: "HEAD", line: null, message, fix };
+}
+
+function toDirty(file: string): ArtifactFinding {
+  const fix = "Commit or stash it; the verified patch is kept in the run.";
+  return { code: "REPO_DIRTY", file, line: null, message: "differs from the run's base", fix };
 }
 
 /** A text file of the working tree, or null; larger files than 16 MiB are not read. */

@@ -84,7 +84,7 @@ export const READ_VERBS = [
         run.run_id,
         run.stop_reason ?? run.status,
         run.updated_at.slice(0, 19),
-        run.goal,
+        run.goal.replace(/\s+/g, " "),
       ]);
       const columns = [{ title: "run" }, { title: "status" }, { title: "updated" }, { title: "goal", shrink: true }];
       for (const line of formatTable(columns, rows, io.width)) io.line(line);
