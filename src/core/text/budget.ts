@@ -1,4 +1,5 @@
 import type { JsonValue } from "../canonical/index.ts";
+import { VerbatimError } from "../errors/index.ts";
 
 /** The four budgets of a message step (Catalytic Chat Contract, Budget Definitions). */
 export interface Budgets {
@@ -41,6 +42,7 @@ export function chargeBudgets(
   steps: readonly Charge[],
   budgets: Budgets,
 ): { cumulative: Totals[]; breach: Breach | null } {
+  for (const [budget] of BUDGETS) requireLimit(budget, budgets[budget]);
   // A section id among the refs is charged as a section when it is expanded.
   const symbols = new Set(refs.filter((ref) => ref.startsWith("@"))).size;
   const sections = new Set<string>();
@@ -68,6 +70,15 @@ export function chargeBudgets(
     }
   }
   return { cumulative, breach: null };
+}
+
+/** All four budgets are required: one that is missing or no whole number would limit nothing. */
+function requireLimit(budget: BudgetName, limit: unknown): void {
+  if (Number.isSafeInteger(limit) && (limit as number) >= 0) return;
+  throw new VerbatimError("INPUT_INVALID", {
+    message: `${budget} is not a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`,
+    where: `/budgets/${budget}`,
+  });
 }
 
 /** A breach as it stands in receipts and reports. */

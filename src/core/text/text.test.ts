@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Float } from "../canonical/index.ts";
 import {
   applySlice,
   chargeBudgets,
@@ -129,6 +130,13 @@ describe("budgets", () => {
     const { cumulative, breach } = chargeBudgets(refs, [{ section_id: "a".repeat(64), bytes: 5 }], limits);
     expect(breach).toBeNull();
     expect(cumulative[0]?.max_symbols).toBe(2);
+  });
+
+  it.each([undefined, null, -1, 1.5, Number.NaN, 2 ** 53, "3", new Float(3)])("refuses %j as a limit", (limit) => {
+    const limits = { max_symbols: 1, max_sections: limit as number, max_bytes_expanded: 1, max_expands_per_step: 1 };
+    expect(() => chargeBudgets([], [], limits)).toThrowError(
+      expect.objectContaining({ code: "INPUT_INVALID", where: "/budgets/max_sections" }),
+    );
   });
 
   it("lists every exceeded budget in the contract's order and charges nothing after the breach", () => {
