@@ -18,6 +18,7 @@ const MAX_LENGTH = 64;
 const RANGE = /^(lines|chars)\[(0|[1-9][0-9]*):(0|[1-9][0-9]*)\]$/;
 const COUNT = /^(head|tail)\((0|[1-9][0-9]*)\)$/;
 const UNBOUNDED = /^[\t\n\v\f\r ]*all[\t\n\v\f\r ]*$/i;
+const LAST_NUMBER = /[0-9]+(?=.$)/;
 const FORMS = "Use lines[a:b], chars[a:b], head(n) or tail(n).";
 
 /** Parses a slice; throws SLICE_UNBOUNDED, SLICE_SYNTAX or SLICE_EMPTY, in this order of checks. */
@@ -93,15 +94,21 @@ function outOfBounds(target: SliceTarget, slice: string, parsed: Slice, label: s
   const lines = target.last - target.first;
   const chars = codePointLength(cutLines(target.lines, target.first, target.last));
   const suggested = suggest(parsed, lines, chars);
-  const unit = parsed.form === "chars" ? "characters" : "lines";
-  const asked = "count" in parsed ? parsed.count : parsed.to;
+  const unit = parsed.form === "chars" ? "character" : "line";
   const has = parsed.form === "chars" ? chars : lines;
   const advice = suggested === null ? "It is empty; nothing can be expanded from it." : `Use ${suggested}.`;
   return new VerbatimError("SLICE_OUT_OF_BOUNDS", {
-    message: `${slice} asks for ${asked} ${unit}, ${label} has ${has}. ${advice}`,
+    message: `${slice} asks for ${describeAsked(slice, parsed, unit)}, ${label} has ${has}. ${advice}`,
     fix: advice,
     details: { lines, chars, suggested_slice: suggested },
   });
+}
+
+/** How much a slice asks for, in the digits as they were written: they may be beyond every number. */
+function describeAsked(slice: string, parsed: Slice, unit: string): string {
+  const end = LAST_NUMBER.exec(slice)![0];
+  if ("from" in parsed && parsed.from > 0) return `${unit}s up to ${end}`;
+  return `${end} ${unit}${end === "1" ? "" : "s"}`;
 }
 
 function suggest(parsed: Slice, lines: number, chars: number): string | null {

@@ -68,6 +68,13 @@ describe("slices", () => {
     expect(() => sliceText(text, "lines[0:400]", "@CANON/RULES")).toThrowError(
       "lines[0:400] asks for 400 lines, @CANON/RULES has 212. Use lines[0:212].",
     );
+    expect(() => sliceText(text, "lines[200:400]", "@CANON/RULES")).toThrowError(
+      "lines[200:400] asks for lines up to 400, @CANON/RULES has 212. Use lines[200:212].",
+    );
+    expect(() => sliceText("", "head(1)", "@CANON/RULES")).toThrowError("head(1) asks for 1 line, @CANON/RULES has 0.");
+    expect(() => sliceText("ab", "chars[0:99999999999999999999]", "@CANON/RULES")).toThrowError(
+      "asks for 99999999999999999999 characters, @CANON/RULES has 2. Use chars[0:2].",
+    );
   });
 
   it("lines, head and tail agree with splitting, chars with code points", () => {
