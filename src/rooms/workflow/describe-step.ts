@@ -1,3 +1,4 @@
+import { sayFinding } from "./artifacts/finding.ts";
 import type { NextStep } from "./next-step.ts";
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -26,6 +27,6 @@ export function describeStep(step: NextStep): string {
   if (step.code === "ARTIFACT_MISSING") return `${step.target} does not exist yet`;
   const [first] = step.findings;
   if (step.code === "ARTIFACT_INVALID")
-    return `${step.target} is not valid${first === undefined ? "" : `: ${first.code} ${first.message}`}`;
+    return `${step.target} is not valid${first === undefined ? "" : `: ${first.code} ${sayFinding(first)}`}`;
   return step.code;
 }

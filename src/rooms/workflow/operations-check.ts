@@ -2,7 +2,7 @@ import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operation.ts";
 import { FILE_REQUEST_FILE, validateFileRequest } from "./artifacts/file-request.ts";
-import type { ArtifactFinding } from "./artifacts/finding.ts";
+import { type ArtifactFinding, sayFinding } from "./artifacts/finding.ts";
 import { formatArtifact } from "./artifacts/json.ts";
 import { validatePlan } from "./artifacts/plan.ts";
 import { buildPack } from "./librarian/librarian.ts";
@@ -81,7 +81,7 @@ const PACK = defineOperation({
     if (value === null) {
       const first = errors[0]!;
       throw new VerbatimError("FILE_REQUEST_INVALID", {
-        message: `${first.code}: ${first.at === undefined || first.at === "" ? "" : `${first.at} `}${first.message}`,
+        message: `${first.code}: ${sayFinding(first)}`,
         where: `${name}:${first.line ?? 1}`,
         details: { errors },
       });

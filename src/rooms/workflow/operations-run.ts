@@ -4,6 +4,7 @@ import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operati
 import { findKind, KINDS } from "./artifact-kinds.ts";
 import { CONTEXT_PACK_FILE } from "./artifacts/context-pack.ts";
 import { validateDispatch } from "./artifacts/dispatch.ts";
+import { sayFinding } from "./artifacts/finding.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE } from "./artifacts/plan.ts";
 import { signDraft } from "./artifacts/plan-match.ts";
 import { PATCH_FILE } from "./next-step.ts";
@@ -88,7 +89,11 @@ async function readDispatch(ports: WorkflowPorts, file: string): Promise<Uint8Ar
   const bytes = await ports.files.read(file, MOST_ARTIFACT_BYTES);
   const [first] = validateDispatch(bytes, file).errors;
   if (first === undefined) return bytes;
-  throw new VerbatimError("USAGE", { message: `${first.code}: ${first.message}`, where: `${file}:${first.line ?? 1}` });
+  throw new VerbatimError("USAGE", {
+    message: `${first.code}: ${sayFinding(first)}`,
+    where: `${file}:${first.line ?? 1}`,
+    fix: `Correct the file: verbatim workflow validate ${file} --kind dispatch_config`,
+  });
 }
 
 const ADVANCE = defineOperation({

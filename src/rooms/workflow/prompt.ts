@@ -1,4 +1,4 @@
-import type { ArtifactFinding } from "./artifacts/finding.ts";
+import { type ArtifactFinding, sayFinding } from "./artifacts/finding.ts";
 
 /** What an outbox prompt is made of (Artifact Contracts L). */
 export interface PromptFacts {
@@ -71,7 +71,7 @@ export function formatPrompt(facts: PromptFacts): string {
 
 function toFindingLine(finding: ArtifactFinding): string {
   const place = finding.line === null ? finding.file : `${finding.file}:${finding.line}`;
-  return `- ${place}: ${finding.code} ${toOneLine(finding.message)}`;
+  return `- ${place}: ${finding.code} ${toOneLine(sayFinding(finding))}`;
 }
 
 /** A text on one line: a goal with line breaks cannot fake a line of the prompt. */

@@ -1,5 +1,5 @@
 import type { ArtifactFinding } from "./artifacts/finding.ts";
-import { formatFinding } from "./artifacts/finding.ts";
+import { formatFinding, sayFinding } from "./artifacts/finding.ts";
 
 export type ReportFormat = "text" | "sarif" | "github";
 
@@ -46,7 +46,7 @@ function toSarif({ errors, warnings }: Levels) {
         results: all.map(({ finding, level }) => ({
           ruleId: finding.code,
           level,
-          message: { text: finding.message },
+          message: { text: sayFinding(finding) },
           locations: [
             {
               physicalLocation: {
@@ -64,7 +64,7 @@ function toSarif({ errors, warnings }: Levels) {
 /** `::error file=PATH,line=N,title=CODE::message`, with what would end a command escaped. */
 function toAnnotation(finding: ArtifactFinding, level: "error" | "warning"): string {
   const line = finding.line === null ? "" : `,line=${finding.line}`;
-  return `::${level} file=${escapeProperty(finding.file)}${line},title=${escapeProperty(finding.code)}::${escapeData(finding.message)}`;
+  return `::${level} file=${escapeProperty(finding.file)}${line},title=${escapeProperty(finding.code)}::${escapeData(sayFinding(finding))}`;
 }
 
 function escapeData(text: string): string {

@@ -165,6 +165,16 @@ describe("reports", () => {
     );
   });
 
+  it("name the field of a JSON artifact in every form", () => {
+    const { errors } = validateFileRequest('{"schema_version":"ctcp-file-request-v1"}', null, "request.json");
+    const [text, github, sarif] = (["text", "github", "sarif"] as const).map((form) =>
+      formatReport({ errors, warnings: [] }, form),
+    );
+    expect(text).toContain("request.json:1: error FIELD_MISSING /budget is missing\n");
+    expect(github).toContain("title=FIELD_MISSING::/goal is missing\n");
+    expect(JSON.parse(sarif!).runs[0].results[3].message.text).toBe("/reason is missing");
+  });
+
   it("are SARIF 2.1.0 with rules and regions", () => {
     const sarif = JSON.parse(formatReport({ errors: [finding], warnings: [{ ...finding, line: null }] }, "sarif"));
     expect(sarif).toMatchObject({

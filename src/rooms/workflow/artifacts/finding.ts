@@ -60,8 +60,13 @@ export function toVerdict<T>(
   return { ok, errors, warnings, value: ok ? value : null };
 }
 
+/** What a finding says, with the field it is about: `/budget/max_files is missing`. */
+export function sayFinding({ at, message }: Pick<ArtifactFinding, "at" | "message">): string {
+  return at === undefined || at === "" ? message : `${at} ${message}`;
+}
+
 /** A finding as one line of text: `artifacts/PLAN.md:4: error PLAN_GATE_MISSING ...`. */
 export function formatFinding(finding: ArtifactFinding, level: "error" | "warning"): string {
   const place = finding.line === null ? finding.file : `${finding.file}:${finding.line}`;
-  return `${place}: ${level} ${finding.code} ${finding.message}`;
+  return `${place}: ${level} ${finding.code} ${sayFinding(finding)}`;
 }

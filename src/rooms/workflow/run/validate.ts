@@ -53,7 +53,10 @@ async function judgeFile(ports: WorkflowPorts, { target, kind }: ValidateOptions
   const found = findKind(kind ?? target);
   if (found === null) {
     throw new VerbatimError("ARTIFACT_UNKNOWN", {
-      message: `what ${JSON.stringify(target)} is cannot be told from its name`,
+      message:
+        kind === null
+          ? `what ${JSON.stringify(target)} is cannot be told from its name`
+          : `there is no kind ${JSON.stringify(kind)}`,
       fix: `Name it: --kind ${KINDS.map(({ name }) => name).join("|")}`,
     });
   }

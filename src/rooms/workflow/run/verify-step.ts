@@ -153,6 +153,7 @@ export function retryVerify(session: Session): void {
   if (currentCandidate(run)?.state !== "verify_failed" || run.state.stop_reason !== null) {
     throw new VerbatimError("RUN_ENDED", {
       message: "only a candidate that failed verification can be verified again",
+      fix: "See where the run stands: verbatim workflow status",
     });
   }
   markCandidate(run, "accepted");

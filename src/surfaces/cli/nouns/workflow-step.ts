@@ -19,16 +19,18 @@ export interface Finding {
   readonly code: string;
   readonly file: string;
   readonly line: number | null;
+  /** The field of a JSON artifact. */
+  readonly at?: string;
   readonly message: string;
   readonly fix: string;
 }
 
 /** Findings as `file:line: error CODE message`. */
 export function renderFindings(findings: readonly Finding[], level: "error" | "warning", io: Io): void {
-  for (const { code, file, line, message } of findings) {
+  for (const { code, file, line, at = "", message } of findings) {
     const place = line === null ? file : `${file}:${line}`;
     const word = level === "error" ? io.paint.bad(level) : io.paint.warn(level);
-    io.line(`${place}: ${word} ${code} ${message.split("\n")[0] ?? ""}`);
+    io.line(`${place}: ${word} ${code} ${at === "" ? "" : `${at} `}${message.split("\n")[0] ?? ""}`);
   }
 }
 
