@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { DiskKeys } from "../../src/adapters/disk/keys.ts";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { formatCanonical, parseJson } from "../../src/core/canonical/index.ts";
 import { toSigningKey } from "../../src/core/trust/key.ts";
@@ -346,9 +347,11 @@ describe("the tree as it is now", () => {
 
 describe("a signature", () => {
   it("by something that is no key is a mistake of the caller", async () => {
-    const doors = { ...room.ports, folder: base, places: () => room.places } as unknown as RoomPorts;
+    const keys = new DiskKeys({ folder: join(base, "keys"), base }, nodeCrypto);
+    const publicKey = async (key: string) => (await keys.show(key)).public_key;
+    const doors = { ...room.ports, publicKey, folder: base, places: () => room.places } as unknown as RoomPorts;
     const asked = catalyticVerify.input.parse({ run: "good", pin: ["A".repeat(64)] });
-    await expect(catalyticVerify.run(doors, asked)).rejects.toMatchObject({ code: "USAGE" });
+    await expect(catalyticVerify.run(doors, asked)).rejects.toMatchObject({ code: "KEY_UNKNOWN", exit: 2 });
   });
 
   const other = "0".repeat(64);

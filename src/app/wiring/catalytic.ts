@@ -10,6 +10,7 @@ export const wiring: Wiring = {
     return {
       ...createCatalyticPorts(composition),
       files: composition.files,
+      publicKey: async (key) => (await composition.keys.show(key)).public_key,
       folder: LOCAL_DOORS.includes(composition.door) ? composition.folder : null,
       places: () => toCatalyticPlaces(composition),
     };

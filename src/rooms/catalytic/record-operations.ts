@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { isHash, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { encodeBase64 } from "../../core/trust/base64.ts";
-import { parsePolicy } from "../../core/trust/policy.ts";
 import { readPolicy } from "./declare.ts";
+import { gatherPins } from "./pins.ts";
 import { listStrays, readRecord } from "./record-files.ts";
 import { listRuns, readRun, toRecordPlace } from "./records.ts";
 import type { RoomPorts } from "./room-ports.ts";
@@ -34,7 +33,7 @@ export const catalyticVerify = defineOperation({
     pin: z
       .array(z.string())
       .default([])
-      .describe("A public key in hex the proof must be signed with; may be repeated."),
+      .describe("A key the proof must be signed with, by name, path or public key in hex; may be repeated."),
     trust: z.string().optional().describe("A trust policy whose keys for scope PROOF count as pins."),
     policy: z.string().optional().describe("A POLICY.json the run must have been judged by."),
   }),
@@ -64,7 +63,7 @@ export const catalyticVerify = defineOperation({
         strays: listStrays(ports.disk, place.record),
       },
       {
-        pins: await gatherPins(ports, input, place.root),
+        pins: await findPins(ports, input, place.root),
         policy_sha256: policy === null ? null : ports.crypto.sha256(policy),
         strict_tree: input.tree === "strict",
         tree: input.tree === "none" ? "skip" : (look ?? (() => null)),
@@ -74,30 +73,15 @@ export const catalyticVerify = defineOperation({
   },
 });
 
-async function gatherPins(
+/** What the configuration pins counts where the caller pins nothing. */
+async function findPins(
   ports: RoomPorts,
   input: { readonly pin: readonly string[]; readonly trust?: string | undefined },
   root: string | null,
-): Promise<string[]> {
-  const pins = [...input.pin];
-  const odd = pins.find((pin) => !isHash(pin));
-  if (odd !== undefined) {
-    throw new VerbatimError("USAGE", {
-      message: `--pin ${JSON.stringify(odd)} is not a public key`,
-      fix: "Write the 64 lower-case hex digits that verbatim keys list shows.",
-    });
-  }
-  if (input.trust !== undefined) {
-    const policy = await parsePolicy(ports.crypto, parseJson(await ports.files.read(input.trust, MAX_POLICY)));
-    pins.push(
-      ...policy.keys
-        .filter(({ enabled, scopes }) => enabled && scopes.includes("PROOF"))
-        .map(({ public_key }) => public_key),
-    );
-  }
-  if (pins.length === 0 && root !== null)
-    pins.push(...(readPolicy(ports.places().config).settings.signing?.pinned_keys ?? []));
-  return pins;
+): Promise<readonly string[]> {
+  const pins = await gatherPins(ports, input);
+  if (pins.length > 0 || root === null) return pins;
+  return readPolicy(ports.places().config).settings.signing?.pinned_keys ?? [];
 }
 
 export const catalyticShow = defineOperation({
