@@ -3,7 +3,7 @@ import { sampleBundle } from "../../../test/support/sample-bundle.ts";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { type JsonObject, toCanonicalFile } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import { type BundlePorts, bundleDiff, bundleInspect } from "./bundle-operations.ts";
+import { type BundlePorts, bundleDiff, bundleInspect, bundleVerify } from "./bundle-operations.ts";
 import { verifyBundle } from "./bundle-verify.ts";
 import { openMemoryBundle } from "./memory-bundle.ts";
 
@@ -118,5 +118,16 @@ describe("a step and an artifact that only look alike when they are joined", () 
     const changed = openMemoryBundle(nodeCrypto, { files: files.set("bundle.json", toCanonicalFile(manifest)) });
     const { problems } = await verifyBundle(nodeCrypto, changed, { mode: "default" });
     expect(problems.map(({ code }) => code)).toContain("ARTIFACT_UNREFERENCED");
+  });
+});
+
+describe("verifying under a policy that is none", () => {
+  it("says in which file and where the policy is wrong", async () => {
+    const files = { read: async () => utf8('{"policy_version":"1.0.0","threshold":0,"keys":[]}') };
+    const ports = { ...openPorts({ a: sampleBundle() }).ports, files } as unknown as BundlePorts;
+    await expect(bundleVerify.run(ports, { path: "a", strict: false, trust: "trust.json" })).rejects.toMatchObject({
+      code: "TRUST_POLICY_INVALID",
+      where: "trust.json#/threshold",
+    });
   });
 });

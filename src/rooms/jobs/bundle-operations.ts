@@ -89,7 +89,11 @@ export const bundleVerify = defineOperation({
     const policy =
       input.trust === undefined
         ? null
-        : await parsePolicy(crypto, parseJson(await files.read(input.trust, MAX_FILE), { file: input.trust }));
+        : await parsePolicy(
+            crypto,
+            parseJson(await files.read(input.trust, MAX_FILE), { file: input.trust }),
+            input.trust,
+          );
     const attestation =
       input.attestation === undefined
         ? await readIfThere(files, bundle.attestation)
