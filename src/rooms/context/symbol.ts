@@ -72,7 +72,7 @@ function requireSourcePath(target_ref: string, path: string): void {
   if (path.isWellFormed() && sourcePath.safeParse(path).success) return;
   throw targetSyntax(
     target_ref,
-    "names a path that is not relative to the root, without . and .. and control characters",
+    "names no path of a source: relative to the root, / between names, no . or .. among them, no control characters",
   );
 }
 

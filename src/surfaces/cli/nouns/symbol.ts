@@ -137,7 +137,7 @@ export const noun: Noun = {
       args: [{ field: "file", label: "FILE" }],
       examples: ["verbatim symbol import symbols.jsonl"],
       render: ({ added, existing }, io) =>
-        io.line(`${io.paint.good("imported")} ${added} symbols, ${existing} were there`),
+        io.line(`${io.paint.good("imported")} ${added} ${added === 1 ? "symbol" : "symbols"}, ${existing} were there`),
     }),
   ],
 };
