@@ -67,6 +67,8 @@ describe("reading", () => {
     ["JSON_LONE_SURROGATE", '"\\udc00"'],
     ["JSON_LONE_SURROGATE", '{"\\ud800":1}'],
     ["JSON_LONE_SURROGATE", '"\\ud800\\ud800"'],
+    ["JSON_LONE_SURROGATE", '"\\ud800\\u12"'],
+    ["JSON_LONE_SURROGATE", '"\\ud800'],
     ["JSON_DUPLICATE_KEY", '{"a":1,"\\u0061":2}'],
     ["JSON_TOO_DEEP", "[".repeat(513)],
     ["JSON_BOM", "\ufeff1"],

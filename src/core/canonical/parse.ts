@@ -165,9 +165,12 @@ class Parser {
     const unit = this.#unit(start);
     this.#at += 6;
     if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
-    const paired = unit < 0xdc00 && this.#text[this.#at] === "\\" && this.#text[this.#at + 1] === "u";
-    const low = paired ? this.#unit(this.#at) : 0;
-    if (low < 0xdc00 || low > 0xdfff) this.#fail("JSON_LONE_SURROGATE", "half of a surrogate pair", start);
+    // Whatever follows, be it a broken escape, the first half is what is met first.
+    LOW_HALF.lastIndex = this.#at;
+    if (unit >= 0xdc00 || !LOW_HALF.test(this.#text)) {
+      this.#fail("JSON_LONE_SURROGATE", "half of a surrogate pair", start);
+    }
+    const low = this.#unit(this.#at);
     this.#at += 6;
     return String.fromCharCode(unit, low);
   }
@@ -261,4 +264,5 @@ const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ["t", "\t"],
 ]);
 
+const LOW_HALF = /\\u[dD][c-fC-F][0-9a-fA-F]{2}/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
