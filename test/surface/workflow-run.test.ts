@@ -268,6 +268,26 @@ describe("direct runs", () => {
     expect(repository.read("src/local.js")).toBe("export const local = 1;\n");
   });
 
+  it("take a goal that holds what looks like an id, word for word", async () => {
+    const repository = make();
+    const goal = "fix ruff B006 and R102, not `R001`";
+    expect(
+      await repository.call("new", { goal, run_id: "ids", direct: true, verify: ["true"], allow: ["src"] }),
+    ).toMatchObject({ target: "artifacts/diff.patch", code: "ARTIFACT_MISSING" });
+    expect(await repository.call("show", { run: "ids", artifact: "REASONS.md" })).toMatchObject({
+      artifact: { text: `- R001: the goal, word for word\n  \`\`\`\n  ${goal}\n  \`\`\`\n` },
+    });
+  });
+
+  it("alone take flags of direct runs", async () => {
+    const repository = make();
+    const flags = { verify: ["true"], files: ["src/list.js"], no_verify: true, gate: "full", max_files: 3 };
+    await expect(repository.call("new", { goal: "g", ...flags })).rejects.toMatchObject({
+      code: "USAGE",
+      message: "only a direct run takes --verify, --file, --max-files, --no-verify, --gate",
+    });
+  });
+
   it("drop what is left out before the gate, say so in the log, and keep the whole patch", async () => {
     const repository = make();
     const created = await repository.call("new", {

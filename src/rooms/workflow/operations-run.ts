@@ -3,22 +3,19 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operation.ts";
 import { findKind, KINDS } from "./artifact-kinds.ts";
 import { CONTEXT_PACK_FILE } from "./artifacts/context-pack.ts";
-import { validateDispatch } from "./artifacts/dispatch.ts";
-import { sayFinding } from "./artifacts/finding.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE } from "./artifacts/plan.ts";
 import { signDraft } from "./artifacts/plan-match.ts";
 import { PATCH_FILE } from "./next-step.ts";
-import { findingSchema, statusSchema, stepSchema } from "./outputs.ts";
+import { NEW } from "./operation-new.ts";
+import { findingSchema, stepSchema } from "./outputs.ts";
 import { advanceRun } from "./run/advance.ts";
-import { createRun, requireDispatch } from "./run/create-run.ts";
-import { createDirectRun } from "./run/direct-run.ts";
 import { abortRun, rollBackRun } from "./run/end-run.ts";
 import { findRun } from "./run/find-run.ts";
 import { dispatchOf } from "./run/prompts.ts";
 import { judgeInRun, MOST_ARTIFACT_BYTES, requireVerbatimPack, storeArtifact, toStoredBytes } from "./run/receive.ts";
 import { Run } from "./run/run.ts";
 import { withSession } from "./run/session.ts";
-import { readStatus, toStepReport } from "./run/status.ts";
+import { toStepReport } from "./run/status.ts";
 import type { WorkflowPorts } from "./workflow-ports.ts";
 
 const run = z
@@ -30,71 +27,6 @@ const steal_lock = z
   .boolean()
   .default(false)
   .describe("take the lock although its owner may live (another host, known dead)");
-const texts = z.array(z.string().min(1)).default([]);
-
-const NEW = defineOperation({
-  name: "workflow.new",
-  summary: "Create a workflow run at HEAD, outside the repository.",
-  effect: "mutate",
-  doors: LOCAL_DOORS,
-  input: z.strictObject({
-    goal: z.string().describe("what the run is for, 1 to 4000 characters"),
-    run_id: z.string().optional().describe("id of the run; default: time and random digits"),
-    allow_dirty: z.boolean().default(false).describe("begin with the tracked files as they are on disk"),
-    dispatch: z.string().optional().describe("file with a dispatch_config.json for this run"),
-    direct: z.boolean().default(false).describe("write every planning artifact mechanically, up to the patch"),
-    verify: texts.describe("direct: a command of the gate lite, split into words, no shell (repeatable)"),
-    no_verify: z.boolean().default(false).describe("direct: no commands for the gate lite"),
-    files: texts.describe("direct: a file for the context pack (repeatable)"),
-    allow: texts.describe("direct: a path prefix that may change (repeatable); default: everything"),
-    deny: texts.describe("direct: a path prefix that may not change (repeatable)"),
-    leave_out: texts.describe("direct: a path whose changes are dropped from a patch before the gate (repeatable)"),
-    gate: z.enum(["lite", "full"]).default("lite").describe("direct: the largest gate"),
-    max_files: z.int().min(1).optional().describe("direct: most files a patch may change"),
-    max_added_lines: z.int().min(0).optional().describe("direct: most lines a patch may add"),
-    max_iterations: z.int().min(1).max(100).optional().describe("direct: most verifications"),
-  }),
-  output: statusSchema,
-  run: async (ports: WorkflowPorts, input) => {
-    requireDispatch(ports);
-    const runId = input.run_id ?? null;
-    const created = input.direct
-      ? await createDirectRun(ports, {
-          goal: input.goal,
-          runId,
-          verify: input.verify,
-          noVerify: input.no_verify,
-          files: input.files,
-          allow: input.allow,
-          deny: input.deny,
-          leaveOut: input.leave_out,
-          gate: input.gate,
-          maxFiles: input.max_files ?? null,
-          maxAddedLines: input.max_added_lines ?? null,
-          maxIterations: input.max_iterations ?? null,
-        })
-      : await createRun(ports, {
-          goal: input.goal,
-          runId,
-          allowDirty: input.allow_dirty,
-          dispatch: input.dispatch === undefined ? null : await readDispatch(ports, input.dispatch),
-          policy: ports.config.patch,
-          direct: null,
-        });
-    return await readStatus(Run.load(ports, created.folder));
-  },
-});
-
-async function readDispatch(ports: WorkflowPorts, file: string): Promise<Uint8Array> {
-  const bytes = await ports.files.read(file, MOST_ARTIFACT_BYTES);
-  const [first] = validateDispatch(bytes, file).errors;
-  if (first === undefined) return bytes;
-  throw new VerbatimError("USAGE", {
-    message: `${first.code}: ${sayFinding(first)}`,
-    where: `${file}:${first.line ?? 1}`,
-    fix: `Correct the file: verbatim workflow validate ${file} --kind dispatch_config`,
-  });
-}
 
 const ADVANCE = defineOperation({
   name: "workflow.advance",

@@ -6,9 +6,10 @@ import { GUARDRAILS_FILE } from "../artifacts/guardrails.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE, REQUIRED_GATES } from "../artifacts/plan.ts";
 import { signDraft } from "../artifacts/plan-match.ts";
-import { REASONS_FILE } from "../artifacts/reasons.ts";
+import { REASONS_FILE, readReasons } from "../artifacts/reasons.ts";
 import { REVIEW_COST_FILE } from "../artifacts/review.ts";
 import { normalizeScopeEntry } from "../artifacts/scope.ts";
+import { fenceFor } from "../evidence-pack.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import { toOneLine } from "../prompt.ts";
 import type { DirectFacts } from "../run-state.ts";
@@ -62,7 +63,7 @@ export async function createDirectRun(ports: WorkflowPorts, options: DirectOptio
     await store(session, FILE_REQUEST_FILE, formatArtifact(toRequest(options)));
     const draft = formatDraft(ports, options, policy, iterations, session.run.behaviorIds());
     await store(session, PLAN_DRAFT_FILE, draft);
-    await store(session, REASONS_FILE, `- R001: ${toOneLine(options.goal)}\n`);
+    await store(session, REASONS_FILE, formatReasons(options.goal, session.run.behaviorIds() ?? []));
     await store(session, EXPECTED_RESULTS_FILE, formatResults(options.goal));
     const draftSha256 = session.run.hash(PLAN_DRAFT_FILE)!;
     await store(
@@ -126,6 +127,16 @@ function formatDraft(
     "Results: R001",
     "",
   ].join("\n");
+}
+
+/** A goal in a person's own words may hold what looks like an id ("fix ruff B006"); inside a fence it cites nothing. */
+function formatReasons(goal: string, selected: readonly string[]): string {
+  const text = toOneLine(goal);
+  const reason = `- R001: ${text}`;
+  const cited = readReasons([reason]).flatMap(({ refs }) => refs);
+  if (cited.every((id) => id === "R001" || selected.includes(id))) return `${reason}\n`;
+  const fence = fenceFor(text);
+  return `- R001: the goal, word for word\n  ${fence}\n  ${text}\n  ${fence}\n`;
 }
 
 function formatResults(goal: string): string {
