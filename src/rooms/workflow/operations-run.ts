@@ -6,7 +6,7 @@ import { CONTEXT_PACK_FILE } from "./artifacts/context-pack.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE } from "./artifacts/plan.ts";
 import { signDraft } from "./artifacts/plan-match.ts";
 import { PATCH_FILE } from "./next-step.ts";
-import { NEW } from "./operation-new.ts";
+import { NEW } from "./operations-new.ts";
 import { findingSchema, stepSchema } from "./outputs.ts";
 import { advanceRun } from "./run/advance.ts";
 import { abortRun, rollBackRun } from "./run/end-run.ts";
