@@ -77,10 +77,15 @@ async function readEnvelope({ files }: LedgerPorts, file: string): Promise<Opene
   return openEnvelopeFile(await files.read(file, MAX_FILE), file);
 }
 
+/** What trust says of an envelope. One of another type is refused, after the rules about keys. */
 async function judge(ports: LedgerPorts, opened: OpenedEnvelope, policyFile: string | undefined) {
-  if (policyFile === undefined && opened.envelope.payloadType !== CHECKPOINT_PAYLOAD_TYPE) {
-    throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope is not one of a checkpoint" });
-  }
+  const trust = await evaluate(ports, opened, policyFile);
+  if (opened.envelope.payloadType === CHECKPOINT_PAYLOAD_TYPE) return trust;
+  if (trust.code !== null && trust.code !== "ATTESTATION_TYPE") throw new VerbatimError(trust.code);
+  throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope is not one of a checkpoint" });
+}
+
+async function evaluate(ports: LedgerPorts, opened: OpenedEnvelope, policyFile: string | undefined) {
   if (policyFile === undefined) return { verdict: "UNCHECKED" as const, code: null, valid_keys: [], threshold: null };
   const bytes = await ports.files.read(policyFile, MAX_FILE);
   const policy = await parsePolicy(ports.crypto, parseJson(bytes, { file: policyFile }), policyFile);
