@@ -100,7 +100,8 @@ async function readJobSpecFile(ports: RoomPorts, input: RunInput): Promise<JsonV
   for (const [name, value] of Object.entries(input)) {
     const given = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
     if (given && !WITH_JOBSPEC.includes(name)) {
-      throw usage(`--${name.replaceAll("_", "-")} cannot be added to a JobSpec file`, "Write it into the file.");
+      const what = name === "command" ? "a command" : `--${name.replaceAll("_", "-")}`;
+      throw usage(`${what} cannot be added to a JobSpec file`, "Write it into the file.");
     }
   }
   const bytes = await ports.files.read(input.jobspec!, MAX_JOBSPEC_BYTES);

@@ -1,3 +1,4 @@
+import { SCOPES } from "../../../core/trust/policy.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -13,6 +14,10 @@ interface Policy {
   readonly path: string;
   readonly threshold: number;
   readonly keys: readonly { name: string; key_id: string; scopes: readonly string[]; enabled: boolean }[];
+}
+
+function countFor(policy: Policy, scope: string): number {
+  return policy.keys.filter((key) => key.enabled && key.scopes.includes(scope)).length;
 }
 
 export const noun: Noun = {
@@ -96,6 +101,8 @@ export const noun: Noun = {
         io.line(
           `${io.paint.good("valid")} ${policy.threshold} distinct key${policy.threshold === 1 ? "" : "s"} must sign`,
         );
+        const never = SCOPES.filter((scope) => countFor(policy, scope) < policy.threshold);
+        if (never.length > 0) io.line(`nothing can pass for ${never.join(", ")}: too few enabled keys have that scope`);
       },
     }),
   ],
