@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { DEFAULT_DISPATCH } from "../../src/rooms/workflow/artifacts/dispatch.ts";
 import { ModelServer, ollamaSays, openAiSays, refuses } from "../support/chat-server.ts";
 import {
   BAD_PATCH,
@@ -192,10 +193,16 @@ describe("the outbox", () => {
     await repository.submit("guardrails.md", GUARDRAILS, "o");
     await repository.call("advance", { run: "o" });
     await repository.submit("file_request.json", REQUEST, "o");
+    const exhausted = { code: "OUTBOX_BUDGET_EXCEEDED", owner: "operator", target: "artifacts/PLAN_draft.md" };
     expect(await repository.call("advance", { run: "o" })).toMatchObject({
+      ...exhausted,
       steps: [{ action: "context_pack" }, { result: "OUTBOX_BUDGET_EXCEEDED" }],
     });
+    expect(await repository.call("status", { run: "o" })).toMatchObject(exhausted);
     expect(readdirSync(outbox).filter((name) => /^[0-9]/.test(name))).toHaveLength(2);
+    const more = { ...DEFAULT_DISPATCH, budgets: { max_outbox_prompts: 3 } };
+    await repository.submit("dispatch_config.json", JSON.stringify(more), "o");
+    expect(await repository.call("status", { run: "o" })).toMatchObject({ code: "ARTIFACT_MISSING", owner: "chair" });
   });
 
   it("takes a pack from a manual librarian only when it is the local librarian's, byte for byte", async () => {

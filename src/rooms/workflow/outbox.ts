@@ -13,3 +13,13 @@ export function countPrompts(names: Iterable<string>): { readonly prompts: numbe
   }
   return { prompts, next: String(highest + 1).padStart(3, "0") };
 }
+
+/** The prompt with the highest number; after 999 their names are no longer in that order. */
+export function findNewestPrompt(names: Iterable<string>): string | undefined {
+  let newest: { readonly name: string; readonly number: number } | undefined;
+  for (const name of names) {
+    const number = Number(PROMPT.exec(name)?.[1] ?? -1);
+    if (number > (newest?.number ?? -1)) newest = { name, number };
+  }
+  return newest?.name;
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { expandTemplate } from "../argv-template.ts";
 import { fenceFor } from "../evidence-pack.ts";
+import { findNewestPrompt } from "../outbox.ts";
 import { findPromptProblems, formatPrompt } from "../prompt.ts";
 import { formatReport } from "../reports.ts";
 import { unfence } from "../run/agent-step.ts";
@@ -183,5 +184,14 @@ describe("reports", () => {
     });
     expect(sarif.runs[0].results[0].locations[0].physicalLocation.region).toEqual({ startLine: 3 });
     expect(sarif.runs[0].results[1]).toMatchObject({ level: "warning" });
+  });
+});
+
+describe("the outbox", () => {
+  it("has its newest prompt by number, also after 999", () => {
+    expect(findNewestPrompt(["1000_chair_guardrails.md", "999_chair_guardrails.md", "CONTEXT.md"])).toBe(
+      "1000_chair_guardrails.md",
+    );
+    expect(findNewestPrompt(["CONTEXT.md"])).toBe(undefined);
   });
 });

@@ -162,7 +162,7 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
   if (prompt === "exhausted") {
     await session.block(
       { ...step, owner: "operator", code: "OUTBOX_BUDGET_EXCEEDED" },
-      "the run has used up its prompts",
+      `the run has used up its prompts: raise budgets.max_outbox_prompts in artifacts/dispatch_config.json, or hand in ${step.target}`,
     );
     return {
       step: { action: step.action ?? "", target: step.target ?? "", result: "OUTBOX_BUDGET_EXCEEDED" },

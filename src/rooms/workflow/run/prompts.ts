@@ -1,9 +1,9 @@
-import { decodeUtf8, sortedByCodePoint } from "../../../core/canonical/index.ts";
+import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { DEFAULT_DISPATCH, DISPATCH_FILE, type Dispatch, validateDispatch } from "../artifacts/dispatch.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PLAN_DRAFT_FILE } from "../artifacts/plan.ts";
 import type { NextStep } from "../next-step.ts";
-import { countPrompts } from "../outbox.ts";
+import { countPrompts, findNewestPrompt } from "../outbox.ts";
 import { formatPrompt } from "../prompt.ts";
 import { templateFor } from "../templates.ts";
 import { buildEvidence, writeEvidencePack } from "./evidence.ts";
@@ -70,7 +70,7 @@ export async function writePrompt(
   const text = composePrompt(run, step, provider, message);
   const suffix = `_${step.owner}_${step.action}.md`;
   const names = run.folder.list("outbox").map((path) => path.slice("outbox/".length));
-  const newest = sortedByCodePoint(names.filter((name) => name.endsWith(suffix))).at(-1);
+  const newest = findNewestPrompt(names.filter((name) => name.endsWith(suffix)));
   if (newest !== undefined && decodeUtf8(run.read(`outbox/${newest}`)!) === text) {
     return { file: `outbox/${newest}`, written: false };
   }

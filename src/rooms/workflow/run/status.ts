@@ -8,8 +8,9 @@ import type { Run } from "./run.ts";
 import { listFindings } from "./step-findings.ts";
 
 /** Where a run stands, as every verb reports it. */
-export function toStepReport(run: Run, step: NextStep) {
+export function toStepReport(run: Run, found: NextStep) {
   const { status, stop_reason, blocked } = run.state;
+  const step = isOutOfPrompts(run, found) ? { ...found, owner: "operator", code: OUT_OF_PROMPTS } : found;
   const { state, owner, action, target, code } = step;
   const message =
     blocked !== null && blocked.code === code && blocked.target === (target ?? "")
@@ -30,6 +31,21 @@ export function toStepReport(run: Run, step: NextStep) {
   };
 }
 
+const OUT_OF_PROMPTS = "OUTBOX_BUDGET_EXCEEDED";
+
+/** Whether the last advance could not ask for what the run still waits for, and the limit has not been raised since. */
+function isOutOfPrompts(run: Run, { state, action, target }: NextStep): boolean {
+  const { blocked } = run.state;
+  if (state !== "blocked" || blocked?.code !== OUT_OF_PROMPTS) return false;
+  const { used, max } = countOutbox(run);
+  return blocked.action === action && blocked.target === target && used >= max;
+}
+
+function countOutbox(run: Run): { readonly used: number; readonly max: number } {
+  const names = run.folder.list("outbox").map((path) => path.slice("outbox/".length));
+  return { used: countPrompts(names).prompts, max: dispatchOf(run).max_outbox_prompts };
+}
+
 // RUN.json says what advance saw last; what the artifacts say now is the truth.
 function toStatus(step: NextStep, recorded: "running" | "blocked" | "pass" | "fail") {
   if (step.state === "pass") return "pass";
@@ -43,13 +59,12 @@ export async function readStatus(run: Run) {
   const step = await run.next();
   const bytes = run.read(PLAN_FILE);
   const plan = bytes === null ? null : validatePlan(bytes, { kind: "signed", knownGates: null }).value;
-  const names = run.folder.list("outbox").map((path) => path.slice("outbox/".length));
   const max = run.read(GUARDRAILS_FILE) === null ? null : run.limits(plan).max_iterations;
   return {
     ...toStepReport(run, step),
     goal: run.state.goal,
     iterations: { used: run.state.iterations, max },
     rejections: { used: run.state.patch_rejections, max: run.ports.config.limits.max_patch_rejections },
-    prompts: { used: countPrompts(names).prompts, max: dispatchOf(run).max_outbox_prompts },
+    prompts: countOutbox(run),
   };
 }
