@@ -387,6 +387,23 @@ describe("submitting", () => {
     await expect(repository.submit("guardrails.md", "", "s")).rejects.toMatchObject({ code: "ARTIFACT_EMPTY" });
   });
 
+  it("refuses a signed plan that is not the draft, and validate tells one that was edited and ids that do not resolve", async () => {
+    const repository = make();
+    await repository.plan("signed");
+    const wider = makeDraft({ Status: "SIGNED", "Scope-Allow": "src/, docs/" });
+    const differs = { code: "PLAN_DIFFERS_FROM_DRAFT", file: "artifacts/PLAN.md", line: 2 };
+    expect(await repository.submit("PLAN.md", wider, "signed")).toMatchObject({ ok: false, errors: [differs] });
+    repository.file("runs/sample/signed/artifacts/PLAN.md", wider);
+    repository.file("runs/sample/signed/artifacts/REASONS.md", "- R001 and R777\n");
+    const { results } = (await repository.call("validate", { target: "signed" })) as {
+      results: { errors: object[] }[];
+    };
+    const found = results.flatMap(({ errors }) => errors);
+    expect(found).toContainEqual(expect.objectContaining(differs));
+    expect(found).toContainEqual(expect.objectContaining({ code: "REASON_REF_UNRESOLVED", key: "R777" }));
+    expect(found).toContainEqual(expect.objectContaining({ code: "REVIEW_STALE", file: "reviews/review_contract.md" }));
+  });
+
   it("asks both reviewers again when the results were weakened after their approval", async () => {
     const repository = make();
     await repository.plan("weak");

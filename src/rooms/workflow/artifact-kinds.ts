@@ -8,6 +8,7 @@ import { FIND_WEB_FILE, validateFindWeb } from "./artifacts/find-web.ts";
 import type { ArtifactFinding } from "./artifacts/finding.ts";
 import { GUARDRAILS_FILE, type Guardrails, validateGuardrails } from "./artifacts/guardrails.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE, validatePlan } from "./artifacts/plan.ts";
+import { matchPlan, toDifference } from "./artifacts/plan-match.ts";
 import { REASONS_FILE, validateReasons } from "./artifacts/reasons.ts";
 import { judgeReview, REVIEW_CONTRACT_FILE, REVIEW_COST_FILE, type ReviewContext } from "./artifacts/review.ts";
 import { isBlankText } from "./artifacts/text.ts";
@@ -24,9 +25,17 @@ export interface JudgeContext {
   readonly knownGates: readonly string[] | null;
   readonly declaredGates: readonly string[] | null;
   readonly review: ReviewContext | null;
+  /** PLAN_draft.md, which the signed plan must equal. */
+  readonly draft: Uint8Array | null;
 }
 
-export const NO_CONTEXT: JudgeContext = { guardrails: null, knownGates: null, declaredGates: null, review: null };
+export const NO_CONTEXT: JudgeContext = {
+  guardrails: null,
+  knownGates: null,
+  declaredGates: null,
+  review: null,
+  draft: null,
+};
 
 interface Judged {
   readonly errors: readonly ArtifactFinding[];
@@ -86,7 +95,7 @@ export const KINDS: readonly Kind[] = [
     name: "plan",
     path: PLAN_FILE,
     submitter: "chair",
-    judge: (bytes, { knownGates }, file) => validatePlan(bytes, { kind: "signed", knownGates }, file),
+    judge: judgeSigned,
   },
   { name: "reasons", path: REASONS_FILE, submitter: "chair", judge: (bytes, _, file) => validateReasons(bytes, file) },
   {
@@ -152,6 +161,12 @@ export function judgeArtifact(path: string, bytes: Uint8Array, context: JudgeCon
 
 function toJudged(errors: readonly ArtifactFinding[]): Judged {
   return { errors, warnings: [] };
+}
+
+function judgeSigned(bytes: Uint8Array, { knownGates, draft }: JudgeContext, file: string): Judged {
+  const { errors, warnings } = validatePlan(bytes, { kind: "signed", knownGates }, file);
+  const match = errors.length > 0 || draft === null ? null : matchPlan(bytes, draft);
+  return match === null || match.match ? { errors, warnings } : { errors: [toDifference(match, file)], warnings };
 }
 
 function judgeAnalysis(bytes: Uint8Array, file: string): Judged {

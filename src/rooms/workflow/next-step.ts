@@ -7,8 +7,8 @@ import { FIND_WEB_FILE, validateFindWeb } from "./artifacts/find-web.ts";
 import type { ArtifactFinding } from "./artifacts/finding.ts";
 import { GUARDRAILS_FILE, type Guardrails, validateGuardrails } from "./artifacts/guardrails.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE, validatePlan } from "./artifacts/plan.ts";
-import { checkPlan } from "./artifacts/plan-check.ts";
-import { matchPlan } from "./artifacts/plan-match.ts";
+import { checkPlan, toPlanFinding } from "./artifacts/plan-check.ts";
+import { matchPlan, toDifference } from "./artifacts/plan-match.ts";
 import { REASONS_FILE, validateReasons } from "./artifacts/reasons.ts";
 import { judgeReview, REVIEW_CONTRACT_FILE, REVIEW_COST_FILE, type ReviewResult } from "./artifacts/review.ts";
 import { isBlankText } from "./artifacts/text.ts";
@@ -171,15 +171,7 @@ class Decision {
       context,
     });
     if (errors.length === 0) return null;
-    const findings = errors.map(({ code, id, item, message }) => ({
-      code,
-      file: PLAN_DRAFT_FILE,
-      line: null,
-      ...(id === undefined ? {} : { key: id }),
-      ...(item === undefined ? {} : { item }),
-      message,
-      fix: "Make the plan, the reasons and the results agree.",
-    }));
+    const findings = errors.map((error) => toPlanFinding(error, PLAN_DRAFT_FILE));
     return blocked("chair", "revise_plan", PLAN_DRAFT_FILE, "PLAN_CHECK_FAILED", findings);
   }
 
@@ -227,14 +219,7 @@ class Decision {
     if (missing !== null) return missing;
     const match = matchPlan(read(PLAN_FILE)!, read(PLAN_DRAFT_FILE)!);
     if (match.match) return null;
-    const finding = {
-      code: match.code,
-      file: PLAN_FILE,
-      line: match.line,
-      message: "the signed plan differs from the approved draft here",
-      fix: "Sign it mechanically: verbatim workflow submit PLAN.md --from-draft",
-    };
-    return blocked("chair", "plan_signed", PLAN_FILE, match.code, [finding]);
+    return blocked("chair", "plan_signed", PLAN_FILE, match.code, [toDifference(match, PLAN_FILE)]);
   }
 
   /** Rows 18 to 24. */

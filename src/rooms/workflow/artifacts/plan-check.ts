@@ -1,5 +1,6 @@
 import { compareCodePoints } from "../../../core/canonical/index.ts";
 import { type ExpectedResult, validateExpectedResults } from "./expected-results.ts";
+import type { ArtifactFinding } from "./finding.ts";
 import { type Plan, type PlanContext, validatePlan } from "./plan.ts";
 import { type Reason, validateReasons } from "./reasons.ts";
 
@@ -33,6 +34,19 @@ export function checkPlan(input: PlanCheckInput): PlanCheckError[] {
   }
   if (plan === null || reasons === null || results === null) return sorted(invalid);
   return sorted(resolveReferences(plan, reasons, results, input.behaviorIds));
+}
+
+/** An error of plan_check as a finding about a plan. */
+export function toPlanFinding({ code, id, item, message }: PlanCheckError, file: string): ArtifactFinding {
+  return {
+    code,
+    file,
+    line: null,
+    ...(id === undefined ? {} : { key: id }),
+    ...(item === undefined ? {} : { item }),
+    message,
+    fix: "Make the plan, the reasons and the results agree.",
+  };
 }
 
 function resolveReferences(

@@ -1,3 +1,4 @@
+import type { ArtifactFinding } from "./finding.ts";
 import { readPlanHeader } from "./plan-header.ts";
 import { readLines } from "./text.ts";
 
@@ -14,6 +15,12 @@ export function matchPlan(signed: Uint8Array | string, draft: Uint8Array | strin
     if (a[i] !== b[i]) return { match: false, code: "PLAN_DIFFERS_FROM_DRAFT", line: i + 1 };
   }
   return { match: true };
+}
+
+/** Where a signed plan leaves its draft, as a finding. */
+export function toDifference({ code, line }: Extract<PlanMatch, { match: false }>, file: string): ArtifactFinding {
+  const fix = "Sign it mechanically: verbatim workflow submit PLAN.md --from-draft";
+  return { code, file, line, message: "the signed plan differs from the approved draft here", fix };
 }
 
 function toComparable(bytes: Uint8Array | string): string[] {

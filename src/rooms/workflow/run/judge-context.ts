@@ -11,6 +11,7 @@ export function judgeContext(run: Run): JudgeContext {
     guardrails: run.guardrails(),
     knownGates: run.knownGates,
     declaredGates: null,
+    draft: run.read(PLAN_DRAFT_FILE),
     review:
       draft_sha256 === null
         ? null

@@ -5,7 +5,9 @@ import { BUNDLE_FILE, findMissingEntries } from "../artifacts/bundle-layout.ts";
 import { EVENTS_FILE, splitLines } from "../artifacts/events.ts";
 import { EXPECTED_RESULTS_FILE, validateExpectedResults } from "../artifacts/expected-results.ts";
 import type { ArtifactFinding } from "../artifacts/finding.ts";
-import { PLAN_FILE, validatePlan } from "../artifacts/plan.ts";
+import { PLAN_DRAFT_FILE, PLAN_FILE, validatePlan } from "../artifacts/plan.ts";
+import { checkPlan, toPlanFinding } from "../artifacts/plan-check.ts";
+import { REASONS_FILE } from "../artifacts/reasons.ts";
 import { PATCH_FILE } from "../next-step.ts";
 import { adviseFor } from "../patch-review.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
@@ -83,12 +85,19 @@ function judgeBundle(ports: WorkflowPorts, bytes: Uint8Array, file: string): Jud
 async function judgeRun(run: Run, options: ValidateOptions): Promise<Judged[]> {
   const plan = readPlan(run);
   const context: JudgeContext = { ...judgeContext(run), declaredGates: plan?.gates ?? null };
+  // A review that was accepted is held against what it was accepted with.
+  const withRecord = (path: string): JudgeContext => {
+    const record = run.state.reviews[path];
+    const review_sha256 = run.hash(path);
+    if (context.review === null || record === undefined || review_sha256 === null) return context;
+    return { ...context, review: { ...context.review, review_sha256, record } };
+  };
   const judged: Judged[] = [];
   for (const { name, path } of KINDS) {
     const bytes = name === "outbox_prompt" || name === "diff_patch" ? null : run.read(path);
-    if (bytes !== null) judged.push({ file: path, kind: name, ...judgeArtifact(path, bytes, context) });
+    if (bytes !== null) judged.push({ file: path, kind: name, ...judgeArtifact(path, bytes, withRecord(path)) });
   }
-  judged.push(await judgeLedger(run));
+  judged.push(...judgeReferences(run), await judgeLedger(run));
   const bundle = run.read(BUNDLE_FILE);
   if (bundle !== null) judged.push(judgeBundle(run.ports, bundle, BUNDLE_FILE));
   if (options.checkEvidence) judged.push(judgeEvidence(run));
@@ -99,6 +108,20 @@ async function judgeRun(run: Run, options: ValidateOptions): Promise<Judged[]> {
 function readPlan(run: Run) {
   const bytes = run.read(PLAN_FILE);
   return bytes === null ? null : validatePlan(bytes, { kind: "signed", knownGates: run.knownGates }).value;
+}
+
+/** plan_check on the draft, once all three files are there and valid. */
+function judgeReferences(run: Run): Judged[] {
+  const [plan, reasons, expectedResults] = [PLAN_DRAFT_FILE, REASONS_FILE, EXPECTED_RESULTS_FILE].map((path) =>
+    run.read(path),
+  );
+  if (plan == null || reasons == null || expectedResults == null) return [];
+  const context = { kind: "draft", knownGates: run.knownGates } as const;
+  const found = checkPlan({ plan, reasons, expectedResults, behaviorIds: run.behaviorIds(), context });
+  // What is not valid has been told with its lines already.
+  const errors = found.filter(({ code }) => !code.endsWith("_INVALID"));
+  const findings = errors.map((error) => toPlanFinding(error, PLAN_DRAFT_FILE));
+  return errors.length === 0 ? [] : [{ file: PLAN_DRAFT_FILE, kind: "plan_check", errors: findings, warnings: [] }];
 }
 
 /** The log must be what the ledger has: the first line that differs is named. */
