@@ -1,4 +1,5 @@
 import {
+  decodeUtf8,
   formatCanonical,
   hashCanonical,
   type JsonValue,
@@ -7,12 +8,14 @@ import {
 } from "../../core/canonical/index.ts";
 import { type Code, VerbatimError } from "../../core/errors/index.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
+import { findLexicalCode } from "./path-rules.ts";
 import { anchorOf, placeOf } from "./places.ts";
 import { effectivePolicy, type PointedError, type Policy } from "./policy.ts";
 import type { CatalyticPorts, PathLook, TreeLook } from "./ports.ts";
 import { checkPaths, isForbidden } from "./preflight.ts";
 import { explainFields, explainPaths } from "./preflight-advice.ts";
 import type { Settings } from "./settings.ts";
+import { checkSkill, refuseSkill } from "./skill.ts";
 import { REJECTED_STREAM } from "./words.ts";
 
 /** What a caller asks for. */
@@ -87,6 +90,7 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
     });
   }
   const given = reading.jobspec;
+  judgeClaim(ports, request.root, given, settings);
   const env = effectiveEnv(given, ports.env);
   // Problems point at the list of inputs as it was written.
   const { inputs } = request.jobspec as { readonly inputs?: readonly string[] };
@@ -107,6 +111,23 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
     executable: executable!,
     runs: look.runNames(policy.runs_root).map((name) => `${policy.runs_root}/${name}`),
   };
+}
+
+/** A JobSpec that speaks for a skill: what it says and what SKILL.md says must fit each other and the domains. */
+function judgeClaim(ports: CatalyticPorts, root: string, jobspec: JobSpec, { writer_skills }: Settings): void {
+  // The command of a skill without a run of its own has the whole tree as its view, and was judged before.
+  if (jobspec.skill === null || jobspec.view) return;
+  const { path, declaration } = jobspec.skill;
+  const bytes =
+    path === undefined || findLexicalCode(path) !== null ? null : ports.disk.read(placeOf(root, `${path}/SKILL.md`));
+  const { errors } = checkSkill({
+    skill_md: bytes === null ? null : (decodeUtf8(bytes) ?? ""),
+    jobspec_declaration: declaration,
+    has_domains: jobspec.catalytic_domains.length > 0,
+    has_outputs: jobspec.outputs.durable_paths.length > 0,
+    writer_skills,
+  });
+  if (errors.length > 0) throw refuseSkill(path ?? null, errors);
 }
 
 /** An output directly in a forbidden folder would make that folder writable. */

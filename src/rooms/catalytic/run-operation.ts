@@ -8,7 +8,7 @@ import { NO_CHANGES } from "./inside-changes.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { runCatalytic } from "./run.ts";
 import { runInput, toJobSpec } from "./run-input.ts";
-import { judgeSkill, runSkill } from "./skill-run.ts";
+import { declareSkill, judgeSkill, runSkill } from "./skill-run.ts";
 import { GUARD_NAMES } from "./words.ts";
 
 const runOutput = z.strictObject({
@@ -47,8 +47,8 @@ export const catalyticRun = defineOperation({
   output: runOutput,
   async run(ports: RoomPorts, input) {
     if (input.skill !== undefined) {
-      const done = await runSkill(ports, input);
-      if (done !== null) return done;
+      const declared = await declareSkill(input.check ? withoutRecords(ports) : ports, input);
+      if (declared !== null) return input.check ? mayRun(declared.jobspec.run_id) : runSkill(ports, declared);
     }
     const places = ports.places();
     const given = await toJobSpec(ports, input);
@@ -93,11 +93,18 @@ function noKey(): never {
 }
 
 async function check(ports: RoomPorts, request: Parameters<typeof declareRun>[1]) {
-  // To judge writes nothing, not even that it refused.
-  const records = { appendRun: async () => undefined, append: async () => undefined };
-  const { jobspec } = await declareRun({ ...ports, records }, request);
+  const { jobspec } = await declareRun(withoutRecords(ports), request);
+  return mayRun(jobspec.run_id);
+}
+
+/** To judge writes nothing, not even that it refused. */
+function withoutRecords(ports: RoomPorts): RoomPorts {
+  return { ...ports, records: { appendRun: async () => undefined, append: async () => undefined } };
+}
+
+function mayRun(run_id: string) {
   return {
-    run_id: jobspec.run_id,
+    run_id,
     run_dir: "",
     status: "declared" as const,
     accepted: false,

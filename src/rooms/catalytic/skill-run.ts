@@ -1,16 +1,17 @@
-import { decodeUtf8 } from "../../core/canonical/index.ts";
+import { decodeUtf8, type JsonObject } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { toHex } from "../../core/hex.ts";
-import { commandEnv, effectiveEnv, readPolicy } from "./declare.ts";
+import { commandEnv, declareRun, effectiveEnv, readPolicy } from "./declare.ts";
 import { describeGuard, GUARD_FACTS } from "./guard-choice.ts";
+import type { Ending } from "./guard-ports.ts";
 import { NO_CHANGES } from "./inside-changes.ts";
-import { type JobSpec, parseJobSpec } from "./jobspec.ts";
+import type { JobSpec } from "./jobspec.ts";
 import { type Places, placeOf, worksOf } from "./places.ts";
 import type { RoomPorts } from "./room-ports.ts";
 import { selectGuard } from "./run.ts";
 import { type RunInput, toJobSpec } from "./run-input.ts";
-import { checkSkill, type SkillVerdict } from "./skill.ts";
-import type { Violation } from "./verdict.ts";
+import { checkSkill, refuseSkill, type SkillVerdict } from "./skill.ts";
+import type { Condition, Violation } from "./verdict.ts";
 import { Watch } from "./watch.ts";
 import { type GuardName, SKILLS_STREAM } from "./words.ts";
 
@@ -51,54 +52,58 @@ async function readManifest({ files }: RoomPorts, folder: string): Promise<Uint8
   }
 }
 
+/** A skill that is no catalytic run, and what it may run. */
+export interface DeclaredSkill {
+  readonly skill: string;
+  readonly mode: "read_only" | "writer";
+  readonly manifest_sha256: string | null;
+  readonly jobspec: JobSpec;
+}
+
 /**
- * Runs the command of a skill that declares itself read-only or a writer. A catalytic skill is an ordinary run: null.
- * An undeclared skill is SKILL_REFUSED.
+ * Judges a skill that declares itself read-only or a writer, and its command as every run's. A catalytic skill is an
+ * ordinary run: null. An undeclared skill is SKILL_REFUSED.
  */
-export async function runSkill(ports: RoomPorts, input: RunInput) {
+export async function declareSkill(ports: RoomPorts, input: RunInput): Promise<DeclaredSkill | null> {
+  const skill = input.skill!;
   const facts = { has_domains: input.domain.length > 0, has_outputs: input.out.length > 0 };
-  const judged = await judgeSkill(ports, input.skill!, facts);
-  if (!judged.ok || judged.mode === null) {
-    throw new VerbatimError("SKILL_REFUSED", {
-      message: `the skill ${input.skill} is refused: ${judged.errors.join(", ")}`,
-      where: `${input.skill}/SKILL.md`,
-      details: { errors: judged.errors },
-    });
-  }
+  const judged = await judgeSkill(ports, skill, facts);
+  if (!judged.ok || judged.mode === null) throw refuseSkill(skill, judged.errors);
   if (judged.mode === "catalytic") return null;
-  const given = await toJobSpec(ports, { ...input, domain: ["."] });
-  const { jobspec, errors } = parseJobSpec(given);
-  if (jobspec === null) throw new VerbatimError("JOBSPEC_INVALID", { details: { errors } });
-  const isReadOnly = judged.mode === "read_only";
-  const guard: GuardName = isReadOnly ? await selectGuard(ports, { jobspec }) : "audit";
+  const given = await toJobSpec(ports, { ...input, domain: ["."], out: [], out_root: [] });
+  const request = { ...ports.places(), jobspec: { ...(given as JsonObject), view: true } };
+  const { jobspec } = await declareRun(ports, request);
+  return { skill, mode: judged.mode, manifest_sha256: judged.manifest_sha256, jobspec };
+}
+
+/** Runs the command of a skill. There is no proof, so it is never accepted: it may only end as it should. */
+export async function runSkill(ports: RoomPorts, { skill, mode, manifest_sha256, jobspec }: DeclaredSkill) {
+  const isReadOnly = mode === "read_only";
+  // A writer has no guard, and what only a guard can keep is refused.
+  const guard = await selectGuard(ports, { jobspec: isReadOnly ? jobspec : { ...jobspec, guard: "audit" } });
   ports.notify(
-    isReadOnly
-      ? describeGuard(guard, jobspec.network)
-      : `SKILL_WRITER: the skill ${input.skill} writes without a guard`,
+    isReadOnly ? describeGuard(guard, jobspec.network) : `SKILL_WRITER: the skill ${skill} writes without a guard`,
   );
-  const { ending, violations, duration } = await execute(ports, jobspec, guard, isReadOnly);
-  const body = {
-    skill: input.skill,
-    mode: judged.mode,
-    manifest_sha256: judged.manifest_sha256,
-    run_id: jobspec.run_id,
-    guard,
-  };
+  const { ending, violations, duration, interrupted_by } = await execute(ports, jobspec, guard, isReadOnly);
+  const body = { skill, mode, manifest_sha256, run_id: jobspec.run_id, guard };
   await ports.records.append(SKILLS_STREAM, "SKILL_RUN", { ...body, exit_code: ending.exit_code, violations });
   if (violations.length > 0) {
     throw new VerbatimError("SKILL_READ_ONLY_VIOLATED", {
-      message: `the skill ${input.skill} declares itself read-only and changed ${violations.map(({ path }) => path).join(", ")}`,
+      message: `the skill ${skill} declares itself read-only and changed ${violations.map(({ path }) => path).join(", ")}`,
       where: violations[0]!.path,
       details: { violations },
     });
   }
-  const accepted = jobspec.expected_exit_codes.includes(ending.exit_code) && !ending.timed_out && !ending.interrupted;
+  const condition = conditionOf(ending, jobspec);
+  const sure =
+    guard === "audit" ? "nothing in the repository was changed" : "nothing was writable but the private temp";
+  const outcome = isReadOnly ? sure : "the skill may have written anything; nothing is proved";
   return {
     run_id: jobspec.run_id,
     run_dir: "",
-    status: accepted ? ("succeeded" as const) : ("failed" as const),
-    accepted,
-    condition: accepted ? null : "COMMAND_FAILED",
+    status: condition === null ? ("succeeded" as const) : ("failed" as const),
+    accepted: false,
+    condition,
     exit_code: ending.exit_code,
     guard,
     outputs: [],
@@ -107,14 +112,20 @@ export async function runSkill(ports: RoomPorts, input: RunInput) {
     proof_hash: null,
     duration_ms: duration,
     next_step: "",
-    message: isReadOnly ? "nothing was writable but the private temp" : "the skill may have written anything",
-    interrupted_by: null,
+    message: condition === null ? outcome : `${condition}, exit ${ending.exit_code}. ${outcome}`,
+    interrupted_by,
     memo_hit: false,
     noise: [],
     inside: { ...NO_CHANGES },
     compared: 0,
     refused: { lines: 0, shown: [] },
   };
+}
+
+function conditionOf(ending: Ending, { expected_exit_codes: expected }: JobSpec): Condition | null {
+  if (ending.interrupted) return "INTERRUPTED";
+  if (ending.timed_out) return "COMMAND_TIMED_OUT";
+  return expected.includes(ending.exit_code) ? null : "COMMAND_FAILED";
 }
 
 async function execute(ports: RoomPorts, jobspec: JobSpec, guard: GuardName, watched: boolean) {
@@ -133,6 +144,7 @@ async function execute(ports: RoomPorts, jobspec: JobSpec, guard: GuardName, wat
     skip: [],
   };
   const watch = new Watch(ports, setting);
+  let interrupted_by: "SIGINT" | "SIGTERM" | null = null;
   try {
     if (watched) await watch.begin();
     const running = await ports.guards.launch({
@@ -152,11 +164,14 @@ async function execute(ports: RoomPorts, jobspec: JobSpec, guard: GuardName, wat
       stdin: "null",
       onOutput: (stream, bytes) => ports.onOutput(stream, bytes),
     });
-    const stop = ports.interrupts.listen((signal) => running.interrupt(signal));
+    const stop = ports.interrupts.listen((signal) => {
+      interrupted_by ??= signal;
+      running.interrupt(signal);
+    });
     const ending = await running.ended.finally(stop);
     await running.release();
     const violations: readonly Violation[] = watched ? (await watch.end()).violations : [];
-    return { ending, violations, duration: ports.clock.now() - begun };
+    return { ending, violations, duration: ports.clock.now() - begun, interrupted_by };
   } finally {
     await ports.disk.discard(work);
   }

@@ -1,3 +1,5 @@
+import { FINDINGS, type Finding, VerbatimError } from "../../core/errors/index.ts";
+
 /** What a skill may do to files. */
 export type SkillMode = "read_only" | "catalytic" | "writer";
 
@@ -52,4 +54,18 @@ function readDeclarations(text: string): SkillMode[] | string {
     values.set(mode, value === "true");
   }
   return MODES.filter((mode) => values.get(mode) === true);
+}
+
+/** SKILL_REFUSED with what is wrong with the declaration. A JobSpec may speak for a skill that has no folder. */
+export function refuseSkill(skill: string | null, errors: readonly string[]): VerbatimError {
+  const problems = errors.map((code) => ({
+    code,
+    pointer: "",
+    message: FINDINGS.catalytic[code as Finding<"catalytic">],
+  }));
+  return new VerbatimError("SKILL_REFUSED", {
+    message: `the skill${skill === null ? "" : ` ${skill}`} is refused: ${errors.join(", ")}`,
+    where: skill === null ? "/skill" : `${skill}/SKILL.md`,
+    details: { errors, problems },
+  });
 }

@@ -1,3 +1,4 @@
+import { FINDINGS, type Finding } from "../../../core/errors/index.ts";
 import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
@@ -97,6 +98,10 @@ interface Listed {
   }[];
 }
 
+function sayFinding(code: string): string {
+  return FINDINGS.catalytic[code as Finding<"catalytic">];
+}
+
 /** The summary goes to stderr: standard output belongs to the command that was run. */
 function tellRun(ran: Ran, io: Io): void {
   if (ran.status === "declared") {
@@ -108,6 +113,8 @@ function tellRun(ran: Ran, io: Io): void {
     io.note(
       `${io.paint.good("proved")} run ${ran.run_id}: everything is as it was (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
     );
+  } else if (ran.status === "succeeded") {
+    io.note(`ended run ${ran.run_id}: ${ran.message} (${ran.duration_ms} ms, guard ${ran.guard})`);
   } else io.note(`run ${ran.run_id} ${io.paint.bad(ran.status)}: ${ran.message}`);
   if (ran.proof_hash !== null) tellSummary(ran, io);
   if (ran.noise.length > 0) io.note(`  changed by others meanwhile: ${ran.noise.join(", ")}`);
@@ -144,7 +151,7 @@ function tellRefused({ refused }: Ran, io: Io): void {
 }
 
 function exitOfRun(ran: Ran & { readonly exit_code_of?: string }): number {
-  if (ran.status === "declared" || ran.accepted) return 0;
+  if (ran.status === "declared" || ran.status === "succeeded") return 0;
   if (ran.interrupted_by !== null && ran.condition === "INTERRUPTED")
     return ran.interrupted_by === "SIGTERM" ? 143 : 130;
   return 1;
@@ -345,8 +352,9 @@ export const noun: Noun = {
       args: [{ field: "dir", label: "DIR" }],
       examples: ["verbatim catalytic check-skill skills/lint"],
       render({ ok, mode, errors, warnings }, io) {
-        io.line(ok ? `${io.paint.good("declared")} ${mode}` : `${io.paint.bad("refused")} ${errors.join(", ")}`);
-        for (const warning of warnings) io.line(io.paint.warn(warning));
+        if (ok) io.line(`${io.paint.good("declared")} ${mode}`);
+        for (const code of errors) io.line(`${io.paint.bad("refused")} ${code}: ${sayFinding(code)}`);
+        for (const code of warnings) io.line(`${io.paint.warn(code)}: ${sayFinding(code)}`);
       },
       exit: ({ ok }) => (ok ? 0 : 2),
     }),
