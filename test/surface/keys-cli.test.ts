@@ -20,6 +20,17 @@ describe("checking a trust policy", () => {
   });
 });
 
+describe("a checkpoint without a file to write to", () => {
+  it("is alone on standard output, ready to be verified", async () => {
+    writeFileSync(join(folder, "verbatim.config.json"), "{}");
+    await runInProcess(["keys", "new", "tomas"], folder);
+    const made = await runInProcess(["ledger", "checkpoint", "--key", "tomas"], folder);
+    expect([made.exit, made.stderr]).toEqual([0, expect.stringMatching(/signed \d+ entries/)]);
+    writeFileSync(join(folder, "c.json"), made.stdout);
+    expect((await runInProcess(["ledger", "verify", "--checkpoint", "c.json"], folder)).exit).toBe(0);
+  });
+});
+
 describe("a JobSpec file", () => {
   it("takes no command beside it, and says so in the user's words", async () => {
     const argv = ["catalytic", "run", "--jobspec", "job.json", "--", "true"];

@@ -1,3 +1,4 @@
+import { formatCanonical } from "../../../core/canonical/index.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -106,9 +107,11 @@ export const noun: Noun = {
       flags: { out: { value: "FILE" } },
       examples: ["verbatim ledger checkpoint --key ci --out today.dsse.json"],
       render(made, io) {
-        io.line(`${io.paint.good("signed")} ${made.tree_size} entries, root ${made.root_hash}`);
-        io.line(`key ${shortId(made.key_id, io.flags.full)}${made.path === null ? "" : `, written to ${made.path}`}`);
-        if (made.path === null) io.line(JSON.stringify(made.envelope));
+        // Without a file the checkpoint alone goes to standard output, so that a pipe gets something to verify.
+        const say = (text: string) => (made.path === null ? io.note(text) : io.line(text));
+        say(`${io.paint.good("signed")} ${made.tree_size} entries, root ${made.root_hash}`);
+        say(`key ${shortId(made.key_id, io.flags.full)}${made.path === null ? "" : `, written to ${made.path}`}`);
+        if (made.path === null) io.line(formatCanonical(made.envelope));
         else io.line(`next: ${io.paint.bold(`verbatim ledger verify --checkpoint ${made.path} --trust POLICY`)}`);
       },
     }),
