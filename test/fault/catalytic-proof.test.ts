@@ -345,6 +345,14 @@ describe("the tree as it is now", () => {
   });
 });
 
+describe("a folder that holds no record", () => {
+  it("is no run, and no forged one either", async () => {
+    const doors = { ...room.ports, folder: base, places: () => room.places } as unknown as RoomPorts;
+    const asked = catalyticVerify.input.parse({ run: "repo/src" });
+    await expect(catalyticVerify.run(doors, asked)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", exit: 2 });
+  });
+});
+
 describe("a signature", () => {
   it("by something that is no key is a mistake of the caller", async () => {
     const keys = new DiskKeys({ folder: join(base, "keys"), base }, nodeCrypto);

@@ -6,6 +6,7 @@ import { placeOf } from "./places.ts";
 import { readQuarantine } from "./publish.ts";
 import { readArtifact, readRecord } from "./record-files.ts";
 import type { RoomPorts } from "./room-ports.ts";
+import { RUN_MARKERS } from "./words.ts";
 
 /** Where the record of a run lies, and the root it belongs to when that is known. */
 export interface RecordPlace {
@@ -23,7 +24,8 @@ export function toRecordPlace(ports: RoomPorts, run: string): RecordPlace {
     if (disk.stat(record)?.kind === "dir") return { name: run, record, root };
   }
   const record = withoutDots(run.startsWith("/") ? run : `${folder}/${run}`);
-  if (folder === null || disk.stat(record)?.kind !== "dir") {
+  const isRun = folder !== null && RUN_MARKERS.some((name) => disk.stat(`${record}/${name}`) !== null);
+  if (!isRun || disk.stat(record)?.kind !== "dir") {
     throw new VerbatimError("RUN_NOT_FOUND", { message: `there is no run ${JSON.stringify(run)}`, where: run });
   }
   return { name: record.slice(record.lastIndexOf("/") + 1), record, root: findRoot(ports, record) };
