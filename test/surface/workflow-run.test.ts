@@ -209,7 +209,17 @@ describe("verification", () => {
     const report = JSON.parse(readFileSync(join(dir, "artifacts/verify_report.json"), "utf8")) as {
       readonly failures: readonly { readonly kind: string }[];
       readonly commands: readonly { readonly exit_code: number }[];
+      readonly paths: object;
     };
+    expect(Object.keys(report.paths)).toEqual([
+      "trace",
+      "verify_report",
+      "bundle",
+      "stdout_log",
+      "stderr_log",
+      "plan",
+      "patch",
+    ]);
     expect(report.failures.map((one: { kind: string }) => one.kind)).toEqual(["command_timeout", "command_not_found"]);
     expect(report.commands.slice(0, 2).map((one: { exit_code: number }) => one.exit_code)).toEqual([124, 127]);
     expect(report).toMatchObject({ gate: "full", result: "FAIL" });
@@ -277,6 +287,14 @@ describe("direct runs", () => {
     expect(await repository.call("show", { run: "ids", artifact: "REASONS.md" })).toMatchObject({
       artifact: { text: `- R001: the goal, word for word\n  \`\`\`\n  ${goal}\n  \`\`\`\n` },
     });
+  });
+
+  it("need no behaviour when the index has no entries yet", async () => {
+    const repository = make();
+    repository.write("docs/behaviors/INDEX.md", "# Behaviours\n");
+    expect(
+      await repository.call("new", { goal: "g", run_id: "bare", direct: true, verify: ["true"], allow: ["src"] }),
+    ).toMatchObject({ target: "artifacts/diff.patch", code: "ARTIFACT_MISSING" });
   });
 
   it("alone take flags of direct runs", async () => {

@@ -84,7 +84,9 @@ export class Run {
   /** Ids of the behaviour catalogue in the working tree; null without one. */
   behaviorIds(): string[] | null {
     const text = readRepoText(this.ports, this.ports.config.behaviors.index);
-    return text === null ? null : [...new Set(readBehaviorIndex(text).map(({ id }) => id))];
+    const ids = text === null ? [] : readBehaviorIndex(text).map(({ id }) => id);
+    // A plan cannot select from an index without entries: it is as if there were no catalogue yet.
+    return ids.length === 0 ? null : [...new Set(ids)];
   }
 
   guardrails(): Guardrails | null {

@@ -87,8 +87,7 @@ async function verifyCopy(session: Session, verification: Verification): Promise
   const { stdout, stderr, commands, executed, ...found } = await runGates(session, isolation, copy, plan);
   const failures = [...found.failures, ...(await findViolation(session, verification))];
   const passed = failures.length === 0;
-  const { bundle, ...always } = REPORT_PATHS;
-  const paths = passed ? always : { ...always, bundle };
+  const paths = Object.fromEntries(Object.entries(REPORT_PATHS).filter(([key]) => !passed || key !== "bundle"));
   const report: VerifyReport = {
     result: passed ? "PASS" : "FAIL",
     gate: plan.gates.includes("full") ? "full" : "lite",
