@@ -201,7 +201,10 @@ describe("an EXECUTE step", () => {
 
   it("fails with the code and values of a run that is refused", async () => {
     const id = await post(ports, makeMessage([execute("@TOOLS/BAD")]));
-    await expectCode(run(id), "JOB_FAILED");
+    await expect(run(id)).rejects.toMatchObject({
+      code: "JOB_FAILED",
+      message: `step 1 (EXECUTE) of ${id} failed: RESTORE_MISMATCH {"files":["a.txt"]}`,
+    });
     const { receipts } = await readJob(ports, id);
     expect(receipts[0]!.actions[0]!.result).toEqual({ code: "RESTORE_MISMATCH", details: { files: ["a.txt"] } });
   });

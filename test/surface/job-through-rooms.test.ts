@@ -88,6 +88,10 @@ describe("a message that reads, writes and executes", () => {
     expect(readFileSync(join(root, "docs", "rules.md"), "utf8")).toContain("Tuesday");
     expect(readFileSync(join(root, ".verbatim", "out", "count.txt"), "utf8").trim()).toBe("59");
     const out = join(root, ".verbatim", "bundle");
+    await expect(workspace.call("jobs.bundle-build", { job_id: job.job_id, out })).rejects.toMatchObject({
+      code: "BUNDLE_HAS_OTHER_STEPS",
+      message: expect.stringMatching(/: step \d \((WRITE|EXECUTE)\), step \d \((WRITE|EXECUTE)\)$/),
+    });
     await workspace.call("jobs.bundle-build", { job_id: job.job_id, out, reads_only: true });
     const report = (await workspace.call("jobs.bundle-verify", { path: out, strict: true })) as { ok: boolean };
     expect(report.ok).toBe(true);

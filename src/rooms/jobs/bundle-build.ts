@@ -86,7 +86,11 @@ async function loadFinishedJob(jobs: JobsReader, jobId: string, options: BundleB
   const others = all.filter((one) => !isRead(one));
   if (others.length > 0 && !options.reads_only) {
     const listed = others.map(({ row }) => ({ ordinal: row.step.ordinal, op: row.step.op }));
-    throw new VerbatimError("BUNDLE_HAS_OTHER_STEPS", { details: { steps: listed } });
+    const names = listed.map(({ ordinal, op }) => `step ${ordinal} (${op})`).join(", ");
+    throw new VerbatimError("BUNDLE_HAS_OTHER_STEPS", {
+      message: `the job has steps that a bundle cannot carry: ${names}`,
+      details: { steps: listed },
+    });
   }
   if (reads.length === 0) throw new VerbatimError("BUNDLE_NO_READ_STEPS");
   return { job, reads, others };

@@ -1,3 +1,4 @@
+import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, Progress } from "../../core/ports.ts";
 import type { Breach } from "../../core/text/index.ts";
@@ -31,6 +32,9 @@ const PAUSE_MS = 25;
 const IDLE_MS = 1000;
 // The exit code of what is busy or unavailable for now.
 const FOR_NOW = 4;
+
+// Longer values of a failure are for the receipts.
+const MOST_SHOWN = 300;
 
 const NEVER = new AbortController().signal;
 
@@ -171,8 +175,10 @@ function jobFailed({ job_id, step }: StepRow, result: Readonly<Record<string, un
   const { code, ...rest } = result;
   const breaches = (rest["breaches"] ?? []) as Breach["breaches"];
   const numbers = breaches.map(({ budget, used, limit }) => `; ${budget}: ${used} used, ${limit} allowed`).join("");
+  const values = formatCanonical(rest["details"] ?? {});
+  const shown = values === "{}" || values.length > MOST_SHOWN ? "" : ` ${values}`;
   return new VerbatimError("JOB_FAILED", {
-    message: `step ${step.ordinal} (${step.op}) of ${job_id} failed: ${String(code)}${numbers}`,
+    message: `step ${step.ordinal} (${step.op}) of ${job_id} failed: ${String(code)}${numbers}${shown}`,
     details: { job_id, ordinal: step.ordinal, op: step.op, code, ...rest },
   });
 }
