@@ -49,6 +49,15 @@ describe("the real tree after an agent and before apply", () => {
     expect(repo.git("status", "--short")).toBe("");
   });
 
+  it("was changed by nobody else when a run shares records with the one before", async () => {
+    const repo = makeSample();
+    const change = ["sh", "-c", "echo on > src/lamp.txt"];
+    for (let run = 0; run < 3; run++) {
+      const { summary } = await repo.agent(["--no-verify"], change);
+      expect(summary.proof.concurrent_changes).toEqual([]);
+    }
+  });
+
   it("is as it was after a program with children and daemons, and none of them lives on", async ({ skip }) => {
     if (HIDDEN) skip(WHY_HIDDEN);
     const repo = makeSample();

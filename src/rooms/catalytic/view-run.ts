@@ -189,7 +189,9 @@ export class ViewRun {
   judge(violations: readonly Violation[], after: FingerprintScan | null): readonly Violation[] {
     this.#after = after;
     if (!this.#isNamespace) return violations;
-    this.#concurrent = sortedByCodePoint(violations.map(({ path }) => path));
+    const { runs_root } = this.#declared.policy;
+    const others = violations.filter(({ path, fields }) => !(isInside(path, runs_root) && isLinkTrace(fields)));
+    this.#concurrent = sortedByCodePoint(others.map(({ path }) => path));
     return [];
   }
 
@@ -278,6 +280,11 @@ export class ViewRun {
     this.#names ??= new Set(this.#ignored);
     return this.#names;
   }
+}
+
+/** Equal records of two runs are one file with two names: the second name shows in the first one's link count. */
+function isLinkTrace(fields: readonly string[] = []): boolean {
+  return fields.includes("nlink") && fields.every((field) => field === "nlink" || field === "ctime_ns");
 }
 
 function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeLook | null> {
