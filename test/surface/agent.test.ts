@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type AgentRepo, makeAgentRepo, recordWithTools } from "../support/agent-repo.ts";
@@ -56,6 +56,15 @@ describe("the real tree after an agent and before apply", () => {
       const { summary } = await repo.agent(["--no-verify"], change);
       expect(summary.proof.concurrent_changes).toEqual([]);
     }
+  });
+
+  it("was changed by nobody else when git met objects again that it has", async () => {
+    const repo = makeSample();
+    // A file with a new time makes git read it again, and touch the object that it finds to be the same.
+    const touched = repo.git("ls-files").trim().split("\n");
+    for (const path of touched) utimesSync(join(repo.root, path), 1_700_000_000, 1_700_000_000);
+    const { summary } = await repo.agent(["--no-verify"], ["sh", "-c", "echo on > src/lamp.txt"]);
+    expect(summary.proof.concurrent_changes).toEqual([]);
   });
 
   it("is as it was after a program with children and daemons, and none of them lives on", async ({ skip }) => {

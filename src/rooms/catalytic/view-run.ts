@@ -2,6 +2,7 @@ import { formatCanonical, sortedByCodePoint } from "../../core/canonical/index.t
 import type { Declared, RunRequest } from "./declare.ts";
 import { type DomainDiff, diffTree, formatDomainDiff } from "./diff.ts";
 import { GUARD_FACTS } from "./guard-choice.ts";
+import { isOwnTrace } from "./own-traces.ts";
 import { isInside } from "./path-rules.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "./places.ts";
 import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand, TreeLook } from "./ports.ts";
@@ -190,7 +191,7 @@ export class ViewRun {
     this.#after = after;
     if (!this.#isNamespace) return violations;
     const { runs_root } = this.#declared.policy;
-    const others = violations.filter(({ path, fields }) => !(isInside(path, runs_root) && isLinkTrace(fields)));
+    const others = violations.filter((violation) => !isOwnTrace(violation, runs_root));
     this.#concurrent = sortedByCodePoint(others.map(({ path }) => path));
     return [];
   }
@@ -280,11 +281,6 @@ export class ViewRun {
     this.#names ??= new Set(this.#ignored);
     return this.#names;
   }
-}
-
-/** Equal records of two runs are one file with two names: the second name shows in the first one's link count. */
-function isLinkTrace(fields: readonly string[] = []): boolean {
-  return fields.includes("nlink") && fields.every((field) => field === "nlink" || field === "ctime_ns");
 }
 
 function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeLook | null> {
