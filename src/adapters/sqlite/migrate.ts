@@ -10,8 +10,19 @@ export const APPLICATION_ID = 0x5652424d;
 
 /**
  * The migrations a file lacks. Refuses what is not ours or too new, from the header and before anything is changed.
+ * All of it is read at one moment: another process may be making the store just now.
  */
 export function findMissing(database: SqliteDatabase, migrations: readonly SqliteMigration[]): SqliteMigration[] {
+  if (database.inTransaction) return judgeFile(database, migrations);
+  database.exec("begin");
+  try {
+    return judgeFile(database, migrations);
+  } finally {
+    if (database.inTransaction) database.exec("rollback");
+  }
+}
+
+function judgeFile(database: SqliteDatabase, migrations: readonly SqliteMigration[]): SqliteMigration[] {
   const applicationId = readNumber(database, "pragma application_id");
   const version = readNumber(database, "pragma user_version");
   if (applicationId !== APPLICATION_ID) {
