@@ -103,33 +103,39 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> imple
     visible: readonly VisibleRow[],
     recent: RecentTermsRow | null,
   ): Promise<void> {
-    await this.#insert(ADD_ENTRIES, rows, (values, r) => {
+    const entering = this.#insert(ADD_ENTRIES, rows, (values, r) => {
       values.push(world, r.wseq, r.entry_id, r.bundle_id, r.position, r.request_id, r.created_ms, r.created_at);
       values.push(r.author_id, r.author_class, r.channel, r.scope, r.audience, r.text);
     });
-    await this.#insert(ADD_VISIBLE, visible, (values, { person, wseq }) => values.push(world, person, wseq));
+    // SQLite has answered already, and to wait for it all the same costs as much as a row.
+    if (entering !== undefined) await entering;
+    const listing = this.#insert(ADD_VISIBLE, visible, (values, { person, wseq }) => values.push(world, person, wseq));
+    if (listing !== undefined) await listing;
     if (recent !== null) await this.addRecentTerms(world, recent);
   }
 
   async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
-    await this.#insert(toAddPostings(this.dialect.appendedLows), rows, (values, { key, block, lows }) =>
+    const adding = this.#insert(toAddPostings(this.dialect.appendedLows), rows, (values, { key, block, lows }) =>
       values.push(world, key, block, lows),
     );
+    if (adding !== undefined) await adding;
   }
 
-  async #insert<Row>(
+  /** Inserts all rows: at once where the database answers at once, else there is something to wait for. */
+  #insert<Row>(
     inserts: Inserts,
     rows: readonly Row[],
     push: (values: SqliteValue[], row: Row) => void,
-  ): Promise<void> {
-    for (let at = 0; at < rows.length; at += inserts.most) {
-      const part = rows.slice(at, at + inserts.most);
+    from = 0,
+  ): Promise<void> | undefined {
+    for (let at = from; at < rows.length; at += inserts.most) {
+      const end = Math.min(rows.length, at + inserts.most);
       const values: SqliteValue[] = [];
-      for (const row of part) push(values, row);
-      const changed = this.sql.run(inserts.text(part.length), ...values);
-      // SQLite has answered already, and to wait for it all the same costs as much as a row.
-      if (typeof changed !== "number") await changed;
+      for (let i = at; i < end; i++) push(values, rows[i]!);
+      const changed = this.sql.run(inserts.text(end - at), ...values);
+      if (typeof changed !== "number") return changed.then(() => this.#insert(inserts, rows, push, end));
     }
+    return undefined;
   }
 
   async addRecentTerms(world: number, { wseq, keys }: RecentTermsRow): Promise<void> {

@@ -73,7 +73,8 @@ export const authorKey = (author: number): string => `a:${author}`;
 /** The keys under which the index finds entries. */
 export function toIndexed(crypto: SyncCrypto, numbers: Numbers, entries: readonly EntryRow[]): IndexedEntry[] {
   return entries.map((entry) => {
-    const keys = termsOf(entry.text).map((term) => termKey(crypto, term));
+    const keys = termsOf(entry.text);
+    for (let i = 0; i < keys.length; i++) keys[i] = termKey(crypto, keys[i]!);
     for (const person of toAudience(numbers, entry)) keys.push(visibleKey(person));
     keys.push(authorKey(numbers.get(entry.author_id)!));
     return { wseq: entry.wseq, keys };

@@ -12,70 +12,60 @@ export interface IndexedEntry {
 /** The posting lists of entries in ascending order: per block and key the low bytes of their numbers. */
 export function toPostings(entries: Iterable<IndexedEntry>): PostingRow[] {
   const postings: PostingRow[] = [];
-  let part = new Block(-1);
-  for (const { wseq, keys } of entries) {
-    const block = Math.floor(wseq / BLOCK);
-    if (block !== part.block) {
-      part.flush(postings);
-      part = new Block(block);
+  let block = -1;
+  let together: IndexedEntry[] = [];
+  for (const entry of entries) {
+    const at = Math.floor(entry.wseq / BLOCK);
+    if (at !== block) {
+      addPostings(postings, block, together);
+      block = at;
+      together = [];
     }
-    part.add(keys, wseq % BLOCK);
+    together.push(entry);
   }
-  part.flush(postings);
+  addPostings(postings, block, together);
   return postings;
 }
 
-/** What the entries of one block add: every place of every key in one array, so that a list costs no array of its own. */
-class Block {
-  readonly block: number;
-  readonly #lists = new Map<string, number>();
-  readonly #lengths: number[] = [];
-  readonly #listOf: number[] = [];
-  readonly #lows: number[] = [];
-
-  constructor(block: number) {
-    this.block = block;
-  }
-
-  add(keys: readonly string[], low: number): void {
-    for (let i = 0; i < keys.length; i++) {
-      let list = this.#lists.get(keys[i]!);
+/** Adds the lists of one block. They lie in one array, so that a list costs no array of its own while it grows. */
+function addPostings(postings: PostingRow[], block: number, entries: readonly IndexedEntry[]): void {
+  const numbers = new Map<string, number>();
+  const keys: string[] = [];
+  const lengths: number[] = [];
+  // The list of every key of every entry, in order.
+  const lists = new Uint32Array(entries.reduce((sum, entry) => sum + entry.keys.length, 0));
+  let place = 0;
+  for (const entry of entries) {
+    for (const key of entry.keys) {
+      let list = numbers.get(key);
       if (list === undefined) {
-        list = this.#lengths.length;
-        this.#lists.set(keys[i]!, list);
-        this.#lengths.push(0);
+        list = keys.length;
+        numbers.set(key, list);
+        keys.push(key);
+        lengths.push(0);
       }
-      this.#lengths[list]!++;
-      this.#listOf.push(list);
-      this.#lows.push(low);
+      lengths[list]!++;
+      lists[place++] = list;
     }
   }
-
-  flush(postings: PostingRow[]): void {
-    const ends: number[] = [];
-    let end = 0;
-    for (const length of this.#lengths) {
-      ends.push(end);
-      end += length;
-    }
-    const lows = new Uint8Array(end);
-    for (let i = 0; i < this.#lows.length; i++) lows[ends[this.#listOf[i]!]!++] = this.#lows[i]!;
-    // Neighbours in the table are written one after the other; which order exactly makes no difference.
-    for (const key of [...this.#lists.keys()].sort(byUnits)) {
-      const list = this.#lists.get(key)!;
-      const from = ends[list]! - this.#lengths[list]!;
-      const own = this.#lengths[list] === 1 ? ALONE[lows[from]!]! : lows.subarray(from, ends[list]);
-      postings.push({ key, block: this.block, lows: own });
-    }
+  const ends = new Uint32Array(keys.length);
+  for (let list = 1; list < keys.length; list++) ends[list] = ends[list - 1]! + lengths[list - 1]!;
+  const lows = new Uint8Array(place);
+  place = 0;
+  for (const { wseq, keys: its } of entries) {
+    for (let i = 0; i < its.length; i++) lows[ends[lists[place++]!]!++] = wseq % BLOCK;
+  }
+  // Neighbours in the table are written one after the other; which order exactly makes no difference.
+  const order = keys.map((_, list) => list).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
+  for (const list of order) {
+    const from = ends[list]! - lengths[list]!;
+    const own = lengths[list] === 1 ? ALONE[lows[from]!]! : lows.subarray(from, ends[list]);
+    postings.push({ key: keys[list]!, block, lows: own });
   }
 }
 
 /** Most lists of a block hold one place; there are only so many of those. */
 const ALONE: readonly Uint8Array[] = Array.from({ length: BLOCK }, (_, low) => Uint8Array.of(low));
-
-function byUnits(a: string, b: string): number {
-  return a < b ? -1 : 1;
-}
 
 /** Consecutive entries as one row: a space after each key, a line feed after each entry. */
 export function toRecentRow(entries: readonly IndexedEntry[]): RecentTermsRow {
