@@ -41,7 +41,8 @@ export function makeZones(): Zones {
 }
 
 function makeZone(name: string): Zone | null {
-  if (NOT_IANA.test(name)) return null;
+  // An offset is no zone, though newer versions of Node take one for it.
+  if (!/^[A-Za-z]/.test(name) || NOT_IANA.test(name)) return null;
   try {
     const format = new Intl.DateTimeFormat("en-US-u-ca-iso8601-nu-latn", {
       timeZone: name,
