@@ -28,7 +28,7 @@ export const nodeCrypto: SyncCrypto = {
 
 const HMAC_BLOCK = 64;
 
-/** RFC 2104. Every id of a world is one, and making node's Hmac object takes four times as long as two plain hashes. */
+/** RFC 2104. Every id of a world is one, and making node's Hmac object takes longer than two plain hashes. */
 function hmacSha256(key: Uint8Array, data: Uint8Array | string): Uint8Array {
   const short = key.length > HMAC_BLOCK ? hash("sha256", key, "buffer") : key;
   const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;

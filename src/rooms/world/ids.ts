@@ -36,7 +36,7 @@ export function toEntryId(crypto: SyncCrypto, world: WorldKey, wseq: number): st
   return `e_${toBase32(keyed(crypto, world, `entry\n${world.world_id}\n${wseq}`).subarray(0, 10))}`;
 }
 
-// Ids made in one go cost a third of ids made one by one between other work, and the next lines will need theirs.
+// Ids are made faster in a row than one by one between other work, and the next lines will need theirs.
 const AHEAD = 48;
 const made = new WeakMap<Uint8Array, { readonly world_id: string; readonly from: number; readonly ids: string[] }>();
 
