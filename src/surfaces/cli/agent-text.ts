@@ -193,10 +193,10 @@ function formatEnd(view: AgentView, io: Io): string[] {
     case "unchanged":
       return [`${paint.good("unchanged")} ${took}: the agent left nothing to apply`];
     case "discarded":
-      return [`discarded: ${view.reason ?? ""}`];
+      return [`discarded: ${plain(view.reason ?? "")}`];
     default:
       return [
-        `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${view.reason ?? "no reason was given"}`,
+        `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${plain(view.reason ?? "no reason was given")}`,
         `  nothing landed; the record is in ${view.run_dir}`,
       ];
   }
