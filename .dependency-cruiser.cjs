@@ -113,7 +113,8 @@ const forbidden = [
   },
   {
     name: "browser-entries-stay-pure",
-    comment: "verbatim/contracts and verbatim/verify run in a browser; test/prohibition reads what is built.",
+    comment:
+      "verbatim-agent/contracts and verbatim-agent/verify run in a browser; test/prohibition reads what is built.",
     severity: "error",
     from: { path: "^src/(contracts|verify)[.]ts$" },
     to: { path: "^src/(adapters|surfaces)/", pathNot: "^src/adapters/crypto/web-", reachable: true },

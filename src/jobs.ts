@@ -1,6 +1,6 @@
 /**
  * The jobs room: messages, plans, steps, receipts, and bundles of finished jobs. `openJobs` gives its operations in a
- * workspace, typed; everything else is pure. Verifying in a browser: `verbatim/verify`.
+ * workspace, typed; everything else is pure. Verifying in a browser: `verbatim-agent/verify`.
  */
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
 
-// Guards: verbatim/contracts and verbatim/verify run in a browser. The built files are read, because a bundler may
+// Guards: verbatim-agent/contracts and verbatim-agent/verify run in a browser. The built files are read, because a bundler may
 // put code for Node into a chunk that they share.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -30,7 +30,7 @@ describe("the entries for browsers", () => {
     if (build.status !== 0) throw new Error(build.stderr);
   });
 
-  it.for(["contracts", "verify"])("verbatim/%s loads zod and nothing else from outside", (name, context) => {
+  it.for(["contracts", "verify"])("verbatim-agent/%s loads zod and nothing else from outside", (name, context) => {
     const isThere = existsSync(join(ROOT, `src/${name}.ts`));
     context.skip(!isThere, `there is no src/${name}.ts yet`);
     const outside = [...reach(`dist/${name}.js`)].filter((module) => !module.startsWith("dist/"));

@@ -12,6 +12,7 @@ const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/;
 
 interface Manifest {
+  readonly name: string;
   readonly version: string;
   readonly exports: Record<string, unknown>;
 }
@@ -74,21 +75,30 @@ describe("the published package", () => {
 
   it("names no place on the machine that built it", (context) => {
     needsInstall(context);
-    const installed = join(user, "node_modules/verbatim");
+    const installed = join(user, "node_modules", manifest.name);
     const all = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const telling = all.filter((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8").includes(ROOT));
     expect(all.length).toBeGreaterThan(5);
     expect(telling.map((entry) => entry.name)).toEqual([]);
   });
 
-  it("answers npx verbatim --version with its version", (context) => {
-    needsInstall(context);
-    const result = run("npx", ["--no-install", "verbatim", "--version"], user);
+  it.for(["verbatim", "verbatim-agent"])(
+    "answers npx %s --version with its version where it is installed",
+    (name, context) => {
+      needsInstall(context);
+      const result = run("npx", ["--no-install", name, "--version"], user);
+      expect(result.stdout.trim()).toBe(manifest.version);
+      expect(result.status).toBe(0);
+    },
+  );
+
+  it("is run as verbatim in a checkout of its own", () => {
+    const result = run("npx", ["--no-install", "verbatim", "--version"], ROOT);
     expect(result.stdout.trim()).toBe(manifest.version);
     expect(result.status).toBe(0);
   });
 
-  it("answers npx verbatim --help on one screen", (context) => {
+  it("answers --help on one screen", (context) => {
     needsInstall(context);
     const result = run("npx", ["--no-install", "verbatim", "--help"], user);
     expect(result.stdout).toContain("verbatim");
@@ -97,7 +107,7 @@ describe("the published package", () => {
 
   it("lets a program import every subpath, with types", (context) => {
     needsInstall(context);
-    const imports = subpaths.map((path, i) => `import * as m${i} from "${path.replace(/^\./, "verbatim")}";`);
+    const imports = subpaths.map((path, i) => `import * as m${i} from "${path.replace(/^\./, manifest.name)}";`);
     const uses = subpaths.map((_, i) => `console.log(Object.keys(m${i}).length > 0);`);
     writeFileSync(join(user, "use.ts"), `${[...imports, ...uses].join("\n")}\nexport {};\n`);
     const flags = [

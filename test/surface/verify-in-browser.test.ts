@@ -10,7 +10,7 @@ import type * as VerifyModule from "../../src/verify.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { sampleBundle } from "../support/sample-bundle.ts";
 
-/** `verbatim/verify` in a real browser with WebCrypto: the same verdicts, and nothing is sent anywhere. */
+/** `verbatim-agent/verify` in a real browser with WebCrypto: the same verdicts, and nothing is sent anywhere. */
 
 type Verify = typeof VerifyModule;
 

@@ -43,7 +43,10 @@ export function installHook(request: InstallRequest): Installed {
     block: { ...settings.head, hooks: settings.hooks },
     state: !isChanged ? "unchanged" : !request.write ? "proposed" : old === null ? "created" : "merged",
     text,
-    notes: [settings.failure, "the command verbatim must be on the PATH of the client"],
+    notes: [
+      settings.failure,
+      "the command verbatim must be on the PATH of the client; npm install --global verbatim-agent puts it there",
+    ],
   };
 }
 

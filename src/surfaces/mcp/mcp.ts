@@ -58,6 +58,8 @@ Examples:
 
 Clients with a settings file (Claude Code: .mcp.json, Cursor: .cursor/mcp.json):
   {"mcpServers":{"verbatim":{"command":"verbatim","args":["mcp","-C","."]}}}
+Where verbatim is not installed (npm install --global verbatim-agent):
+  {"mcpServers":{"verbatim":{"command":"npx","args":["-y","verbatim-agent","mcp"]}}}
 `;
 
 /** Serves until the client leaves or the signal; gives the exit code. */
