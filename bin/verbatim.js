@@ -13,6 +13,12 @@ const { join } = require("node:path");
 const dist = join(__dirname, "..", "dist");
 const argv = process.argv.slice(2);
 
+// Everybody on the machine can read the arguments of a process. Setting the title overwrites them where they lie.
+const isToken = (word, at) => argv[at - 1] === "--token" || word.startsWith("--token=");
+if (argv.some(isToken)) {
+  process.title = ["verbatim", ...argv.map((word, at) => (isToken(word, at) ? "***" : word))].join(" ");
+}
+
 // Coding agents take exit 2 as a refusal and any other failure as leave to go on: a hook may only leave with 0 or 2.
 // Flags of the whole program may stand before the noun.
 let noun = 0;

@@ -104,7 +104,9 @@ async function startCli(
 }
 
 /** MCP for an agent in its cage. Most agents never ask, so nothing is loaded before one does. */
-async function serveAgent(folder: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+async function serveAgent(
+  folder: string,
+): Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }> {
   const { startLater } = await import("./surfaces/http/later.ts");
   const { env, platform, stderr } = process;
   return startLater(async () => {

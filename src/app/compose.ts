@@ -30,8 +30,10 @@ import {
 
 export type { UserTerminal };
 
-/** Serves MCP for the workspace around a folder on loopback, at an address nobody can guess, until it is closed. */
-export type ServeMcp = (folder: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
+/** Serves MCP for the workspace around a folder on loopback, behind a token of its own, until it is closed. */
+export type ServeMcp = (
+  folder: string,
+) => Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
 
 export interface CompositionOptions {
   readonly door: Door;

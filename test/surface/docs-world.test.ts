@@ -1,6 +1,6 @@
 // docs/rooms/world.md: every command and every request in it is run, and what it shows must be what is printed.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -75,7 +75,7 @@ async function run(argv: readonly string[]): Promise<string> {
 function curl(command: string, url: string): Promise<string> {
   return new Promise((resolve) => {
     const env = { ...process.env, URL: url };
-    execFile("bash", ["-c", command], { env }, (_, stdout) => resolve(stdout.trimEnd()));
+    execFile("bash", ["-c", command], { env, cwd: folder }, (_, stdout) => resolve(stdout.trimEnd()));
   });
 }
 
@@ -92,6 +92,7 @@ describe("docs/rooms/world.md", () => {
   it("shows what its requests answer", async () => {
     await using app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
     await using http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
+    writeFileSync(join(folder, "api.curl"), `header = "Authorization: Bearer ${http.token}"\n`);
     const steps = readSteps("curl");
     expect(steps.length).toBeGreaterThan(5);
     for (const { command, shown } of steps) {

@@ -9,11 +9,11 @@ import { readMessage } from "../support/mcp.ts";
 
 const ASK = `
 const { writeFileSync } = require("node:fs");
-const url = process.env.VERBATIM_MCP_URL;
-const ask = async (method, params, to = url) => {
-  const response = await fetch(to, {
+const { VERBATIM_MCP_URL: url, VERBATIM_MCP_TOKEN: token } = process.env;
+const ask = async (method, params, authorization = "Bearer " + token) => {
+  const response = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream", authorization },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   });
   if (!response.ok) return response.status;
@@ -29,14 +29,15 @@ const tool = async (name, input) => (await ask("tools/call", { name, arguments: 
     submit: await tool("job_submit", { action: "submit", message: MESSAGE }),
     post: await tool("job_submit", { action: "post", message: MESSAGE }),
     plan: await tool("job_submit", { message: MESSAGE }),
-    guessed: await ask("tools/list", {}, new URL("/mcp", url)),
+    guessed: await ask("tools/list", {}, "Bearer " + token.replace(/.$/, (last) => (last === "0" ? "1" : "0"))),
+    without: (await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" })).status,
   };
   writeFileSync("seen.json", JSON.stringify(seen));
 })();
 `;
 
 describe("an agent's own MCP server", () => {
-  it("reads and records for the run, runs no job, needs its whole address, and is gone afterwards", async () => {
+  it("reads and records for the run, runs no job, needs its own token, and is gone afterwards", async () => {
     const repo = makeAgentRepo();
     repo.write("notes/rules.md", "# Rules\nBe kind.\n");
     repo.write("verbatim.config.json", '{"context":{"sources":["notes/**/*.md"]}}');
@@ -67,10 +68,11 @@ describe("an agent's own MCP server", () => {
       submit: { error: { code: "INPUT_INVALID" } },
       post: { error: { code: "INPUT_INVALID" } },
       plan: { steps: [{ used: { max_expands_per_step: 1 } }] },
-      guessed: 404,
+      guessed: 401,
+      without: 401,
     });
     const { url } = seen;
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{48}\/mcp$/);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     await expect(fetch(url)).rejects.toThrow();
     const ledger = await repo.verbatim("ledger", "export", "--stream", "context");
     const actors = ledger.stdout
@@ -86,10 +88,13 @@ describe("an agent's own MCP server", () => {
     repo.git("add", ".");
     repo.git("commit", "-qm", "first");
     const words = ["agent", "--goal", "look", "--no-verify", "--apply", "never", "--json", "--", "sh", "-c"];
-    const { stdout } = await runCli([...words, 'test -z "$VERBATIM_MCP_URL" && echo unset > seen.txt'], {
-      cwd: repo.root,
-      env: repo.env,
-    });
+    const { stdout } = await runCli(
+      [...words, 'test -z "$VERBATIM_MCP_URL$VERBATIM_MCP_TOKEN" && echo unset > seen.txt'],
+      {
+        cwd: repo.root,
+        env: repo.env,
+      },
+    );
     expect(stdout).toContain('"path":"seen.txt"');
   });
 });

@@ -27,6 +27,7 @@ const GENERATIONS = ["modern", "legacy"] as const;
 let workspace: McpWorkspace;
 let child: ChildProcess;
 let address: string;
+let token: string;
 let app: App;
 let mcp: ReturnType<typeof openMcpHttp>;
 let studio: RunningHttp;
@@ -36,12 +37,14 @@ beforeAll(async () => {
   workspace = await makeMcpWorkspace();
   const env = { PATH: process.env["PATH"], ...workspace.env };
   child = spawn(process.execPath, [BIN, "mcp", "--http", "--port", "0"], { cwd: workspace.root, env });
-  address = await new Promise((resolve) =>
+  const printed = await new Promise<string>((resolve) =>
     child.stdout!.once("data", (line: Buffer) => resolve(line.toString().trim())),
   );
+  [address, token] = printed.split("#k=") as [string, string];
   const { modern, legacy } = makeClients();
-  await modern.connect(new NewTransport(new URL(address)));
-  await legacy.connect(new OldTransport(new URL(address)) as never);
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await modern.connect(new NewTransport(new URL(address), { requestInit }));
+  await legacy.connect(new OldTransport(new URL(address), { requestInit }) as never);
   clients.modern = modern as unknown as AnyClient;
   clients.legacy = legacy as unknown as AnyClient;
   app = openApp({ door: "http", start: workspace.root, env, platform: process.platform });
@@ -242,7 +245,7 @@ async function post(
   return fetch(url, {
     method: "POST",
     signal,
-    headers: { ...JSONS, ...headers },
+    headers: { ...JSONS, authorization: `Bearer ${token}`, ...headers },
     body,
   });
 }
@@ -278,10 +281,8 @@ describe("the studio", () => {
   });
 
   it("refuses the holder of a world's token, who is not the owner", async () => {
-    const { token } = (await app.call("world.people-token", { world: "w_harbour", person_id: "ANA" })) as {
-      token: string;
-    };
-    expect((await post(url(), { authorization: `Bearer ${token}` })).status).toBe(403);
+    const made = (await app.call("world.people-token", { world: "w_harbour", person_id: "ANA" })) as { token: string };
+    expect((await post(url(), { authorization: `Bearer ${made.token}` })).status).toBe(403);
   });
 });
 
@@ -289,6 +290,16 @@ describe("alone", () => {
   it("answers at /mcp only", async () => {
     expect((await post(address.replace("/mcp", "/api/health"), {})).status).toBe(404);
     expect((await post(address, { origin: "http://evil.example" })).status).toBe(403);
+  });
+
+  it("answers nobody without its token, and nothing but JSON", async () => {
+    for (const url of [address, `${studio.url}/mcp`]) {
+      const none = await fetch(url, { method: "POST", headers: JSONS, body: JSON.stringify(PING) });
+      expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      const right = { authorization: `Bearer ${url === address ? token : TOKEN}` };
+      const form = await post(url, { ...right, "content-type": "text/plain" });
+      expect([form.status, await form.json()]).toMatchObject([415, { error: { code: "BODY_TYPE_REFUSED" } }]);
+    }
   });
 
   // Last, because the server hangs up on who sends too much.

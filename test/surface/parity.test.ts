@@ -89,7 +89,7 @@ beforeAll(async () => {
   served = openApp({ door: "http", start: cwd, env, platform: process.platform });
   const stderr = process.stderr;
   mcp = openMcpHttp({ env, platform: process.platform, stderr, version: "0.0.0" }, cwd);
-  http = await startHttp({ app: served, version: "0.0.0", host: "127.0.0.1", port: 0 });
+  http = await startHttp({ app: served, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
 });
 
 afterAll(async () => {

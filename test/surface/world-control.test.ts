@@ -17,7 +17,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-control-"));
   app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
   streams = new WorldStreams(app);
-  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1" }, streams);
+  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
   fetchDoor = (request) => hono.fetch(request);
   await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
   await ask("POST", "/api/worlds/w_harbour/pocket/calendar", { title: "Market" });
@@ -36,7 +36,8 @@ interface Answer {
 }
 
 async function ask(method: string, path: string, body: unknown, key?: string): Promise<Answer> {
-  const headers: Record<string, string> = { host: "127.0.0.1" };
+  const type = path.endsWith("/imports") ? "octet-stream" : "json";
+  const headers: Record<string, string> = { host: "127.0.0.1", "content-type": `application/${type}` };
   if (key !== undefined) headers["idempotency-key"] = key;
   const init = { method, headers, ...(body === null ? {} : { body: JSON.stringify(body) }) };
   const response = await fetchDoor(new Request(`http://127.0.0.1${path}`, init));

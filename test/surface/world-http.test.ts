@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-http-"));
   app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
-  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "owner-token" });
+  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "far-token" });
   const made = await call("POST", "/api/worlds", {
     title: "Harbour",
     id: "w_harbour",
@@ -57,12 +57,12 @@ async function call(
   body?: unknown,
   options: { readonly to?: RunningHttp; readonly token?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<Answer> {
-  const url = (options.to ?? http).url.replace("0.0.0.0", "127.0.0.1");
-  const response = await fetch(`${url}${path}`, {
+  const { to = http, token = to.token } = options;
+  const response = await fetch(`${to.url.replace("0.0.0.0", "127.0.0.1")}${path}`, {
     method,
     headers: {
       "content-type": "application/json",
-      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      authorization: `Bearer ${token}`,
       ...options.headers,
     },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -118,12 +118,35 @@ describe("invocations over HTTP", () => {
 });
 
 describe("rights over HTTP", () => {
-  it("need a token off loopback", async () => {
-    const answer = await call("GET", "/api/worlds", undefined, { to: guarded });
-    expect([answer.status, answer.body.error?.code]).toEqual([401, "AUTH_REQUIRED"]);
-    const wrong = await call("GET", "/api/worlds", undefined, { to: guarded, token: "guess" });
-    expect(wrong.status).toBe(401);
-    expect((await call("GET", "/api/worlds", undefined, { to: guarded, token: "owner-token" })).status).toBe(200);
+  it("need a token everywhere, on loopback too", async () => {
+    expect(http.token).toMatch(/^vo_[0-9a-f]{48}$/);
+    for (const to of [http, guarded]) {
+      const url = to.url.replace("0.0.0.0", "127.0.0.1");
+      for (const path of ["/api/worlds", "/api/openapi.json", "/api/docs", "/api/metrics", "/api/nothing"]) {
+        const none = await fetch(`${url}${path}`);
+        expect([path, none.status, none.headers.get("www-authenticate")]).toEqual([path, 401, "Bearer"]);
+        expect(await none.json()).toMatchObject({ error: { code: "AUTH_REQUIRED" } });
+      }
+      for (const authorization of ["Bearer guess", `Basic ${to.token}`, `${to.token}`, "Bearer "]) {
+        const wrong = await call("GET", "/api/worlds", undefined, { to, headers: { authorization } });
+        expect([authorization, wrong.status]).toEqual([authorization, 401]);
+      }
+      expect((await call("GET", "/api/worlds", undefined, { to })).status).toBe(200);
+      expect(
+        (await call("GET", "/api/worlds", undefined, { to, headers: { "sec-fetch-site": "same-site" } })).status,
+      ).toBe(403);
+    }
+    expect((await call("GET", "/api/worlds", undefined, { token: "far-token" })).status).toBe(401);
+  });
+
+  it("are everybody's only where somebody chose so, on loopback", async () => {
+    await using open = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
+    expect((await fetch(`${open.url}/api/worlds`)).status).toBe(200);
+    const away = { app, version: "0.0.0", host: "0.0.0.0", port: 0 };
+    await expect(startHttp({ ...away, noToken: true })).rejects.toMatchObject({ code: "USAGE" });
+    await expect(startHttp({ ...away, noToken: true, token: "x" })).rejects.toMatchObject({ code: "USAGE" });
+    await expect(startHttp({ ...away, token: "two words" })).rejects.toMatchObject({ code: "USAGE" });
+    await expect(startHttp({ ...away, token: "" })).rejects.toMatchObject({ code: "USAGE" });
   });
 
   it("let a person's token read as that person only, and nothing of other worlds", async () => {
@@ -213,6 +236,7 @@ async function listen(
   const abort = new AbortController();
   const query = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
   const response = await fetch(`${http.url}/api/worlds/w_harbour/stream?viewer=${viewer}${query}`, {
+    headers: { authorization: `Bearer ${http.token}` },
     signal: abort.signal,
   });
   expect(response.headers.get("content-type")).toContain("text/event-stream");
@@ -255,9 +279,9 @@ describe("the rest of the API", () => {
   });
 
   it("publishes health, metrics, an OpenAPI document and a page without inline script", async () => {
-    expect((await call("GET", "/api/health")).body).toMatchObject({ ok: true, store: true });
-    const metrics = await fetch(`${http.url}/api/metrics`);
-    expect(await metrics.text()).toContain('verbatim_world_beats_total{result="WROTE"}');
+    expect(await (await fetch(`${http.url}/api/health`)).json()).toEqual({ ok: true });
+    expect((await call("GET", "/api/health")).body).toEqual({ ok: true });
+    expect((await call("GET", "/api/metrics")).body).toContain('verbatim_world_beats_total{result="WROTE"}');
     const document = (await call("GET", "/api/openapi.json")).body as unknown as { openapi: string; paths: object };
     expect(document.openapi).toBe("3.1.0");
     expect(Object.keys(document.paths)).toContain("/api/worlds/{id}/invocations");
@@ -293,7 +317,7 @@ describe("the rest of the API", () => {
     await call("PUT", "/api/worlds/w_harbour/presence", { present: ["GEORGE", "ANA"] });
     await call("POST", "/api/worlds/w_harbour/invocations", envelope("h-count", "Only Ana hears this."));
     const mine = { to: guarded, token: await makeToken("ANA") };
-    expect((await call("GET", "/api/health", undefined, mine)).body).toEqual({ ok: true, version: "0.0.0" });
+    expect((await call("GET", "/api/health", undefined, mine)).body).toEqual({ ok: true });
     expect((await call("GET", "/api/metrics", undefined, mine)).status).toBe(403);
     expect((await call("GET", "/api/worlds/w_harbour", undefined, mine)).body).not.toHaveProperty("head");
     const page = (await call("GET", "/api/worlds/w_harbour/projection?limit=1", undefined, mine)).body as unknown as {
@@ -321,7 +345,8 @@ describe("the rest of the API", () => {
     const pieces = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode("y".repeat(64 * 1024))),
     });
-    const options = { method: "POST", body: pieces, duplex: "half" } as unknown as RequestInit;
+    const headers = { "content-type": "application/json", authorization: `Bearer ${http.token}` };
+    const options = { method: "POST", headers, body: pieces, duplex: "half" } as unknown as RequestInit;
     // The server answers before it has read everything; some clients then see the answer, others a closed connection.
     const status = await fetch(`${http.url}${path}`, options).then(
       (response) => response.status,
@@ -333,6 +358,22 @@ describe("the rest of the API", () => {
     expect(deep.body.error?.code).toBe("JSON_TOO_DEEP");
   });
 
+  it.each([
+    ["/api/operations/world.list", "text/plain", "{}"],
+    ["/api/operations/world.list", "application/x-www-form-urlencoded", "{}"],
+    ["/api/operations/world.list", "application/octet-stream", "{}"],
+    ["/api/operations/world.list", "", "{}"],
+    ["/api/worlds/w_harbour/invocations", "multipart/form-data; boundary=x", "{}"],
+    ["/api/worlds/w_harbour/imports", "application/json", "{}"],
+    ["/api/worlds/w_harbour/people/ANA/tokens", "application/x-www-form-urlencoded", ""],
+  ])("refuses %s of the type %s", async (path, type, body) => {
+    const bytes = body === "" ? undefined : new Blob([body]).stream();
+    const headers = { authorization: `Bearer ${http.token}`, ...(type === "" ? {} : { "content-type": type }) };
+    const init = { method: "POST", headers, body: bytes, duplex: "half" } as unknown as RequestInit;
+    const answer = await fetch(`${http.url}${path}`, init);
+    expect([answer.status, await answer.json()]).toMatchObject([415, { error: { code: "BODY_TYPE_REFUSED" } }]);
+  });
+
   it("takes the pocket's own names, and imports under a key once", async () => {
     const item = { title: "Market", time: "2026-01-02T09:00", visible_to: ["GEORGE", "ANA"] };
     expect((await call("POST", "/api/worlds/w_harbour/pocket/calendar", item)).status).toBe(200);
@@ -341,7 +382,7 @@ describe("the rest of the API", () => {
     const pocket = await call("GET", "/api/worlds/w_harbour/pocket?viewer=ANA");
     expect(JSON.stringify(pocket.body)).toContain("Market");
     const card = { name: "Mira", description: "Mira keeps the lighthouse." };
-    const headers = { "idempotency-key": "mira" };
+    const headers = { "idempotency-key": "mira", "content-type": "application/octet-stream" };
     const first = await call("POST", "/api/worlds/w_harbour/imports?enter=false", card, { headers });
     const again = await call("POST", "/api/worlds/w_harbour/imports?enter=false", card, { headers });
     expect(first.body).toMatchObject({ people: [{ person_id: "MIRA" }], entries: 1 });
@@ -396,7 +437,8 @@ describe("the rest of the API", () => {
     expect([nowhere.status, nowhere.body.error?.code]).toEqual([404, "WORLD_NOT_FOUND"]);
     const card = { name: "Nils", description: "Nils mends nets." };
     for (const query of ["preview=yes", "enter=no", "macros=leave", "lore=all"]) {
-      const refused = await call("POST", `/api/worlds/w_harbour/imports?${query}`, card);
+      const headers = { "content-type": "application/octet-stream" };
+      const refused = await call("POST", `/api/worlds/w_harbour/imports?${query}`, card, { headers });
       expect([refused.status, refused.body.error?.code]).toEqual([400, "INPUT_INVALID"]);
     }
   });

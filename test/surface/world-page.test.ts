@@ -6,6 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
+import { toAddress } from "../../src/surfaces/http/access.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { launchBrowser } from "../support/browser.ts";
 
@@ -20,8 +21,8 @@ let browser: Browser;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-world-page-"));
   app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
-  http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
-  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "owner-token" });
+  http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
+  guarded = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: "owner-token" });
   await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
   browser = await launchBrowser();
@@ -86,7 +87,7 @@ describe("the small page", () => {
 
   it("asks for a token where one is needed", async () => {
     const page = await browser.newPage();
-    await page.goto(guarded.url.replace("0.0.0.0", "127.0.0.1"));
+    await page.goto(guarded.url);
     await page.getByText("A token is needed.").waitFor();
     await page.getByLabel("Token").fill("owner-token");
     await page.getByRole("button", { name: "Use it" }).click();
@@ -94,6 +95,19 @@ describe("the small page", () => {
     await app.call("world.say", { world: "w_harbour", text: "Seen with a token." });
     await page.getByText("Seen with a token.").first().waitFor();
     expect(page.url()).not.toContain("owner-token");
+    await page.close();
+  }, 60_000);
+
+  it("takes the token from the address that was printed, forgets it there, and keeps it over a reload", async () => {
+    const page = await browser.newPage();
+    await page.goto(toAddress(`${guarded.url}/`, guarded.token));
+    await page.getByText("Connected.").waitFor();
+    expect(page.url()).toBe(`${guarded.url}/`);
+    await page.reload();
+    await page.getByText("Connected.").waitFor();
+    await page.locator("summary").click();
+    await page.getByText("POST /api/worlds/:id/invocations").waitFor();
+    expect(await page.getByLabel("Token").isVisible()).toBe(false);
     await page.close();
   }, 60_000);
 });

@@ -72,9 +72,10 @@ describe("the door of HTTP", () => {
     const env = { XDG_CONFIG_HOME: join(folder, "config") };
     await using http = openApp({ door: "http", start: folder, env, platform: process.platform });
     const streams = new WorldStreams(http);
-    const { hono } = await makeHttpDoor({ app: http, version: "0.0.0", host: "127.0.0.1" }, streams);
+    const { hono } = await makeHttpDoor({ app: http, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
     const ask = async (path: string, body: string): Promise<[number, string]> => {
-      const init = { method: "POST", headers: { host: "127.0.0.1" }, body };
+      const type = path.startsWith("/api/operations/") ? "application/json" : "application/octet-stream";
+      const init = { method: "POST", headers: { host: "127.0.0.1", "content-type": type }, body };
       const answer = await hono.fetch(new Request(`http://127.0.0.1${path}`, init));
       return [answer.status, ((await answer.json()) as { readonly error?: { code: string } }).error?.code ?? ""];
     };

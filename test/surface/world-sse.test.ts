@@ -15,7 +15,7 @@ let http: RunningHttp;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-sse-"));
   app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
-  http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
+  http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
   await app.call("world.new", { title: "Harbour", timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
   for (const text of ["One.", "Two.", "Three."]) await say(text);

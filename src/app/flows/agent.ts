@@ -169,7 +169,7 @@ async function work(
       command: request.command,
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,
-      extra_env: { VERBATIM_RUN: run.id, ...pack, ...(mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url }) },
+      extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
       hash_all: request.hashAll,
       look,
@@ -186,6 +186,11 @@ async function work(
   } finally {
     await mcp?.close();
   }
+}
+
+/** How an agent reaches its MCP server. The token is apart from the address, which ends up in logs and arguments. */
+function toMcpEnv(mcp: Awaited<ReturnType<ServeMcp>> | undefined): Record<string, string> {
+  return mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url, VERBATIM_MCP_TOKEN: mcp.token };
 }
 
 /** Gate and verification for a change that may be judged; everything else ends the run. */

@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { App } from "../../app/app-type.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { bearerOf, hashToken, isSameToken } from "./access.ts";
 
 /** Who is asking: the owner of the installation, or the holder of a token of one world. */
 export interface Caller {
@@ -13,29 +13,24 @@ export interface Caller {
 
 const LOCAL_OWNER: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null };
 
-/** Says who is asking. Off loopback a token is needed for everything. */
+/** Says who is asking. Nobody is let in without a token, unless the owner chose to have none. */
 export class Callers {
   readonly #app: App;
-  readonly #isLoopback: boolean;
-  readonly #ownerHash: Buffer | null;
+  readonly #ownerToken: string | null;
 
-  constructor(app: App, isLoopback: boolean, ownerToken: string | null) {
+  constructor(app: App, ownerToken: string | null) {
     this.#app = app;
-    this.#isLoopback = isLoopback;
-    this.#ownerHash = ownerToken === null ? null : sha256(ownerToken);
+    this.#ownerToken = ownerToken;
   }
 
   async identify(authorization: string | undefined): Promise<Caller> {
-    if (authorization === undefined) {
-      if (this.#isLoopback) return LOCAL_OWNER;
-      throw new VerbatimError("AUTH_REQUIRED");
-    }
-    const token = /^Bearer ([\x21-\x7e]{1,512})$/.exec(authorization)?.[1];
+    if (authorization === undefined && this.#ownerToken === null) return LOCAL_OWNER;
+    const token = bearerOf(authorization);
     if (token === undefined) throw new VerbatimError("AUTH_REQUIRED");
-    const hash = sha256(token);
-    if (this.#ownerHash !== null && timingSafeEqual(hash, this.#ownerHash)) {
+    if (this.#ownerToken !== null && isSameToken(token, this.#ownerToken)) {
       return { ...LOCAL_OWNER, counted_as: "owner" };
     }
+    const hash = hashToken(token);
     const found = (await this.#app.call("world.authorize", { token_sha256: hash.toString("hex") })) as {
       role: "operator" | "viewer" | null;
       world_id: string | null;
@@ -44,10 +39,6 @@ export class Callers {
     if (found.role === null) throw new VerbatimError("AUTH_REQUIRED");
     return { ...found, role: found.role, counted_as: hash.toString("hex") };
   }
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 /** A caller may touch a world at all; otherwise it is as if there were none. */

@@ -35,3 +35,9 @@ export function requireOwnHost(
     throw new VerbatimError("HOST_REFUSED", { where: "Origin" });
   }
 }
+
+/** HOST_REFUSED for what a browser sends on behalf of another site; an address that was typed in comes from none. */
+export function requireOwnSite(site: string | undefined): void {
+  if (site === undefined || site === "same-origin" || site === "none") return;
+  throw new VerbatimError("HOST_REFUSED", { where: "Sec-Fetch-Site" });
+}

@@ -1,31 +1,31 @@
-import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { bearerOf, isSameToken, makeToken } from "./access.ts";
 import type { McpFetch } from "./mcp-route.ts";
 
 type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | void;
 
 /**
- * Listens on loopback at an address nobody can guess, which is all that lets a caller in. What answers is loaded by the
- * first request: listening alone costs a few milliseconds.
+ * Listens on loopback for whoever has a token that is made here. What answers is loaded by the first such request:
+ * listening alone costs a few milliseconds.
  */
 export async function startLater(
   open: () => Promise<McpFetch & AsyncDisposable>,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const path = `/${randomBytes(24).toString("hex")}/mcp`;
+): Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }> {
+  const token = makeToken();
   let opened: Promise<McpFetch & AsyncDisposable> | undefined;
   let answer: Promise<Answer> | undefined;
   const load = async (): Promise<Answer> => {
     opened = open();
     const { makeMcpRoute } = await import("./mcp-route.ts");
     const { getRequestListener } = await import("@hono/node-server");
-    const hono = makeMcpRoute({ mcp: await opened, host: "127.0.0.1", path, log: () => undefined });
+    const hono = makeMcpRoute({ mcp: await opened, host: "127.0.0.1", token, log: () => undefined });
     return getRequestListener(hono.fetch);
   };
   const server = createServer((incoming, outgoing) => {
-    // Who does not know the address must not make us load anything either.
-    if (incoming.url !== path) {
-      outgoing.writeHead(404).end();
+    // Who does not have the token must not make us load anything either.
+    if (!isSameToken(bearerOf(incoming.headers.authorization), token)) {
+      outgoing.writeHead(401, { "WWW-Authenticate": "Bearer" }).end();
       return;
     }
     answer ??= load();
@@ -40,7 +40,8 @@ export async function startLater(
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}${path}`,
+    url: `http://127.0.0.1:${port}/mcp`,
+    token,
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

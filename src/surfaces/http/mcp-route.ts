@@ -1,8 +1,9 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { type AccessOptions, bearerOf, chooseToken, describeAccess, isSameToken, toAddress } from "./access.ts";
+import { JSON_TYPE, requireType } from "./body-type.ts";
 import { toErrorBody } from "./failure.ts";
-import { allowedHosts, isLoopback, requireOwnHost } from "./host-check.ts";
+import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
 
 /** MCP over HTTP, made by another surface and served here. */
@@ -13,31 +14,35 @@ export interface McpFetch {
 export interface McpRouteOptions {
   readonly mcp: McpFetch;
   readonly host: string;
-  /** Token that the caller must have. */
-  readonly token?: string | undefined;
-  readonly path: string;
+  /** Token that the caller must have; null lets everybody in. */
+  readonly token: string | null;
   readonly log: (thrown: unknown) => void;
 }
 
 export interface RunningMcp extends AsyncDisposable {
-  readonly url: string;
-  readonly token: string | null;
+  /** Address with the token as its fragment. */
+  readonly address: string;
+  /** What whoever starts it should know about the token. */
+  readonly access: string;
   close(): Promise<void>;
 }
 
+const PATH = "/mcp";
+
 /** Serves MCP alone at `/mcp`, with the checks of the whole door: host, origin, token. */
 export async function startMcpHttp(
-  options: Omit<McpRouteOptions, "path"> & { readonly port: number },
+  options: AccessOptions & Omit<McpRouteOptions, "token"> & { readonly port: number },
 ): Promise<RunningMcp> {
-  const { host, port } = options;
-  const token = options.token ?? (isLoopback(host) ? null : `vo_${randomBytes(24).toString("hex")}`);
-  const hono = makeMcpRoute({ ...options, token: token ?? undefined, path: "/mcp" });
+  const { host, port, mcp, log } = options;
+  const token = chooseToken(options);
+  const hono = makeMcpRoute({ mcp, log, host, token });
   const { url, close } = await listenHttp((request) => hono.fetch(request), host, port);
-  return { url, token, close, [Symbol.asyncDispose]: close };
+  const address = toAddress(`${url}${PATH}`, token);
+  return { address, access: describeAccess(token), close, [Symbol.asyncDispose]: close };
 }
 
-/** MCP at one address, behind the checks of the door. */
-export function makeMcpRoute({ host, mcp, log, token, path }: McpRouteOptions): Hono {
+/** MCP at its address, behind the checks of the door. */
+export function makeMcpRoute({ host, mcp, log, token }: McpRouteOptions): Hono {
   const allowed = allowedHosts(host);
   const hono = new Hono();
   hono.onError((thrown, call) => {
@@ -48,18 +53,18 @@ export function makeMcpRoute({ host, mcp, log, token, path }: McpRouteOptions): 
   hono.notFound((call) => call.json(toErrorBody(new VerbatimError("ROUTE_UNKNOWN")).body, 404));
   hono.use(async (call, next) => {
     requireOwnHost(call.req.header("host"), call.req.header("origin"), allowed);
-    if (token !== undefined) requireToken(call.req.header("authorization"), token);
+    requireOwnSite(call.req.header("sec-fetch-site"));
+    if (token !== null && !isSameToken(bearerOf(call.req.header("authorization")), token)) {
+      throw new VerbatimError("AUTH_REQUIRED");
+    }
     await next();
   });
-  hono.all(path, (call) => mcp.fetch(call.req.raw));
+  hono.all(PATH, (call) => answerMcp(mcp, call.req.raw));
   return hono;
 }
 
-function requireToken(authorization: string | undefined, token: string): void {
-  const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(authorization ?? "")?.[1];
-  if (given === undefined || !timingSafeEqual(sha256(given), sha256(token))) throw new VerbatimError("AUTH_REQUIRED");
-}
-
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+/** Hands a request on; what it posts is JSON. */
+export async function answerMcp(mcp: McpFetch, request: Request): Promise<Response> {
+  if (request.method === "POST") requireType(request.headers, JSON_TYPE, true);
+  return mcp.fetch(request);
 }

@@ -56,7 +56,7 @@ export function toOpenApi(version: string, operations: readonly Operation[], rou
     openapi: "3.1.0",
     info: { title: "Verbatim", version, description: "Agents and writers under contract." },
     components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
-    security: [{}, { token: [] }],
+    security: [{ token: [] }],
     paths,
   };
 }

@@ -24,7 +24,10 @@ export const PAGE_HTML = `<!doctype html>
 <textarea id="text" rows="2"></textarea>
 <button type="submit">Send</button>
 </form>
-<p><a href="/api/docs">API</a> · <a href="/api/openapi.json">OpenAPI</a> · <a href="/api/health">Health</a></p>
+<details id="api">
+<summary>API</summary>
+<p>The OpenAPI document is at /api/openapi.json. Every request needs the header Authorization: Bearer TOKEN.</p>
+</details>
 </main>
 <script src="/page.js" type="module"></script>
 </body>
@@ -42,12 +45,21 @@ button { margin-top: .5rem; }
 
 export const PAGE_JS = String.raw`const $ = (id) => document.getElementById(id);
 const seen = new Set();
-let token = "";
+// The fragment is never sent anywhere, and it leaves the address before anything else happens.
+const given = new URLSearchParams(location.hash.slice(1)).get("k");
+if (given !== null) history.replaceState(null, "", location.pathname);
+let token = given ?? sessionStorage.getItem("token") ?? "";
 let stopped = new AbortController();
 let unsent = null;
 const say = (text) => { $("status").textContent = text; };
 const ask = (path, options = {}) =>
   fetch("/api" + path, { ...options, headers: { ...options.headers, ...(token && { authorization: "Bearer " + token }) } });
+const askForToken = () => {
+  token = "";
+  sessionStorage.removeItem("token");
+  $("key").hidden = false;
+  say("A token is needed.");
+};
 const newId = () => "page-" + [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
 const show = (entry) => {
@@ -73,6 +85,7 @@ const follow = async (id, cursor, signal) => {
   while (!signal.aborted) {
     try {
       const response = await ask("/worlds/" + id + "/stream" + (after ? "?after=" + encodeURIComponent(after) : ""), { signal });
+      if (response.status === 401) return askForToken();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (;;) {
@@ -108,8 +121,9 @@ const open = async (id) => {
 
 const start = async () => {
   const response = await ask("/worlds");
-  $("key").hidden = response.status !== 401;
-  if (response.status === 401) return say("A token is needed.");
+  if (response.status === 401) return askForToken();
+  $("key").hidden = true;
+  if (token) sessionStorage.setItem("token", token);
   const { worlds } = await response.json();
   $("world").replaceChildren(...worlds.map((world) => new Option(world.title, world.world_id)));
   if (worlds.length === 0) return say("There is no world yet: verbatim world new TITLE");
@@ -117,6 +131,12 @@ const start = async () => {
 };
 
 $("world").addEventListener("change", () => open($("world").value));
+$("api").addEventListener("toggle", async () => {
+  if (!$("api").open || $("api").querySelector("table") !== null) return;
+  const text = await (await ask("/docs")).text();
+  const table = new DOMParser().parseFromString(text, "text/html").querySelector("table");
+  if (table !== null) $("api").append(document.importNode(table, true));
+});
 $("key").addEventListener("submit", (event) => {
   event.preventDefault();
   token = $("token").value;

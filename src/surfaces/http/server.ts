@@ -1,29 +1,27 @@
-import { randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import type { App } from "../../app/app-type.ts";
 import { listOperations } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { type AccessOptions, chooseToken } from "./access.ts";
 import { readInput } from "./body.ts";
+import { refuseForms } from "./body-type.ts";
 import { Callers, requireOwner } from "./caller.ts";
 import { toErrorBody } from "./failure.ts";
-import { allowedHosts, isLoopback, requireOwnHost } from "./host-check.ts";
+import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
-import type { McpFetch } from "./mcp-route.ts";
+import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
 import { answerCall, type Variables, type WorldRoute } from "./world-door.ts";
 import { worldRoutes } from "./worlds.ts";
 
-export interface HttpOptions {
+export interface HttpOptions extends AccessOptions {
   /** A workspace opened at the door `http`. */
   readonly app: App;
   readonly version: string;
-  readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Token of the owner; off loopback one is made when it is missing. */
-  readonly token?: string | undefined;
   /** MCP for the owner at /mcp. */
   readonly mcp?: McpFetch | undefined;
   /** Told about failures that the caller must not see. */
@@ -32,7 +30,7 @@ export interface HttpOptions {
 
 export interface RunningHttp extends AsyncDisposable {
   readonly url: string;
-  /** Token that the owner needs; null on loopback without one. */
+  /** Token that the owner needs; null where somebody chose to have none. */
   readonly token: string | null;
   close(): Promise<void>;
 }
@@ -43,10 +41,9 @@ const AUTONOMY_MS = 5000;
 
 /** Starts the HTTP API with server-sent events and the small page. */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
-  const isLocal = isLoopback(options.host);
-  const token = options.token ?? (isLocal ? null : `vo_${randomBytes(24).toString("hex")}`);
+  const token = chooseToken(options);
   const streams = new WorldStreams(options.app);
-  const { hono } = await makeHttpDoor({ ...options, token: token ?? undefined }, streams);
+  const { hono } = await makeHttpDoor({ ...options, token }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -68,11 +65,22 @@ async function passTime(app: App): Promise<void> {
 
 /** The whole door as a function from request to response, with the routes of worlds as they are documented. */
 export async function makeHttpDoor(
-  { app, version, host, token, log, mcp }: Omit<HttpOptions, "port">,
+  {
+    app,
+    version,
+    host,
+    token,
+    log,
+    mcp,
+  }: Omit<HttpOptions, "port" | keyof AccessOptions> & {
+    readonly host: string;
+    /** Token of the owner; null lets everybody in as the owner. */
+    readonly token: string | null;
+  },
   streams: WorldStreams,
 ): Promise<{ readonly hono: Hono<{ Variables: Variables }>; readonly routes: readonly WorldRoute[] }> {
   const hono = new Hono<{ Variables: Variables }>({ strict: false });
-  const callers = new Callers(app, isLoopback(host), token ?? null);
+  const callers = new Callers(app, token);
   const allowed = allowedHosts(host);
 
   hono.onError((thrown, call) => {
@@ -93,14 +101,22 @@ export async function makeHttpDoor(
   hono.get("/page.css", (call) => call.body(PAGE_CSS, 200, { "Content-Type": "text/css; charset=utf-8" }));
   hono.get("/page.js", (call) => call.body(PAGE_JS, 200, { "Content-Type": "text/javascript; charset=utf-8" }));
 
+  // Before any token is asked for, so it says nothing but whether the server works.
+  hono.get("/api/health", async (call) => {
+    const { store: ok } = (await app.call("world.health", {})) as { readonly store: boolean };
+    return call.json({ ok }, ok ? 200 : 503);
+  });
   if (mcp !== undefined) {
     hono.all("/mcp", async (call) => {
+      requireOwnSite(call.req.header("sec-fetch-site"));
       requireOwner(await callers.identify(call.req.header("authorization")));
-      return mcp.fetch(call.req.raw);
+      return answerMcp(mcp, call.req.raw);
     });
   }
   hono.use("/api/*", async (call, next) => {
+    requireOwnSite(call.req.header("sec-fetch-site"));
     call.set("caller", await callers.identify(call.req.header("authorization")));
+    refuseForms(call.req.raw.headers);
     await next();
   });
   const { hono: worlds, routes } = worldRoutes(app, streams);
@@ -108,13 +124,6 @@ export async function makeHttpDoor(
   hono.post("/api/operations/:name", async (call) => {
     requireOwner(call.get("caller"));
     return answerCall(call, app, call.req.param("name"), await readInput(call));
-  });
-  hono.get("/api/health", async (call) => {
-    const health = (await app.call("world.health", {})) as { readonly store: boolean };
-    const ok = health.store;
-    // Counts tell what is hidden, so only the owner sees them.
-    const more = call.get("caller").role === "owner" ? { sse_clients: streams.clients, ...health } : {};
-    return call.json({ ok, version, ...more }, ok ? 200 : 503);
   });
   hono.get("/api/metrics", async (call) => {
     requireOwner(call.get("caller"));

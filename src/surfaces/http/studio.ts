@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { openApp } from "../../app/app.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { type AccessOptions, describeAccess, toAddress } from "./access.ts";
 import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
 
@@ -22,18 +23,23 @@ export interface StudioWorld {
 
 const DEFAULT_PORT = 4680;
 
-const HELP = `verbatim studio [--port N] [--host H] [--token T] [--no-web] [-C DIR]
+const HELP = `verbatim studio [--port N] [--host H] [--token T | --token-file F | --no-token] [--no-web] [-C DIR]
 
 Serves the HTTP API, server-sent events, MCP (at /mcp) and a page of this workspace.
 
-  --port N    port to listen on (${DEFAULT_PORT}; 0 takes a free one)
-  --host H    address to listen on (127.0.0.1); anywhere else needs a token, which is made when none is given
-  --token T   token of the owner
-  --no-web    the small built-in page instead of the Studio
+  --port N        port to listen on (${DEFAULT_PORT}; 0 takes a free one)
+  --host H        address to listen on (127.0.0.1)
+  --token T       token of the owner; without one a token is made for this start
+  --token-file F  file whose first line is the token (- reads standard input)
+  --no-token      asks for no token: any program on this machine can act as you; loopback only
+  --no-web        the small built-in page instead of the Studio
+
+The printed address ends in #k=TOKEN: open it in a browser, or send the token
+as Authorization: Bearer TOKEN.
 
 Examples:
   verbatim studio --no-web
-  verbatim studio --host 0.0.0.0 --token "$TOKEN"
+  verbatim studio --host 0.0.0.0 --token-file ~/.verbatim-token
 `;
 
 /** Serves until the signal; gives the exit code. */
@@ -65,14 +71,12 @@ async function serve(world: StudioWorld): Promise<number> {
     app,
     mcp,
     version: world.version,
-    host: options.host,
-    port: options.port,
-    token: options.token,
+    ...options.listen,
     log: (thrown) =>
       void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
   });
-  world.stdout.write(`${http.url}\n`);
-  if (http.token !== null && options.token === undefined) world.stderr.write(`token of the owner: ${http.token}\n`);
+  world.stderr.write(`${describeAccess(http.token)}\n`);
+  world.stdout.write(`${toAddress(`${http.url}/`, http.token)}\n`);
   await new Promise<void>((resolve) => {
     if (world.signal.aborted) resolve();
     else world.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -80,13 +84,13 @@ async function serve(world: StudioWorld): Promise<number> {
   return 0;
 }
 
-function readOptions(argv: readonly string[]): {
-  readonly port: number;
-  readonly host: string;
-  readonly token: string | undefined;
+interface StudioOptions {
+  readonly listen: AccessOptions & { readonly port: number };
   readonly folder: string | undefined;
   readonly help: boolean;
-} {
+}
+
+function readOptions(argv: readonly string[]): StudioOptions {
   try {
     const { values } = parseArgs({
       args: [...argv],
@@ -94,14 +98,17 @@ function readOptions(argv: readonly string[]): {
         port: { type: "string", default: String(DEFAULT_PORT) },
         host: { type: "string", default: "127.0.0.1" },
         token: { type: "string" },
+        "token-file": { type: "string" },
+        "no-token": { type: "boolean", default: false },
         "no-web": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
         help: { type: "boolean", short: "h", default: false },
       },
     });
     const port = Number(values.port);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new TypeError(`${values.port} is no port`);
-    return { port, host: values.host, token: values.token, folder: values.C, help: values.help };
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new TypeError(`${values.port} is not a port`);
+    const { host, token, "token-file": tokenFile, "no-token": noToken } = values;
+    return { listen: { port, host, token, tokenFile, noToken }, folder: values.C, help: values.help };
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
     throw new VerbatimError("USAGE", { message: thrown.message, fix: "See verbatim studio --help", cause: thrown });

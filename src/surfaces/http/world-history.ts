@@ -1,5 +1,5 @@
 import type { App } from "../../app/app-type.ts";
-import { IMPORT_LIMIT, readBytes, readInput } from "./body.ts";
+import { readInput, readUpload } from "./body.ts";
 import { requireOwner } from "./caller.ts";
 import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor, wordIn } from "./world-door.ts";
 
@@ -28,7 +28,7 @@ export function addHistoryRoutes(door: WorldDoor): void {
     "Imports an exported world.",
     { operation: "world.import-bytes", query: ["as", "preview"] },
     async (call) => {
-      const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
+      const base64 = Buffer.from(await readUpload(call)).toString("base64");
       const preview = switchIn(call, "preview");
       return door.answer(call, "world.import-bytes", { base64, as: call.req.query("as"), preview });
     },
@@ -40,7 +40,7 @@ export function addHistoryRoutes(door: WorldDoor): void {
     "Imports a card, lorebook or chat, or shows what it would write.",
     { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
     async (call, world) => {
-      const base64 = Buffer.from(await readBytes(call, IMPORT_LIMIT)).toString("base64");
+      const base64 = Buffer.from(await readUpload(call)).toString("base64");
       const { lore } = call.req.query();
       const options = {
         key: keyOf(call),

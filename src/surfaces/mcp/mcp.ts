@@ -8,13 +8,18 @@ import { createMcpHttp, type McpHttp } from "./http-handler.ts";
 import { createMcpDoor, type McpOptions } from "./server.ts";
 
 /** Serves MCP over HTTP behind the checks of the HTTP door. */
-export type ServeHttp = (options: {
-  readonly mcp: McpHttp;
+export type ServeHttp = (
+  options: Listen & { readonly mcp: McpHttp; readonly log: (thrown: unknown) => void },
+) => Promise<AsyncDisposable & { readonly address: string; readonly access: string }>;
+
+/** Where to listen, and what was said about the token. */
+interface Listen {
   readonly host: string;
   readonly port: number;
   readonly token: string | undefined;
-  readonly log: (thrown: unknown) => void;
-}) => Promise<AsyncDisposable & { readonly url: string; readonly token: string | null }>;
+  readonly tokenFile: string | undefined;
+  readonly noToken: boolean;
+}
 
 /** The surroundings of one `verbatim mcp`. */
 export interface McpWorld {
@@ -38,17 +43,23 @@ const DEFAULT_PORT = 4681;
 const MAX_BODY = 256 * 1024;
 const MAX_LINE = 20 * 1024 * 1024;
 
-const HELP = `verbatim mcp [--max-bytes N] [--http [--port N] [--host H] [--token T]] [-C DIR]
+const HELP = `verbatim mcp [--max-bytes N] [-C DIR]
+       [--http [--port N] [--host H] [--token T | --token-file F | --no-token]]
 
 Serves the Model Context Protocol: eight tools and the resources of this
 workspace, on standard input and output, or over HTTP.
 
-  --max-bytes N  bytes of a response at most (${DEFAULT_MAX_BYTES}); more is refused, never cut
-  --http         listen on 127.0.0.1 instead of standard input
-  --port N       port to listen on (${DEFAULT_PORT}; 0 takes a free one)
-  --host H       address to listen on; off loopback a token is needed, which is
-                 made when none is given
-  --token T      token of the owner
+  --max-bytes N   bytes of a response at most (${DEFAULT_MAX_BYTES}); more is refused, never cut
+  --http          listen on 127.0.0.1 instead of standard input
+  --port N        port to listen on (${DEFAULT_PORT}; 0 takes a free one)
+  --host H        address to listen on (127.0.0.1)
+  --token T       token of the owner; without one a token is made for this start
+  --token-file F  file whose first line is the token (- reads standard input)
+  --no-token      asks for no token: any program on this machine can act as
+                  you; loopback only
+
+The printed address ends in #k=TOKEN; clients send the token as
+Authorization: Bearer TOKEN.
 
 Examples:
   verbatim mcp
@@ -142,15 +153,11 @@ async function serveStreams(world: McpWorld, options: McpOptions): Promise<numbe
   return 0;
 }
 
-async function serveHttp(
-  world: McpWorld,
-  options: McpOptions,
-  listen: { readonly host: string; readonly port: number; readonly token: string | undefined },
-): Promise<number> {
+async function serveHttp(world: McpWorld, options: McpOptions, listen: Listen): Promise<number> {
   const mcp = createMcpHttp({ ...options, maxBodyBytes: MAX_BODY });
   await using http = await world.serveHttp({ mcp, ...listen, log: (thrown) => note(world, thrown) });
-  world.stdout.write(`${http.url}/mcp\n`);
-  if (http.token !== null && listen.token === undefined) world.stderr.write(`token of the owner: ${http.token}\n`);
+  world.stderr.write(`${http.access}\n`);
+  world.stdout.write(`${http.address}\n`);
   await new Promise<void>((resolve) => {
     if (world.signal.aborted) resolve();
     world.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -169,17 +176,21 @@ function readOptions(argv: readonly string[]) {
         port: { type: "string" },
         host: { type: "string" },
         token: { type: "string" },
+        "token-file": { type: "string" },
+        "no-token": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
         help: { type: "boolean", short: "h", default: false },
       },
     });
-    const { port, host, token } = values;
-    if (!values.http && (port ?? host ?? token) !== undefined)
-      throw new TypeError("--port, --host and --token need --http");
+    const { port, host, token, "token-file": tokenFile, "no-token": noToken } = values;
+    if (!values.http && (noToken || (port ?? host ?? token ?? tokenFile) !== undefined))
+      throw new TypeError("--port, --host, --token, --token-file and --no-token need --http");
     const listen = {
       host: host ?? "127.0.0.1",
       port: readNumber("port", port ?? String(DEFAULT_PORT), 0, 65_535),
       token,
+      tokenFile,
+      noToken,
     };
     return {
       maxBytes: readNumber("max-bytes", values["max-bytes"], LEAST_MAX_BYTES, MOST_MAX_BYTES),

@@ -118,6 +118,12 @@ export const WORLD_CODES = {
     says: "The operator's text has more than 65,536 bytes.",
     fix: "Split the text.",
   },
+  BODY_TYPE_REFUSED: {
+    exit: 2,
+    http: 415,
+    says: "The body is not of a type that is taken here.",
+    fix: "Send Content-Type: application/json, or application/octet-stream for files.",
+  },
   BODY_TOO_LARGE: { exit: 2, http: 413, says: "The body is larger than the limit.", fix: "Send less at once." },
   INPUT_EXCEEDS_CONTEXT: {
     exit: 2,
@@ -164,7 +170,12 @@ export const WORLD_CODES = {
   VIEWER_DENIED: { exit: 1, http: 403, says: "This token may not read as that viewer.", fix: "Use the right token." },
   OWNER_ONLY: { exit: 1, http: 403, says: "Only the owner may do this.", fix: "Use an owner token." },
   OPERATOR_ONLY: { exit: 1, http: 403, says: "Only the operator may do this.", fix: "Use the operator's token." },
-  AUTH_REQUIRED: { exit: 1, http: 401, says: "A token is needed.", fix: "Send Authorization: Bearer TOKEN." },
+  AUTH_REQUIRED: {
+    exit: 1,
+    http: 401,
+    says: "A token is needed.",
+    fix: "Send Authorization: Bearer TOKEN; the address printed at the start ends in it.",
+  },
   HOST_REFUSED: {
     exit: 1,
     http: 403,

@@ -1,0 +1,149 @@
+// Guards: nobody acts in the user's name through a server, least of all an agent that works somewhere else.
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { runStudio } from "../../src/surfaces/http/studio.ts";
+import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { BIN, makeFolder } from "../support/cli.ts";
+
+const TOKEN = "harbour-token-of-the-owner";
+
+function makeSample(): AgentRepo {
+  const repo = makeAgentRepo();
+  repo.write("lamp.txt", "off\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  return repo;
+}
+
+/** Starts a server as people do; the first line it prints is its address. */
+async function start(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
+  const child: ChildProcess = spawn(process.execPath, [BIN, ...args, "--port", "0"], { cwd, env });
+  onTestFinished(async () => {
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGTERM");
+    await ended;
+  });
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout!.once("data", (line: Buffer) => resolve(line.toString().trim()));
+    child.once("exit", (code) => reject(new Error(`${args.join(" ")} ended with ${code}`)));
+  });
+  return { address, cmdline: readFileSync(`/proc/${child.pid}/cmdline`, "latin1") };
+}
+
+/** Tries every way in it can think of, with what it finds on the machine, and writes down what it was told. */
+const INTRUDER = `
+const { readdirSync, readFileSync, writeFileSync } = require("node:fs");
+const [base, run] = process.argv.slice(1);
+const read = (file) => { try { return readFileSync(file, "latin1"); } catch { return ""; } };
+const found = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))
+  .flatMap((pid) => [...read("/proc/" + pid + "/cmdline").matchAll(/--token[=\\0]([^\\0 ]+)/g)].map(([, token]) => token));
+const ways = [
+  ["/api/operations/workflow.advance", { run }],
+  ["/api/operations/workflow.rollback", { run }],
+  ["/api/operations/workflow.list", {}],
+  ["/api/worlds", { title: "Mine" }],
+  ["/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }],
+];
+(async () => {
+  const seen = [];
+  for (const token of [undefined, "", "guess", process.env.VERBATIM_MCP_TOKEN, ...found]) {
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    if (token !== undefined) headers.authorization = "Bearer " + token;
+    for (const [path, body] of ways) {
+      const response = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
+      seen.push(response.status);
+    }
+  }
+  writeFileSync("seen.json", JSON.stringify(seen));
+})();
+`;
+
+describe("an agent in one repository", () => {
+  it("lands nothing in another one through the server that runs there", async () => {
+    const [mine, other] = [makeSample(), makeSample()];
+    const { summary } = await other.agent(["--no-verify"], ["sh", "-c", "echo on > lamp.txt"]);
+    expect(summary.outcome).toBe("verified");
+    const { address } = await start(["studio", "--no-web", "--token", TOKEN], other.root, other.env);
+    const url = address.slice(0, address.indexOf("/#k="));
+    const script = [process.execPath, "-e", INTRUDER, url, summary.run_id];
+    const intruder = await mine.agent(["--no-verify", "--apply", "auto"], script);
+    expect(intruder.summary.outcome).toBe("applied");
+    const seen = JSON.parse(readFileSync(join(mine.root, "seen.json"), "utf8")) as number[];
+    expect(seen.length).toBeGreaterThanOrEqual(20);
+    expect(new Set(seen)).toEqual(new Set([401]));
+    expect(readFileSync(join(other.root, "lamp.txt"), "utf8")).toBe("off\n");
+    expect(other.git("status", "--short")).toBe("");
+
+    // What was refused is what lands it in the hands of the owner.
+    const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
+    const body = JSON.stringify({ run: summary.run_id });
+    const landed = await fetch(`${url}/api/operations/workflow.advance`, { method: "POST", headers, body });
+    expect([landed.status, readFileSync(join(other.root, "lamp.txt"), "utf8")]).toEqual([200, "on\n"]);
+  }, 60_000);
+});
+
+describe("a token given as an argument", () => {
+  it("is in the printed address, and no longer in the arguments that everybody can read", async () => {
+    const folder = makeFolder();
+    const env = { PATH: process.env["PATH"] ?? "", HOME: folder };
+    const started = await Promise.all([
+      start(["studio", "--no-web", "--token", TOKEN], folder, env),
+      start(["mcp", "--http", `--token=${TOKEN}`], folder, env),
+    ]);
+    for (const { address, cmdline } of started) {
+      expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/(mcp)?#k=harbour-token-of-the-owner$/);
+      expect(cmdline).toMatch(/^verbatim (studio|mcp) /);
+      expect(cmdline).not.toContain(TOKEN);
+      expect((await fetch(address, { method: "POST" })).status).toBe(address.includes("/mcp") ? 401 : 404);
+    }
+  }, 30_000);
+});
+
+describe("starting a server", () => {
+  const run = async (folder: string, ...argv: string[]) => {
+    const said = { stdout: "", stderr: "" };
+    const stop = new AbortController();
+    const write = (stream: "stdout" | "stderr") => ({
+      write(text: string) {
+        said[stream] += text;
+        if (stream === "stdout") stop.abort();
+      },
+    });
+    const exit = await runStudio({
+      argv: ["--port", "0", ...argv],
+      cwd: folder,
+      env: { HOME: folder },
+      platform: process.platform,
+      version: "0.0.0",
+      stdout: write("stdout"),
+      stderr: write("stderr"),
+      signal: stop.signal,
+    });
+    return { exit, ...said };
+  };
+
+  it("makes a new token each time, unless one is given or refused", async () => {
+    const folder = makeFolder();
+    const [one, two] = [await run(folder), await run(folder)];
+    expect(one.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#k=vo_[0-9a-f]{48}\n$/);
+    expect(two.stdout.split("#k=")[1]).not.toBe(one.stdout.split("#k=")[1]);
+    expect(one.stderr).toContain("Authorization: Bearer");
+    writeFileSync(join(folder, "token"), `${TOKEN}\nnot this\n`);
+    expect((await run(folder, "--token-file", join(folder, "token"))).stdout).toContain(`/#k=${TOKEN}\n`);
+    const open = await run(folder, "--no-token");
+    expect([open.stdout, open.stderr]).toEqual([
+      expect.stringMatching(/:\d+\/\n$/),
+      expect.stringContaining("act as you"),
+    ]);
+  });
+
+  it("refuses to be open to everybody anywhere but on loopback", async () => {
+    const folder = makeFolder();
+    const refused = await run(folder, "--no-token", "--host", "0.0.0.0");
+    expect([refused.exit, refused.stdout, refused.stderr]).toEqual([2, "", expect.stringContaining("error[USAGE]")]);
+    expect((await run(folder, "--no-token", "--token", "x")).exit).toBe(2);
+    expect((await run(folder, "--token-file", join(folder, "nowhere"))).exit).toBe(2);
+  });
+});
