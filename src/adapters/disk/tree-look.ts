@@ -141,7 +141,7 @@ export class Look implements TreeLook {
     const all = files as Record<TextName, OpenedFile>;
     const text = (name: TextName) => Buffer.from(all[name].read()).toString("latin1").slice(0, -1);
     return {
-      ...(facts as Pick<KeptTree, "state" | "ignored" | "head">),
+      ...(facts as Pick<KeptTree, "state" | "ignored">),
       files: all,
       get trees() {
         return text("trees");

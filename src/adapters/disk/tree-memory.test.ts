@@ -34,7 +34,6 @@ const KEPT: KeptTree = {
   inputs: "{}",
   state: { exists: true, content_root: "c", tree_root: "t", entries: 1, bytes: 2 },
   ignored: ["build/"],
-  head: null,
 };
 
 /** From how many entries on a tree is compared with help: of a process where a file holds its table, else of a thread. */
@@ -75,8 +74,8 @@ const silent = () => undefined;
 /** What was kept, without the files it lies in. */
 function textsOf(kept: KeptTree | null): KeptTree | null {
   if (kept === null) return null;
-  const { trees, manifests, inputs, state, ignored, head } = kept;
-  return { trees, manifests, inputs, state, ignored, head };
+  const { trees, manifests, inputs, state, ignored } = kept;
+  return { trees, manifests, inputs, state, ignored };
 }
 
 /** Looks once, keeps something, and forgets the look. */

@@ -34,7 +34,12 @@ export const agentSummary = z.strictObject({
     argv: z.array(z.string()),
     exit_code: z.int().nullable(),
     duration_ms: z.int(),
-    commits: z.int().describe("Commits the agent made in its private copy of the repository; they are gone."),
+    commits: z
+      .int()
+      .nullable()
+      .describe(
+        "Commits the agent made in its private copy of the repository, which are gone; null: too many to count.",
+      ),
     stdout: z.string().describe("File with what the agent printed."),
     stderr: z.string(),
   }),

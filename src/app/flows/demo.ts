@@ -92,7 +92,7 @@ function tellAgent({ agent, changes }: AgentSummary): Step {
     lines: [
       "it mends src/tide.mjs, and reaches for keys/, which is forbidden",
       complaint === undefined ? "its new key stayed in its own copy" : `blocked  ${shorten(complaint)}`,
-      `captured ${paths.join(", ")}: +${changes.added_lines} -${changes.deleted_lines}, ${agent.commits} commit of its own dropped`,
+      `captured ${paths.join(", ")}: +${changes.added_lines} -${changes.deleted_lines}, ${agent.commits ?? 0} commit of its own dropped`,
     ],
     ok: agent.exit_code === 0 && paths.join() === "src/tide.mjs",
   };

@@ -160,10 +160,11 @@ export interface RunRecords {
 export interface TreeIgnores {
   /** Ignored paths of a root: files, and folders with a slash at the end. */
   ignored(root: string): Promise<readonly string[] | null>;
-  /** The commit HEAD names, or null. */
-  head(root: string): Promise<string | null>;
-  /** How many commits a repository has after one, in any branch. */
-  countCommits(root: string, after: string | null): Promise<number>;
+  /**
+   * How many commits somebody made in a copy of a repository; null when there are too many to count. No program runs on
+   * what lies in the copy.
+   */
+  countCommits(view: string, real: string): number | null;
 }
 
 /** A text that lies ready as a file, whole and durable, with a line feed at its end. */
@@ -179,9 +180,8 @@ export interface ReadyFile {
 
 /** What was made of a tree, kept with its stats, and what it depends on. */
 export interface KeptTree extends TreeTexts {
-  /** Paths git ignores, and the commit HEAD names. */
+  /** Paths git ignores. */
   readonly ignored: readonly string[];
-  readonly head: string | null;
 }
 
 export interface LookOptions {

@@ -24,8 +24,8 @@ export interface ViewChanges extends DomainDiff {
   readonly ignored: number;
   /** Paths somebody else changed in the real tree meanwhile. */
   readonly concurrent: readonly string[];
-  /** Commits the command made in its private repository. */
-  readonly commits: number;
+  /** Commits the command made in its private repository; null when there are too many to count. */
+  readonly commits: number | null;
 }
 
 type ViewLaunch = Pick<LaunchRequest, "layers" | "writable" | "holes" | "keeps" | "visible" | "cwd">;
@@ -49,7 +49,6 @@ export class ViewRun {
   readonly #guard: GuardName;
   readonly #holes: readonly string[];
   #ignored: readonly string[] = [];
-  #head: string | null = null;
   #tree: Tree = new Map();
   #after: FingerprintScan | null = null;
   #look: TreeLook | null = null;
@@ -106,16 +105,14 @@ export class ViewRun {
     const kept = this.#look?.recall(key) ?? null;
     if (kept !== null) {
       this.#ignored = kept.ignored;
-      this.#head = kept.head;
       this.#tree = recallTree(kept);
       this.#look?.keep(key, kept);
       return new Map([[".", this.#tree]]);
     }
     if (this.#request.view?.hash_all !== true) this.#ignored = (await git.ignored(root)) ?? [];
-    this.#head = await git.head(root);
     this.#tree = await this.#read();
     if (this.#look !== null) {
-      const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored, head: this.#head };
+      const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored };
       keepTexts(this.#tree, this.#look.keep(key, made));
     }
     return new Map([[".", this.#tree]]);
@@ -232,7 +229,7 @@ export class ViewRun {
     await this.#keepContents(merged, [...added, ...[...changed].map(([path, one]) => [path, one.after] as const)]);
     // An overlay whose upper side has no `.git` is a repository nobody wrote to.
     const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
-    const commits = hasCommits ? await git.countCommits(merged, this.#head) : 0;
+    const commits = hasCommits ? git.countCommits(merged, root) : 0;
     this.changes = { added, removed, changed, refused, ignored, concurrent: this.#concurrent, commits };
     record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
   }

@@ -15,7 +15,7 @@ export interface AgentView {
     readonly argv: readonly string[];
     readonly exit_code: number | null;
     readonly duration_ms: number;
-    readonly commits: number;
+    readonly commits: number | null;
   };
   readonly proof: {
     readonly catalytic_run: string;
@@ -103,7 +103,8 @@ function field(io: Io, name: string, text: string, mark = " "): void {
 function formatAgent({ agent }: AgentView): string {
   const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
   const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
-  const commits = agent.commits > 0 ? `, ${count(agent.commits, "commit")} of its own` : "";
+  const own = agent.commits === null ? "too many commits to count" : count(agent.commits, "commit");
+  const commits = agent.commits === 0 ? "" : `, ${own} of its own`;
   return `${short}  (exit ${agent.exit_code ?? "none"}, ${seconds(agent.duration_ms)}${commits})`;
 }
 
