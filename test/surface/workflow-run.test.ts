@@ -133,6 +133,17 @@ describe("the gate inside a run", () => {
     expect(events(dir).filter(({ event }) => event === "PATCH_REJECTED")).toHaveLength(1);
   });
 
+  it("accepts a hunk that repeats its text, and rejects it in the run because nothing changes", async () => {
+    const repository = make();
+    const patch = greetPatch('export const greet = (name) => "Hello " + name;');
+    expect(await repository.call("patch-check", { patch })).toMatchObject({ result: { verdict: "accept" } });
+    const dir = await repository.plan("same");
+    await repository.submit("diff.patch", patch, "same");
+    expect(await repository.call("advance", { run: "same" })).toMatchObject({ code: "PATCH_REJECTED" });
+    const record = JSON.parse(readFileSync(join(dir, "artifacts/patch_gate.json"), "utf8"));
+    expect(record.result).toMatchObject({ code: "PATCH_GIT_MISMATCH", rule: "changed_paths" });
+  });
+
   it("stops on a scope violation when the plan says so, and touches nothing", async () => {
     const repository = make();
     const before = repository.manifest();

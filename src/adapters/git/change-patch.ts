@@ -108,26 +108,10 @@ async function formatGroup(
     const write = ["write-tree", "--missing-ok"];
     const from = await requireGit({ cwd: root, args: write, env: await indexed("before", before) });
     const args = [...DIFF, ...flags, from.toString("utf8").trim(), "--"];
-    return dropTabs(await requireGit({ cwd: root, args, env: { ...env, ...(await indexed("after", after)) } }));
+    return await requireGit({ cwd: root, args, env: { ...env, ...(await indexed("after", after)) } });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/**
- * git ends a name that holds a space with a TAB, also when it is in quotes, where the gate wants nothing after them.
- * Only header lines are touched: no line of a hunk begins a section.
- */
-function dropTabs(patch: Buffer): Buffer {
-  if (!patch.includes('"\t\n')) return patch;
-  let isHeader = false;
-  const lines = patch.toString("latin1").split("\n");
-  const plain = lines.map((line) => {
-    if (line.startsWith("diff --git ")) isHeader = true;
-    else if (line.startsWith("@@ ")) isHeader = false;
-    return isHeader && /^(?:---|\+\+\+) ".*"\t$/.test(line) ? line.slice(0, -1) : line;
-  });
-  return Buffer.from(plain.join("\n"), "latin1");
 }
 
 /** Mode and object of every file and link of a tree. */

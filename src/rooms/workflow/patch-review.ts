@@ -11,7 +11,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   prefix: "Names begin with exactly `a/` (old) and `b/` (new), as git diff writes them.",
   timestamp: "Nothing may follow a name.",
   bad_quote:
-    "A name with special characters stands in double quotes as git writes it, and nothing follows them, not even a TAB.",
+    "A name with special characters stands in double quotes as git writes it; only one TAB may follow them, after `---` and `+++`.",
   bad_header: "The line reads `diff --git a/NAME b/NAME`.",
   header_mismatch: "Both names of `diff --git` are those of the lines below it.",
   name_mismatch: "The names after `---` and `+++` are those of the `diff --git` line.",

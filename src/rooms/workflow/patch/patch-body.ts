@@ -1,4 +1,3 @@
-import type { PatchLines } from "./patch-lines.ts";
 import type { HeaderNames, PatchOperation } from "./patch-section.ts";
 import { refuseParse } from "./rejection.ts";
 
@@ -12,25 +11,6 @@ export interface Body {
   readonly hunks: readonly { readonly oldCount: number; readonly newCount: number }[];
   readonly added: number;
   readonly deleted: number;
-  /** Whether some hunk leaves another text than it found. */
-  readonly differs: boolean;
-}
-
-/** Whether the lines a hunk removes are not just the lines it adds. */
-export function changesText(lines: PatchLines, from: number, to: number): boolean {
-  const sides: [string[], string[]] = [[], []];
-  for (let at = from; at < to; at++) {
-    const text = lines.text(at);
-    if (text.startsWith("\\")) {
-      for (const side of lines.first(at - 1) === 0x2d ? [0] : lines.first(at - 1) === 0x2b ? [1] : [0, 1]) {
-        sides[side]!.push("no newline");
-      }
-    } else {
-      if (!text.startsWith("+")) sides[0].push(` ${text.slice(1)}`);
-      if (!text.startsWith("-")) sides[1].push(` ${text.slice(1)}`);
-    }
-  }
-  return sides[0].join("\n") !== sides[1].join("\n");
 }
 
 /** /dev/null stands exactly where a file is made or goes away. */

@@ -68,7 +68,6 @@ describe("names that git would act on", () => {
     ],
     ["the same path in another composition", section("src/\u00e9") + section("src/e\u0301"), rule("duplicate_path", 7)],
     ["a prefix that is not exactly a/", section("src/x").replace("--- a/", "--- c/"), rule("prefix", 2)],
-    ["lines that are only repeated", section("src/x").replace("+b", "+a"), rule("no_change", 1)],
     [
       "a mode that does not change",
       "diff --git a/src/x b/src/x\nold mode 100644\nnew mode 100644\n",
@@ -119,6 +118,24 @@ describe("names that git would act on", () => {
   it("reads a name with a space, with or without the TAB that git writes", () => {
     const patch = section("src/a b/c").replace("--- a/src/a b/c", "--- a/src/a b/c\t");
     expect(judge(patch)).toMatchObject({ verdict: "accept", changed_paths: ["src/a b/c"] });
+  });
+
+  it("reads a quoted name with a space, with or without the TAB that git writes", () => {
+    const name = '"a/src/\\303\\251 x"';
+    const plain = section("src/\u00e9 x")
+      .replaceAll("a/src/\u00e9 x", name)
+      .replaceAll("b/src/\u00e9 x", name.replace("a/", "b/"));
+    const tabs = plain.replace(/^((?:---|\+\+\+) .*)$/gm, "$1\t");
+    for (const patch of [plain, tabs]) {
+      expect(judge(patch)).toMatchObject({ verdict: "accept", changed_paths: ["src/\u00e9 x"] });
+    }
+    expect(judge(tabs.replace("\t\n", "\t\t\n"))).toMatchObject(rule("bad_quote", 2));
+    expect(judge(tabs.replace("\t\n", "\t2026-01-01\n"))).toMatchObject(rule("bad_quote", 2));
+  });
+
+  it("takes a hunk that removes and adds the same text for what it is: a hunk", () => {
+    const patch = section("src/x").replace("+b", "+a");
+    expect(judge(patch)).toMatchObject({ verdict: "accept", changed_paths: ["src/x"], added_lines: 1 });
   });
 
   it("splits a quoted and an unquoted name", () => {

@@ -41,7 +41,8 @@ export function readQuoted(text: string, start: number): { readonly name: string
 /** The name of a `---` or `+++` line without its prefix; null for /dev/null. */
 export function readBodyName(text: string, prefix: "a/" | "b/", line: number, platform: Platform): string | null {
   if (text === "/dev/null") return null;
-  const name = text.startsWith('"') ? readWholeQuoted(text, line) : readUnquoted(text, line);
+  // git ends a name that holds a space with a TAB, in quotes or not.
+  const name = text.startsWith('"') ? readWholeQuoted(text.replace(/\t$/, ""), line) : readUnquoted(text, line);
   return toPath(dropPrefix(name, prefix, line), line, platform);
 }
 

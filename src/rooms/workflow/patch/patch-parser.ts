@@ -1,5 +1,5 @@
 import { foldPath } from "../artifacts/scope.ts";
-import { type Body, changesText, checkBody, checkDevNull } from "./patch-body.ts";
+import { type Body, checkBody, checkDevNull } from "./patch-body.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { type Platform, readBodyName } from "./patch-names.ts";
 import {
@@ -109,16 +109,14 @@ class SectionParser {
     const newLine = this.end + 1;
     const next = this.#name("+++ ", "b/");
     const hunks: { oldCount: number; newCount: number }[] = [];
-    let [added, deleted, differs] = [0, 0, false];
+    let [added, deleted] = [0, 0];
     do {
-      const first = this.end + 1;
       const hunk = this.#hunk();
       hunks.push(hunk);
       added += hunk.added;
       deleted += hunk.deleted;
-      differs ||= hunk.added !== hunk.deleted || changesText(this.#lines, first, this.end);
     } while (this.#lines.startsWith(this.end, "@@"));
-    return { old, new: next, oldLine, newLine, hunks, added, deleted, differs };
+    return { old, new: next, oldLine, newLine, hunks, added, deleted };
   }
 
   #name(mark: string, prefix: "a/" | "b/"): string | null {
@@ -191,7 +189,7 @@ class SectionParser {
     if (known !== null && known.old === known.new) refuseParse("no_change", line);
     const names = readHeaderOperands(operands, line, known, body !== null, this.#platform);
     if (body !== null) checkBody(body, names, operation, line);
-    if (body?.differs !== true && operation === "modify" && oldMode === null) refuseParse("no_change", line);
+    if (body === null && operation === "modify" && oldMode === null) refuseParse("no_change", line);
     return {
       operation,
       old_path: names.old,
