@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { errnoCode, toDiskError } from "../adapters/disk/errors.ts";
+import { findGitPlace } from "../adapters/git/top-level.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 
 export const CONFIG_FILE = "verbatim.config.json";
@@ -10,6 +11,8 @@ const STATE_FOLDER = ".verbatim";
 /** A root folder and the places below it. Nothing is created until something must be written. */
 export interface Workspace {
   readonly root: string;
+  /** Top folder of the git work tree around it, or null. */
+  readonly workTree: string | null;
   /** Whether the folder was set up before: it has a configuration or a state folder. */
   readonly known: boolean;
   readonly config: string;
@@ -19,19 +22,24 @@ export interface Workspace {
   readonly blobs: string;
 }
 
-/** Finds the root like git does: nearest parent with our file or folder, else the git top level, else the folder itself. */
+/**
+ * The workspace of a folder. Inside a git repository its top level ends the search: nearest folder up to it with our
+ * file or folder, else the top level. Elsewhere: nearest parent with one of the two, else the folder itself.
+ */
 export function findWorkspace(start: string): Workspace {
   const from = toFolder(start);
-  const own = findUp(from, (folder) => existsSync(join(folder, CONFIG_FILE)) || existsSync(join(folder, STATE_FOLDER)));
-  const root = own ?? findUp(from, (folder) => existsSync(join(folder, ".git"))) ?? from;
-  return toWorkspace(root, own !== null);
+  const git = findGitPlace(from);
+  const own = findUp(from, git?.top ?? null);
+  return toWorkspace(own ?? git?.top ?? from, own !== null, git === null || git.isBare ? null : git.top);
 }
 
-function toWorkspace(root: string, known: boolean): Workspace {
+/** The places of a workspace at a root that is known. */
+export function toWorkspace(root: string, known: boolean, workTree: string | null): Workspace {
   const folder = join(root, STATE_FOLDER);
   const state = join(folder, "state");
   return {
     root,
+    workTree,
     known,
     config: join(root, CONFIG_FILE),
     folder,
@@ -68,10 +76,11 @@ function isAbsence(thrown: unknown): boolean {
   return errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ENOTDIR";
 }
 
-function findUp(start: string, isThere: (folder: string) => boolean): string | null {
+/** The nearest folder with our file or folder, not above `last`. */
+function findUp(start: string, last: string | null): string | null {
   for (let folder = start; ; folder = dirname(folder)) {
-    if (isThere(folder)) return folder;
-    if (folder === dirname(folder)) return null;
+    if (existsSync(join(folder, CONFIG_FILE)) || existsSync(join(folder, STATE_FOLDER))) return folder;
+    if (folder === last || folder === dirname(folder)) return null;
   }
 }
 
@@ -141,6 +150,16 @@ export function userFolders(
     config: toXdg(env["XDG_CONFIG_HOME"]) ?? fallback?.config ?? join(home, ".config", "verbatim"),
     state: toXdg(env["XDG_STATE_HOME"]) ?? fallback?.state ?? join(home, ".local", "state", "verbatim"),
   };
+}
+
+/** Where workflow runs lie. An empty variable is how people unset one. */
+export function findRunsRoot(
+  { env, platform }: { readonly env: NodeJS.ProcessEnv; readonly platform: NodeJS.Platform },
+  configured: string | null,
+): string {
+  const given = env["VERBATIM_RUNS_ROOT"];
+  if (given !== undefined && given !== "") return resolve(given);
+  return resolve(configured ?? join(userFolders(env, platform).state, "runs"));
 }
 
 // The XDG base directory rules: an empty or relative value counts as unset.

@@ -44,7 +44,7 @@ describe("a killed run", () => {
     const candidates = state.candidates.map((one: object) => ({ ...one, state: "verified" }));
     const in_progress = { step: "apply", iteration: 1, started_at: state.updated_at };
     const torn = { ...state, status: "running", stop_reason: null, candidates, in_progress };
-    repository.file("runs/sample/half/RUN.json", JSON.stringify(torn, null, 2));
+    repository.runFile("half", "RUN.json", JSON.stringify(torn, null, 2));
     repository.write("src/greet.js", "half of a fi");
     expect(await repository.call("advance", { run: "half" })).toMatchObject({ status: "pass" });
     expect(repository.read("src/greet.js")).toContain("Hello, ");
@@ -56,7 +56,7 @@ describe("a killed run", () => {
     const created = await repository.call("new", { goal: "g", run_id: "torn" });
     const dir = String(created["run_dir"]);
     const log = readFileSync(join(dir, "events.jsonl"), "utf8");
-    repository.file("runs/sample/torn/events.jsonl", `${log}{"ts":"2026`);
+    repository.runFile("torn", "events.jsonl", `${log}{"ts":"2026`);
     expect(await repository.call("validate", { target: join(dir, "events.jsonl") })).toMatchObject({ ok: true });
     await repository.call("advance", { run: "torn" });
     expect(readFileSync(join(dir, "events.jsonl"), "utf8")).toContain("EVENTS_TAIL_REPAIRED");
@@ -69,10 +69,10 @@ describe("a killed run", () => {
     const created = await repository.call("new", { goal: "g", run_id: "lock" });
     const lock = join(String(created["run_dir"]), "run.lock");
     const owner = (pid: number) => `${JSON.stringify({ pid, host: hostname(), command: "x", started_at: "t" })}\n`;
-    repository.file("runs/sample/lock/run.lock", owner(2 ** 22 + 1));
+    repository.runFile("lock", "run.lock", owner(2 ** 22 + 1));
     expect(await repository.call("advance", { run: "lock" })).toMatchObject({ state: "blocked" });
     expect(existsSync(lock)).toBe(false);
-    repository.file("runs/sample/lock/run.lock", owner(process.pid));
+    repository.runFile("lock", "run.lock", owner(process.pid));
     await expect(repository.call("advance", { run: "lock" })).rejects.toMatchObject({ code: "RUN_LOCKED" });
     expect(await repository.call("advance", { run: "lock", steal_lock: true })).toMatchObject({ state: "blocked" });
   });

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -129,6 +130,12 @@ export class SampleRepository {
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, text);
     return place;
+  }
+
+  /** Writes a file of a run, whatever the folder of this repository is called among the runs. */
+  runFile(run: string, name: string, text: string): string {
+    const folder = readdirSync(this.runs).find((one) => existsSync(join(this.runs, one, run)));
+    return this.file(join("runs", folder ?? "", run, name), text);
   }
 
   get app(): App {

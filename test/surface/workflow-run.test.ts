@@ -110,7 +110,7 @@ describe("a complete run", () => {
     const repository = make();
     const dir = await repository.plan("log");
     const text = readFileSync(join(dir, "events.jsonl"), "utf8");
-    repository.file("runs/sample/log/events.jsonl", text.replace("RUN_CREATED", "RUN_INVENTED"));
+    repository.runFile("log", "events.jsonl", text.replace("RUN_CREATED", "RUN_INVENTED"));
     const result = await repository.call("validate", { target: "log" });
     expect(result["ok"]).toBe(false);
     expect(JSON.stringify(result)).toContain("EVENTS_LEDGER_MISMATCH");
@@ -391,7 +391,7 @@ describe("run names and places", () => {
   it("says where RUN.json is broken and leaves everything else alone", async () => {
     const repository = make();
     await repository.call("new", { goal: "g", run_id: "broken" });
-    repository.file("runs/sample/broken/RUN.json", '{"schema_version":\n  oops');
+    repository.runFile("broken", "RUN.json", '{"schema_version":\n  oops');
     await expect(repository.call("status", { run: "broken" })).rejects.toMatchObject({
       code: "RUN_CORRUPT",
       where: expect.stringContaining("RUN.json:2"),
@@ -422,8 +422,8 @@ describe("submitting", () => {
     const wider = makeDraft({ Status: "SIGNED", "Scope-Allow": "src/, docs/" });
     const differs = { code: "PLAN_DIFFERS_FROM_DRAFT", file: "artifacts/PLAN.md", line: 2 };
     expect(await repository.submit("PLAN.md", wider, "signed")).toMatchObject({ ok: false, errors: [differs] });
-    repository.file("runs/sample/signed/artifacts/PLAN.md", wider);
-    repository.file("runs/sample/signed/artifacts/REASONS.md", "- R001 and R777\n");
+    repository.runFile("signed", "artifacts/PLAN.md", wider);
+    repository.runFile("signed", "artifacts/REASONS.md", "- R001 and R777\n");
     const { results } = (await repository.call("validate", { target: "signed" })) as {
       results: { errors: object[] }[];
     };

@@ -11,23 +11,108 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { VerbatimError } from "../../core/errors/index.ts";
-import type { RunFolder, RunFolders } from "../../rooms/workflow/ports.ts";
+import { isJsonObject, parseJson } from "../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { RepoIdentity, RepoIdentityPort, RunFolder, RunFolders, RunOwner } from "../../rooms/workflow/ports.ts";
 import { appendDurably, syncFolder, writeAllDurably, writeDurably } from "./durable-write.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
 import { lockRun } from "./run-lock.ts";
 
-/** The run directories of one repository below `<runs_root>/<slug>`. */
-export function createRunFolders(root: string, repoRoot: string): RunFolders {
+export interface RunPlaces {
+  readonly runsRoot: string;
+  /** What the repository is called there. */
+  readonly slug: string;
+  readonly repoRoot: string;
+  readonly identity: RepoIdentityPort;
+}
+
+/**
+ * The run directories of one repository: `<slug>-<first 8 of its id>` whatever the slug was when a run was made, and
+ * those of the first generation in `<slug>`, which name their repository only by its root.
+ */
+export function createRunFolders(places: RunPlaces): RunFolders {
+  const { runsRoot, slug, repoRoot, identity } = places;
+  const isOwn = (run: RunOwner) => belongs(run, places, identity.current());
+  const open = (id: string): RunFolder | null => {
+    const me = identity.current();
+    for (const root of listRoots(places, me)) {
+      // A link in place of a run could lead anywhere.
+      const folder = look(join(root, id))?.isDirectory() === true ? openFolder(join(root, id)) : null;
+      if (folder !== null && isListed(folder.dir, places, me)) return folder;
+    }
+    return null;
+  };
   return {
-    root,
-    ids: () => listFolders(root).filter((id) => existsSync(join(root, id, "RUN.json"))),
-    // A link in place of a run could lead anywhere.
-    open: (id) => (look(join(root, id))?.isDirectory() === true ? openFolder(join(root, id)) : null),
+    ids: () => {
+      const me = identity.current();
+      const found = listRoots(places, me).flatMap((root) =>
+        listFolders(root).filter((id) => existsSync(join(root, id, RUN)) && isListed(join(root, id), places, me)),
+      );
+      return [...new Set(found)];
+    },
+    open,
     openPath: (path) => openFolder(resolve(path)),
-    create: (id) => createFolder(join(root, id), repoRoot),
+    isOwn,
+    create: (id) => {
+      if (open(id) !== null) throw new VerbatimError("RUN_EXISTS", { where: open(id)!.dir });
+      return createFolder(join(runsRoot, nameOf(slug, identity.settle())), id, repoRoot);
+    },
     lock: lockRun,
   };
+}
+
+/**
+ * A run by its id and the root it recorded, for where the identity of the repository is hidden: inside the view of an
+ * agent. Good enough to judge a hook call by, not to change anything.
+ */
+export function findRunByRoot(places: Omit<RunPlaces, "identity">, id: string): string | null {
+  const { runsRoot, slug, repoRoot } = places;
+  const names = listFolders(runsRoot).filter((name) => name === slug || name.slice(0, -9) === slug);
+  const dirs = names.map((name) => join(runsRoot, name, id));
+  return dirs.find((dir) => readOwner(join(dir, RUN))?.repo_root === repoRoot) ?? null;
+}
+
+const RUN = "RUN.json";
+
+function nameOf(slug: string, { repo_id }: RepoIdentity): string {
+  return `${slug}-${repo_id.slice(0, 8)}`;
+}
+
+/** The folders that may hold runs of this repository, the newest form first. */
+function listRoots({ runsRoot, slug }: RunPlaces, me: RepoIdentity | null): string[] {
+  const own = me === null ? [] : [nameOf(slug, me)];
+  const moved =
+    me === null ? [] : listFolders(runsRoot).filter((name) => name.endsWith(nameOf("", me)) && name !== own[0]);
+  return [...own, ...moved, slug].map((name) => join(runsRoot, name));
+}
+
+function belongs(run: RunOwner, { repoRoot, identity }: RunPlaces, me: RepoIdentity | null): boolean {
+  if (run.repo_id === undefined) return run.repo_root === repoRoot;
+  if (run.repo_id !== me?.repo_id) return false;
+  // Two clones of a repository that has our state committed begin with one id: the root of the run tells them apart.
+  return run.repo_root === repoRoot || !identity.livesAt(run.repo_id, run.repo_root, repoRoot);
+}
+
+/** Whether a directory is a run of this repository. One that says nothing is left to whoever reads it in full. */
+function isListed(dir: string, places: RunPlaces, me: RepoIdentity | null): boolean {
+  const owner = readOwner(join(dir, RUN));
+  if (owner === null) return dirname(dir) !== join(places.runsRoot, places.slug);
+  return belongs(owner, places, me);
+}
+
+function readOwner(place: string): RunOwner | null {
+  const bytes = readOrNull(place);
+  if (bytes === null) return null;
+  try {
+    const value = parseJson(bytes);
+    if (!isJsonObject(value)) return null;
+    const { repo_root, repo_id } = value;
+    if (typeof repo_root !== "string" || (repo_id !== undefined && typeof repo_id !== "string")) return null;
+    return { repo_root, repo_id };
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
 }
 
 function listFolders(root: string): string[] {
@@ -40,7 +125,7 @@ function listFolders(root: string): string[] {
 }
 
 function openFolder(dir: string): RunFolder | null {
-  return look(join(dir, "RUN.json"))?.isFile() === true ? toFolder(dir) : null;
+  return look(join(dir, RUN))?.isFile() === true ? toFolder(dir) : null;
 }
 
 /** What is at a place that somebody named, or null: a name below a file, too long or with NUL names nothing. */
@@ -57,7 +142,8 @@ function look(place: string): Stats | null {
   }
 }
 
-function createFolder(dir: string, repoRoot: string): RunFolder {
+function createFolder(root: string, id: string, repoRoot: string): RunFolder {
+  const dir = join(root, id);
   refuseNearRepo(dir, repoRoot);
   try {
     mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });

@@ -4,7 +4,7 @@ import { acquireLocks, releaseLocks } from "../../rooms/catalytic/locks.ts";
 import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
 import { advanceRun } from "../../rooms/workflow/run/advance.ts";
 import { abortRun } from "../../rooms/workflow/run/end-run.ts";
-import { findRun } from "../../rooms/workflow/run/find-run.ts";
+import { findRun, requireOwn } from "../../rooms/workflow/run/find-run.ts";
 import { Run } from "../../rooms/workflow/run/run.ts";
 import { withSession } from "../../rooms/workflow/run/session.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
@@ -39,6 +39,7 @@ export async function showAgentRun(
 export async function applyAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
   const ports = await workflowPorts(composition, "mutate");
   const run = findAgentRun(ports, name);
+  requireOwn(run);
   const summary = readSummary(run);
   if (summary.outcome !== "verified") {
     throw new VerbatimError("RUN_NOT_PASSED", {
@@ -84,6 +85,7 @@ function refuseConcurrent(summary: AgentSummary, run: Run): void {
 export async function discardAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
   const ports = await workflowPorts(composition, "mutate");
   const run = findAgentRun(ports, name);
+  requireOwn(run);
   await withSession(ports, run.folder, "agent discard", (session) => abortRun(session, "discarded by its owner"));
   return readSummary(Run.load(ports, run.folder));
 }

@@ -25,7 +25,7 @@ export interface ReceiptPlace {
 
 /** Records what a hook decided: in the ledger, or from inside a view in the spool that the agent flow collects. */
 export async function recordReceipt(place: ReceiptPlace, kind: string, body: JsonObject): Promise<void> {
-  const { run, env, clock } = place;
+  const { run, env, clock, workspace } = place;
   // The view has the ledger read-only; its receipts travel through the one folder that stays writable.
   if (run !== null && (env["VERBATIM_RUN_ID"] ?? "") !== "") {
     const folder = join(run.dir, HOOK_SPOOL);
@@ -36,6 +36,10 @@ export async function recordReceipt(place: ReceiptPlace, kind: string, body: Jso
     appendDurably(join(folder, HOOK_SPOOL_FILE), new TextEncoder().encode(`${line}\n`));
     return;
   }
+  // Outside a repository a hook judges and makes no workspace: there is no ledger to keep the receipt in.
+  const isKept =
+    workspace.workTree !== null || existsSync(workspace.state) || (env["VERBATIM_DATABASE_URL"] ?? "") !== "";
+  if (!isKept) return;
   const entry: NewEntry = { kind, actor: "hook", body };
   const store = await openLedger(place);
   try {

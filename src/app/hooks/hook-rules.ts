@@ -1,13 +1,16 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders.ts";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { PLAN_FILE, validatePlan } from "../../rooms/workflow/artifacts/plan.ts";
 import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
 import { isRunId } from "../../rooms/workflow/run-id.ts";
-import { createStateFolder, userFolders, type Workspace } from "../workspace.ts";
+import { createRepoIdentity } from "../repo-identity.ts";
+import { createStateFolder, findRunsRoot, type Workspace } from "../workspace.ts";
 
 /** Roots nobody may write through a hook, whatever is configured. */
 const ALWAYS_FORBIDDEN = [".git", ".verbatim", "verbatim.config.json"];
@@ -63,7 +66,8 @@ async function readConfig(workspace: Workspace): Promise<JsonObject> {
   if (!existsSync(mark)) {
     const { parseConfig } = await import("../config.ts");
     parseConfig(bytes);
-    if (existsSync(workspace.state) || createStateFolder(workspace)) markJudged(mark);
+    // A hook outside a repository makes no workspace.
+    if (existsSync(workspace.state) || (workspace.workTree !== null && createStateFolder(workspace))) markJudged(mark);
   }
   return parseJson(bytes) as JsonObject;
 }
@@ -90,10 +94,9 @@ function readRun(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): HookRun {
-  const dir = isRunId(id) ? join(findRunsRoot(workspace, config, env, platform), id) : "";
-  const file = join(dir, "RUN.json");
-  if (dir === "" || !existsSync(file)) throw refuseRun(`there is no run ${JSON.stringify(id)} of this repository`);
-  const run = parseJson(readFileSync(file));
+  const dir = isRunId(id) ? findRunDir(workspace, config, id, env, platform) : null;
+  if (dir === null) throw refuseRun(`there is no run ${JSON.stringify(id)} of this repository`);
+  const run = parseJson(readFileSync(join(dir, "RUN.json")));
   if (!isJsonObject(run) || run["run_id"] !== id) throw refuseRun(`RUN.json of ${id} is not readable`);
   if (run["stop_reason"] !== null || run["status"] === "pass") throw refuseRun(`the run ${id} has ended`);
   const { value: plan } = validatePlan(readFileSync(join(dir, ...PLAN_FILE.split("/"))), {
@@ -113,21 +116,24 @@ function readRun(
   };
 }
 
-/** Where the workflow runs of a repository lie: the same order of places as the workflow room has. */
-function findRunsRoot(
+/** The directory of a run of this repository, or null. Inside the view of an agent the state folder is hidden. */
+function findRunDir(
   workspace: Workspace,
   config: JsonObject,
+  id: string,
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
-): string {
+): string | null {
   const part = config["workflow"];
   const configured = isJsonObject(part) ? part["runs_root"] : undefined;
-  const given = env["VERBATIM_RUNS_ROOT"] ?? (typeof configured === "string" ? configured : undefined);
-  const root = given !== undefined && given !== "" ? given : join(userFolders(env, platform).state, "runs");
-  return join(
-    root,
-    toRepoSlug(basename(workspace.root), (name) => nodeCrypto.sha256(name)),
-  );
+  const places = {
+    runsRoot: findRunsRoot({ env, platform }, typeof configured === "string" ? configured : null),
+    slug: toRepoSlug(basename(workspace.root), (name) => nodeCrypto.sha256(name)),
+    repoRoot: workspace.root,
+  };
+  if ((env["VERBATIM_RUN_ID"] ?? "") !== "") return findRunByRoot(places, id);
+  const identity = createRepoIdentity(workspace, { bytes: (count) => randomBytes(count) });
+  return createRunFolders({ ...places, identity }).open(id)?.dir ?? null;
 }
 
 function requireTexts(value: JsonValue | undefined, id: string): string[] {

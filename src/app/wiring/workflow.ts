@@ -21,6 +21,8 @@ import type { Composition } from "../compose.ts";
 import { admitOutput } from "../current-call.ts";
 import { createIsolations } from "../gate-isolation.ts";
 import type { Wiring } from "../operations.ts";
+import { createRepoIdentity } from "../repo-identity.ts";
+import { findRunsRoot } from "../workspace.ts";
 
 export const wiring: Wiring = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
 
@@ -39,15 +41,22 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
   const { workflow, agent } = composition.config();
   const name = basename(root);
   const slug = toRepoSlug(name, (text) => composition.crypto.sha256(text));
-  const runsRoot =
-    composition.env["VERBATIM_RUNS_ROOT"] ?? workflow.runs_root ?? resolve(composition.userState, "runs");
-  const runs = createRunFolders(resolve(runsRoot, slug), root);
+  const identity = createRepoIdentity(composition.workspace, composition.random, (folder) =>
+    composition.notify(`created ${folder}`),
+  );
+  const runs = createRunFolders({
+    runsRoot: findRunsRoot(composition, workflow.runs_root),
+    slug,
+    repoRoot: root,
+    identity,
+  });
   const { crypto, clock, random, progress, interrupts, files, env, actor } = composition;
   return {
     config: workflow,
     agentPolicy: agent.patch,
     repoRoot: root,
     repoName: name,
+    identity,
     platform: composition.platform === "win32" ? "windows" : "posix",
     git: createGitWork(root, composition.config().catalytic.runs_root),
     checkerOf: (folder) => createPatchChecker(placeOf(composition, folder)),

@@ -10,7 +10,7 @@ import { NEW } from "./operations-new.ts";
 import { findingSchema, stepSchema } from "./outputs.ts";
 import { advanceRun } from "./run/advance.ts";
 import { abortRun, rollBackRun } from "./run/end-run.ts";
-import { findRun } from "./run/find-run.ts";
+import { findOwnRun } from "./run/find-run.ts";
 import { dispatchOf } from "./run/prompts.ts";
 import { judgeInRun, MOST_ARTIFACT_BYTES, requireVerbatimPack, storeArtifact, toStoredBytes } from "./run/receive.ts";
 import { Run } from "./run/run.ts";
@@ -49,7 +49,7 @@ const ADVANCE = defineOperation({
   run: async (ports: WorkflowPorts, input) => {
     if (input.apply && input.no_apply)
       throw new VerbatimError("USAGE", { message: "--apply and --no-apply contradict each other" });
-    const { folder } = findRun(ports, input.run);
+    const { folder } = findOwnRun(ports, input.run);
     const options = {
       maxSteps: input.max_steps,
       apply: input.apply ? true : input.no_apply ? false : null,
@@ -108,7 +108,7 @@ async function submit(
   const { path } = kind;
   // With --from-draft the word after the artifact is the run.
   const [file, name] = input.from_draft && input.run === undefined ? [undefined, input.file] : [input.file, input.run];
-  const found = findRun(ports, name);
+  const found = findOwnRun(ports, name);
   const manualPack = path === CONTEXT_PACK_FILE && dispatchOf(found).providers.librarian === "manual_outbox";
   if (kind.submitter === null || (path === CONTEXT_PACK_FILE && !manualPack)) {
     throw new VerbatimError("ARTIFACT_NOT_SUBMITTABLE", {
@@ -175,7 +175,7 @@ const ABORT = defineOperation({
   }),
   output: z.strictObject({ run_id: z.string(), stop_reason: z.string() }),
   run: async (ports: WorkflowPorts, input) => {
-    const { folder } = findRun(ports, input.run);
+    const { folder } = findOwnRun(ports, input.run);
     await withSession(ports, folder, "workflow abort", (session) => abortRun(session, input.reason), input.steal_lock);
     return { run_id: folder.id, stop_reason: "aborted" };
   },
@@ -192,7 +192,7 @@ const ROLLBACK = defineOperation({
     paths: z.array(z.string()).describe("restored paths"),
   }),
   run: async (ports: WorkflowPorts, input) => {
-    const { folder } = findRun(ports, input.run);
+    const { folder } = findOwnRun(ports, input.run);
     const paths = await withSession(ports, folder, "workflow rollback", rollBackRun, input.steal_lock);
     return { run_id: folder.id, stop_reason: "rolled_back", paths };
   },

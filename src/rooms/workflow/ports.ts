@@ -89,14 +89,40 @@ export interface RunLock {
   release(): void;
 }
 
+/** Who a repository is, apart from where it lies and what it is called. */
+export interface RepoIdentity {
+  /** 32 hex digits. */
+  readonly repo_id: string;
+  /** Real path of the workspace. */
+  readonly root: string;
+  /** The git folder that all its work trees share; null where there is none. */
+  readonly common_dir: string | null;
+}
+
+export interface RepoIdentityPort {
+  /** The identity, or null while the repository has none of its own. Writes nothing. REPO_ID_INVALID. */
+  current(): RepoIdentity | null;
+  /** The identity, made or brought up to date. REPO_ID_INVALID. */
+  settle(): RepoIdentity;
+  /** Whether a repository with this id is at a root that is not `here`. */
+  livesAt(repoId: string, root: string, here: string): boolean;
+}
+
+/** What RUN.json says about the repository of a run. A run of the first generation has no id. */
+export interface RunOwner {
+  readonly repo_root: string;
+  readonly repo_id?: string | undefined;
+}
+
 /** The run directories of one repository. */
 export interface RunFolders {
-  /** `<runs_root>/<repo_slug>` */
-  readonly root: string;
+  /** Runs of this repository, also those made before it was moved. */
   ids(): string[];
   open(id: string): RunFolder | null;
   /** The run of a directory anywhere on disk, or null. */
   openPath(path: string): RunFolder | null;
+  /** Whether a run belongs to this repository. */
+  isOwn(run: RunOwner): boolean;
   /** RUN_EXISTS, RUN_DIR_INSIDE_REPO. */
   create(id: string): RunFolder;
   /** Waits a moment, then RUN_LOCKED. A dead owner on this host is taken over. */

@@ -21,6 +21,11 @@ export const runSchema = z.strictObject({
   goal: z.string().min(1).max(4000),
   repo_slug: z.string().min(1),
   repo_root: z.string().min(1),
+  repo_id: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
+  common_dir: z.string().min(1).nullable().optional(),
   base_commit: objectId,
   base_tree: objectId,
   status: z.enum(["running", "blocked", "pass", "fail"]),

@@ -35,6 +35,9 @@ export interface RunState {
   readonly goal: string;
   readonly repo_slug: string;
   readonly repo_root: string;
+  /** Identity of the repository; absent in runs that were made before repositories had one. */
+  readonly repo_id?: string;
+  readonly common_dir?: string | null;
   readonly base_commit: string;
   readonly base_tree: string;
   readonly status: RunStatus;

@@ -10,6 +10,7 @@ import type {
   Isolations,
   PatchChecker,
   RepoFiles,
+  RepoIdentityPort,
   RepoReader,
   RunFolders,
   Zipper,
@@ -22,6 +23,7 @@ export interface WorkflowPorts {
   readonly agentPolicy: PatchPolicy;
   readonly repoRoot: string;
   readonly repoName: string;
+  readonly identity: RepoIdentityPort;
   readonly platform: Platform;
   readonly git: GitWork;
   /** The gate of another repository, for `patch check --repo`. */

@@ -18,6 +18,18 @@ export const WORKFLOW_CODES = {
     says: "The repository is at another commit than the run's base.",
     fix: "Check out the base commit; the verified patch is kept in the run.",
   },
+  REPO_ID_INVALID: {
+    exit: 2,
+    http: 500,
+    says: "The file that holds the identity of the repository cannot be used.",
+    fix: "Restore .verbatim/state/repo.json, or delete it: the repository gets a new identity, without its earlier runs.",
+  },
+  RUN_OTHER_REPO: {
+    exit: 2,
+    http: 409,
+    says: "The run belongs to another repository.",
+    fix: "Use it where it was made: verbatim -C DIR ...",
+  },
   RUN_ID_INVALID: {
     exit: 2,
     http: 400,

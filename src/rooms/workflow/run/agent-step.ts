@@ -196,7 +196,7 @@ function templateValues(run: Run, step: NextStep, promptFile: string): TemplateV
     ROLE: step.owner!,
     ACTION: step.action!,
     RUN_DIR: run.folder.dir,
-    REPO_ROOT: run.state.repo_root,
+    REPO_ROOT: run.ports.repoRoot,
     ROUND: String(run.state.candidates.length + 1),
   };
 }

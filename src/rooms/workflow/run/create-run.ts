@@ -42,6 +42,7 @@ export async function createRun(ports: WorkflowPorts, options: CreateOptions): P
       details: { paths: shown },
     });
   }
+  const identity = ports.identity.settle();
   const folder = ports.runs.create(run_id);
   const objects = folder.makeFolder("objects");
   const base_tree = dirty.length > 0 || untracked ? await ports.git.writeWorkingTree(objects, untracked) : tree;
@@ -53,6 +54,8 @@ export async function createRun(ports: WorkflowPorts, options: CreateOptions): P
     goal,
     repo_slug,
     repo_root: ports.repoRoot,
+    repo_id: identity.repo_id,
+    common_dir: identity.common_dir,
     base_commit: commit,
     base_tree,
     status: "running",

@@ -1,5 +1,6 @@
 import { sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { showPath } from "../../../core/paths/index.ts";
 import type { RunFolder } from "../ports.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
 import { Run } from "./run.ts";
@@ -7,6 +8,26 @@ import { Run } from "./run.ts";
 /** The run of an id, a unique prefix of one, or a directory; without a name the only open run of the repository. */
 export function findRun(ports: WorkflowPorts, name: string | undefined): Run {
   return Run.load(ports, name === undefined ? findOpen(ports) : findNamed(ports, name));
+}
+
+/** The same for whoever wants to change it: RUN_OTHER_REPO when it belongs to another repository. */
+export function findOwnRun(ports: WorkflowPorts, name: string | undefined): Run {
+  const run = findRun(ports, name);
+  requireOwn(run);
+  return run;
+}
+
+/** RUN_OTHER_REPO unless a run belongs to this repository; a moved one is noted where it is now. */
+export function requireOwn({ ports, state, folder }: Run): void {
+  if (!ports.runs.isOwn(state)) {
+    throw new VerbatimError("RUN_OTHER_REPO", {
+      message: `the run ${state.run_id} belongs to another repository, not to ${showPath(ports.repoRoot)}`,
+      where: folder.dir,
+      fix: `Use it where it was made: verbatim -C ${showPath(state.repo_root)} ...`,
+      details: { repo_root: state.repo_root, repo_id: state.repo_id ?? null },
+    });
+  }
+  if (ports.identity.current() !== null) ports.identity.settle();
 }
 
 function findNamed(ports: WorkflowPorts, name: string): RunFolder {

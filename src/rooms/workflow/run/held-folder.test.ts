@@ -13,7 +13,10 @@ let held: HeldFolder;
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "verbatim-held-"));
   mkdirSync(join(base, "repo"));
-  real = createRunFolders(join(base, "runs"), join(base, "repo")).create("one");
+  const repoRoot = join(base, "repo");
+  const identity = { repo_id: "0".repeat(32), root: repoRoot, common_dir: null };
+  const port = { current: () => identity, settle: () => identity, livesAt: () => false };
+  real = createRunFolders({ runsRoot: join(base, "runs"), slug: "repo", repoRoot, identity: port }).create("one");
   real.write("logs/old", "old\n");
   held = new HeldFolder(real);
 });

@@ -34,7 +34,7 @@ export function composePrompt(run: Run, step: NextStep, provider: string, messag
   const evidence = withContext && WITH_EVIDENCE.includes(step.owner ?? "") ? buildEvidence(run).join("\n") : null;
   return formatPrompt({
     runDir: run.folder.dir,
-    repoRoot: run.state.repo_root,
+    repoRoot: run.ports.repoRoot,
     goal: run.state.goal,
     role: step.owner ?? "",
     action,

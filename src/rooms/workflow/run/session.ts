@@ -4,6 +4,7 @@ import type { NextStep } from "../next-step.ts";
 import type { RunFolder } from "../ports.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
 import { buildBundle } from "./bundle.ts";
+import { requireOwn } from "./find-run.ts";
 import { recoverStep } from "./recovery.ts";
 import { Run } from "./run.ts";
 import { RunLog } from "./run-log.ts";
@@ -62,8 +63,8 @@ export class Session {
 }
 
 /**
- * Takes the lock of a run, repairs it, and lets `work` change it. The lock is released whatever happens, and so is what
- * the folder held.
+ * Takes the lock of a run of this repository, repairs it, and lets `work` change it. The lock is released whatever
+ * happens, and so is what the folder held. RUN_OTHER_REPO.
  */
 export async function withSession<T>(
   ports: WorkflowPorts,
@@ -72,7 +73,9 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
   steal = false,
 ): Promise<T> {
-  const started_at = Run.load(ports, folder).now();
+  const found = Run.load(ports, folder);
+  requireOwn(found);
+  const started_at = found.now();
   const lock = await ports.runs.lock(folder, { command, started_at, steal });
   const controller = new AbortController();
   let signal: string | null = null;

@@ -51,7 +51,7 @@ export async function runGates(
   const found: Collected = { commands: [], failures: [], executed: [], stdout: [], stderr: [] };
   const works = writeScript(run, plan);
   const env = childEnvironment(run.ports.env, run.ports.config.verify.env_allow, { VERBATIM_RUN: run.id });
-  const reads = [run.state.repo_root, ...(run.base.objects === null ? [] : [run.base.objects])];
+  const reads = [run.ports.repoRoot, ...(run.base.objects === null ? [] : [run.base.objects])];
   const gates = await isolation.open({ copy: copy.root, reads, works, env }, session.signal);
   let closed: { readonly catalytic_run_id?: string; readonly problem?: string } = {};
   try {

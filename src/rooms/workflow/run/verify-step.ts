@@ -27,7 +27,7 @@ export async function runVerifyStep(session: Session): Promise<void> {
   try {
     const copy = await git.checkOut(run.folder.makeFolder(COPY_FOLDER), run.base, run.state.base_commit);
     if (!(await applyInCopy(session, copy, plan))) return;
-    for (const { path, how } of config.verify.share) copy.share(`${run.state.repo_root}/${path}`, path, how);
+    for (const { path, how } of config.verify.share) copy.share(`${run.ports.repoRoot}/${path}`, path, how);
     await verifyCopy(session, { copy, plan, limit, before, isolation });
   } finally {
     run.folder.remove(COPY_FOLDER);
