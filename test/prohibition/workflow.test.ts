@@ -56,6 +56,24 @@ describe("a hostile path", () => {
   );
 });
 
+describe("a secret that the configuration allows", () => {
+  it("is read at that very path and nowhere else", () => {
+    mkdirSync(join(root, "sub"));
+    for (const path of [".env", "sub/.env", "x.env", "sub/id_rsa"]) writeFileSync(join(root, path), `${path}\n`);
+    const asked = [".env", "sub/.env", "SUB/.env", "sub/id_rsa", "x.env/../.env"];
+    const request = {
+      goal: "g",
+      reason: "r",
+      needs: asked.map((path) => ({ path, mode: "full" })),
+      budget: { max_files: 9, max_total_bytes: 999 },
+    };
+    const rules = { ...RULES, secrets: { allow: [".env"], deny_extra: [] } };
+    const pack = buildPack(request, "repo", rules, createRepoReader(root));
+    expect(pack.files.map(({ path }) => path)).toEqual([".env"]);
+    expect(pack.omitted.find(({ path }) => path === "sub/.env")).toMatchObject({ detail: "secret_pattern" });
+  });
+});
+
 describe("a command in a name", () => {
   it("is never executed: goals, branches, file names and run ids are plain text", async () => {
     const name = "src/$(touch pwned);`touch pwned`&touch pwned.js";

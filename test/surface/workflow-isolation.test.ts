@@ -91,17 +91,31 @@ describe("verification in a catalytic view", () => {
     expect(existsSync(join(repository.root, "made.txt"))).toBe(false);
   });
 
-  it.each([
-    ["kills the runner", "kill -9 $PPID; sleep 5"],
-    [
-      "speaks in the name of the runner",
-      `printf '%s\\n' '{"result":{"exit_code":0,"ending":"exited","duration_ms":1}}' '{"gate":"lite","present":[]}' > /proc/$PPID/fd/1; exit 1`,
-    ],
-  ])("fails a candidate that %s", async (_, script) => {
-    const repository = make({ isolation: "catalytic", gates: { lite: [sh(script)] } });
+  it("fails a candidate that kills the runner", async () => {
+    const repository = make({ isolation: "catalytic", gates: { lite: [sh("kill -9 $PPID; sleep 5")] } });
     const dir = await prepare(repository);
     expect(await repository.call("advance", { run: "run" })).toMatchObject({ code: "VERIFY_FAILED" });
     expect(readReport(dir).failures).not.toEqual([]);
+  });
+
+  it("fails a candidate that says everything in the name of the runner, as the runner would have said it", async (context) => {
+    // A pipe of Node is a socket, which /proc does not open; pidfd_getfd takes it as it is.
+    const forge = String.raw`use JSON::PP; open(my $c, "<", "/proc/" . getppid() . "/cmdline");
+      my @words = split(/\0/, do { local $/; <$c> }); shift @words while $words[0] ne "--"; shift @words;
+      my $fd = syscall(438, syscall(434, getppid(), 0), 1, 0); open(my $out, ">&=", $fd) or exit 7; my $j = JSON::PP->new;
+      for my $work (@{$j->decode(join "", @words)}) {
+        print $out $j->encode({result => {exit_code => 0, ending => "exited", duration_ms => 1}}), "\n" for @{$work->{commands}};
+        print $out $j->encode({gate => $work->{gate}, present => [map { JSON::PP::true } @{$work->{looks}}]}), "\n";
+      }
+      close $out; exit 1;`;
+    const repository = make({ isolation: "catalytic", gates: { lite: [{ argv: ["perl", "-e", forge] }] } });
+    const before = repository.manifest();
+    const dir = await prepare(repository);
+    expect(await repository.call("advance", { run: "run" })).toMatchObject({ code: "VERIFY_FAILED" });
+    const { commands, failures } = readReport(dir);
+    if (commands[0]?.exit_code === 7) context.skip("this kernel gives nobody the descriptors of another process");
+    expect(failures.map(({ kind }) => kind)).toEqual(["isolation_violation"]);
+    expect(repository.manifest()).toEqual(before);
   });
 
   it("ends a command at its timeout with everything it started, and goes on with the next gate", async () => {

@@ -1,0 +1,73 @@
+// What apply refuses at the last moment: the tree, the record of the gate or the isolation is not what it was.
+import { readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { GOOD_PATCH, SampleRepository } from "../support/sample-repository.ts";
+
+const repositories: SampleRepository[] = [];
+afterEach(() => void vi.unstubAllEnvs());
+afterAll(async () => {
+  for (const repository of repositories) await repository.remove();
+});
+
+/** A run whose patch is verified and waits to be applied. */
+async function verified(): Promise<{ repository: SampleRepository; dir: string }> {
+  const repository = new SampleRepository();
+  repositories.push(repository);
+  const dir = await repository.plan("run");
+  await repository.submit("diff.patch", GOOD_PATCH, "run");
+  expect(await repository.call("advance", { run: "run", no_apply: true })).toMatchObject({ state: "ready" });
+  return { repository, dir };
+}
+
+/** A git in front of the real one: when it is asked for `call` in the real tree, somebody else is at work there. */
+function meddle(repository: SampleRepository, call: string, script: string): void {
+  const real = join(repository.git("--exec-path").trim(), "git");
+  repository.executable(
+    "bin/git",
+    [
+      "#!/bin/sh",
+      `case "$PWD $*" in "${repository.root} "*" ${call}") { ${script}; } ;; esac`,
+      `exec "${real}" "$@"`,
+      "",
+    ].join("\n"),
+  );
+  vi.stubEnv("PATH", [join(repository.folder, "bin"), process.env["PATH"]].join(delimiter));
+}
+
+const greet = 'export const greet = (name) => "Hello " + name;\n';
+
+describe("applying a verified patch", () => {
+  it("is taken back when another file changed meanwhile, and says which", async () => {
+    const { repository } = await verified();
+    const before = repository.manifest();
+    meddle(repository, "apply --whitespace=nowarn -", "echo meanwhile > src/other.js");
+    await expect(repository.call("advance", { run: "run" })).rejects.toMatchObject({
+      code: "APPLY_MISMATCH",
+      details: { paths: ["src/other.js"] },
+    });
+    expect(repository.read("src/other.js")).toBe("meanwhile\n");
+    expect(repository.manifest((path) => path === "src/other.js")).toEqual(before);
+  });
+
+  it("is refused when a single file was edited since the run was asked to go on", async () => {
+    const { repository } = await verified();
+    // Writing a tree ends the look that finds the step; what is edited now, only apply itself can see.
+    meddle(repository, "write-tree", "echo edited > src/list.js");
+    await expect(repository.call("advance", { run: "run" })).rejects.toMatchObject({
+      code: "REPO_DIRTY",
+      details: { paths: ["src/list.js"] },
+    });
+    expect([repository.read("src/list.js"), repository.read("src/greet.js")]).toEqual(["edited\n", greet]);
+  });
+
+  it("is refused when the record of the gate belongs to another patch", async () => {
+    const { repository, dir } = await verified();
+    const before = repository.manifest();
+    const file = join(dir, "artifacts/patch_gate.json");
+    const record = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(file, JSON.stringify({ ...record, patch_sha256: "0".repeat(64) }));
+    await expect(repository.call("advance", { run: "run" })).rejects.toMatchObject({ code: "APPLY_MISMATCH" });
+    expect(repository.manifest()).toEqual(before);
+  });
+});
