@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -38,15 +38,18 @@ class Terminal {
     onTestFinished(() => void this.#child.kill("SIGKILL"));
   }
 
-  /** Waits until the words are on the screen, after everything that was waited for before. */
-  async until(words: string): Promise<void> {
+  /** Waits until the words are on the screen, after everything that was waited for before, and says what led to them. */
+  async until(words: string): Promise<string> {
     for (let at = this.#seen.indexOf(words); at === -1; at = this.#seen.indexOf(words)) {
       await new Promise<void>((resolve, reject) => {
         this.#wake = resolve;
         void this.#closed.then(() => reject(new Error(`${words} never came:\n${this.#seen}`)));
       });
     }
-    this.#seen = this.#seen.slice(this.#seen.indexOf(words) + words.length);
+    const at = this.#seen.indexOf(words);
+    const before = this.#seen.slice(0, at);
+    this.#seen = this.#seen.slice(at + words.length);
+    return before;
   }
 
   type(keys: string): void {
@@ -140,6 +143,19 @@ describe("an agent in a terminal", () => {
     const repo = makeSample();
     const terminal = open(repo, ["--no-verify"], 'echo "seen: $(ls /dev/pts) at $(tty)"');
     await terminal.until("seen: ptmx at /dev/console");
+    expect((await terminal.end()).exit).toBe(0);
+  });
+
+  it("hears when the user's terminal gets another size", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const agent = `echo "size $(stty size)"; until [ "$(stty size)" = "40 77" ]; do sleep 0.05; done; echo "now $(stty size)"`;
+    const terminal = open(repo, ["--no-verify"], agent, (line) => `echo "at $(tty) end"; ${line}`);
+    await terminal.until("at ");
+    const at = await terminal.until(" end");
+    await terminal.until("size 33 101");
+    execFileSync("stty", ["-F", at, "rows", "40", "cols", "77"]);
+    await terminal.until("now 40 77");
     expect((await terminal.end()).exit).toBe(0);
   });
 

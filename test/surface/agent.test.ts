@@ -274,6 +274,16 @@ describe("trees as people have them", () => {
   });
 });
 
+describe("what is left out", () => {
+  it("is a path with everything below it, and not what only begins like it", async () => {
+    const repo = makeSample();
+    const script = "mkdir gen gen2; echo 1 > gen/x; echo 2 > gen2/y; echo 3 > generated.txt; echo 4 > src/gen";
+    const { summary } = await repo.agent(["--no-verify", "--leave-out", "gen"], ["sh", "-c", script]);
+    expect(summary.changes.files.map(({ path }) => path)).toEqual(["gen2/y", "generated.txt", "src/gen"]);
+    expect(summary.changes.not_carried).toEqual([expect.objectContaining({ path: "gen/x", why: "left_out" })]);
+  });
+});
+
 describe("what the agent is given", () => {
   it("its environment names the run and the pack; its hooks' receipts come home into the ledger", async ({ skip }) => {
     if (HIDDEN) skip(WHY_HIDDEN);

@@ -235,6 +235,14 @@ describe("expand", () => {
     expect(keys(await json("expand", "@D/GUIDE"))).toEqual(["budget", "expansions", "run_id"]);
   });
 
+  it("gives a pipe what a terminal would obey as it is, and a terminal without it", async () => {
+    write("docs/guide.md", "# Guide\nplain\t\u001b[2J\u001b]0;owned\u0007 text\n");
+    await json("index", "build");
+    await json("symbol", "add", "@D/GUIDE", "--file", "docs/guide.md", "--slice", "lines[1:2]");
+    expect((await run(["expand", "@D/GUIDE"])).stdout).toBe("plain\t\u001b[2J\u001b]0;owned\u0007 text");
+    expect((await run(["expand", "@D/GUIDE"], true)).stdout).toBe("plain\t\ufffd[2J\ufffd]0;owned\ufffd text");
+  });
+
   it("says what a run id is instead of showing a pattern", async () => {
     const { stderr, exit } = await run(["expand", "@DOCS/GUIDE", "--run-id", "7D0B1C9E-52A4-4F3B-9C77-1E2F3A4B5C6D"]);
     expect(exit).toBe(2);

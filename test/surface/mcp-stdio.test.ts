@@ -369,6 +369,22 @@ describe.each(GENERATIONS)("resources for the %s client", (generation) => {
   });
 });
 
+describe.each(GENERATIONS)("refusals for the %s client", (generation) => {
+  it("too long to send say which refusal it was, in few bytes", async () => {
+    const ops = Array.from({ length: 900 }, () => ({ type: "DANCE", target: "not a symbol", params: {} }));
+    const message = { intent: "", refs: [], ops, budgets: {}, required_outputs: [] };
+    const before = lines.length;
+    const { isError, structuredContent } = await call(clients[generation], "job_submit", { message });
+    expect(isError).toBe(true);
+    expect(structuredContent.error).toMatchObject({
+      code: "RESPONSE_TOO_LARGE",
+      details: { refusal: expect.stringMatching(/^MESSAGE_/), bytes: expect.any(Number) },
+    });
+    expect(Number(structuredContent.error!.details!["bytes"])).toBeGreaterThan(LIMIT);
+    if (generation === "legacy") expect(Math.max(...lines.slice(before))).toBeLessThan(2000);
+  });
+});
+
 /** Entries of kind EXPANSION by this door. */
 async function countExpansions(): Promise<number> {
   const { stdout } = await runCli(["ledger", "export", "--stream", "context"], {

@@ -175,6 +175,16 @@ describe("rights over HTTP", () => {
     expect((await call("GET", "/api/worlds/w_harbour/verify", undefined, mine)).body).toEqual({ ok: true });
   });
 
+  it("let an operator's token write, and read as the operator only", async () => {
+    const mine = { to: guarded, token: await makeToken("GEORGE") };
+    const own = await call("GET", "/api/worlds/w_harbour/projection", undefined, mine);
+    expect([own.status, own.body["viewer"]]).toEqual([200, "GEORGE"]);
+    for (const path of ["projection?viewer=ANA", "projection?viewer=ALL", "stream?viewer=ANA"]) {
+      const denied = await call("GET", `/api/worlds/w_harbour/${path}`, undefined, mine);
+      expect([path, denied.status, denied.body.error?.code]).toEqual([path, 403, "VIEWER_DENIED"]);
+    }
+  });
+
   it("limit how often a token may invoke", async () => {
     const token = await makeToken("GEORGE");
     const asked = await Promise.all(
@@ -196,6 +206,20 @@ describe("rights over HTTP", () => {
     expect(status).toBe(403);
     const crossed = await call("GET", "/api/worlds", undefined, { headers: { origin: "http://evil.example" } });
     expect([crossed.status, crossed.body.error?.code]).toEqual([403, "HOST_REFUSED"]);
+  });
+
+  it.each([
+    "http://HERE.evil.example",
+    "https://HERE@evil.example",
+    "http://HERE0",
+    "http://evil.example/http://HERE",
+    "null",
+  ])("refuse the origin %s, which only looks like ours", async (shape) => {
+    const origin = shape.replace("HERE", new URL(http.url).host);
+    const crossed = await call("POST", "/api/operations/world.list", {}, { headers: { origin } });
+    expect([crossed.status, crossed.body.error?.code]).toEqual([403, "HOST_REFUSED"]);
+    const own = await call("POST", "/api/operations/world.list", {}, { headers: { origin: http.url } });
+    expect(own.status).toBe(200);
   });
 });
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
-import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { makeHttpDoor, type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 
 // Server-sent events as a reader gets them: where it left off, and under the cursor of each line.
 
@@ -108,4 +109,23 @@ it("lines that are written while a reader catches up come once, after the others
   expect(texts.slice(0, entries.length)).toEqual([...entries.slice(1).map(({ text }) => text), "Four."]);
   const ids = read.flatMap(({ data }) => data.entry_id ?? []);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+it("two thousand readers are served, the next one is refused, and may come when somebody has left", async () => {
+  const streams = new WorldStreams(app);
+  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1" }, streams);
+  const ask = () => hono.request("/api/worlds/w_harbour/stream?viewer=ANA", { headers: { host: "127.0.0.1" } });
+  const query = { world: "w_harbour", viewer: "ANA", after: undefined, status: false };
+  const readers = Array.from({ length: 1999 }, () => streams.open(query));
+  const last = await ask();
+  expect(last.status).toBe(200);
+  const refused = await ask();
+  expect([refused.status, await refused.json()]).toEqual([
+    503,
+    { error: expect.objectContaining({ code: "SSE_LIMIT" }) },
+  ]);
+  await readers[0]!.cancel();
+  const next = await ask();
+  expect(next.status).toBe(200);
+  await streams.close();
 });
