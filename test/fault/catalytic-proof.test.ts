@@ -24,11 +24,12 @@ import { beginLook } from "../../src/rooms/catalytic/tree-now.ts";
 import { type TreeNow, type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
-/** Two real runs, one accepted and one failed; every forgery is made on a copy of their records. */
+/** Three real runs: one accepted, one failed, one that wrote outside; every forgery is made on a copy of their records. */
 let base: string;
 let runs: string;
 let room: TestRun;
 const seed = new Uint8Array(32).fill(7);
+const ZEROS = "0".repeat(64);
 const OPTIONS: VerifyOptions = { pins: [], policy_sha256: null, tree: "skip", strict_tree: false };
 
 beforeAll(async () => {
@@ -46,6 +47,8 @@ beforeAll(async () => {
   expect(good).toMatchObject({ accepted: true, status: "succeeded" });
   const bad = await room.run(toJobSpec(["sh", "-c", "exit 3"], { run_id: "bad" }));
   expect(bad).toMatchObject({ accepted: false, condition: "COMMAND_FAILED", exit_code: 3 });
+  const loud = await room.run(toJobSpec(["sh", "-c", "echo x > src/planted"], { run_id: "loud", guard: "audit" }));
+  expect(loud).toMatchObject({ accepted: false, condition: "GUARD_VIOLATION" });
 });
 
 afterAll(async () => {
@@ -270,6 +273,40 @@ describe("a forged record is refused:", () => {
       (at) => appendFileSync(join(at, "PROOF.json"), " "),
       ["ARTIFACT_MALFORMED", "SIGNATURE_INVALID"],
     ],
+    [
+      "a difference of the trees invented and bound anew",
+      "good",
+      (at) =>
+        edit(
+          at,
+          "RESTORE_DIFF.json",
+          (diff: Record<string, { added: object }>) =>
+            void (diff[".verbatim/scratch/d"]!.added = { "a.txt": "0".repeat(64) }),
+          true,
+        ),
+      ["CROSS_CHECK_MISMATCH", "DIFF_MISMATCH"],
+    ],
+    [
+      "an input that was never declared",
+      "good",
+      (at) =>
+        edit(at, "INPUT_HASHES.json", (hashes: Record<string, string>) => void (hashes["srcs/app.txt"] = ZEROS), true),
+      ["CROSS_CHECK_MISMATCH"],
+    ],
+    [
+      "a violation put down to another file",
+      "loud",
+      (at) => {
+        edit(
+          at,
+          "PROOF.json",
+          (proof: { violations: { path: string }[] }) => void (proof.violations[0]!.path = "src/other.txt"),
+          false,
+        );
+        rebind(at, "STATUS.json", readFileSync(join(at, "STATUS.json"), "utf8"));
+      },
+      ["CROSS_CHECK_MISMATCH"],
+    ],
     ["a file planted", "good", (at) => writeFileSync(join(at, "NOTES.md"), "hello\n"), ["ARTIFACT_UNBOUND"]],
     ["a folder planted", "good", (at) => mkdirSync(join(at, "notes")), ["ARTIFACT_UNBOUND"]],
     ["a link planted", "good", (at) => symlinkSync("PROOF.json", join(at, "proof")), ["ARTIFACT_UNBOUND"]],
@@ -319,6 +356,15 @@ describe("a forged record is refused:", () => {
         expect(`${file}@${at} ${result.accepted}`).toBe(`${file}@${at} false`);
       }
     }
+  });
+});
+
+describe("the policy that was asked for", () => {
+  it("is the one of the record, or the record is refused", async () => {
+    const policy_sha256 = nodeCrypto.sha256(readFileSync(join(runs, "good/POLICY.json"), "utf8"));
+    expect(await judge("good", () => undefined, { ...OPTIONS, policy_sha256 })).toMatchObject({ accepted: true });
+    const other = await judge("good", () => undefined, { ...OPTIONS, policy_sha256: ZEROS });
+    expect([other.accepted, codes(other)]).toEqual([false, ["POLICY_MISMATCH"]]);
   });
 });
 
