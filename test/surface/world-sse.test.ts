@@ -113,7 +113,7 @@ it("lines that are written while a reader catches up come once, after the others
 
 it("two thousand readers are served, the next one is refused, and may come when somebody has left", async () => {
   const streams = new WorldStreams(app);
-  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1" }, streams);
+  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
   const ask = () => hono.request("/api/worlds/w_harbour/stream?viewer=ANA", { headers: { host: "127.0.0.1" } });
   const query = { world: "w_harbour", viewer: "ANA", after: undefined, status: false };
   const readers = Array.from({ length: 1999 }, () => streams.open(query));
