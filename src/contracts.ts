@@ -2,6 +2,7 @@ export { CONTRACTS, findContract, toContractId } from "./app/contracts.ts";
 export {
   type ContractObject,
   type JsonContract,
+  judgeObject,
   type Problem,
   parseContract,
   type TextContract,

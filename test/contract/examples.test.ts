@@ -30,15 +30,15 @@ describe.each(CONTRACTS.map((contract) => [toContractId(contract), contract] as 
     expect([...contract.codes.keys()].filter((code) => !(code in known))).toEqual([]);
   });
 
-  it.each(valid.map((example) => [example.file, example] as const))("accepts %s", (_file, example) => {
-    expect(judgeExample(example)).toEqual([]);
+  it.each(valid.map((example) => [example.file, example] as const))("accepts %s", async (_file, example) => {
+    expect(await judgeExample(example)).toEqual([]);
   });
 
   it.each(invalid.map((example) => [example.file, example] as const))(
     "refuses %s for its reasons",
-    (_file, example) => {
+    async (_file, example) => {
       expect(example.expect.length).toBeGreaterThan(0);
-      expect(byText(judgeExample(example))).toEqual(byText(example.expect));
+      expect(byText(await judgeExample(example))).toEqual(byText(example.expect));
     },
   );
 

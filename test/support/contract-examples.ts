@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { toContractPath } from "../../src/app/contract-files.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../../src/core/canonical/index.ts";
-import type { ContractObject } from "../../src/core/contracts/index.ts";
+import { type ContractObject, judgeObject } from "../../src/core/contracts/index.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 
 export const CONTRACTS_FOLDER = fileURLToPath(new URL("../../contracts", import.meta.url));
@@ -42,15 +43,15 @@ export function listExampleFolders(): string[] {
   return [...new Set(folders)].sort();
 }
 
-/** What the contract raises for an example. */
-export function judgeExample({ contract, instance }: Example): Expected[] {
+/** What `contract check` raises for an example. */
+export async function judgeExample({ contract, instance }: Example): Promise<Expected[]> {
   if (contract.media === "text") {
     if (!("text" in instance)) throw new Error("a text contract needs texts as examples");
     return contract.check(instance.text).map(({ code, line }) => ({ code, line }));
   }
   try {
     const value = "value" in instance ? instance.value : parseJson(instance.text);
-    return contract.check(value).map(({ code, pointer }) => ({ code, pointer }));
+    return (await judgeObject(contract, value, nodeCrypto)).map(({ code, pointer }) => ({ code, pointer }));
   } catch (thrown) {
     if (isVerbatimError(thrown) && thrown.code.startsWith("JSON_")) return [{ code: thrown.code, pointer: "" }];
     throw thrown;

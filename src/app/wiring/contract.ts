@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { decodeUtf8, findIllFormed, locatePointers, parseJson } from "../../core/canonical/index.ts";
-import type { ContractObject } from "../../core/contracts/index.ts";
+import { type JsonContract, judgeObject, type TextContract } from "../../core/contracts/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import type { LocalFiles } from "../../core/ports.ts";
+import type { Crypto, LocalFiles } from "../../core/ports.ts";
 import { formatContractSchema } from "../contract-files.ts";
 import { CONTRACTS, findContract, toContractId } from "../contracts.ts";
 import type { Wiring } from "../operations.ts";
@@ -47,7 +47,7 @@ const show = defineOperation({
 
 const check = defineOperation({
   name: "contract.check",
-  summary: "Judges a file against a contract object: every problem with its code and place.",
+  summary: "Judges a file against a contract object: every problem with its code and place, hashes recomputed.",
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({ object: objectName, file: z.string().describe("File to judge; - reads standard input.") }),
@@ -59,11 +59,12 @@ const check = defineOperation({
       z.strictObject({ code: z.string(), where: z.string(), pointer: z.string().optional(), message: z.string() }),
     ),
   }),
-  async run({ files }: { readonly files: LocalFiles }, { object, file }) {
+  async run({ files, crypto }: { readonly files: LocalFiles; readonly crypto: Crypto }, { object, file }) {
     const contract = findContract(object);
     const bytes = await files.read(file, MAX_FILE);
     const name = file === "-" ? "standard input" : file;
-    const problems = contract.media === "text" ? checkText(contract, bytes, name) : checkJson(contract, bytes, name);
+    const problems =
+      contract.media === "text" ? checkText(contract, bytes, name) : await checkJson(contract, crypto, bytes, name);
     return { ok: problems.length === 0, object: toContractId(contract), file: name, problems };
   },
 });
@@ -75,7 +76,7 @@ interface Judged {
   readonly message: string;
 }
 
-function checkText(contract: Extract<ContractObject, { media: "text" }>, bytes: Uint8Array, file: string): Judged[] {
+function checkText(contract: TextContract, bytes: Uint8Array, file: string): Judged[] {
   const text = decodeUtf8(bytes);
   if (text === null) {
     throw new VerbatimError("FILE_UNREADABLE", {
@@ -87,26 +88,29 @@ function checkText(contract: Extract<ContractObject, { media: "text" }>, bytes: 
 }
 
 /** A `jsonl` object is one line of a file: every line is judged. */
-function checkJson(contract: Exclude<ContractObject, { media: "text" }>, bytes: Uint8Array, file: string): Judged[] {
-  if (contract.media === "json") return judge(contract, bytes, file, 1);
+async function checkJson(contract: JsonContract, crypto: Crypto, bytes: Uint8Array, file: string): Promise<Judged[]> {
+  if (contract.media === "json") return judge(contract, crypto, bytes, file, 1);
   const problems: Judged[] = [];
   let line = 1;
   for (let start = 0; start < bytes.length; line++) {
     const end = bytes.indexOf(0x0a, start);
     const stop = end === -1 ? bytes.length : end;
-    for (const problem of judge(contract, bytes.subarray(start, stop), file, line)) problems.push(problem);
+    for (const problem of await judge(contract, crypto, bytes.subarray(start, stop), file, line))
+      problems.push(problem);
     start = stop + 1;
   }
   return problems;
 }
 
-function judge(
-  contract: Exclude<ContractObject, { media: "text" }>,
+async function judge(
+  contract: JsonContract,
+  crypto: Crypto,
   bytes: Uint8Array,
   file: string,
   line: number,
-): Judged[] {
-  const problems = contract.check(parseJson(bytes, { file: line === 1 ? file : `${file}:${line}` }));
+): Promise<Judged[]> {
+  const value = parseJson(bytes, { file: line === 1 ? file : `${file}:${line}` });
+  const problems = await judgeObject(contract, value, crypto);
   if (problems.length === 0) return [];
   const text = decodeUtf8(bytes) ?? "";
   const pointers = problems.map(({ pointer }) => pointer);
@@ -119,5 +123,5 @@ function judge(
 
 export const wiring: Wiring = {
   operations: [list, show, check],
-  ports: async ({ files }) => ({ files }),
+  ports: async ({ files, crypto }) => ({ files, crypto }),
 };

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { JsonValue } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
+import type { Awaitable, Crypto } from "../ports.ts";
 import { exportSchema } from "./json-schema.ts";
 import { type Problem, sortedProblems, type TextProblem } from "./problem.ts";
 import { compileSchema, type SchemaCheck } from "./schema-check.ts";
@@ -20,8 +21,10 @@ export interface JsonContract<S extends z.ZodType = z.ZodType> extends ContractH
   readonly schema: S;
   /** Every code the check can raise, and what it says. */
   readonly codes: ReadonlyMap<string, string>;
-  /** Every problem of a value of the lossless parser, by pointer and code. */
+  /** Every problem of a value of the lossless parser, by pointer and code. It cannot hash: see `checkDerived`. */
   check(value: JsonValue): Problem[];
+  /** Every id and hash that does not follow from the rest of the value. Only for a value that `check` accepts. */
+  checkDerived(value: JsonValue, crypto: Crypto): Promise<Problem[]>;
 }
 
 /** A contract object whose instances are text; a parser with line numbers takes the place of a schema. */
@@ -43,6 +46,13 @@ export interface NamedCheck {
   run(value: JsonValue): readonly string[];
 }
 
+/** An id or a hash that follows from other fields, recomputed. It only ever sees values whose shape is right. */
+export interface DerivedCheck {
+  readonly code: string;
+  readonly summary: string;
+  run(value: JsonValue, crypto: Crypto): Awaitable<readonly string[]>;
+}
+
 /** A check that takes the place of the schema's, for objects with codes of their own. */
 export interface OwnCheck {
   readonly codes: Readonly<Record<string, string>>;
@@ -53,12 +63,13 @@ export interface JsonContractParts<S extends z.ZodType> extends ContractHead {
   readonly media?: "json" | "jsonl";
   readonly schema: S;
   readonly checks?: readonly NamedCheck[];
+  readonly derived?: readonly DerivedCheck[];
   readonly own?: OwnCheck;
 }
 
 /** Makes a contract object of a strict zod schema. The schema is exported and compiled at the first check. */
 export function defineContract<S extends z.ZodType>(parts: JsonContractParts<S>): JsonContract<S> {
-  const { room, name, title, summary, media = "json", schema, checks = [], own } = parts;
+  const { room, name, title, summary, media = "json", schema, checks = [], derived = [], own } = parts;
   let compiled: SchemaCheck | undefined;
   const judge = () => {
     compiled ??=
@@ -75,12 +86,19 @@ export function defineContract<S extends z.ZodType>(parts: JsonContractParts<S>)
     media,
     schema,
     get codes() {
-      return new Map([...judge().codes, ...checks.map((one) => [one.code, one.summary] as const)]);
+      return new Map([...judge().codes, ...[...checks, ...derived].map((one) => [one.code, one.summary] as const)]);
     },
     check(value) {
       const problems = judge().check(value);
       for (const { code, summary: message, run } of checks) {
         for (const pointer of run(value)) problems.push({ code, pointer, message });
+      }
+      return sortedProblems(problems);
+    },
+    async checkDerived(value, crypto) {
+      const problems: Problem[] = [];
+      for (const { code, summary: message, run } of derived) {
+        for (const pointer of await run(value, crypto)) problems.push({ code, pointer, message });
       }
       return sortedProblems(problems);
     },
@@ -93,6 +111,12 @@ export function defineTextContract(
 ): TextContract {
   const { codes, ...rest } = parts;
   return { ...rest, media: "text", codes: new Map(Object.entries(codes)) };
+}
+
+/** Every problem of a value: its shape and rules, and once those hold, the ids and hashes that follow from the rest. */
+export async function judgeObject(contract: JsonContract, value: JsonValue, crypto: Crypto): Promise<Problem[]> {
+  const problems = contract.check(value);
+  return problems.length > 0 ? problems : contract.checkDerived(value, crypto);
 }
 
 /** The value as its type, or CONTRACT_VIOLATED with every problem in `details.problems`. */

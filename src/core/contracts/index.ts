@@ -1,9 +1,11 @@
 export {
   type ContractObject,
+  type DerivedCheck,
   defineContract,
   defineTextContract,
   type JsonContract,
   type JsonContractParts,
+  judgeObject,
   type NamedCheck,
   type OwnCheck,
   parseContract,
@@ -12,7 +14,14 @@ export {
 export { defineForm, type TextForm } from "./form.ts";
 export { exportSchema, formatSchemaDocument, type JsonSchema } from "./json-schema.ts";
 export { describeKind, isInteger } from "./kind.ts";
-export { CHECKPOINT, CONSISTENCY_PROOF, INCLUSION_PROOF, LEDGER_ENTRY } from "./ledger.ts";
+export {
+  CHECKPOINT,
+  CONSISTENCY_PROOF,
+  hasItsBodyHash,
+  hasItsHash,
+  INCLUSION_PROOF,
+  LEDGER_ENTRY,
+} from "./ledger.ts";
 export { type Problem, sortedProblems, type TextProblem, toPointer } from "./problem.ts";
 export { findRepeated, readInteger, readItems, readMember, readText } from "./reading.ts";
 export {

@@ -1,6 +1,11 @@
 import { z } from "zod";
-import { FINDINGS } from "../errors/index.ts";
-import { defineContract } from "./contract.ts";
+import { hashCanonical, type JsonValue } from "../canonical/index.ts";
+import { FINDINGS, type Finding } from "../errors/index.ts";
+import { formatHashed } from "../ledger/entry.ts";
+import type { ConsistencyProof, InclusionProof } from "../ledger/proof.ts";
+import { verifyConsistency, verifyInclusion } from "../ledger/proof-check.ts";
+import type { Crypto, EntryRecord } from "../ports.ts";
+import { type DerivedCheck, defineContract } from "./contract.ts";
 import { readInteger, readText } from "./reading.ts";
 import { count, hashHex, uuid } from "./shapes.ts";
 
@@ -28,7 +33,30 @@ const entrySchema = z.strictObject({
   hash: hashHex,
 });
 
-/** A ledger entry as it is written out; whether its hashes are right is for `verbatim ledger verify`. */
+type Written = Omit<EntryRecord, "body"> & { readonly body: JsonValue };
+
+/** Whether `body_hash` is that of the body. An erased body is null and left only its hash; the stream says if it may. */
+export async function hasItsBodyHash(value: JsonValue, crypto: Crypto): Promise<boolean> {
+  const { body, body_hash } = value as unknown as Written;
+  return body === null || (await hashCanonical(crypto, body)) === body_hash;
+}
+
+/** Whether `hash` is that of the other fields. */
+export async function hasItsHash(value: JsonValue, crypto: Crypto): Promise<boolean> {
+  const entry = value as unknown as Written;
+  return (await crypto.sha256(formatHashed(entry, entry.body_hash))) === entry.hash;
+}
+
+function derived(
+  code: Finding<"ledger">,
+  pointer: string,
+  holds: (value: JsonValue, crypto: Crypto) => Promise<boolean>,
+): DerivedCheck {
+  const run = async (value: JsonValue, crypto: Crypto) => ((await holds(value, crypto)) ? [] : [pointer]);
+  return { code, summary: FINDINGS.ledger[code], run };
+}
+
+/** A ledger entry as it is written out; whether it continues its stream is for `verbatim ledger verify`. */
 export const LEDGER_ENTRY = defineContract({
   room: "ledger",
   name: "ledger-entry",
@@ -47,6 +75,10 @@ export const LEDGER_ENTRY = defineContract({
         return (position === 0) === (previous === ZEROS) ? [] : ["/previous"];
       },
     },
+  ],
+  derived: [
+    derived("LEDGER_BODY_MISMATCH", "/body_hash", hasItsBodyHash),
+    derived("LEDGER_HASH_MISMATCH", "/hash", hasItsHash),
   ],
 });
 
@@ -90,6 +122,11 @@ export const INCLUSION_PROOF = defineContract({
   summary: "The Merkle path from one ledger entry to the root of a tree of the given size.",
   schema: inclusionSchema,
   checks: [rangeCheck("/index", (value) => isBelow(value, "index", "tree_size", false))],
+  derived: [
+    derived("LEDGER_PROOF_MISMATCH", "/root_hash", async (value, crypto) =>
+      verifyInclusion(crypto, value as unknown as InclusionProof),
+    ),
+  ],
 });
 
 const consistencySchema = z.strictObject({
@@ -108,6 +145,11 @@ export const CONSISTENCY_PROOF = defineContract({
   summary: "The Merkle path that shows a larger tree to begin with the entries of a smaller one.",
   schema: consistencySchema,
   checks: [rangeCheck("/first_size", (value) => isBelow(value, "first_size", "second_size", true))],
+  derived: [
+    derived("LEDGER_PROOF_MISMATCH", "/second_root", async (value, crypto) =>
+      verifyConsistency(crypto, value as unknown as ConsistencyProof),
+    ),
+  ],
 });
 
 type Value = Parameters<typeof readInteger>[0];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FINDINGS } from "../errors/index.ts";
+import { parsePublicKey } from "../trust/key.ts";
 import { defineContract } from "./contract.ts";
 import { toPointer } from "./problem.ts";
 import { findRepeated, readItems, readText } from "./reading.ts";
@@ -64,6 +65,17 @@ export const TRUST_POLICY = defineContract({
             toPointer(`/keys/${index}/scopes`, at),
           ),
         ),
+    },
+  ],
+  derived: [
+    {
+      code: "TRUST_KEY_ID_MISMATCH",
+      summary: FINDINGS.trust.TRUST_KEY_ID_MISMATCH,
+      async run(value, crypto) {
+        const { keys } = value as unknown as z.infer<typeof policySchema>;
+        const ids = await Promise.all(keys.map(({ public_key }) => crypto.sha256(parsePublicKey(public_key))));
+        return keys.flatMap(({ key_id }, index) => (key_id === ids[index] ? [] : [`/keys/${index}/key_id`]));
+      },
     },
   ],
 });

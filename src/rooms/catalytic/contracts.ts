@@ -1,5 +1,15 @@
 import { z } from "zod";
-import { defineContract, hashHex } from "../../core/contracts/index.ts";
+import type { JsonValue } from "../../core/canonical/index.ts";
+import {
+  type DerivedCheck,
+  defineContract,
+  hashHex,
+  hasItsBodyHash,
+  hasItsHash,
+  toPointer,
+} from "../../core/contracts/index.ts";
+import { FINDINGS, type Finding } from "../../core/errors/index.ts";
+import type { Crypto } from "../../core/ports.ts";
 import {
   commandResult,
   conditions,
@@ -22,7 +32,18 @@ import {
   violation,
 } from "./contract-parts.ts";
 import { parseJobSpec } from "./jobspec.ts";
-import { DETERMINISMS, GUARD_REQUESTS } from "./words.ts";
+import { type Proof, proofHash } from "./proof.ts";
+import { DETERMINISMS, EMPTY_ROOT, GUARD_REQUESTS } from "./words.ts";
+
+/** What follows from the other fields of a value whose shape is right. */
+function derived(
+  code: Finding<"catalytic">,
+  pointer: string,
+  holds: (value: JsonValue, crypto: Crypto) => Promise<boolean>,
+): DerivedCheck {
+  const run = async (value: JsonValue, crypto: Crypto) => ((await holds(value, crypto)) ? [] : [pointer]);
+  return { code, summary: FINDINGS.catalytic[code], run };
+}
 
 const jobspecSchema = z.strictObject({
   schema_version: z.literal("cmp01-jobspec-1"),
@@ -200,6 +221,10 @@ export const LEDGER = defineContract({
     body_hash: hashHex,
     hash: hashHex,
   }),
+  derived: [
+    derived("LEDGER_CHAIN_BROKEN", "/body_hash", hasItsBodyHash),
+    derived("LEDGER_CHAIN_BROKEN", "/hash", hasItsHash),
+  ],
 });
 
 /** PROOF.json. */
@@ -236,7 +261,26 @@ export const PROOF = defineContract({
     previous_proof_hash: hashHex.nullable(),
     proof_hash: hashHex,
   }),
+  derived: [
+    derived("PROOF_HASH_MISMATCH", "/proof_hash", async (value, crypto) => {
+      const proof = value as unknown as Proof;
+      return (await proofHash(crypto, proof)) === proof.proof_hash;
+    }),
+    { code: "ROOT_MISMATCH", summary: FINDINGS.catalytic.ROOT_MISMATCH, run: findWrongRoots },
+  ],
 });
+
+/** A domain without entries has the roots of nothing; what a domain with entries has follows from its tree. */
+function findWrongRoots(value: JsonValue): string[] {
+  const proof = value as unknown as Proof;
+  return (["pre_state", "post_state"] as const).flatMap((moment) =>
+    Object.entries(proof[moment]).flatMap(([domain, { entries, ...roots }]) =>
+      (["content_root", "tree_root"] as const)
+        .filter((root) => entries === 0 && roots[root] !== EMPTY_ROOT)
+        .map((root) => toPointer(toPointer(`/${moment}`, domain), root)),
+    ),
+  );
+}
 
 /** Every contract object of the room. */
 export const CATALYTIC_CONTRACTS = [

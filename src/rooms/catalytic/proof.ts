@@ -1,5 +1,5 @@
 import { encodeUtf8, formatCanonical, hashCanonical } from "../../core/canonical/index.ts";
-import type { SyncCrypto } from "../../core/ports.ts";
+import type { Awaitable, Crypto, SyncCrypto } from "../../core/ports.ts";
 import type { Mismatch } from "./diff.ts";
 import type { DomainState } from "./tree.ts";
 import type { CommandResult, Condition, Violation } from "./verdict.ts";
@@ -63,7 +63,9 @@ export type Proof = ProofBody & { readonly proof_hash: string };
 export const LISTED_MISMATCHES = 100;
 
 /** `sha(canon(PROOF without proof_hash))`. */
-export function proofHash(crypto: SyncCrypto, proof: object): string {
+export function proofHash(crypto: SyncCrypto, proof: object): string;
+export function proofHash(crypto: Crypto, proof: object): Awaitable<string>;
+export function proofHash(crypto: Crypto, proof: object): Awaitable<string> {
   const { proof_hash: _, ...body } = proof as { readonly proof_hash?: unknown };
   return hashCanonical(crypto, body);
 }

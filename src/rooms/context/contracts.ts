@@ -3,6 +3,7 @@ import { decodeUtf8, encodeUtf8, isHash, type JsonValue } from "../../core/canon
 import {
   budgets,
   count,
+  type DerivedCheck,
   defineContract,
   hashHex,
   isSectionId,
@@ -18,6 +19,7 @@ import {
   uuid,
 } from "../../core/contracts/index.ts";
 import { FINDINGS } from "../../core/errors/index.ts";
+import { sectionId } from "./section-id.ts";
 
 /** Code points of a heading's text; longer ones are cut when the heading is read. */
 const MAX_HEADING = 1024;
@@ -42,7 +44,17 @@ const lineRange: NamedCheck = {
   },
 };
 
-/** Catalytic Chat Contract, Section. Whether `section_id` is the hash of the rest is for the index to check. */
+const ownId: DerivedCheck = {
+  code: "SECTION_ID_MISMATCH",
+  summary: FINDINGS.context.SECTION_ID_MISMATCH,
+  async run(value, crypto) {
+    const { section_id, file_path, line_start, line_end, content_hash } = value as unknown as Section;
+    const id = await sectionId(crypto, file_path, line_start, line_end, content_hash);
+    return id === section_id ? [] : ["/section_id"];
+  },
+};
+
+/** Catalytic Chat Contract, Section. */
 export const SECTION = defineContract({
   room: "context",
   name: "section",
@@ -50,6 +62,7 @@ export const SECTION = defineContract({
   summary: "A range of lines of a source file, addressed by hash. Lines count from 0; line_end is exclusive.",
   schema: sectionSchema,
   checks: [lineRange],
+  derived: [ownId],
 });
 
 /** One line of the exported index. */
@@ -61,6 +74,7 @@ export const SECTION_INDEX_LINE = defineContract({
   media: "jsonl",
   schema: sectionSchema,
   checks: [lineRange],
+  derived: [ownId],
 });
 
 export const TARGET_TYPES = ["SECTION", "FILE", "HEADING"] as const;

@@ -1,7 +1,8 @@
 import { formatString } from "../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
-import { type CutFile, sectionId, type TakeSection } from "./sections.ts";
+import { sectionId } from "./section-id.ts";
+import type { CutFile, TakeSection } from "./sections.ts";
 
 /**
  * The sections of one file as the store keeps them: a line `start end bytes depth hash "heading"` each, in index order.

@@ -1,6 +1,7 @@
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
 import { scanHeadings } from "./headings.ts";
+import { sectionId } from "./section-id.ts";
 import type { SourceContent } from "./source.ts";
 
 /** Raised whenever a rule changes that decides which sections a file has; stored indexes of another number are void. */
@@ -127,17 +128,6 @@ export function outlineSections(text: string): SectionOutline {
 
 function withoutHeadings(text: string): SectionOutline {
   return { lines: countLines(text), levels: [], starts: [], offsets: [], ends: [], headings: [] };
-}
-
-/** The address of a section: SHA-256 of `file_path:line_start:line_end:content_hash`. */
-export function sectionId(
-  crypto: SyncCrypto,
-  file_path: string,
-  line_start: number,
-  line_end: number,
-  content_hash: string,
-): string {
-  return crypto.sha256(`${file_path}:${line_start}:${line_end}:${content_hash}`);
 }
 
 /** Offsets in the bytes for offsets in the text, then the length. */

@@ -1,5 +1,6 @@
-import type { JsonValue } from "../../core/canonical/index.ts";
+import type { JsonObject, JsonValue } from "../../core/canonical/index.ts";
 import {
+  type DerivedCheck,
   defineContract,
   type NamedCheck,
   readInteger,
@@ -8,12 +9,24 @@ import {
   readText,
 } from "../../core/contracts/index.ts";
 import { FINDINGS, type Finding } from "../../core/errors/index.ts";
+import type { Crypto } from "../../core/ports.ts";
+import { toArtifactId, toBundleId, toPlanHash, toRootHash } from "./bundle-hash.ts";
+import { toArtifactPath } from "./bundle-paths.ts";
+import { toStepId } from "./ids.ts";
 import { checkManifest } from "./manifest.ts";
-import { artifactSchema, FORBIDDEN_FIELDS, manifestSchema, statementSchema } from "./manifest-shape.ts";
+import {
+  type Artifact,
+  artifactSchema,
+  type BundleManifest,
+  FORBIDDEN_FIELDS,
+  manifestSchema,
+  statementSchema,
+} from "./manifest-shape.ts";
 import { checkMessage } from "./message.ts";
 import { messageSchema } from "./message-shape.ts";
+import { findForeignHashes } from "./receipt-hashes.ts";
 import { receiptSchema } from "./receipt-shape.ts";
-import { planSchema, stepSchema } from "./step-shape.ts";
+import { type Plan, planSchema, stepSchema } from "./step-shape.ts";
 
 export type { Artifact, BundleManifest, BundleStep, Statement } from "./manifest-shape.ts";
 export type { Message, MessageOp } from "./message-shape.ts";
@@ -38,7 +51,7 @@ export const STEP = defineContract({
   schema: stepSchema,
 });
 
-/** The body of the ledger entry PLAN. Whether `plan_hash` is the hash of the steps is for the room to check. */
+/** The body of the ledger entry PLAN. */
 export const PLAN = defineContract({
   room: "jobs",
   name: "plan",
@@ -54,7 +67,22 @@ export const PLAN = defineContract({
     ),
     named("PLAN_RESOLVED_MISMATCH", findUnresolved),
   ],
+  derived: [
+    derived("STEP_ID_MISMATCH", async (plan: Plan, crypto) => {
+      const toId = async (ordinal: number) => toStepId(crypto, plan.run_id, plan.job_id, ordinal);
+      const ids = await Promise.all(plan.steps.map(({ ordinal }) => toId(ordinal)));
+      return plan.steps.flatMap(({ step_id }, i) => (step_id === ids[i] ? [] : [`/steps/${i}/step_id`]));
+    }),
+    derived("PLAN_HASH_MISMATCH", findWrongPlanHash),
+  ],
 });
+
+async function findWrongPlanHash(
+  { plan_hash, run_id, steps }: Pick<Plan, "plan_hash" | "run_id"> & { readonly steps: readonly object[] },
+  crypto: Crypto,
+): Promise<string[]> {
+  return (await toPlanHash(crypto, run_id, steps as readonly JsonObject[])) === plan_hash ? [] : ["/plan_hash"];
+}
 
 /** Each step is resolved at its place, and exactly the READ steps have content. */
 function findUnresolved(plan: JsonValue): string[] {
@@ -88,6 +116,7 @@ export const RECEIPT = defineContract({
       return status === "PARTIAL" || status === null || statuses.includes(null) || fits ? [] : ["/status"];
     }),
   ],
+  derived: [derived("RECEIPT_OUTPUT_MISMATCH", findForeignHashes)],
 });
 
 /** Bundle Protocol 2.2, in the form a build writes. */
@@ -103,7 +132,31 @@ export const BUNDLE_MANIFEST = defineContract({
       FORBIDDEN_FIELDS.filter((name) => readMember(manifest, name) !== undefined).map((name) => `/${name}`),
     ),
   ],
+  // Bundle Protocol 4. Ids of run, job, message and steps are whoever's made the bundle: nothing follows for them.
+  derived: [
+    derived("BUNDLE_ID_MISMATCH", async (manifest: BundleManifest, crypto) => {
+      const id = await toBundleId(crypto, manifest as unknown as JsonObject);
+      return id === manifest.bundle_id ? [] : ["/bundle_id"];
+    }),
+    derived("ROOT_HASH_MISMATCH", async ({ artifacts, hashes }: BundleManifest, crypto) =>
+      (await toRootHash(crypto, artifacts)) === hashes.root_hash ? [] : ["/hashes/root_hash"],
+    ),
+    derived("PLAN_HASH_MISMATCH", findWrongPlanHash),
+    derived("ARTIFACT_ID_MISMATCH", ({ artifacts }: BundleManifest, crypto) => findWrongIds(crypto, artifacts)),
+    derived("ARTIFACT_PATH_NAME", ({ artifacts }: BundleManifest) => findWrongPaths(artifacts)),
+  ],
 });
+
+async function findWrongIds(crypto: Crypto, artifacts: readonly Artifact[]): Promise<string[]> {
+  const ids = await Promise.all(artifacts.map(({ ref, slice }) => toArtifactId(crypto, ref, slice)));
+  return artifacts.flatMap(({ artifact_id }, i) => (artifact_id === ids[i] ? [] : [`/artifacts/${i}/artifact_id`]));
+}
+
+function findWrongPaths(artifacts: readonly Artifact[]): string[] {
+  return artifacts.flatMap(({ artifact_id, path }, i) =>
+    path === toArtifactPath(artifact_id) ? [] : [`/artifacts/${i}/path`],
+  );
+}
 
 /** Bundle Protocol 2.4. */
 export const ARTIFACT = defineContract({
@@ -112,6 +165,14 @@ export const ARTIFACT = defineContract({
   title: "Bundle artifact",
   summary: "One file of a bundle: which slice of which symbol or section it holds, its hash and its size.",
   schema: artifactSchema,
+  derived: [
+    derived("ARTIFACT_ID_MISMATCH", async ({ artifact_id, ref, slice }: Artifact, crypto) =>
+      (await toArtifactId(crypto, ref, slice)) === artifact_id ? [] : ["/artifact_id"],
+    ),
+    derived("ARTIFACT_PATH_NAME", ({ artifact_id, path }: Artifact) =>
+      path === toArtifactPath(artifact_id) ? [] : ["/path"],
+    ),
+  ],
 });
 
 export const ATTESTATION_STATEMENT = defineContract({
@@ -131,4 +192,12 @@ function pick(pattern: RegExp): Record<string, string> {
 
 function named(code: Finding<"jobs">, run: NamedCheck["run"]): NamedCheck {
   return { code, summary: FINDINGS.jobs[code], run };
+}
+
+/** What follows from the other fields of a value whose shape is right. */
+function derived<T>(
+  code: Finding<"jobs">,
+  run: (value: T, crypto: Crypto) => ReturnType<DerivedCheck["run"]>,
+): DerivedCheck {
+  return { code, summary: FINDINGS.jobs[code], run: (value, crypto) => run(value as T, crypto) };
 }

@@ -1,5 +1,5 @@
 import { hashCanonical, type JsonValue } from "../../core/canonical/index.ts";
-import type { SyncCrypto } from "../../core/ports.ts";
+import type { Awaitable, Crypto, SyncCrypto } from "../../core/ports.ts";
 
 const SHORT = 16;
 
@@ -13,8 +13,14 @@ export function toJobId(crypto: SyncCrypto, messageId: string): string {
 }
 
 /** A UUIDv8 made of the run, the job and the ordinal, so no two jobs share a step. */
-export function toStepId(crypto: SyncCrypto, runId: string, jobId: string, ordinal: number): string {
+export function toStepId(crypto: SyncCrypto, runId: string, jobId: string, ordinal: number): string;
+export function toStepId(crypto: Crypto, runId: string, jobId: string, ordinal: number): Awaitable<string>;
+export function toStepId(crypto: Crypto, runId: string, jobId: string, ordinal: number): Awaitable<string> {
   const hex = crypto.sha256(`step:${runId}:${jobId}:${ordinal}`);
+  return typeof hex === "string" ? toUuid(hex) : hex.then(toUuid);
+}
+
+function toUuid(hex: string): string {
   const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -1,12 +1,13 @@
 import { defineContract, type JsonContract } from "../../core/contracts/index.ts";
 import { FINDINGS, isVerbatimError } from "../../core/errors/index.ts";
-import { checkEntry } from "./check/entry.ts";
+import { checkEntry, positionOfEntry } from "./check/entry.ts";
 import { checkEnvelope } from "./check/envelope.ts";
 import { checkCapsule, checkRehydration, checkRetrievalPack, checkSceneAnchor } from "./check/packs.ts";
 import { checkProjectionOutput } from "./check/projection-output.ts";
 import { checkToolRequest } from "./check/tool-request.ts";
-import { checkWriteBundle } from "./check/write-bundle.ts";
+import { checkWriteBundle, positionOf } from "./check/write-bundle.ts";
 import { CONTEXT, ENTRY_CODES, own, PACK_CODES, SHAPE } from "./contract-checks.ts";
+import { findForeignStatement, findWrongSections } from "./export-statement.ts";
 import { usableTokens } from "./packs/rehydration.ts";
 import {
   capsuleSchema,
@@ -65,8 +66,11 @@ export const WRITE_BUNDLE = defineContract({
       "BUNDLE_WROTE_MISMATCH",
       "BUNDLE_REJECTED_WITH_EFFECT",
       "BUNDLE_REASON_UNEXPECTED",
+      "BUNDLE_ID_MISMATCH",
+      "ENTRY_ID_DUPLICATE",
+      "ID_ASSIGNED_BY_LEDGER",
     ],
-    (value) => checkWriteBundle(value, CONTEXT),
+    (value) => checkWriteBundle(value, { ...CONTEXT, position: positionOf(value) }),
   ),
 });
 
@@ -76,7 +80,7 @@ export const WRITE_ENTRY = defineContract({
   title: "WriteEntry",
   summary: "The smallest unit of written reality. Corrections are new entries.",
   schema: writeEntrySchema,
-  own: own(ENTRY_CODES, (value) => checkEntry(value, CONTEXT)),
+  own: own(ENTRY_CODES, (value) => checkEntry(value, { ...CONTEXT, position: positionOfEntry(value) })),
 });
 
 export const PROJECTION_OUTPUT = defineContract({
@@ -205,6 +209,18 @@ export const WORLD_EXPORT_MANIFEST = defineContract({
   summary: "The last line of an exported world; it vouches for every byte before it.",
   media: "jsonl",
   schema: exportManifestSchema,
+  derived: [
+    {
+      code: "WORLD_STATEMENT_MISMATCH",
+      summary: FINDINGS.world.WORLD_STATEMENT_MISMATCH,
+      run: findForeignStatement,
+    },
+    {
+      code: "WORLD_FILE_HASH_MISMATCH",
+      summary: FINDINGS.world.WORLD_FILE_HASH_MISMATCH,
+      run: findWrongSections,
+    },
+  ],
 });
 
 /** The contract objects of the world room. */

@@ -39,7 +39,7 @@ export const writeEntrySchema = z.strictObject({
   request_id: id,
   created_at_world: time,
   author: authorSchema,
-  visibility: z.strictObject({ scope: z.enum(["PUBLIC", "PRIVATE"]), visible_to: orNull(z.array(personId)) }),
+  visibility: z.strictObject({ scope: z.enum(["PUBLIC", "PRIVATE"]), visible_to: z.array(personId).optional() }),
   channel: channelSchema,
   text,
 });

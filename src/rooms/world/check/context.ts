@@ -19,12 +19,15 @@ export interface LedgerEntry {
   readonly wseq: number;
 }
 
+/** What became of the writes a value is about. */
+export type Position = "proposal" | "committed" | "rejected";
+
 /** What a contract is judged against: the world, and where it was made for a request. */
 export interface CheckContext {
   readonly cast: Cast;
   readonly zones: Zones;
   readonly graphemes: Graphemes;
-  readonly position?: "proposal" | "committed";
+  readonly position?: Position;
   readonly request_id?: string;
   readonly actor?: string;
   readonly used_ids?: readonly string[];

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { readMember } from "../../../core/contracts/index.ts";
 import { type Author, type Cast, type Channel, isSomebody, type Scope, type Visibility, WORLD } from "../cast.ts";
 import { type CheckContext, requestId, timeText } from "./context.ts";
 import {
@@ -26,11 +27,11 @@ export interface WriteEntry {
   readonly text: string;
 }
 
-/** An id that is null in proposals and there when committed. */
+/** An id that is null in what was proposed or rejected, and there when it was committed. */
 export function ledgerId(position: CheckContext["position"]): Field<string | null> {
   return {
     read: (value, where) =>
-      position === "proposal"
+      position === "proposal" || position === "rejected"
         ? refuse("ID_ASSIGNED_BY_LEDGER", where, "is given by the ledger")
         : shortId(value, where),
     absent: (where) => (position === "committed" ? refuse("FIELD_MISSING", where, "is required") : null),
@@ -50,15 +51,24 @@ export const channel = required(text<Channel>({ values: ["USER", "VOICE", "PEOPL
 
 export const entryText = required(text({ visible: true, maxBytes: MAX_TEXT_BYTES, sizeCode: "TEXT_TOO_LARGE" }));
 
-/** Reads who may know something. */
-export function visibility(cast: Cast): (value: JsonValue, where: string) => Visibility {
+/**
+ * Reads who may know something. World Contracts 3 types `visible_to` as an array, so null is refused there; in what a
+ * writer answers null means absent, as in every field of an answer.
+ */
+export function visibility(
+  cast: Cast,
+  form: "contract" | "answer" = "contract",
+): (value: JsonValue, where: string) => Visibility {
   return (value, where) => {
     const read = readObject(value, where, {
       scope: required(text<Scope>({ values: ["PUBLIC", "PRIVATE"] })),
-      visible_to: withDefault(
-        (list, at) => readAudience(cast, list, at),
-        (): readonly string[] => [],
-      ),
+      visible_to: {
+        ...withDefault(
+          (list, at) => readAudience(cast, list, at),
+          (): readonly string[] => [],
+        ),
+        ...(form === "contract" ? { isNullWrong: true as const } : {}),
+      },
     });
     const at = `${where}/visible_to`;
     if (read.scope === "PUBLIC" && read.visible_to.length > 0) refuse("VISIBILITY_NOT_EMPTY", at, "must be empty");
@@ -136,6 +146,12 @@ export function checkEntry(value: JsonValue, context: CheckContext, where = ""):
   requireAuthorId(context.cast, entry, where);
   requireAuthorListed(entry, where);
   return entry;
+}
+
+/** Where an entry on its own stands: the ledger gives both of its ids or none. */
+export function positionOfEntry(value: JsonValue): "proposal" | "committed" {
+  const isGiven = (name: string) => (readMember(value, name) ?? null) !== null;
+  return isGiven("entry_id") || isGiven("bundle_id") ? "committed" : "proposal";
 }
 
 /** Whether an optional object says nothing: absent, null, or null in every known field. */

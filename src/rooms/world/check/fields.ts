@@ -23,6 +23,8 @@ export function refuse(code: Code, where: string, message?: string): never {
 export interface Field<T> {
   read(value: JsonValue, where: string): T;
   absent(where: string): T;
+  /** Null is not absence here but a value of the wrong type, for `read` to refuse. */
+  readonly isNullWrong?: true;
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
@@ -56,9 +58,10 @@ export function readObject<F extends Fields>(value: JsonValue, where: string, fi
   const result: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
     const field = fields[name]!;
-    const member = Object.hasOwn(object, name) ? object[name]! : null;
+    const member = Object.hasOwn(object, name) ? object[name]! : undefined;
     const at = `${where}/${name}`;
-    result[name] = member === null ? field.absent(at) : field.read(member, at);
+    const isAbsent = member === undefined || (member === null && field.isNullWrong !== true);
+    result[name] = isAbsent ? field.absent(at) : field.read(member, at);
   }
   for (const name of sortedByCodePoint(Object.keys(object))) {
     if (!Object.hasOwn(fields, name))

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
-import { type CheckContext, requestId } from "./context.ts";
+import { readMember } from "../../../core/contracts/index.ts";
+import { type CheckContext, type Position, requestId } from "./context.ts";
 import { checkEntry, ledgerId, saysNothing, type WriteEntry } from "./entry.ts";
 import { boolean, optional, readObject, refuse, requireArray, required, text, withDefault } from "./fields.ts";
 
@@ -78,13 +79,23 @@ function readEntries(
   });
 }
 
+/** Where a write bundle on its own stands: only the ledger gives ids, and a rejection says so itself. */
+export function positionOf(bundle: JsonValue): Position {
+  if ((readMember(bundle, "bundle_id") ?? null) !== null) return "committed";
+  return readMember(readMember(bundle, "rejection"), "rejected") === true ? "rejected" : "proposal";
+}
+
 function requireBundleRules(bundle: WriteBundle, position: CheckContext["position"]): void {
-  const isWritten = bundle.entries.length > 0;
-  if (bundle.wrote !== isWritten || (position === "committed" && !bundle.wrote)) {
-    refuse("BUNDLE_WROTE_MISMATCH", "/wrote", `is ${bundle.wrote} with ${bundle.entries.length} entries`);
+  const count = bundle.entries.length;
+  // World Contracts 2: a rejected write bundle changes nothing, whatever it wanted to write.
+  const wrote = position === "rejected" ? false : count > 0;
+  if (bundle.wrote !== wrote || (position === "committed" && !bundle.wrote)) {
+    const was = position === "rejected" ? "in a rejected write bundle" : `with ${count} entries`;
+    refuse("BUNDLE_WROTE_MISMATCH", "/wrote", `is ${bundle.wrote} ${was}`);
   }
   const { rejected, reason } = bundle.rejection;
-  if (rejected && (isWritten || bundle.bundle_id !== null)) {
+  if (position === "rejected" && !rejected) refuse("FIELD_VALUE", "/rejection/rejected", "must be true");
+  if (rejected && (wrote || bundle.bundle_id !== null)) {
     refuse("BUNDLE_REJECTED_WITH_EFFECT", "/rejection/rejected", "a rejected write bundle has no effect");
   }
   if (rejected && reason === null) refuse("FIELD_MISSING", "/rejection/reason", "is required");

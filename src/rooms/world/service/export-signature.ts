@@ -1,11 +1,5 @@
-import {
-  encodeUtf8,
-  formatCanonical,
-  isJsonObject,
-  type JsonObject,
-  parseJson,
-} from "../../../core/canonical/index.ts";
-import { type Code, codeFacts, isVerbatimError } from "../../../core/errors/index.ts";
+import { encodeUtf8, formatCanonical, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
+import { type Code, codeFacts } from "../../../core/errors/index.ts";
 import type { Crypto, SyncCrypto } from "../../../core/ports.ts";
 import {
   type Attestation,
@@ -23,6 +17,7 @@ import {
 } from "../../../core/trust/index.ts";
 import { eligibleKeys } from "../../../core/trust/policy.ts";
 import { STATEMENT_TYPE } from "../../../core/trust/statement.ts";
+import { parseStatement } from "../export-statement.ts";
 import { type FileFinding, splitLines } from "./world-file.ts";
 
 const PREDICATE_TYPE = "urn:verbatim:predicate:world-export:v1";
@@ -125,16 +120,6 @@ function findMisfit(opened: OpenedEnvelope | null, expect: () => string): Misfit
     formatCanonical(statement[name] ?? null) !== formatCanonical(expected[name] ?? null);
   if (differs("_type") || differs("predicateType")) return "ATTESTATION_TYPE";
   return differs("subject") ? "ATTESTATION_SUBJECT_MISMATCH" : "ATTESTATION_PREDICATE_MISMATCH";
-}
-
-function parseStatement(payload: Uint8Array): JsonObject | null {
-  try {
-    const value = parseJson(payload);
-    return isJsonObject(value) ? value : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
-  }
 }
 
 /** Signatures in the name of a key of the policy that this key never made. */

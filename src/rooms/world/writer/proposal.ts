@@ -87,7 +87,7 @@ function acceptEntry(value: JsonValue, where: string, context: OutputContext, li
     created_at_world: optional(text({ rule: (time, at) => requireNow(time, at, context.now_ms) })),
     author,
     visibility: optional((member, at) =>
-      saysNothing(member, ["scope", "visible_to"]) ? null : visibility(cast)(member, at),
+      saysNothing(member, ["scope", "visible_to"]) ? null : visibility(cast, "answer")(member, at),
     ),
     channel,
     text: entryText,
