@@ -55,7 +55,7 @@ it.each([
   const { runs } = JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as {
     runs: { run_id: string; run_dir: string; outcome: string; proof: { directory: string; condition: string } }[];
   };
-  expect(runs.map(({ outcome, proof }) => [outcome, proof.condition])).toEqual([["agent_failed", "INTERRUPTED"]]);
+  expect(runs.map(({ outcome, proof }) => [outcome, proof.condition])).toEqual([["interrupted", "INTERRUPTED"]]);
   const [run] = runs;
   expect(readFileSync(join(run!.run_dir, "agent/captured.patch"), "utf8")).toContain("new.txt");
   const verified = await repo.verbatim("catalytic", "verify", run!.proof.directory, "--json");

@@ -12,7 +12,7 @@ describe("an agent that rewrites thousands of files", () => {
     expect(recordWithTools(repo.root)).toBe(before);
     const wide = ["--no-verify", "--max-files", "3000", "--max-added-lines", "5000"];
     const again = await repo.agent(wide, rewriter(2000).command(repo.base));
-    expect([again.exit, again.summary.outcome]).toEqual([0, "verified"]);
+    expect([again.exit, again.summary.outcome]).toEqual([0, "unverified"]);
     expect(recordWithTools(repo.root)).toBe(before);
   }, 300_000);
 });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type AgentRepo, makeAgentRepo, recordWithTools } from "../support/agent-repo.ts";
+import { type AgentRepo, makeAgentRepo, recordWithTools, type Summary } from "../support/agent-repo.ts";
 import { misbehaver, NODE_AGENT, SHELL_AGENT } from "../support/agents.ts";
 import { runCli } from "../support/cli.ts";
 
@@ -47,6 +47,10 @@ describe("the real tree after an agent and before apply", () => {
     expect(existsSync(join(repo.root, "src/oil.txt"))).toBe(false);
     expect((await repo.verbatim("workflow", "rollback", summary.run_id)).exit).toBe(0);
     expect(repo.git("status", "--short")).toBe("");
+    const shown = await repo.verbatim("agent", "show", summary.run_id);
+    expect(shown.stdout).toContain("undone: applied and taken back");
+    expect((await repo.verbatim("agent", "list")).stdout).toMatch(/ undone /);
+    expect(shown.stdout).not.toContain("discarded");
   });
 
   it("was changed by nobody else when a run shares records with the one before", async () => {
@@ -72,7 +76,7 @@ describe("the real tree after an agent and before apply", () => {
     const repo = makeSample();
     const before = recordWithTools(repo.root);
     const { exit, summary } = await repo.agent(["--no-verify"], NODE_AGENT.command(repo.base));
-    expect([exit, summary.outcome]).toEqual([0, "verified"]);
+    expect([exit, summary.outcome]).toEqual([0, "unverified"]);
     expect(recordWithTools(repo.root)).toBe(before);
     const marked = execFileSync("sh", ["-c", "ps -eo args | grep -c '[d]aemon.txt' || true"], { encoding: "utf8" });
     expect(marked.trim()).toBe("0");
@@ -96,14 +100,14 @@ describe("the real tree after an agent and before apply", () => {
 
 describe("bad ends", () => {
   it.each([
-    ["exits with an error", ["sh", "-c", "echo x > src/new.txt; exit 3"], [], 3],
-    ["is killed", ["sh", "-c", "echo x > src/new.txt; kill -9 $$"], [], 137],
-    ["takes too long", ["sh", "-c", "echo x > src/new.txt; sleep 60"], ["--timeout", "1s"], 124],
-  ])("an agent that %s leaves a record and nothing else", async (_, command, flags, code) => {
+    ["exits with an error", ["sh", "-c", "echo x > src/new.txt; exit 3"], [], 3, "agent_failed"],
+    ["is killed", ["sh", "-c", "echo x > src/new.txt; kill -9 $$"], [], 137, "agent_failed"],
+    ["takes too long", ["sh", "-c", "echo x > src/new.txt; sleep 60"], ["--timeout", "1s"], 124, "timed_out"],
+  ])("an agent that %s leaves a record and nothing else", async (_, command, flags, code, outcome) => {
     const repo = makeSample();
     const before = recordWithTools(repo.root);
     const { exit, summary } = await repo.agent(["--no-verify", ...flags], command);
-    expect([exit, summary.outcome, summary.agent.exit_code]).toEqual([1, "agent_failed", code]);
+    expect([exit, summary.outcome, summary.agent.exit_code]).toEqual([1, outcome, code]);
     expect(summary.reason).not.toBe("");
     expect(recordWithTools(repo.root)).toBe(before);
     expect(readFileSync(join(summary.run_dir, "agent/captured.patch"), "utf8")).toContain("src/new.txt");
@@ -139,7 +143,10 @@ describe("bad ends", () => {
     expect((await repo.verbatim("agent", "--no-verify", "--", "true")).stderr).toContain("goal");
     const missing = await repo.verbatim("agent", "--goal", "x", "--no-verify", "--", "no-such-agent");
     expect(missing.stderr).toContain("COMMAND_NOT_FOUND");
-    expect((await repo.verbatim("agent", "list", "--json")).stdout).toContain('"discarded"');
+    const listed = JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as { runs: Summary[] };
+    expect(listed.runs.map(({ outcome, reason }) => [outcome, reason?.split(":", 2)])).toEqual([
+      ["not_started", ["the agent did not start", " PREFLIGHT_REJECTED"]],
+    ]);
   });
 
   it("a file to show that is not there, a pack that cannot be made, and a path outside are refused", async () => {
@@ -154,6 +161,7 @@ describe("bad ends", () => {
     expect(await run("--file", "src/lamp.txt")).toEqual([1, "MANDATORY_DOC_MISSING"]);
     expect(await run("--leave-out", "../outside")).toEqual([2, "USAGE"]);
     expect(await run("--keep", "relative")).toEqual([2, "USAGE"]);
+    expect(await run("--keep", join(repo.base, "not-there"))).toEqual([2, "FILE_NOT_FOUND"]);
   });
 });
 
@@ -167,7 +175,7 @@ describe("scope", () => {
     expect([exit, summary.outcome]).toEqual([1, "rejected"]);
     expect(summary.gate?.findings).toEqual([{ code: "PATCH_SCOPE_DENY", rule: "scope_deny", path: "docs/old.md" }]);
     const other = await repo.agent(["--no-verify", "--allow", "src"], ["sh", "-c", "echo x >> src/oil.txt"]);
-    expect(other.summary.outcome).toBe("verified");
+    expect(other.summary.outcome).toBe("unverified");
     const discarded = await repo.verbatim("agent", "discard", other.summary.run_id);
     expect(discarded.exit).toBe(0);
     expect((await repo.verbatim("agent", "apply", other.summary.run_id)).exit).toBe(1);
@@ -183,7 +191,7 @@ describe("scope", () => {
       ["--no-verify"],
       ["sh", "-c", "echo x >> docs/old.md; echo x >> src/oil.txt"],
     );
-    expect([exit, summary.outcome]).toEqual([0, "verified"]);
+    expect([exit, summary.outcome]).toEqual([0, "unverified"]);
     expect(summary.changes.files.map(({ path }) => path)).toEqual(["src/oil.txt"]);
     expect(result.stderr).toContain("docs/old.md");
   });
@@ -223,7 +231,7 @@ describe("trees as people have them", () => {
     repo.git("commit", "-qm", "twins");
     const script = "rm -rf b && mv a b && mkdir a && mv tools a/ && chmod 700 docs";
     const { exit, summary } = await repo.agent(["--no-verify"], ["sh", "-ec", script]);
-    expect([exit, summary.outcome]).toEqual([0, "verified"]);
+    expect([exit, summary.outcome]).toEqual([0, "unverified"]);
     expect(summary.changes.files.map(({ path, operation }) => [path, operation])).toEqual([
       ["a/tools/ring.sh", "create"],
       ["a/x/y/f.txt", "delete"],
@@ -240,7 +248,7 @@ describe("trees as people have them", () => {
     expect([summary.changes.binaries, summary.changes.links]).toEqual([["src/big.dat"], ["src/link"]]);
     const without = ["--no-verify", "--leave-out", "src/big.dat", "--leave-out", "src/link"];
     const again = await repo.agent(without, ["sh", "-c", script]);
-    expect([again.exit, again.summary.outcome]).toEqual([0, "verified"]);
+    expect([again.exit, again.summary.outcome]).toEqual([0, "unverified"]);
     const kept = again.summary.changes.not_carried.find(({ path }) => path === "src/big.dat");
     expect(kept?.why).toBe("left_out");
     const blob = join(repo.root, ".verbatim/state/blobs/sha256", kept!.sha256!.slice(0, 2), kept!.sha256!.slice(2, 4));
@@ -269,7 +277,7 @@ describe("trees as people have them", () => {
       ["--no-verify", "--leave-out", "parts"],
       ["sh", "-c", "echo oiled >> parts/gear.txt; echo on > src/lamp.txt"],
     );
-    expect([again.exit, again.summary.outcome]).toEqual([0, "verified"]);
+    expect([again.exit, again.summary.outcome]).toEqual([0, "unverified"]);
     expect(recordWithTools(repo.root)).toBe(before);
   });
 });
@@ -310,7 +318,11 @@ describe("what the agent is given", () => {
       ["--no-verify", "--allow", "src", "--file", "src/oil.txt"],
       ["sh", "-ec", script],
     );
-    expect([exit, summary.outcome, result.stderr.includes("blocked, the hook failed")]).toEqual([0, "verified", false]);
+    expect([exit, summary.outcome, result.stderr.includes("blocked, the hook failed")]).toEqual([
+      0,
+      "unverified",
+      false,
+    ]);
     expect(summary.shown.files).toEqual(["src/oil.txt"]);
     expect(summary.hooks).toEqual({ receipts: 2, blocked: 1 });
     const ledger = await repo.verbatim("ledger", "show", "--stream", `workflow/${summary.run_id}`, "--json");

@@ -16,13 +16,21 @@ export interface NotCarried {
   readonly sha256: string | null;
 }
 
+interface CapturedFile {
+  readonly path: string;
+  readonly sha256: string | null;
+  readonly mode: string | null;
+  /** Nothing that git keeps was there before. */
+  readonly isNew: boolean;
+}
+
 /** What an agent changed, as a patch. */
 export interface Captured {
   readonly patch: Uint8Array;
   /** The part of the patch that can travel. */
   readonly text: Uint8Array;
   /** Changed paths of the patch with the hash they must have afterwards; null: gone. */
-  readonly files: readonly { readonly path: string; readonly sha256: string | null; readonly mode: string | null }[];
+  readonly files: readonly CapturedFile[];
   /** Files with NUL bytes and links: they are in the patch so that the gate says no to them. */
   readonly binaries: readonly string[];
   readonly links: readonly string[];
@@ -49,7 +57,7 @@ interface Sides {
 export async function captureChanges(request: CaptureRequest): Promise<Captured> {
   const { changes, content, root } = request;
   const not_carried: NotCarried[] = changes.refused.map((path) => ({ path, why: "special_file", sha256: null }));
-  const files: { path: string; sha256: string | null; mode: string | null }[] = [];
+  const files: CapturedFile[] = [];
   const binaries: string[] = [];
   const links: string[] = [];
   const changed: PathChange[] = [];
@@ -78,7 +86,7 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
     if (after?.type === "symlink") links.push(path);
     else if (side?.bytes.includes(0) === true) binaries.push(path);
     changed.push({ path, before: old === null ? null : () => readBefore(root, path), after: side });
-    files.push({ path, sha256: hashOf(after), mode });
+    files.push({ path, sha256: hashOf(after), mode, isNew: old === null });
   }
   const { text, rest } = await formatChangePatch({ ...request, changes: changed });
   not_carried.sort((a, b) => compareCodePoints(a.path, b.path));

@@ -58,9 +58,9 @@ export function countChanges(captured: Captured, ignored: number): AgentSummary[
     deleted: section.deleted,
   }));
   const counted = new Set(files.map(({ path }) => path));
-  for (const { path, sha256, mode } of captured.files) {
+  for (const { path, mode, isNew } of captured.files) {
     if (counted.has(path)) continue;
-    files.push({ path, operation: sha256 === null && mode === null ? "delete" : "modify", added: 0, deleted: 0 });
+    files.push({ path, operation: mode === null ? "delete" : isNew ? "create" : "modify", added: 0, deleted: 0 });
   }
   const sum = (side: "added" | "deleted") => files.reduce((total, file) => total + file[side], 0);
   return {
@@ -101,10 +101,19 @@ export function readGate(run: Run): AgentSummary["gate"] {
   return { verdict: "reject", code: result.code, rule: result.rule, findings };
 }
 
+/** Nobody was asked to verify the change. */
+export const NOT_VERIFIED: NonNullable<AgentSummary["verify"]> = {
+  result: "NONE",
+  isolation: "none",
+  catalytic_run: null,
+  commands: [],
+  failures: [],
+};
+
 /** What the gates of the plan said about the patch in its isolated copy, if they ran. */
 export function readVerify(run: Run): AgentSummary["verify"] {
   const report = readArtifact(run, VERIFY_REPORT_FILE) as VerifyReport | null;
-  if (report === null) return null;
+  if (report === null) return run.state.candidates.at(-1)?.state === "unverified" ? NOT_VERIFIED : null;
   return {
     result: report.result,
     isolation: report.isolation,

@@ -11,6 +11,7 @@ import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
+import { NOT_VERIFIED } from "./agent-result.ts";
 import { type AgentSummary, agentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 
 /** The summaries of all agent runs of this repository, newest first. */
@@ -41,9 +42,9 @@ export async function applyAgentRun(composition: Composition, name: string): Pro
   const run = findAgentRun(ports, name);
   requireOwn(run);
   const summary = readSummary(run);
-  if (summary.outcome !== "verified") {
+  if (summary.outcome !== "verified" && summary.outcome !== "unverified") {
     throw new VerbatimError("RUN_NOT_PASSED", {
-      message: `only a verified change can be applied; this run is ${summary.outcome}`,
+      message: `only a change that its gates accept can be applied; this run is ${summary.outcome.replaceAll("_", " ")}`,
       where: run.folder.dir,
       fix: `Look at it: verbatim agent show ${run.id}`,
     });
@@ -66,7 +67,7 @@ export async function applyAgentRun(composition: Composition, name: string): Pro
   throw new VerbatimError(blocked?.code === "REPO_MOVED" ? "REPO_MOVED" : "REPO_DIRTY", {
     message: blocked?.message ?? "the real tree is not what it was when the agent began",
     where: run.folder.dir,
-    fix: `The verified patch is kept: ${run.folder.dir}/${PATCH_FILE}`,
+    fix: `The patch is kept: ${run.folder.dir}/${PATCH_FILE}`,
   });
 }
 
@@ -99,13 +100,27 @@ function findAgentRun(ports: WorkflowPorts, name: string): Run {
   });
 }
 
+/** What may still be thrown away when a run is aborted; everything else had ended before. */
+const OPEN: readonly AgentSummary["outcome"][] = ["working", "verified", "unverified", "rejected", "verify_failed"];
+
 /** The summary as it was written, with what happened to the run since. */
 function readSummary(run: Run): AgentSummary {
-  const written = agentSummary.parse(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!))));
+  const written = renameOldWords(
+    agentSummary.parse(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!)))),
+    run.state,
+  );
   const { status, stop_reason, candidates } = run.state;
   if (status === "pass" && candidates.at(-1)?.state === "applied") return { ...written, outcome: "applied" };
-  if (stop_reason === "rolled_back") return { ...written, outcome: "discarded", reason: "applied and rolled back" };
-  const isDiscarded = stop_reason === "aborted" && (written.outcome === "verified" || written.outcome === "working");
-  if (isDiscarded) return { ...written, outcome: "discarded", reason: "discarded before it was applied" };
+  if (stop_reason === "rolled_back") return { ...written, outcome: "undone", reason: "applied and taken back" };
+  if (stop_reason === "aborted" && OPEN.includes(written.outcome)) {
+    return { ...written, outcome: "discarded", reason: "thrown away before it was applied" };
+  }
   return written;
+}
+
+/** Runs of earlier versions called a change verified that no command had looked at. */
+function renameOldWords(summary: AgentSummary, { direct }: Run["state"]): AgentSummary {
+  if (direct?.verify?.length !== 0 || summary.verify?.result !== "PASS") return summary;
+  const outcome = summary.outcome === "verified" ? "unverified" : summary.outcome;
+  return { ...summary, outcome, verify: NOT_VERIFIED };
 }

@@ -1,15 +1,20 @@
 import { z } from "zod";
 
-/** How an agent run ended, in one word. */
+/** How an agent run ended, in one word. `verified` is said of a change that a command of the user accepted. */
 export const AGENT_OUTCOMES = [
-  "verified",
-  "applied",
+  "working",
+  "not_started",
+  "agent_failed",
+  "timed_out",
+  "interrupted",
   "unchanged",
   "rejected",
   "verify_failed",
-  "agent_failed",
+  "verified",
+  "unverified",
+  "applied",
+  "undone",
   "discarded",
-  "working",
 ] as const;
 
 export type AgentOutcome = (typeof AGENT_OUTCOMES)[number];
@@ -85,7 +90,7 @@ export const agentSummary = z.strictObject({
     .nullable(),
   verify: z
     .strictObject({
-      result: z.enum(["PASS", "FAIL"]),
+      result: z.enum(["PASS", "FAIL", "NONE"]).describe("NONE: no command was to verify the change."),
       isolation: z.string(),
       catalytic_run: z.string().nullable(),
       commands: z.array(z.strictObject({ cmd: z.string(), exit_code: z.int(), duration_ms: z.int() })),

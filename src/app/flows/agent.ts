@@ -24,12 +24,13 @@ import { collectReceipts } from "./agent-hooks.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 import { withTerminal } from "./agent-terminal.ts";
-import { requirePaths, toIntent, toKept } from "./agent-words.ts";
+import { describeBreak, describeFailure, describeTree, requirePaths, toIntent, toKeptPlaces } from "./agent-words.ts";
 
 export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
   readonly command: readonly string[];
   readonly guard: GuardRequest | null;
   readonly timeoutMs: number | null;
+  /** Places of the command line, which must be there. */
   readonly keep: readonly string[];
   readonly hashAll: boolean;
 }
@@ -46,7 +47,7 @@ const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID
 export async function runAgent(composition: Composition, request: AgentRequest): Promise<AgentSummary> {
   const begun = composition.clock.now();
   const asked = await workflowPorts(composition, "mutate");
-  const keep = request.keep.map(toKept);
+  const keep = toKeptPlaces(composition, request.keep);
   requirePaths(asked.repoRoot, request);
   const base = rememberBase(asked.git, () => look(composition));
   const ports = { ...asked, git: base.git };
@@ -62,7 +63,15 @@ export async function runAgent(composition: Composition, request: AgentRequest):
   });
   const summary = start(run, request, await ports.git.changedTracked(), keep);
   save(run, summary);
-  const view = await work(composition, ports, run, request, keep, base.look());
+  // Whatever breaks off here, nobody may read afterwards that the agent is still at work.
+  const breakOff = (thrown: unknown, hasWorked = true): never => {
+    const { outcome, reason } = describeBreak(thrown, hasWorked);
+    save(run, { ...summary, outcome, reason, duration_ms: composition.clock.now() - begun });
+    throw thrown;
+  };
+  const view = await work(composition, ports, run, request, keep, base.look()).catch((thrown: unknown) =>
+    breakOff(thrown, false),
+  );
   const captured = await captureChanges({
     root: ports.repoRoot,
     tree: run.state.base_tree,
@@ -70,10 +79,10 @@ export async function runAgent(composition: Composition, request: AgentRequest):
     changes: view.changes,
     leave_out: request.leaveOut.map((path) => path.replace(/\/+$/, "")),
     content: await composition.content("append"),
-  });
+  }).catch(breakOff);
   if (captured.patch.length > 0) run.folder.write(CAPTURED_FILE, captured.patch);
   const hooks = await collectReceipts(composition, run);
-  const judged = await judge(ports, run, view, captured);
+  const judged = await judge(ports, run, view, captured).catch(breakOff);
   const now = Run.load(ports, run.folder);
   const finished: AgentSummary = {
     ...summary,
@@ -97,7 +106,7 @@ export async function runAgent(composition: Composition, request: AgentRequest):
   save(run, finished);
   if (view.run.interrupted_by !== null) {
     throw new VerbatimError("INTERRUPTED", {
-      message: "the agent was interrupted; the real tree is as it was",
+      message: `the agent was interrupted; ${describeTree(finished.proof)}`,
       where: run.folder.dir,
       exit: view.run.interrupted_by === "SIGINT" ? 130 : 143,
     });
@@ -180,8 +189,7 @@ async function work(
     });
   } catch (thrown) {
     look?.close();
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    await end(ports, run, `the agent did not start: ${why}`);
+    await end(ports, run, describeBreak(thrown, false).reason);
     throw thrown;
   } finally {
     await mcp?.close();
@@ -201,9 +209,9 @@ async function judge(
   captured: Captured,
 ): Promise<{ readonly outcome: AgentOutcome; readonly reason: string | null }> {
   if (!view.run.accepted) {
-    const reason = view.run.message === "" ? view.run.condition : view.run.message;
+    const { outcome, reason } = describeFailure(view);
     await end(ports, run, reason);
-    return { outcome: "agent_failed", reason };
+    return { outcome, reason };
   }
   if (captured.patch.length === 0) {
     await end(ports, run, "the agent changed nothing that a patch carries");
@@ -216,9 +224,9 @@ async function judge(
   const judged = Run.load(ports, run.folder);
   const gate = readGate(judged);
   const state = judged.state.candidates.at(-1)?.state;
-  if (state === "verified") {
+  if (state === "verified" || state === "unverified") {
     requireSameTree(judged, captured);
-    return { outcome: "verified", reason: null };
+    return { outcome: state, reason: null };
   }
   if (state === "rejected") return { outcome: "rejected", reason: describeRejection(gate) };
   const failed = readVerify(judged)?.failures[0];

@@ -19,13 +19,16 @@ const start = defineOperation({
   input: z.strictObject({
     goal: z.string().min(1).describe("What the agent is to do; it goes into the record, not to the agent."),
     verify: texts.describe("A command that must pass on the result, without a shell; repeatable."),
-    no_verify: z.boolean().default(false).describe("Accept a change without any command of yours."),
+    no_verify: z.boolean().default(false).describe("No command verifies the change; it is called unverified."),
     files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
     allow: texts.describe("A path that may change; repeatable. Everything otherwise."),
     deny: texts.describe("A path that may not change; repeatable."),
     max_files: z.int().min(1).optional().describe("Most files a change may touch."),
     max_added_lines: z.int().min(0).optional().describe("Most lines a change may add."),
-    apply: z.enum(["ask", "auto", "never"]).default("never").describe("What happens to a verified change."),
+    apply: z
+      .enum(["ask", "auto", "never"])
+      .default("never")
+      .describe("What happens to a change that its gates accept."),
     guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
     timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h."),
     keep: texts.describe("A place outside that stays really writable, such as ~/.claude; repeatable."),
@@ -48,10 +51,11 @@ const start = defineOperation({
       command: input.command,
       guard: input.guard ?? null,
       timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
-      keep: [...composition.config().agent.keep, ...input.keep],
+      keep: input.keep,
       hashAll: input.hash_all,
     });
-    const wanted = input.apply === "auto" && summary.outcome === "verified";
+    // Unverified it is only because the caller said so for this very run.
+    const wanted = input.apply === "auto" && (summary.outcome === "verified" || summary.outcome === "unverified");
     return wanted ? await applyAgentRun(composition, summary.run_id) : summary;
   },
 });
@@ -92,7 +96,7 @@ const show = defineOperation({
 
 const apply = defineOperation({
   name: "agent.apply",
-  summary: "Applies the verified change of an agent run to the real tree.",
+  summary: "Applies the change of an agent run that its gates accept to the real tree.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),

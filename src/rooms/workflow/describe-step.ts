@@ -16,8 +16,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   VERIFY_FAILED: "the candidate failed verification",
   CANDIDATE_ACCEPTED: "the candidate waits for verification",
   CANDIDATE_VERIFIED: "the candidate is verified and waits to be applied",
-  REPO_MOVED: "the repository is at another commit than the run's base; check it out, the verified patch is kept",
-  REPO_DIRTY: "tracked files of the repository are changed; commit or stash them, the verified patch is kept",
+  CANDIDATE_UNVERIFIED: "the patch gate accepts the candidate; nothing verified it, and it waits to be applied",
+  REPO_MOVED: "the repository is at another commit than the run's base; check it out, the patch is kept",
+  REPO_DIRTY: "tracked files of the repository are changed; commit or stash them, the patch is kept",
 };
 
 /** What a step means, in one sentence. */

@@ -242,9 +242,15 @@ class Decision {
       case "accepted":
         return ready("verifier", "verify", "artifacts/verify_report.json", "CANDIDATE_ACCEPTED");
       case "verified":
+      case "unverified":
         if (!repo.headMatches) return blocked("operator", "restore_base", "", "REPO_MOVED");
         if (!repo.clean) return blocked("operator", "clean_tree", "", "REPO_DIRTY");
-        return ready("orchestrator", "apply", PATCH_FILE, "CANDIDATE_VERIFIED");
+        return ready(
+          "orchestrator",
+          "apply",
+          PATCH_FILE,
+          candidate.state === "verified" ? "CANDIDATE_VERIFIED" : "CANDIDATE_UNVERIFIED",
+        );
       case "applied":
         return step("pass", null, null, null, "RUN_PASS");
     }

@@ -4,7 +4,8 @@ import type { PatchPolicy } from "./patch/patch-policy.ts";
 export const RUN_FILE = "RUN.json";
 export const RUN_VERSION = "verbatim-run-v1";
 
-export const CANDIDATE_STATES = ["rejected", "accepted", "verify_failed", "verified", "applied"] as const;
+/** `unverified`: the gate accepts it, and nobody was asked to verify it. */
+export const CANDIDATE_STATES = ["rejected", "accepted", "verify_failed", "verified", "unverified", "applied"] as const;
 export type CandidateState = (typeof CANDIDATE_STATES)[number];
 
 /** A patch that was judged under a plan. */

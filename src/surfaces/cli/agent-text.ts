@@ -140,7 +140,11 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
     }
   }
   if (verify === null) return;
-  const where = verify.isolation === "catalytic" ? "in an isolated view" : "in a separate checkout";
+  if (verify.result === "NONE") {
+    field(io, "verify", "not verified: you asked for --no-verify", "-");
+    return;
+  }
+  const where = verify.isolation === "catalytic" ? "in an isolated view" : "in a separate checkout, by plain processes";
   const isGood = verify.result === "PASS";
   field(io, "verify", `${isGood ? "passed" : "failed"} ${where}`, sign(isGood, io));
   for (const { cmd, exit_code, duration_ms } of verify.commands) {
@@ -158,15 +162,13 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
 
 function renderProof({ proof }: AgentView, io: Io): void {
   if (proof === null) return;
-  const same = proof.tree_root_before !== null && proof.tree_root_before === proof.tree_root_after;
-  const isGood = same && proof.violations.length === 0;
   const root = proof.tree_root_before?.slice(0, 16) ?? "unknown";
-  field(
-    io,
-    "proof",
-    isGood ? `the real tree is untouched, root ${root}` : "the real tree is not proved",
-    sign(isGood, io),
-  );
+  if (!isTreeSame(proof)) field(io, "proof", "the real tree is not proved", sign(false, io));
+  else if (proof.guard === "audit") {
+    // A guard that holds nobody back earns no tick.
+    const text = `nothing was prevented; compared afterwards, the real tree shows no change, root ${root}`;
+    field(io, "proof", text, io.paint.warn("!"));
+  } else field(io, "proof", `the real tree is untouched, root ${root}`, sign(true, io));
   const view = proof.guard === "ns-overlay" ? "an overlay of the tree" : "a copy of the tree, no overlay here";
   io.line(`            guard ${proof.guard}, ${view}`);
   io.line(`            hashed ${proof.hashed}`);
@@ -178,29 +180,45 @@ function renderProof({ proof }: AgentView, io: Io): void {
   }
 }
 
+function isTreeSame(proof: NonNullable<AgentView["proof"]>): boolean {
+  const { tree_root_before, tree_root_after, violations } = proof;
+  return tree_root_before !== null && tree_root_before === tree_root_after && violations.length === 0;
+}
+
 function formatEnd(view: AgentView, io: Io): string[] {
   const { paint } = io;
   const took = `in ${seconds(view.duration_ms)}`;
+  const next = [
+    `  apply it:   ${paint.bold(`verbatim agent apply ${view.run_id}`)}`,
+    `  read it:    verbatim agent show ${view.run_id}`,
+    `  drop it:    verbatim agent discard ${view.run_id}`,
+  ];
   switch (view.outcome) {
     case "verified":
-      return [
-        `${paint.good("verified")} ${took}; nothing is applied yet`,
-        `  apply it:   ${paint.bold(`verbatim agent apply ${view.run_id}`)}`,
-        `  read it:    verbatim agent show ${view.run_id}`,
-        `  drop it:    verbatim agent discard ${view.run_id}`,
-      ];
+      return [`${paint.good("verified")} ${took}; nothing is applied yet`, ...next];
+    case "unverified":
+      return [`${paint.warn("unverified")} ${took}: no command looked at the change; nothing is applied yet`, ...next];
     case "applied":
-      return [`${paint.good("applied")}; undo it: verbatim workflow rollback ${view.run_id}`];
+      return [formatApplied(view, io)];
     case "unchanged":
       return [`${paint.good("unchanged")} ${took}: the agent left nothing to apply`];
     case "discarded":
-      return [`discarded: ${plain(view.reason ?? "")}`];
+    case "undone":
+      return [`${view.outcome}: ${plain(view.reason ?? "")}; the record stays`];
+    case "working":
+      return ["working: the agent has not ended yet, or Verbatim was killed with it"];
     default:
       return [
         `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${plain(view.reason ?? "no reason was given")}`,
-        `  nothing landed; the record is in ${view.run_dir}`,
+        `  nothing was applied; the record is in ${view.run_dir}`,
       ];
   }
+}
+
+/** The line after a change was applied, with how far it was looked at. */
+export function formatApplied(view: AgentView, { paint }: Io): string {
+  const unverified = view.verify?.result === "NONE" ? ", unverified" : "";
+  return `${paint.good("applied")}${unverified}; undo it: verbatim workflow rollback ${view.run_id}`;
 }
 
 /** Lines of `agent list`. */
@@ -226,7 +244,7 @@ function sign(isGood: boolean, io: Io): string {
   return isGood ? io.paint.good("✓") : io.paint.bad("✗");
 }
 
-function count(number: number, noun: string): string {
+export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 

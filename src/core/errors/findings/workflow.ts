@@ -112,6 +112,7 @@ export const WORKFLOW_FINDINGS = {
   CANDIDATE_UNJUDGED: "The patch has not been judged yet.",
   CANDIDATE_ACCEPTED: "The patch passed the gate and waits for verification.",
   CANDIDATE_VERIFIED: "The patch is verified and waits to be applied.",
+  CANDIDATE_UNVERIFIED: "The patch passed the gate, nothing verified it, and it waits to be applied.",
   RUN_PASS: "The run has passed.",
   RUN_STOPPED: "The run was stopped.",
 } as const;

@@ -9,6 +9,7 @@ import { signDraft } from "../artifacts/plan-match.ts";
 import { REASONS_FILE, readReasons } from "../artifacts/reasons.ts";
 import { REVIEW_COST_FILE } from "../artifacts/review.ts";
 import { normalizeScopeEntry } from "../artifacts/scope.ts";
+import { VERIFY_REPORT_FILE } from "../artifacts/verify-report.ts";
 import { fenceFor } from "../evidence-pack.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import { toOneLine } from "../prompt.ts";
@@ -16,6 +17,7 @@ import type { DirectFacts } from "../run-state.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
 import { advanceRun } from "./advance.ts";
 import { createRun } from "./create-run.ts";
+import { PATCH_GATE_FILE } from "./gate-step.ts";
 import { HeldFolder } from "./held-folder.ts";
 import { judgeInRun, storeArtifact } from "./receive.ts";
 import type { Run } from "./run.ts";
@@ -64,7 +66,7 @@ export async function createDirectRun(ports: WorkflowPorts, options: DirectOptio
     const draft = formatDraft(ports, options, policy, iterations, session.run.behaviorIds());
     await store(session, PLAN_DRAFT_FILE, draft);
     await store(session, REASONS_FILE, formatReasons(options.goal, session.run.behaviorIds() ?? []));
-    await store(session, EXPECTED_RESULTS_FILE, formatResults(options.goal));
+    await store(session, EXPECTED_RESULTS_FILE, formatResults(options));
     const draftSha256 = session.run.hash(PLAN_DRAFT_FILE)!;
     await store(
       session,
@@ -83,7 +85,8 @@ function holding(ports: WorkflowPorts): WorkflowPorts {
 }
 
 function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFacts {
-  const configured = ports.config.verify.gates.has("lite");
+  // A gate that is configured and empty verifies nothing either; only the person at the keyboard may want that.
+  const configured = (ports.config.verify.gates.get("lite") ?? []).length > 0;
   if (options.verify.length === 0 && !options.noVerify && !configured) throw new VerbatimError("VERIFY_NOT_CONFIGURED");
   if (options.verify.length > 0 && options.noVerify) {
     throw new VerbatimError("USAGE", { message: "--verify and --no-verify contradict each other" });
@@ -139,8 +142,12 @@ function formatReasons(goal: string, selected: readonly string[]): string {
   return `- R001: the goal, word for word\n  ${fence}\n  ${text}\n  ${fence}\n`;
 }
 
-function formatResults(goal: string): string {
-  return `R001: ${toOneLine(goal)}\nAcceptance: all declared gates pass\nEvidence: artifacts/verify_report.json\nRelated-Gates: lite\n`;
+function formatResults({ goal, noVerify, gate }: DirectOptions): string {
+  const [acceptance, evidence, gates] =
+    noVerify && gate === "lite"
+      ? ["the patch gate accepts the change, which no command verifies", PATCH_GATE_FILE, "patch_check"]
+      : ["all declared gates pass", VERIFY_REPORT_FILE, "lite"];
+  return `R001: ${toOneLine(goal)}\nAcceptance: ${acceptance}\nEvidence: ${evidence}\nRelated-Gates: ${gates}\n`;
 }
 
 async function store(session: Session, path: string, text: string): Promise<void> {

@@ -8,9 +8,12 @@ import type { IsolatedCopy, Isolation } from "../ports.ts";
 import { archive, currentCandidate, markCandidate } from "./candidates.ts";
 import { judgeRunPatch, PATCH_GATE_FILE, recordRejection, writeGateRecord } from "./gate-step.ts";
 import { COPY_FOLDER } from "./recovery.ts";
+import type { Run } from "./run.ts";
 import type { Session } from "./session.ts";
 import { findFailureStop, toFailureSignature } from "./stop-rules.ts";
+import { runBuiltInGate } from "./verify-gates.ts";
 import { chooseIsolation, runGates } from "./verify-run.ts";
+import { findCommands, isBuiltInGate } from "./verify-script.ts";
 
 /** The step `verify`: the patch in an isolated copy, every gate of the plan, and a report. */
 export async function runVerifyStep(session: Session): Promise<void> {
@@ -27,6 +30,10 @@ export async function runVerifyStep(session: Session): Promise<void> {
   try {
     const copy = await git.checkOut(run.folder.makeFolder(COPY_FOLDER), run.base, run.state.base_commit);
     if (!(await applyInCopy(session, copy, plan))) return;
+    if (await isLeftUnverified(run, plan, copy)) {
+      await session.event("verifier", "VERIFY_SKIPPED", PATCH_FILE, { reason: "no_verify" });
+      return markCandidate(run, "unverified");
+    }
     for (const { path, how } of config.verify.share) copy.share(`${run.ports.repoRoot}/${path}`, path, how);
     await verifyCopy(session, { copy, plan, limit, before, isolation });
   } finally {
@@ -34,6 +41,16 @@ export async function runVerifyStep(session: Session): Promise<void> {
     if (run.state.in_progress?.step === "check_out") run.save({ in_progress: null });
   }
   return;
+}
+
+/** With --no-verify nothing runs, so nothing passes. What the product judges itself still holds. */
+async function isLeftUnverified(run: Run, plan: Plan, copy: IsolatedCopy): Promise<boolean> {
+  const hasCommands = plan.gates.some((gate) => !isBuiltInGate(gate) && findCommands(run, gate)?.length !== 0);
+  if (run.state.direct?.verify?.length !== 0 || hasCommands) return false;
+  for (const gate of new Set(plan.gates.filter(isBuiltInGate))) {
+    if ((await runBuiltInGate(gate, run, plan, copy, [])).length > 0) return false;
+  }
+  return true;
 }
 
 /** Applies the patch in the copy and holds what changed against what the gate declared. */

@@ -1,5 +1,5 @@
 import type { App } from "../../../app/app-type.ts";
-import { type AgentView, formatAgentList, renderAgent } from "../agent-text.ts";
+import { type AgentView, count, formatAgentList, formatApplied, renderAgent } from "../agent-text.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -33,13 +33,13 @@ export const noun: Noun = {
       async render(view, io) {
         renderAgent(view, io);
         const ask = asked.get(io);
-        if (ask?.wanted !== true || view.outcome !== "verified") return;
+        if (ask?.wanted !== true || !["verified", "unverified"].includes(view.outcome)) return;
         await io.flush();
-        if (!(await io.confirm("Apply this change to the real tree?"))) return;
-        const applied = (await ask.app.call("agent.apply", { run: view.run_id })) as AgentView;
-        io.line(`${io.paint.good("applied")}; undo it: verbatim workflow rollback ${applied.run_id}`);
+        const what = view.outcome === "verified" ? "this change" : "this change, which nothing verified,";
+        if (!(await io.confirm(`Apply ${what} to the real tree?`))) return;
+        io.line(formatApplied((await ask.app.call("agent.apply", { run: view.run_id })) as AgentView, io));
       },
-      exit: ({ outcome }) => (["verified", "applied", "unchanged"].includes(outcome) ? 0 : 1),
+      exit: ({ outcome }) => (["verified", "unverified", "applied", "unchanged"].includes(outcome) ? 0 : 1),
     }),
     defineVerb<{ readonly runs: readonly AgentView[]; readonly total: number }>({
       path: ["list"],
@@ -56,9 +56,11 @@ export const noun: Noun = {
       operation: "agent.show",
       args: RUN,
       examples: ["verbatim agent show 20250102-030405", "verbatim agent show 20250102-030405 --json"],
-      async render({ summary, patch }, io) {
+      render({ summary, patch }, io) {
         renderAgent(summary, io);
-        if (patch !== "") await io.out(`\n${paintPatch(patch, io)}`);
+        if (patch === "") return;
+        io.line();
+        for (const line of paintPatch(patch, io)) io.line(line);
       },
     }),
     defineVerb<AgentView>({
@@ -68,8 +70,8 @@ export const noun: Noun = {
       examples: ["verbatim agent apply 20250102-030405"],
       render(view, io) {
         const { files, added_lines, deleted_lines } = view.changes;
-        io.line(`${io.paint.good("applied")} ${files.length} files, +${added_lines} -${deleted_lines}`);
-        io.line(`undo it: verbatim workflow rollback ${view.run_id}`);
+        io.line(`${count(files.length, "file")}, +${added_lines} -${deleted_lines}`);
+        io.line(formatApplied(view, io));
       },
     }),
     defineVerb<AgentView>({
@@ -82,15 +84,14 @@ export const noun: Noun = {
   ],
 };
 
-function paintPatch(patch: string, io: Io): string {
+function paintPatch(patch: string, { paint }: Io): string[] {
   return patch
+    .replace(/\n$/, "")
     .split("\n")
     .map((line) => {
-      const safe = line.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "\ufffd");
-      if (/^(?:diff |index |--- |\+\+\+ |new |old |deleted )/.test(line)) return io.paint.bold(safe);
-      if (line.startsWith("@@")) return io.paint.dim(safe);
-      if (line.startsWith("+")) return io.paint.good(safe);
-      return line.startsWith("-") ? io.paint.bad(safe) : safe;
-    })
-    .join("\n");
+      if (/^(?:diff |index |--- |\+\+\+ |new |old |deleted )/.test(line)) return paint.bold(line);
+      if (line.startsWith("@@")) return paint.dim(line);
+      if (line.startsWith("+")) return paint.good(line);
+      return line.startsWith("-") ? paint.bad(line) : line;
+    });
 }

@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+
+// Guards: no outcome of an agent run is called better than it is, at any door.
+
+function makeLamp(): AgentRepo {
+  const repo = makeAgentRepo();
+  repo.write("lamp.txt", "off\n");
+  repo.write("keep.bin", new Uint8Array([0, 1]));
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  return repo;
+}
+
+const LIGHT = ["sh", "-c", "echo on > lamp.txt"];
+
+/** The run in the words of the command line: what it prints, and the summary that `show --json` gives afterwards. */
+async function tell(repo: AgentRepo, flags: readonly string[], command: readonly string[]) {
+  const { exit, stdout, stderr } = await repo.verbatim("agent", "--goal", "light it", ...flags, "--", ...command);
+  const list = await repo.verbatim("agent", "list", "--json");
+  const [summary] = (JSON.parse(list.stdout) as { runs: Record<string, unknown>[] }).runs;
+  return { exit, stdout, stderr, summary: summary as Record<string, unknown> & { run_id: string; run_dir: string } };
+}
+
+describe("a change that nobody verified", () => {
+  it("is called unverified at every door, before and after it is applied", async () => {
+    const repo = makeLamp();
+    const { exit, stdout, summary } = await tell(repo, ["--no-verify"], LIGHT);
+    expect(exit).toBe(0);
+    expect(stdout).toContain("- verify    not verified: you asked for --no-verify");
+    expect(stdout).toMatch(/^unverified in .*: no command looked at the change; nothing is applied yet$/m);
+    expect(stdout).not.toMatch(/passed|✓ verify|(?<!un|not )verified/);
+    expect(summary).toMatchObject({ outcome: "unverified", reason: null, verify: { result: "NONE", commands: [] } });
+    expect(existsSync(join(summary.run_dir, "artifacts/verify_report.json"))).toBe(false);
+    const events = readFileSync(join(summary.run_dir, "events.jsonl"), "utf8");
+    expect(events).toContain("VERIFY_SKIPPED");
+    expect(events).not.toMatch(/PASSED/);
+    const status = await repo.verbatim("workflow", "status", summary.run_id);
+    expect(status.stdout).toContain("CANDIDATE_UNVERIFIED");
+    expect((await repo.verbatim("workflow", "validate", summary.run_id)).exit).toBe(0);
+    const applied = await repo.verbatim("agent", "apply", summary.run_id);
+    expect([applied.exit, applied.stdout]).toEqual([0, expect.stringContaining("applied, unverified; undo it:")]);
+    const shown = await repo.verbatim("agent", "show", summary.run_id);
+    expect(shown.stdout).toContain("not verified: you asked for --no-verify");
+  });
+
+  it("is refused where the configured gate is empty, and only --no-verify lifts that", async () => {
+    const repo = makeLamp();
+    repo.write("verbatim.config.json", '{"workflow":{"verify":{"gates":{"lite":[]}}}}');
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "an empty gate");
+    const refused = await repo.verbatim("agent", "--goal", "x", "--", ...LIGHT);
+    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining("VERIFY_NOT_CONFIGURED")]);
+    expect((await tell(repo, ["--no-verify"], LIGHT)).summary["outcome"]).toBe("unverified");
+  });
+
+  it("is not let through where a gate of the product itself says no", async () => {
+    const repo = makeLamp();
+    const { exit, stdout, summary } = await tell(
+      repo,
+      ["--no-verify"],
+      ["sh", "-c", "mkdir src; echo '// BEHAVIOR_ID: B999' > src/a.ts"],
+    );
+    expect([exit, summary["outcome"]]).toEqual([1, "verify_failed"]);
+    expect(stdout).toContain("✗ verify");
+  });
+
+  it("of an earlier version, which called it verified, is told by today's words", async () => {
+    const repo = makeLamp();
+    const { summary } = await tell(repo, ["--no-verify"], LIGHT);
+    const file = join(summary.run_dir, "agent/summary.json");
+    const old = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    const commands = [{ cmd: "verbatim:plan_check", duration_ms: 1, exit_code: 0 }];
+    const verify = { result: "PASS", isolation: "worktree", catalytic_run: null, commands, failures: [] };
+    writeFileSync(file, JSON.stringify({ ...old, outcome: "verified", verify }));
+    const shown = await repo.verbatim("agent", "show", summary.run_id);
+    expect(shown.stdout).toContain("not verified");
+    expect(shown.stdout).not.toMatch(/passed/);
+  });
+});
+
+describe("how an agent ended", () => {
+  it("with an exit code, or out of time, is said in words and by its own outcome", async () => {
+    const repo = makeLamp();
+    const failed = await tell(repo, ["--no-verify"], ["sh", "-c", "echo on > lamp.txt; exit 7"]);
+    expect([failed.exit, failed.summary["outcome"], failed.summary["reason"]]).toEqual([
+      1,
+      "agent_failed",
+      "the agent ended with exit code 7",
+    ]);
+    expect(failed.stdout).toMatch(/^agent failed in .*: the agent ended with exit code 7$/m);
+    const late = await tell(repo, ["--no-verify", "--timeout", "200ms"], ["sleep", "30"]);
+    expect([late.exit, late.summary["outcome"]]).toEqual([1, "timed_out"]);
+    expect(late.stdout).toMatch(/^timed out in /m);
+  });
+});
+
+describe("what an agent left", () => {
+  it("new binaries and links are A, changed ones M", async () => {
+    const repo = makeLamp();
+    const script = "printf '\\0new' > new.bin; printf '\\0old' > keep.bin; ln -s lamp.txt link";
+    const { stdout, summary } = await tell(repo, ["--no-verify"], ["sh", "-c", script]);
+    const { files } = summary["changes"] as { files: { path: string; operation: string }[] };
+    expect(files.map(({ path, operation }) => [path, operation])).toEqual([
+      ["keep.bin", "modify"],
+      ["link", "create"],
+      ["new.bin", "create"],
+    ]);
+    expect(stdout).toMatch(/ A link /);
+    expect(stdout).toMatch(/ M keep\.bin /);
+  });
+});
+
+describe("a place to keep that is not there", () => {
+  it("is refused by name when it is given by hand, and said when it is configured", async () => {
+    const repo = makeLamp();
+    const gone = join(repo.base, "home/.gone");
+    const refused = await repo.verbatim("agent", "--goal", "x", "--no-verify", "--keep", gone, "--", ...LIGHT);
+    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining(`--keep "${gone}" is not there`)]);
+    mkdirSync(join(repo.base, "home/.login"));
+    const keep = [gone, join(repo.base, "home/.login")];
+    repo.write("verbatim.config.json", JSON.stringify({ agent: { keep } }));
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "keeps");
+    const { stderr, summary } = await tell(repo, ["--no-verify"], LIGHT);
+    expect(stderr).toContain(`agent.keep: "${gone}" is not there`);
+    expect(summary["kept"]).toEqual([keep[1]]);
+  });
+});
+
+describe("a guard that blocks nothing", () => {
+  it("gets no tick: it says what was compared and that nothing was prevented", async () => {
+    const repo = makeLamp();
+    const { exit, stdout } = await tell(repo, ["--no-verify", "--guard", "audit"], LIGHT);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^! proof {5}nothing was prevented; compared afterwards/m);
+    expect(stdout).not.toMatch(/✓ proof|untouched/);
+  });
+
+  it("does not say that an agent that changed the real tree left it alone", async () => {
+    const repo = makeLamp();
+    const script = `echo evil > ${repo.root}/lamp.txt`;
+    const { exit, stdout } = await tell(repo, ["--no-verify", "--guard", "audit"], ["sh", "-c", script]);
+    expect(exit).toBe(1);
+    expect(stdout).toContain("✗ proof     the real tree is not proved");
+    expect(stdout).not.toMatch(/untouched|nothing landed/);
+  });
+});
