@@ -1,6 +1,5 @@
 import { compareCodePoints, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { acquireLocks, releaseLocks } from "../../rooms/catalytic/locks.ts";
 import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
 import { advanceRun } from "../../rooms/workflow/run/advance.ts";
 import { abortRun } from "../../rooms/workflow/run/end-run.ts";
@@ -8,7 +7,6 @@ import { findRun, requireOwn } from "../../rooms/workflow/run/find-run.ts";
 import { Run } from "../../rooms/workflow/run/run.ts";
 import { withSession } from "../../rooms/workflow/run/session.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
 import { NOT_VERIFIED } from "./agent-result.ts";
@@ -50,17 +48,10 @@ export async function applyAgentRun(composition: Composition, name: string): Pro
     });
   }
   refuseConcurrent(summary, run);
-  const places = toCatalyticPlaces(composition);
-  const locks = createCatalyticPorts(composition);
-  const run_id = `apply-${run.id.toLowerCase().replace(/[^a-z0-9_-]/g, "-")}`.slice(0, 64);
-  await acquireLocks(locks, places.state, { run_id, root: places.root, paths: ["."], shared: false });
-  try {
-    await withSession(ports, run.folder, "agent apply", (session) =>
-      advanceRun(session, { maxSteps: 16, apply: true, retryVerify: false }),
-    );
-  } finally {
-    releaseLocks(locks, places.state, run_id);
-  }
+  // The step that applies locks the tree itself.
+  await withSession(ports, run.folder, "agent apply", (session) =>
+    advanceRun(session, { maxSteps: 16, apply: true, retryVerify: false }),
+  );
   const now = Run.load(ports, run.folder);
   if (now.state.status === "pass") return readSummary(now);
   const blocked = now.state.blocked;

@@ -12,6 +12,7 @@ import type { ContextPorts } from "../../rooms/context/operation-ports.ts";
 import type { PatchPort } from "../../rooms/jobs/ports.ts";
 import { judgePatchWithGit } from "../../rooms/workflow/patch/git-stage.ts";
 import type { Composition } from "../compose.ts";
+import { lockTree } from "../tree-lock.ts";
 
 /** WRITE steps: the workflow room's patch gate with the configured policy; the target is the scope. */
 export function createPatchPort(composition: Composition, context: ContextPorts): PatchPort {
@@ -42,20 +43,25 @@ export function createPatchPort(composition: Composition, context: ContextPorts)
     },
     fingerprint: async (file_path) => hash(readState(root, file_path)),
     async apply(patch, file_path, { base_sha256, result_sha256 }) {
-      const before = readState(root, file_path);
-      const actual_sha256 = hash(before);
-      if (actual_sha256 === result_sha256) return;
-      const after = actual_sha256 === base_sha256 ? await patchFile(encodeUtf8(patch), file_path, before) : null;
-      if (actual_sha256 !== base_sha256 || hash(after) !== result_sha256) {
-        throw new VerbatimError("WRITE_STATE_UNKNOWN", {
-          details: { file_path, base_sha256, result_sha256, actual_sha256 },
-        });
-      }
-      const place = resolveInside(root, parseRepoPath(file_path));
-      if (after === null) rmSync(place);
-      else {
-        mkdirSync(dirname(place), { recursive: true });
-        await writeFileAtomic(place, after.bytes, after.executable ? 0o755 : 0o644);
+      const unlock = await lockTree(composition, "write", [file_path]);
+      try {
+        const before = readState(root, file_path);
+        const actual_sha256 = hash(before);
+        if (actual_sha256 === result_sha256) return;
+        const after = actual_sha256 === base_sha256 ? await patchFile(encodeUtf8(patch), file_path, before) : null;
+        if (actual_sha256 !== base_sha256 || hash(after) !== result_sha256) {
+          throw new VerbatimError("WRITE_STATE_UNKNOWN", {
+            details: { file_path, base_sha256, result_sha256, actual_sha256 },
+          });
+        }
+        const place = resolveInside(root, parseRepoPath(file_path));
+        if (after === null) rmSync(place);
+        else {
+          mkdirSync(dirname(place), { recursive: true });
+          await writeFileAtomic(place, after.bytes, after.executable ? 0o755 : 0o644);
+        }
+      } finally {
+        unlock();
       }
     },
     async refresh() {

@@ -11,17 +11,15 @@ import { agentRunner } from "../../adapters/process/agent-runner.ts";
 import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import type { Store } from "../../core/ports.ts";
-import { acquireLocks, releaseLocks } from "../../rooms/catalytic/locks.ts";
-import { recoverDead } from "../../rooms/catalytic/recover.ts";
 import { WORKFLOW_OPERATIONS } from "../../rooms/workflow/operations.ts";
 import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
 import { admitOutput } from "../current-call.ts";
 import { createIsolations } from "../gate-isolation.ts";
 import type { Wiring } from "../operations.ts";
 import { createRepoIdentity } from "../repo-identity.ts";
+import { lockTree } from "../tree-lock.ts";
 import { findRunsRoot } from "../workspace.ts";
 
 export const wiring: Wiring = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
@@ -65,7 +63,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     runs: LOCAL_DOORS.includes(composition.door) ? runs : { ...runs, openPath: () => null },
     zipper,
     isolations: createIsolations(composition),
-    lockTree: (runId) => lockTree(composition, runId),
+    lockTree: (runId) => lockTree(composition, runId, ["."]),
     agents: agentRunner,
     models: chatModels,
     interrupts,
@@ -85,15 +83,4 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
 function placeOf({ door, workspace }: Composition, folder: string): string {
   if (LOCAL_DOORS.includes(door)) return resolve(folder);
   return resolveInside(workspace.root, parseRepoPath(folder));
-}
-
-/** The exclusive lock of an apply: views of the tree that are at work see it as it was when they began. */
-async function lockTree(composition: Composition, runId: string): Promise<() => void> {
-  const ports = createCatalyticPorts(composition);
-  const { root: real, state } = toCatalyticPlaces(composition);
-  const run_id = `apply-${runId.toLowerCase().replace(/[^a-z0-9_-]/g, "-")}`.slice(0, 64);
-  for (const line of await recoverDead(ports, state)) composition.notify(line);
-  releaseLocks(ports, state, run_id);
-  await acquireLocks(ports, state, { run_id, root: real, paths: ["."], shared: false });
-  return () => releaseLocks(ports, state, run_id);
 }

@@ -26,12 +26,7 @@ export interface PatchApplyRecord {
 
 /** The step `apply`: the one change of the real tree, for a verified candidate, or nothing. */
 export async function runApplyStep(session: Session): Promise<void> {
-  const unlock = await session.run.ports.lockTree(session.run.id);
-  try {
-    await applyCandidate(session);
-  } finally {
-    unlock();
-  }
+  await session.withTree(() => applyCandidate(session));
 }
 
 async function applyCandidate(session: Session): Promise<void> {

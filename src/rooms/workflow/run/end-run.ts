@@ -26,15 +26,17 @@ export async function rollBackRun(session: Session): Promise<string[]> {
   const bytes = run.read(PATCH_APPLY_FILE);
   if (run.state.status !== "pass" || bytes === null) throw new VerbatimError("RUN_NOT_PASSED");
   const record = parseJson(bytes) as unknown as PatchApplyRecord;
-  const edited = record.files.filter(({ path, post }) => !isAt(run, { path, ...post })).map(({ path }) => path);
-  if (edited.length > 0) {
-    throw new VerbatimError("ROLLBACK_CONFLICT", {
-      message: `edited since: ${edited.join(", ")}`,
-      details: { paths: edited },
-    });
-  }
-  restoreSnapshot(run, record.snapshot);
-  run.save({ status: "fail", stop_reason: "rolled_back", blocked: null });
+  await session.withTree(() => {
+    const edited = record.files.filter(({ path, post }) => !isAt(run, { path, ...post })).map(({ path }) => path);
+    if (edited.length > 0) {
+      throw new VerbatimError("ROLLBACK_CONFLICT", {
+        message: `edited since: ${edited.join(", ")}`,
+        details: { paths: edited },
+      });
+    }
+    restoreSnapshot(run, record.snapshot);
+    run.save({ status: "fail", stop_reason: "rolled_back", blocked: null });
+  });
   const paths = record.files.map(({ path }) => path);
   await session.event("operator", "RUN_ROLLED_BACK", PATCH_APPLY_FILE, { paths });
   await session.bundle();

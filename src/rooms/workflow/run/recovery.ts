@@ -18,7 +18,7 @@ export async function recoverStep(session: Session): Promise<void> {
   const pending = run.state.in_progress;
   if (pending === null) return;
   if (pending.step === "apply") {
-    restoreSnapshot(run, snapshotFolder(pending.iteration));
+    await session.withTree(() => restoreSnapshot(run, snapshotFolder(pending.iteration)));
     run.save({ in_progress: null });
     await session.event("orchestrator", "APPLY_RECOVERED", PATCH_FILE);
     return;

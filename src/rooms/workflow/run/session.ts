@@ -49,6 +49,16 @@ export class Session {
     if (!same) await this.event("orchestrator", "RUN_BLOCKED", blocked.target, { code, owner: blocked.owner });
   }
 
+  /** Lets `work` change the real tree, which nobody else sees or changes meanwhile: DOMAIN_BUSY while somebody does. */
+  async withTree<T>(work: () => T | Promise<T>): Promise<T> {
+    const unlock = await this.run.ports.lockTree(this.run.id);
+    try {
+      return await work();
+    } finally {
+      unlock();
+    }
+  }
+
   /** INTERRUPTED when somebody asked us to end. */
   throwIfInterrupted(): void {
     const signal = this.#interrupted();
