@@ -65,7 +65,7 @@ export function describeExpanding(open: OpenWorkspace): void {
       expect(whole!.content_hash).toBe(sha256("# A\nfive \u{1f600} boats\n"));
     });
 
-    it("refuses every slice that is not exactly one, and leaves nothing", async () => {
+    it("refuses every slice that is not exactly one, and leaves nothing but the record of the refusal", async () => {
       const { workspace, limits } = await withSymbols();
       const before = await workspace.ledger();
       for (const [slice, code] of [
@@ -86,7 +86,10 @@ export function describeExpanding(open: OpenWorkspace): void {
         expect(refused.exit).toBe(code === "SLICE_OUT_OF_BOUNDS" ? 1 : 2);
         expect(refused.message + refused.fix).toMatch(/lines\[a:b\]|lines\[0:2\]/);
       }
-      expect(await workspace.ledger()).toEqual(before);
+      const after = await workspace.ledger();
+      expect(after.slice(0, before.length)).toEqual(before);
+      expect(new Set(after.slice(before.length).map(({ kind }) => kind))).toEqual(new Set(["REFUSED"]));
+      expect(after.length).toBe(before.length + 10);
     });
 
     it("refuses what is no ref, and refs the index does not have", async () => {
@@ -123,7 +126,12 @@ export function describeExpanding(open: OpenWorkspace): void {
       rmSync(workspace.place("notes/rules.md"));
       expect(await workspace.refusal("expand", { refs: ["@CANON/RULES"] })).toMatchObject({ code: "FILE_MISSING" });
       workspace.write("notes/rules.md", `${RULES}more\n`);
-      expect(await workspace.call("expand", { refs: ["@CANON/RULES"], refresh: true })).toBeDefined();
+      const { expansions } = await workspace.call<Expanded>("expand", {
+        refs: ["@CANON/RULES"],
+        slice: "tail(1)",
+        refresh: true,
+      });
+      expect(expansions.map(({ content }) => content)).toEqual(["more"]);
     });
 
     it("charges everything before anything is stored; a breach names what was used, the limit and the flag", async () => {
@@ -150,7 +158,8 @@ export function describeExpanding(open: OpenWorkspace): void {
       expect(bytes).toMatchObject({ code: "BUDGET_BYTES", details: { ordinal: 3 } });
       expect(bytes.message).toContain("25 used, 16 allowed");
       expect(bytes.fix).toContain("--max-bytes 25");
-      expect(await workspace.ledger()).toEqual(before);
+      const refused = await workspace.ledger();
+      expect(refused.slice(before.length).map(({ kind }) => kind)).toEqual(Array(5).fill("REFUSED"));
       const done = await workspace.call<Expanded>("expand", {
         refs,
         slice: "head(1)",
@@ -165,7 +174,7 @@ export function describeExpanding(open: OpenWorkspace): void {
         max_bytes_expanded: 32,
         max_expands_per_step: 4,
       });
-      expect((await workspace.ledger()).length).toBe(before.length + 4);
+      expect((await workspace.ledger()).length).toBe(refused.length + 4);
     });
 
     it("cannot be done to an empty file", async () => {

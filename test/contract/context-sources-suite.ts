@@ -32,7 +32,7 @@ export function describeSources(open: OpenWorkspace): void {
       });
       expect(await workspace.sections()).toHaveLength(2);
       expect(sha256(await workspace.lines("index-export"))).toBe(before.index_hash);
-      expect((await workspace.ledger()).map(({ kind }) => kind)).toEqual(["INDEX_BUILT"]);
+      expect((await workspace.changes()).map(({ kind }) => kind)).toEqual(["INDEX_BUILT"]);
       workspace.configure({
         context: { sources: ["**/*"], exclude: ["*.json", "**/*.md"], secrets: { allow: ["a/.env"] } },
       });

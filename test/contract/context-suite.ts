@@ -2,6 +2,7 @@ import { afterEach } from "vitest";
 import { ContextWorkspace } from "../support/context-workspace.ts";
 import { describeExpanding } from "./context-expand-suite.ts";
 import { describeIndex } from "./context-index-suite.ts";
+import { describeRefusals } from "./context-refusal-suite.ts";
 import { describeSearching } from "./context-search-suite.ts";
 import { describeSources } from "./context-sources-suite.ts";
 import { describeSymbols } from "./context-symbols-suite.ts";
@@ -17,7 +18,14 @@ export function describeContext(databaseEnv: () => NodeJS.ProcessEnv): void {
   afterEach(async () => {
     for (const workspace of opened.splice(0)) await workspace.close();
   });
-  for (const describePart of [describeIndex, describeSources, describeSymbols, describeExpanding, describeSearching]) {
+  for (const describePart of [
+    describeIndex,
+    describeSources,
+    describeSymbols,
+    describeExpanding,
+    describeRefusals,
+    describeSearching,
+  ]) {
     describePart(open);
   }
 }

@@ -69,7 +69,7 @@ export function describeSymbols(open: OpenWorkspace): void {
       expect(await add({})).toMatchObject({ code: "USAGE" });
       expect(await add({ file: "notes/rules.md", heading: "x#y" })).toMatchObject({ code: "USAGE" });
       expect(await workspace.call("symbol-list")).toEqual([]);
-      expect((await workspace.ledger()).map(({ kind }) => kind)).toEqual(["INDEX_BUILT"]);
+      expect((await workspace.changes()).map(({ kind }) => kind)).toEqual(["INDEX_BUILT"]);
     });
 
     it("are added once, replaced and removed, and every change is in the ledger", async () => {
@@ -97,7 +97,7 @@ export function describeSymbols(open: OpenWorkspace): void {
         code: "SYMBOL_UNKNOWN",
       });
       expect(await workspace.refusal("symbol-replace", input)).toMatchObject({ code: "SYMBOL_UNKNOWN" });
-      expect((await workspace.ledger()).slice(1)).toEqual([
+      expect((await workspace.changes()).slice(1)).toEqual([
         { kind: "SYMBOL_ADDED", actor: "library", body: symbol },
         { kind: "SYMBOL_REPLACED", actor: "library", body: { new: next, old: symbol } },
         { kind: "SYMBOL_REMOVED", actor: "library", body: next },
@@ -238,7 +238,7 @@ export function describeSymbols(open: OpenWorkspace): void {
       rmSync(workspace.place("twice.md"));
       await workspace.build();
       expect(await imported(good)).toEqual({ added: 0, existing: 2 });
-      expect((await workspace.ledger()).map(({ kind }) => kind)).toEqual([
+      expect((await workspace.changes()).map(({ kind }) => kind)).toEqual([
         "INDEX_BUILT",
         "SYMBOL_ADDED",
         "SYMBOL_ADDED",

@@ -133,6 +133,11 @@ export class ContextWorkspace {
     return shown.entries.map(({ kind, actor, body }) => ({ kind, actor, body }));
   }
 
+  /** The same without what was refused. */
+  async changes(): Promise<LedgerEntry[]> {
+    return (await this.ledger()).filter(({ kind }) => kind !== "REFUSED");
+  }
+
   async close(): Promise<void> {
     await this.#app.close();
     rmSync(this.root, { recursive: true, force: true });

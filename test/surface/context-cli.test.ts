@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openApp } from "../../src/app/app.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
 
 // The verbs of the context room as somebody types them: what --json has, what people read, and how they end.
@@ -259,5 +260,22 @@ describe("expand", () => {
     expect(refused.stderr).toContain("error[BUDGET_EXPANDS] max_expands_per_step: 101 used, 100 allowed");
     expect(refused.stderr).toContain("--max-expands 101");
     expect((await run(["expand", "@D/GUIDE", "--max-bytes", "12"])).stderr).toContain("BUDGET_BYTES");
+  });
+});
+
+describe("refusals", () => {
+  it("are in the ledger whoever asked, and looking at nothing makes no workspace", async () => {
+    const reads = await run(["symbol", "show", "@NONE/A"]);
+    expect([reads.exit, existsSync(join(root, ".verbatim"))]).toEqual([1, false]);
+    await run(["index", "build"]);
+    expect((await run(["expand", "@NONE/A"])).stderr).toContain("SYMBOL_UNKNOWN");
+    for (const door of ["mcp", "http", "library"] as const) {
+      await using app = openApp({ door, start: root, env: {}, platform: process.platform });
+      await expect(app.call("context.expand", { refs: ["@NONE/A"] })).rejects.toMatchObject({ code: "SYMBOL_UNKNOWN" });
+    }
+    const { entries } = await json<{ entries: { kind: string; actor: string; body: object }[] }>("ledger", "show");
+    const refused = entries.filter(({ kind }) => kind === "REFUSED").map(({ actor, body }) => ({ actor, ...body }));
+    const asked = { operation: "context.expand", code: "SYMBOL_UNKNOWN", input: { refs: ["@NONE/A"] } };
+    expect(refused).toMatchObject(["cli", "mcp", "http", "library"].map((actor) => ({ actor, ...asked })));
   });
 });

@@ -9,6 +9,7 @@ import { requireStored } from "./index-load.ts";
 import { judge } from "./index-survey.ts";
 import { findStale, verifyIndex } from "./index-verify.ts";
 import type { ContextPorts } from "./operation-ports.ts";
+import { recordingRefusals } from "./refusals.ts";
 import { findSymbolProblems } from "./registry.ts";
 import { updateSearch } from "./search-update.ts";
 import { decodeSource } from "./source.ts";
@@ -35,8 +36,11 @@ export const indexBuild = defineOperation({
     skipped_links: z.array(z.string()),
   }),
   async run(ports: ContextPorts, { full, with_search }) {
-    const result = await buildIndex(ports, { full });
-    if (with_search) await updateSearch(ports);
+    const result = await recordingRefusals(ports, "context.index-build", { full, with_search }, async () => {
+      const built = await buildIndex(ports, { full });
+      if (with_search) await updateSearch(ports);
+      return built;
+    });
     return { ...result, empty_globs: [...result.empty_globs], skipped_links: [...result.skipped_links] };
   },
 });

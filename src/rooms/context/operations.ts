@@ -6,6 +6,7 @@ import { expandRefs } from "./expansion.ts";
 import { buildIndex } from "./index-build.ts";
 import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./index-operations.ts";
 import type { ContextPorts } from "./operation-ports.ts";
+import { recordingRefusals } from "./refusals.ts";
 import { searchSections } from "./search.ts";
 import { sectionList, sectionShow } from "./section-operations.ts";
 import { SYMBOL_OPERATIONS } from "./symbol-operations.ts";
@@ -34,7 +35,6 @@ export const expand = defineOperation({
     budget: z.strictObject({ used: budgets, limits: budgets }),
   }),
   async run(ports: ContextPorts, input) {
-    if (input.refresh) await buildIndex(ports, { full: false });
     const { budgets: limits } = ports.config;
     const allowed = {
       max_symbols: input.max_symbols ?? limits.max_symbols,
@@ -43,7 +43,10 @@ export const expand = defineOperation({
       max_expands_per_step: input.max_expands ?? limits.max_expands_per_step,
     };
     const { refs, slice, run_id } = input;
-    return expandRefs(ports, { refs, slice, run_id, budgets: allowed });
+    return recordingRefusals(ports, "context.expand", { refs, slice, run_id, budgets: allowed }, async () => {
+      if (input.refresh) await buildIndex(ports, { full: false });
+      return expandRefs(ports, { refs, slice, run_id, budgets: allowed });
+    });
   },
 });
 

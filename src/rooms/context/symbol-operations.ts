@@ -3,6 +3,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { sectionSchema, symbolSchema } from "./contracts.ts";
 import type { ContextPorts } from "./operation-ports.ts";
+import { recordingRefusals } from "./refusals.ts";
 import { addSymbol, addSymbols, type Defined, findSymbolProblems, removeSymbol, replaceSymbol } from "./registry.ts";
 import { repinSymbol } from "./repin.ts";
 import { parseTarget } from "./symbol.ts";
@@ -47,7 +48,8 @@ export const symbolAdd = defineOperation({
   effect: "append",
   input: definition,
   output: defined,
-  run: (ports: ContextPorts, input) => toOutput(addSymbol(ports, toSymbol(input))),
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-add", input, async () => toOutput(addSymbol(ports, toSymbol(input)))),
 });
 
 export const symbolReplace = defineOperation({
@@ -56,7 +58,10 @@ export const symbolReplace = defineOperation({
   effect: "append",
   input: definition,
   output: defined,
-  run: (ports: ContextPorts, input) => toOutput(replaceSymbol(ports, toSymbol(input))),
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-replace", input, async () =>
+      toOutput(replaceSymbol(ports, toSymbol(input))),
+    ),
 });
 
 export const symbolRemove = defineOperation({
@@ -65,7 +70,8 @@ export const symbolRemove = defineOperation({
   effect: "append",
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema,
-  run: (ports: ContextPorts, { symbol_id }) => removeSymbol(ports, symbol_id),
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-remove", input, () => removeSymbol(ports, input.symbol_id)),
 });
 
 export const symbolShow = defineOperation({
@@ -122,7 +128,10 @@ export const symbolRepin = defineOperation({
   effect: "append",
   input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
   output: defined,
-  run: (ports: ContextPorts, { symbol_id, to }) => toOutput(repinSymbol(ports, symbol_id, to)),
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-repin", input, () =>
+      toOutput(repinSymbol(ports, input.symbol_id, input.to)),
+    ),
 });
 
 export const symbolExport = defineOperation({
@@ -145,8 +154,10 @@ export const symbolImport = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ file: z.string().describe("File of symbols; - reads standard input.") }),
   output: z.strictObject({ added: z.int(), existing: z.int() }),
-  run: async (ports: ContextPorts, { file }) =>
-    addSymbols(ports, parseSymbolLines(await ports.files.read(file, MAX_FILE), file)),
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-import", input, async () =>
+      addSymbols(ports, parseSymbolLines(await ports.files.read(input.file, MAX_FILE), input.file)),
+    ),
 });
 
 /** The operations on symbols. */
