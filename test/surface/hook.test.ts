@@ -113,6 +113,33 @@ describe("paths that lead somewhere else", () => {
     }
   });
 
+  it("judges by the repository around it, not by a state folder above", async () => {
+    const root = makeRepository();
+    const above = join(root, "..");
+    mkdirSync(join(above, ".verbatim"));
+    mkdirSync(join(above, "other"));
+    const reply = await answer("claude", "pre-tool", write(root, join(above, "other", "a.ts")), root);
+    expect(isRefusal("claude", "pre-tool", reply.stdout)).toBe(true);
+    expect([existsSync(join(root, ".verbatim/state")), existsSync(join(above, ".verbatim/state"))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it("judges outside a repository and makes no workspace there", async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, "verbatim.config.json"), "{}");
+    for (const [path, refused] of [
+      ["a.txt", false],
+      ["verbatim.config.json", true],
+      ["../b.txt", true],
+    ] as const) {
+      const reply = await answer("claude", "pre-tool", write(folder, join(folder, path)), folder);
+      expect([path, reply.exit, isRefusal("claude", "pre-tool", reply.stdout)]).toEqual([path, 0, refused]);
+    }
+    expect(existsSync(join(folder, ".verbatim"))).toBe(false);
+  });
+
   it("lets places outside be written that the configuration keeps, and refuses roots it forbids", async () => {
     const root = makeRepository();
     const kept = join(root, "..", "notes");

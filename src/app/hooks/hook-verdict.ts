@@ -1,9 +1,10 @@
-import { isUnder, showPath } from "../../core/paths/index.ts";
-import { coversExactly, coversFolded, foldPath, judgeScope } from "../../rooms/workflow/artifacts/scope.ts";
+import { tmpdir } from "node:os";
+import { dropStream, foldCase, foldName, foldPath, isGitName, isUnder, showPath } from "../../core/paths/index.ts";
+import { coversExactly, coversFolded, judgeScope } from "../../rooms/workflow/artifacts/scope.ts";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules, HookRun } from "./hook-rules.ts";
 import { locatePlace, type NamedPlace } from "./named-place.ts";
-import { type ShellWord, splitShell } from "./shell-words.ts";
+import { listShellTargets } from "./shell-targets.ts";
 
 /** One target of a tool call and what is said about it. */
 export interface JudgedTarget {
@@ -58,17 +59,25 @@ function judgeWrite(place: NamedPlace, rules: HookRules): JudgedTarget {
   return { ...target, code: "HOOK_SCOPE", reason };
 }
 
+/** Names that nobody may write at any depth: a configuration or state folder below would bring rules of its own. */
+const PROTECTED = /^(?:\.verbatim|verbatim\.config\.json|verbat~[0-9]+(?:\.jso)?)$/;
+
 function findForbidden(path: string, forbidden: readonly string[]): string | null {
-  const inRepository = path.split("/").find((name) => foldPath(name) === ".git");
-  if (inRepository !== undefined) return ".git";
-  return forbidden.find((root) => path === "." || coversFolded(root, path)) ?? null;
+  if (path === ".") return forbidden[0] ?? null;
+  // A name is judged as the system that forgives most would take it: streams, short names, invisible signs, backslashes.
+  const names = path.split(/[/\\]/);
+  if (names.some(isGitName)) return ".git";
+  const folded = names.map((name) => foldName(dropStream(name)));
+  const name = folded.find((one) => PROTECTED.test(one));
+  if (name !== undefined) return name;
+  return forbidden.find((root) => isUnder(folded.join("/"), foldPath(root))) ?? null;
 }
 
 /** The rules of the patch gate that a changed path would break later, told now. */
 function findBrokenRule(path: string, run: HookRun): string | null {
   if (!run.allow_roots.map(trim).some((root) => coversExactly(root, path))) return "allow_roots";
   if (run.deny_prefixes.map(trim).some((prefix) => coversFolded(prefix, path))) return "deny_prefixes";
-  if (run.deny_suffixes.some((suffix) => foldPath(path).endsWith(foldPath(suffix)))) return "deny_suffixes";
+  if (run.deny_suffixes.some((suffix) => foldCase(path).endsWith(foldCase(suffix)))) return "deny_suffixes";
   const verdict = judgeScope({ allow: run.allow, deny: run.deny }, path);
   return verdict === "ok" ? null : verdict;
 }
@@ -78,41 +87,29 @@ function trim(entry: string): string {
   return trimmed === "" ? "." : trimmed;
 }
 
-/** Commands whose every argument is changed, and those that change their last one. */
-const CHANGE_ALL = new Set("rm rmdir unlink mv touch mkdir tee truncate shred chmod chown chgrp".split(" "));
-const CHANGE_LAST = new Set("cp ln install rsync".split(" "));
-
 /**
  * Judges the paths a shell command shows. A command can hide its targets, so this is help, not a wall: the wall is
- * `verbatim agent`. Places outside the repository are left to the client's own rules.
+ * `verbatim agent`. What it only names is judged where the program is unknown and the place is a forbidden one.
  */
 function judgeCommand(command: string, cwd: string, rules: HookRules): JudgedTarget[] {
   const targets: JudgedTarget[] = [];
-  for (const { words, redirects } of splitShell(command)) {
-    const names = words.filter(({ text }) => !text.startsWith("-")).map(toPathWord);
-    const program = names[0]?.text.split("/").at(-1) ?? "";
-    const rest = names.slice(1);
-    const changed = CHANGE_ALL.has(program) ? rest : CHANGE_LAST.has(program) ? rest.slice(-1) : [];
-    for (const word of [...redirects, ...changed]) {
-      const place = locateWord(word, cwd, rules);
-      if (place !== null && place.inside !== null) targets.push(judgeWrite(place, rules));
-    }
-    for (const word of rest) {
-      const place = changed.includes(word) ? null : locateWord(word, cwd, rules);
-      if (place === null || place.inside === null || place.inside === ".") continue;
-      if (findForbidden(place.inside, rules.forbidden) !== null) targets.push(judgeWrite(place, rules));
-    }
+  for (const { path, use } of listShellTargets(command, cwd)) {
+    const place = locatePlace(rules.root, cwd, path);
+    const isNamed = place.inside !== null && place.inside !== "." && use === "named";
+    const isJudged =
+      place.inside === null
+        ? use !== "named" && !isScratch(place.real, rules.root)
+        : use === "changed" || (isNamed && findForbidden(place.inside, rules.forbidden) !== null);
+    if (isJudged) targets.push(judgeWrite(place, rules));
   }
   return targets;
 }
 
-// dd of=FILE, --output=FILE: the path stands behind the sign.
-function toPathWord(word: ShellWord): ShellWord {
-  const at = word.text.indexOf("=");
-  return at === -1 ? word : { ...word, text: word.text.slice(at + 1) };
-}
-
-function locateWord({ text, open }: ShellWord, cwd: string, rules: HookRules): NamedPlace | null {
-  if (open || text === "" || text.startsWith("~") || text.includes("\0")) return null;
-  return locatePlace(rules.root, cwd, text);
+/** Whether a place is in the temporary folder, where commands keep what they need for a moment, and not near the root. */
+function isScratch(real: string, root: string): boolean {
+  return ["/tmp", "/var/tmp", tmpdir()].some((folder) => {
+    if (!real.startsWith(`${folder}/`)) return false;
+    const [first = ""] = root.slice(folder.length + 1).split("/");
+    return !isUnder(root, folder) || !isUnder(real, `${folder}/${first}`);
+  });
 }

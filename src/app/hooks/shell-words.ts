@@ -3,12 +3,16 @@ export interface ShellWord {
   readonly text: string;
   /** Whether the shell would still change it: a variable, a substitution or a pattern. */
   readonly open: boolean;
+  /** Whether it begins with a tilde that the shell replaces. */
+  readonly tilde: boolean;
 }
 
 export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   /** Targets of `>`, `>>`, `>|`, `&>` and `<>`. */
   readonly redirects: readonly ShellWord[];
+  /** The text of a here document, which is input and not a command. */
+  readonly input: string;
 }
 
 const SPACE = " \t";
@@ -16,15 +20,14 @@ const ENDS = ";&|()\n";
 
 /** Splits a command line into simple commands. Not a shell: what it cannot know is marked open. Cost: one pass. */
 export function splitShell(text: string): SimpleCommand[] {
-  const commands: SimpleCommand[] = [];
-  let words: ShellWord[] = [];
-  let redirects: ShellWord[] = [];
-  let target = false;
+  const commands: { words: ShellWord[]; redirects: ShellWord[]; input: string }[] = [];
+  const waiting: { readonly end: string; readonly command: { input: string } }[] = [];
+  let current = { words: [] as ShellWord[], redirects: [] as ShellWord[], input: "" };
+  let next: "word" | "target" | "source" | "document" = "word";
   const flush = () => {
-    if (words.length > 0 || redirects.length > 0) commands.push({ words, redirects });
-    words = [];
-    redirects = [];
-    target = false;
+    if (current.words.length > 0 || current.redirects.length > 0) commands.push(current);
+    current = { words: [], redirects: [], input: "" };
+    next = "word";
   };
   for (let at = 0; at < text.length; ) {
     const sign = text[at]!;
@@ -33,24 +36,48 @@ export function splitShell(text: string): SimpleCommand[] {
     else if (sign === ">" || sign === "<" || (sign === "&" && text[at + 1] === ">")) {
       const operator = /^(?:&>>?|<>|<<<|<<-?|<&|>>|>\||>&|>|<)/.exec(text.slice(at, at + 3))![0];
       at += operator.length;
-      target = operator.includes(">") && operator !== ">&";
-      if (operator === ">&" && /^[0-9-]/.test(text[at] ?? "")) target = false;
-      else if (operator === ">&") target = true;
+      next = toNext(operator, text[at] ?? "");
     } else if (ENDS.includes(sign)) {
       flush();
       at++;
+      if (sign === "\n") at = readDocuments(text, at, waiting.splice(0));
     } else {
       const { word, end } = readWord(text, at);
       at = end;
       // A number right before a redirection is a descriptor, not a word.
       if (/^[0-9]+$/.test(word.text) && (text[at] === ">" || text[at] === "<")) continue;
-      if (target) redirects.push(word);
-      else words.push(word);
-      target = false;
+      if (next === "target") current.redirects.push(word);
+      else if (next === "document") waiting.push({ end: word.text, command: current });
+      else if (next === "word") current.words.push(word);
+      next = "word";
     }
   }
   flush();
   return commands;
+}
+
+function toNext(operator: string, sign: string): "target" | "source" | "document" {
+  if (operator.startsWith("<<") && operator !== "<<<") return "document";
+  if (operator === ">&") return /^[0-9-]/.test(sign) ? "source" : "target";
+  return operator.includes(">") ? "target" : "source";
+}
+
+/** Takes the lines of here documents to whoever reads them; the place after them. */
+function readDocuments(
+  text: string,
+  from: number,
+  waiting: readonly { readonly end: string; readonly command: { input: string } }[],
+): number {
+  let at = from;
+  for (const { end, command } of waiting) {
+    while (at < text.length) {
+      const line = text.slice(at, endOfLine(text, at));
+      at += line.length + 1;
+      if (line.replace(/^\t+/, "") === end) break;
+      command.input += `${line}\n`;
+    }
+  }
+  return Math.min(at, text.length);
 }
 
 function readWord(text: string, start: number): { readonly word: ShellWord; readonly end: number } {
@@ -69,16 +96,21 @@ function readWord(text: string, start: number): { readonly word: ShellWord; read
       if (/[$`]/.test(inside)) open = true;
       value += inside.replace(/\\([\\"$`])/g, "$1");
       at = end + 1;
+    } else if (sign === "`") {
+      const end = text.indexOf("`", at + 1);
+      value += text.slice(at, end === -1 ? text.length : end + 1);
+      open = true;
+      at = end === -1 ? text.length : end + 1;
     } else if (sign === "\\") {
       value += text[at + 1] === "\n" ? "" : (text[at + 1] ?? "");
       at += 2;
     } else {
-      if ("$`*?[{".includes(sign)) open = true;
+      if ("$*?[{".includes(sign)) open = true;
       value += sign;
       at++;
     }
   }
-  return { word: { text: value, open }, end: at };
+  return { word: { text: value, open, tilde: text[start] === "~" }, end: at };
 }
 
 function endOfQuote(text: string, from: number): number {

@@ -1,3 +1,4 @@
+export { dropStream, foldCase, foldName, foldPath, isGitName } from "./fold-path.ts";
 export {
   findPathProblem,
   isRepoPath,

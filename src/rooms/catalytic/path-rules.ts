@@ -1,5 +1,5 @@
 import { utf8Length } from "../../core/canonical/index.ts";
-import { isUnder } from "../../core/paths/index.ts";
+import { foldName, foldPath, isGitName, isUnder } from "../../core/paths/index.ts";
 import { ARTIFACT_NAMES } from "./words.ts";
 
 /** Why a text cannot be a path, by the text alone. The first rule that applies is the answer. */
@@ -42,28 +42,9 @@ export function normalizeOrRoot(path: string): string {
   return normalizePath(path) || ".";
 }
 
-const INVISIBLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-
-/** A component as the most forgiving file system might see it: twins of a forbidden name fold to the same text. */
-export function foldComponent(name: string): string {
-  return name
-    .normalize("NFC")
-    .replace(INVISIBLE, "")
-    .toLowerCase()
-    .replace(/[. ]+$/, "");
-}
-
-/** A path folded by component. One of dots or spaces folds to the empty text, which is a name here and not the root. */
-export function foldPath(path: string): string {
-  return path.split("/").map(foldComponent).join("/");
-}
-
-/** Whether a component, folded, is the git folder; `git~1` is its short name on Windows. */
+/** Whether a component is the git folder on some file system. */
 export function hasGitComponent(path: string): boolean {
-  return path.split("/").some((name) => {
-    const folded = foldComponent(name);
-    return folded === ".git" || folded === "git~1";
-  });
+  return path.split("/").some(isGitName);
 }
 
 /** Whether one normalised path contains the other, by whole components; the root contains everything. */
@@ -76,7 +57,7 @@ export function isInside(path: string, root: string): boolean {
   return root === "" || isUnder(path, root);
 }
 
-const FOLDED_ARTIFACTS = new Set(ARTIFACT_NAMES.map(foldComponent));
+const FOLDED_ARTIFACTS = new Set(ARTIFACT_NAMES.map(foldName));
 
 /** Whether a path is exactly `<runs_root>/<x>/<artifact name>`, folded. */
 export function isArtifactPlace(path: string, runsRoot: string): boolean {

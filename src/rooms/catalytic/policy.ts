@@ -5,9 +5,9 @@ import {
   sortedUnique,
   toPointerToken,
 } from "../../core/canonical/index.ts";
-import { overlaps } from "../../core/paths/index.ts";
+import { foldPath, overlaps } from "../../core/paths/index.ts";
 import { type Fail, readOne, readPaths } from "./config-paths.ts";
-import { foldPath, hasGitComponent, isInside, normalizePath } from "./path-rules.ts";
+import { hasGitComponent, isInside, normalizePath } from "./path-rules.ts";
 import { DEFAULT_SETTINGS, readSettings, type Settings } from "./settings.ts";
 
 /** The roots a run is judged by, as POLICY.json keeps them. */

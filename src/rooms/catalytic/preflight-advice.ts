@@ -1,4 +1,5 @@
-import { containsOrInside, findLexicalCode, foldPath, hasGitComponent, normalizePath } from "./path-rules.ts";
+import { foldPath } from "../../core/paths/index.ts";
+import { containsOrInside, findLexicalCode, hasGitComponent, normalizePath } from "./path-rules.ts";
 import { ALWAYS_FORBIDDEN, CMP01, type PointedError, type Policy } from "./policy.ts";
 import type { PathLook } from "./ports.ts";
 

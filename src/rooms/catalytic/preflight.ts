@@ -1,12 +1,10 @@
 import { sortedUnique } from "../../core/canonical/index.ts";
-import { isUnder, overlaps } from "../../core/paths/index.ts";
+import { foldName, foldPath, isUnder, overlaps } from "../../core/paths/index.ts";
 import { normalizeOutput } from "./jobspec.ts";
 import {
   belowFolded,
   containsOrInside,
   findLexicalCode,
-  foldComponent,
-  foldPath,
   hasGitComponent,
   isArtifactPlace,
   isInside,
@@ -46,7 +44,7 @@ type Role = "domain" | "root" | "output";
 export function checkPaths(policy: Policy, declared: DeclaredPaths, disk: PathLook | null): PreflightVerdict {
   const errors: PointedError[] = [];
   const runs = disk?.runNames(policy.runs_root) ?? [];
-  const context: Context = { policy, disk, reserved: new Set([declared.run_id, ...runs].map(foldComponent)) };
+  const context: Context = { policy, disk, reserved: new Set([declared.run_id, ...runs].map(foldName)) };
   if (runs.includes(declared.run_id)) errors.push({ code: "RUN_ID_EXISTS", pointer: "/run_id" });
   if (declared.view === true) {
     const { catalytic_domains: domains, outputs } = declared;

@@ -1,4 +1,4 @@
-import { isUnder } from "../../../core/paths/index.ts";
+import { foldCase, isUnder } from "../../../core/paths/index.ts";
 
 /** Scope-Allow and Scope-Deny of a plan, normalised. */
 export interface Scope {
@@ -8,11 +8,6 @@ export interface Scope {
 
 export type ScopeVerdict = "ok" | "scope_allow" | "scope_deny";
 
-/** A path as deny rules see it: composed and without case, so no other spelling slips through. */
-export function foldPath(path: string): string {
-  return path.normalize("NFC").toLowerCase();
-}
-
 /** Whether an entry covers a path exactly or as whole leading components; `.` covers everything. */
 export function coversExactly(entry: string, path: string): boolean {
   return entry === "." || isUnder(path, entry);
@@ -20,7 +15,7 @@ export function coversExactly(entry: string, path: string): boolean {
 
 /** The same for deny rules: after composition and without case. */
 export function coversFolded(entry: string, path: string): boolean {
-  return entry === "." || isUnder(foldPath(path), foldPath(entry));
+  return entry === "." || isUnder(foldCase(path), foldCase(entry));
 }
 
 /** Judges one path against a plan's scope: allow first, deny wins. */

@@ -1,4 +1,5 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
+import { isGitName } from "../../../core/paths/index.ts";
 import { isDeviceName } from "../run-id.ts";
 import { fromByteText } from "./patch-lines.ts";
 import { refuseParse, refusePath } from "./rejection.ts";
@@ -76,8 +77,6 @@ export function dropPrefix(name: string, prefix: "a/" | "b/", line: number): str
 /** Whether names are held against the rules of Windows as well. */
 export type Platform = "posix" | "windows";
 
-const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-
 /** Decodes a name of bytes and holds it against the path rules, in their order. */
 export function toPath(bytes: string, line: number, platform: Platform): string {
   const path = decodeUtf8(fromByteText(bytes));
@@ -93,14 +92,4 @@ export function toPath(bytes: string, line: number, platform: Platform): string 
     if (platform === "windows" && isDeviceName(component)) refusePath("reserved_name", line, path);
   }
   return path;
-}
-
-// Every spelling that some file system takes for .git: ignorable characters, streams, trailing dots, short names.
-function isGitName(component: string): boolean {
-  const name = component
-    .replace(IGNORED, "")
-    .replace(/:.*$/s, "")
-    .replace(/[. ]+$/, "")
-    .toLowerCase();
-  return name === ".git" || name === "git~1";
 }

@@ -1,4 +1,4 @@
-import { foldPath } from "../artifacts/scope.ts";
+import { foldCase } from "../../../core/paths/index.ts";
 import { type Body, checkBody, checkDevNull } from "./patch-body.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { type Platform, readBodyName } from "./patch-names.ts";
@@ -29,9 +29,9 @@ export function parsePatch(bytes: Uint8Array, platform: Platform = "posix"): Pat
     const parser = new SectionParser(lines, at, platform);
     const section = parser.parse();
     for (const path of changedPaths(section)) {
-      if (changed.has(foldPath(path))) refuseParse("duplicate_path", section.line, path);
+      if (changed.has(foldCase(path))) refuseParse("duplicate_path", section.line, path);
     }
-    for (const path of changedPaths(section)) changed.add(foldPath(path));
+    for (const path of changedPaths(section)) changed.add(foldCase(path));
     sections.push(section);
     at = skipToNext(lines, parser.end, parser.hasHunks);
   }

@@ -7,7 +7,8 @@ import {
 } from "../../../core/canonical/index.ts";
 import { WORKFLOW_PATCH_POLICY } from "../../../core/contracts/config/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { coversExactly, coversFolded, foldPath, judgeScope, type Scope } from "../artifacts/scope.ts";
+import { foldCase } from "../../../core/paths/index.ts";
+import { coversExactly, coversFolded, judgeScope, type Scope } from "../artifacts/scope.ts";
 import { changedPaths } from "./patch-parser.ts";
 import type { PatchSection } from "./patch-section.ts";
 import type { PatchFinding } from "./rejection.ts";
@@ -126,11 +127,11 @@ export function findPolicyFindings({ sections, size, policy, scope, planLimits }
   if (added > policy.max_added_lines) deny("max_added_lines");
   const roots = policy.allow_roots.map(trimEntry);
   const prefixes = policy.deny_prefixes.map(trimEntry);
-  const suffixes = policy.deny_suffixes.map(foldPath);
+  const suffixes = policy.deny_suffixes.map(foldCase);
   for (const path of [...changed_paths, ...read_paths].sort(compareCodePoints)) {
     if (!roots.some((root) => coversExactly(root, path))) deny("allow_roots", path);
     if (prefixes.some((prefix) => coversFolded(prefix, path))) deny("deny_prefixes", path);
-    if (suffixes.some((suffix) => foldPath(path).endsWith(suffix))) deny("deny_suffixes", path);
+    if (suffixes.some((suffix) => foldCase(path).endsWith(suffix))) deny("deny_suffixes", path);
     const verdict = scope === null ? "ok" : judgeScope(scope, path);
     if (verdict !== "ok") findings.push({ code: "PATCH_SCOPE_DENY", rule: verdict, path });
   }
