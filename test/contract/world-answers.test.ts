@@ -12,12 +12,11 @@ import {
 } from "../../src/rooms/world/check/packs.ts";
 import { checkProjectionOutput } from "../../src/rooms/world/check/projection-output.ts";
 import { checkWriteBundle } from "../../src/rooms/world/check/write-bundle.ts";
-import { projectEntries } from "../../src/rooms/world/projection.ts";
-import { searchEntries } from "../../src/rooms/world/retrieval/search.ts";
 import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
 import { readCapsule, readPage, search } from "../../src/rooms/world/service/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, type TestWorlds } from "../support/world.ts";
+import { answerOf, foundBy, knownTo, onScreen } from "../support/world-oracle.ts";
 
 // Everything a world answers, judged by the contracts and against what its records alone say.
 
@@ -68,14 +67,13 @@ async function judgeReads(worlds: TestWorlds, id: string, { entries }: Lived, ca
   const known = new Map(entries.map((entry) => [entry.entry_id, entry]));
   for (const viewer of EVERYBODY) {
     const view = { kind: "viewer", id: viewer } as const;
-    const all = { mode: "NO_OP", after: null, bundle_id: null, limit: 200 } as const;
     const page = await readPage(worlds.ports, id, { viewer, after: null, before: null, limit: 200 });
-    expect(page.entries).toEqual(projectEntries(cast, viewer, entries, all).entries);
-    const query = { query_text: "boat tea key", limit: 20, person_id: null, from: null, to: null };
+    expect(page.entries).toEqual(knownTo(viewer, entries).slice(-200).map(onScreen));
+    const words = ["boat", "tea", "key"];
+    const query = { query_text: words.join(" "), limit: 20, person_id: null, from: null, to: null };
     const pack = await search(worlds.ports, id, viewer, query);
     checkRetrievalPack(pack as never, { ...judge, cast, view, entries: known });
-    const found = searchEntries(cast, view, entries, query).matches.map(({ entry }) => entry.entry_id);
-    expect(pack.results.map(({ entry_id }) => entry_id)).toEqual(found);
+    expect(pack.results.map(({ entry_id }) => entry_id)).toEqual(foundBy(viewer, entries, words, 20));
     for (const person of EVERYBODY) {
       const capsule = await readCapsule(worlds.ports, id, person, viewer);
       checkCapsule(capsule as never, { ...judge, cast, view, entries: known });
@@ -111,7 +109,7 @@ async function tell(worlds: TestWorlds, models: ListedModel, seed: number): Prom
     }));
     models.answers.splice(0, Number.POSITIVE_INFINITY, JSON.stringify({ proposed_write_bundle: { entries } }));
     const before = await readLedger(worlds, id);
-    const after = dice(2) === 0 ? null : projectEntries(cast, "GEORGE", before.entries, REFRESH).after;
+    const after = dice(2) === 0 ? null : (knownTo("GEORGE", before.entries).at(-1)?.entry_id ?? null);
     const cursor = after === null ? null : await cursorOf(worlds, id, after);
     const sent = envelope(`r${beat}`, dice(4) === 0 ? "" : words(), { ui: { stream_cursor: cursor } });
     const output = checkProjectionOutput(JSON.parse((await worlds.beats.invoke(id, sent)).body) as JsonValue, {
@@ -121,18 +119,15 @@ async function tell(worlds: TestWorlds, models: ListedModel, seed: number): Prom
     judgeRecord(lived, cast);
     const bundle = (JSON.parse(lived.records.at(-1)!.body) as { write_bundle: { bundle_id: string } | null })
       .write_bundle;
-    const asked = { mode: "BEAT", after, bundle_id: bundle?.bundle_id ?? null, limit: null } as const;
-    const expected = projectEntries(cast, "GEORGE", lived.entries, asked);
+    const expected = answerOf("GEORGE", lived.entries, after, bundle?.bundle_id ?? null);
     expect(output.stream.entries).toEqual(expected.entries);
     expect(output.debug).toEqual(expected.debug);
     expect(output.stream.cursor_before).toBe(cursor);
-    expect(output.stream.cursor_after?.split(".")[1] ?? null).toBe(expected.after);
+    expect(output.stream.cursor_after?.split(".")[1] ?? null).toBe(expected.last);
     if (beat % 4 === 3) await judgeReads(worlds, id, lived, cast);
   }
   return (await readLedger(worlds, id)).entries.length;
 }
-
-const REFRESH = { mode: "NO_OP", after: null, bundle_id: null, limit: null } as const;
 
 async function cursorOf({ ports }: TestWorlds, id: string, entryId: string): Promise<string> {
   const page = await readPage(ports, id, { viewer: null, after: null, before: null, limit: 1 });

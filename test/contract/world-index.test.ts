@@ -1,7 +1,7 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { CAPSULE_BYTES } from "../../src/rooms/world/packs/capsule.ts";
 import { toWriteBundle } from "../../src/rooms/world/service/bundle.ts";
-import { Capsules, makeCapsule } from "../../src/rooms/world/service/capsules.ts";
+import { Capsules } from "../../src/rooms/world/service/capsules.ts";
 import { appendRecord } from "../../src/rooms/world/service/commit.ts";
 import { loadWorld } from "../../src/rooms/world/service/reading.ts";
 import { rebuildIndex, verifyWorld } from "../../src/rooms/world/service/verify.ts";
@@ -9,6 +9,7 @@ import { readPage, search } from "../../src/rooms/world/service/views.ts";
 import type { AcceptedLine } from "../../src/rooms/world/writer/output.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { makeHarbour, openWorlds, type TestWorlds } from "../support/world.ts";
+import { beginningOf } from "../support/world-oracle.ts";
 
 const postgres = await usePostgres();
 
@@ -88,6 +89,13 @@ function expectedHits(lines: readonly Written[], viewer: string, words: readonly
     .map(({ entry_id }) => entry_id);
 }
 
+/** The newest lines whose beginnings fit together, oldest first. */
+function newestWithin(lines: readonly Written[], bytes: number): readonly Written[] {
+  let sum = 0;
+  const from = lines.findLastIndex(({ text }) => (sum += Buffer.byteLength(beginningOf(text, 800))) > bytes);
+  return lines.slice(from + 1);
+}
+
 describe.each([
   ["SQLite", null],
   ["PostgreSQL", postgres],
@@ -119,13 +127,23 @@ describe.each([
             const view = { kind: "viewer", id: VIEWERS[n % 3]! } as const;
             const packs = await kept.ofPresent(ports, door.world, world, view, 4000, "2026-01-01T07:30:00+00:00");
             for (const pack of packs) {
-              const bytes = Math.min(CAPSULE_BYTES, Math.floor((3 * 4000) / 10));
-              const time = "2026-01-01T07:30:00+00:00";
-              expect(pack).toEqual(await makeCapsule(ports, door.world, world, view, pack.person_id, bytes, time));
               const own = lines.filter(({ author, seen }) => author === pack.person_id && seen.includes(view.id));
               const shown = pack.sections[0]!.provenance.used_entry_ids;
-              expect(shown.length > 0).toBe(own.length > 0);
-              expect(shown).toEqual(own.slice(own.length - shown.length).map(({ entry_id }) => entry_id));
+              // The newest lines whose quotes, at most 800 bytes each, fit into a tenth of three times the window.
+              const fits = newestWithin(own, 1200);
+              expect(shown).toEqual(fits.map(({ entry_id }) => entry_id));
+              const quoted = fits.map(({ text }) => beginningOf(text, 800)).join("\n");
+              const used = JSON.stringify({
+                person: pack.person_id,
+                used_entry_ids: shown,
+                view: { id: view.id, kind: "viewer" },
+              });
+              expect(pack).toEqual({
+                capsule_id: `cap:${pack.person_id}:${createHash("sha256").update(used).digest("hex").slice(0, 16)}`,
+                person_id: pack.person_id,
+                created_at_world: "2026-01-01T07:30:00+00:00",
+                sections: [{ name: "SOURCE_EXCERPTS", text: quoted, provenance: { used_entry_ids: shown } }],
+              });
             }
           });
         }

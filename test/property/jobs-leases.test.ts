@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { LeaseTable } from "../../src/rooms/jobs/lease-table.ts";
+import { LeaseTable } from "../../src/rooms/jobs/conformance-leases.ts";
 import type { StepRow } from "../../src/rooms/jobs/ports.ts";
 import { claimStep, finishStep, renewLease } from "../../src/rooms/jobs/queue.ts";
 import { toExecuteOutcome, toFailureOutcome, toReadOutcome, toWriteOutcome } from "../../src/rooms/jobs/receipt.ts";

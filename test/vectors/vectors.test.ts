@@ -18,12 +18,13 @@ describe("vectors", () => {
   it.each(names.filter((name) => areas.has(name)))("%s holds", async (name) => {
     const chosen = vectors.filter(({ area }) => area === name);
     const report = await runVectors(chosen, areas, { crypto: nodeCrypto });
-    for (const { id, reason } of report.skips) console.log(`skipped ${id}: ${reason}`);
+    expect(report.skips).toEqual([]);
     expect(report.mismatches).toEqual([]);
-    expect(report.passed + report.skipped).toBe(chosen.length);
+    // Nothing but commands under guards may be skipped, and those run elsewhere: a skipped vector shows nothing.
+    expect([report.passed, report.skipped]).toEqual([chosen.length, 0]);
   });
 
-  for (const name of names.filter((one) => !areas.has(one))) {
-    it(`${name} holds`, ({ skip }) => skip("the room is not in this build"));
-  }
+  it("belong to areas of this build", () => {
+    expect(names.filter((one) => !areas.has(one))).toEqual([]);
+  });
 });

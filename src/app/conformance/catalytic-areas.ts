@@ -7,7 +7,8 @@ import { CATALYTIC_AREAS, preflightArea } from "../../rooms/catalytic/conformanc
 import { effectivePolicy } from "../../rooms/catalytic/policy.ts";
 import type { FolderNow } from "../../rooms/catalytic/ports.ts";
 import { checkPaths, type DeclaredPaths } from "../../rooms/catalytic/preflight.ts";
-import { contentManifest, isSameTree, readTree, stateOf, type Tree } from "../../rooms/catalytic/tree.ts";
+import { isSameEntry } from "../../rooms/catalytic/staging.ts";
+import { contentManifest, readTree, stateOf, type Tree } from "../../rooms/catalytic/tree.ts";
 import { verifyRun } from "../../rooms/catalytic/verify.ts";
 import { attack } from "./catalytic-attack.ts";
 import { type FileSpec, inFolder, makeFiles, PLAIN } from "./catalytic-fixture.ts";
@@ -100,7 +101,11 @@ async function verify(input: JsonObject, ports: AreaPorts): Promise<JsonValue> {
 /** A domain as a vector gives it; null is one that is gone. */
 function toFolderNow(value: JsonValue): FolderNow | null {
   const now = value === null ? new Map() : readTree(value);
-  return now === null ? null : { isSame: (tree) => isSameTree(tree, now) };
+  if (now === null) return null;
+  const isSame = (tree: Tree) =>
+    tree.size === now.size &&
+    [...tree].every(([path, entry]) => isSameEntry(entry, now.get(path) ?? { type: "other" }));
+  return { isSame };
 }
 
 function collectFiles(input: JsonObject, ports: AreaPorts, files: Map<string, Uint8Array>): void {

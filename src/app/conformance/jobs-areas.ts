@@ -6,7 +6,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { SymbolRecord } from "../../rooms/context/contracts.ts";
 import { buildIndex } from "../../rooms/context/index-build.ts";
 import type { ContextPorts } from "../../rooms/context/operation-ports.ts";
-import { buildBundleFiles } from "../../rooms/jobs/bundle-build.ts";
+import { type BundleBuildOptions, type BundleBuildPorts, writeBundle } from "../../rooms/jobs/bundle-build.ts";
 import type { JobPorts } from "../../rooms/jobs/job-operations.ts";
 import { runJob } from "../../rooms/jobs/job-run.ts";
 import { toMessage } from "../../rooms/jobs/message.ts";
@@ -66,6 +66,14 @@ async function playJob(ports: JobPorts, value: JsonValue, run_id: string): Promi
     ...("refused" in built ? { bundle_error: built.refused } : { bundle: toBundle(built.value) }),
   };
   return answer as unknown as JsonValue;
+}
+
+/** The bundle of a job in memory. */
+async function buildBundleFiles(ports: BundleBuildPorts, jobId: string, options: BundleBuildOptions) {
+  const files = new Map<string, Uint8Array>();
+  const sink = { write: async (path: string, bytes: Uint8Array) => void files.set(path, bytes) };
+  const { bundle_id, root_hash } = await writeBundle(ports, jobId, options, sink);
+  return { files, bundle_id, root_hash };
 }
 
 function toBundle({ files, bundle_id, root_hash }: Awaited<ReturnType<typeof buildBundleFiles>>): JsonObject {

@@ -1,4 +1,5 @@
 import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { exitOfCondition } from "../../core/exits.ts";
 import { fromHex, toHex } from "../../core/hex.ts";
 import type { Awaitable, SyncCrypto } from "../../core/ports.ts";
 import { encodeBase64 } from "../../core/trust/base64.ts";
@@ -17,7 +18,7 @@ import { checkRunLedger } from "./run-ledger.ts";
 import { checkSkill, type SkillFacts } from "./skill.ts";
 import { type Entry, merkleRoot, readTree, sortedMap, type Tree } from "./tree.ts";
 import { compareTripwire, type Fingerprint } from "./tripwire.ts";
-import { decideVerdict, exitOf, type VerdictFacts } from "./verdict.ts";
+import { decideVerdict, type VerdictFacts } from "./verdict.ts";
 import type { GuardClass, GuardRequest, NetworkMode } from "./words.ts";
 
 interface AreaPorts {
@@ -46,7 +47,7 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
   },
   "catalytic.verdict": (input) => {
     const verdict = decideVerdict(input as unknown as VerdictFacts);
-    return { ...verdict, exit: exitOf(verdict.condition) };
+    return { ...verdict, exit: exitOfCondition(verdict.condition) };
   },
   "catalytic.config": (input) => {
     const { policy, errors } = effectivePolicy(input["catalytic"] === undefined ? {} : input["catalytic"]);

@@ -156,16 +156,6 @@ export function formatManifests(trees: Trees): string {
   return textsOfRun(trees)?.manifests ?? formatSortedMap(trees, format);
 }
 
-/** Whether two entries have the same value in every field. */
-export function isSameEntry(a: Entry | undefined, b: Entry | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && formatTreeEntry(a) === formatTreeEntry(b));
-}
-
-/** Whether two trees have the same entries, in whatever order. */
-export function isSameTree(a: Tree, b: Tree): boolean {
-  return a.size === b.size && [...a].every(([path, entry]) => isSameEntry(entry, b.get(path)));
-}
-
 /** A map with its keys by bytes. */
 export function sortedMap<T>(entries: Iterable<readonly [string, T]>): Map<string, T> {
   return new Map([...entries].sort(([a], [b]) => compareCodePoints(a, b)));

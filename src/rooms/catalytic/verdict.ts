@@ -73,9 +73,3 @@ function firstCondition(facts: VerdictFacts): Condition | null {
   if (command.exit_code === null || !expected.includes(command.exit_code)) return "COMMAND_FAILED";
   return violations.length > 0 ? "OUTPUT_VIOLATION" : null;
 }
-
-/** The exit of `run`: 0 for an accepted run, 130 or 143 after an interruption, else 1. */
-export function exitOf(condition: Condition, signal: string | null = "SIGINT"): number {
-  if (condition === "RESTORED_IDENTICAL") return 0;
-  return condition === "INTERRUPTED" ? (signal === "SIGTERM" ? 143 : 130) : 1;
-}

@@ -16,7 +16,8 @@ import { judgeFile } from "./index-survey.ts";
 import type { SourceProblem } from "./ports.ts";
 import { resolveSymbol } from "./resolution.ts";
 import { parseSearchQuery, toFts5 } from "./search-query.ts";
-import { formatSectionLines, hashIndex } from "./section-index.ts";
+import { formatSectionLines } from "./section-index.ts";
+import { SectionRecord } from "./section-record.ts";
 import { sectionsOf } from "./sections.ts";
 import { decodeSource, sourcesInvalid } from "./source.ts";
 import { parseSymbol, parseSymbolId } from "./symbol.ts";
@@ -36,8 +37,13 @@ export const CONTEXT_AREAS = {
     return { sections: sectionsOf(crypto, String(file_path), decodeSource(bytes, String(file_path))) };
   },
   "context.index": (input: JsonObject, { crypto }: Ports): JsonValue => {
-    const lines = indexFiles(crypto, readFiles(input)).map(formatSectionLines);
-    return { jsonl: lines.join(""), index_hash: hashIndex(crypto, lines) };
+    const files = indexFiles(crypto, readFiles(input));
+    const record = new SectionRecord(crypto);
+    for (const sections of files) {
+      for (const section of sections) record.takeNew(section, 0);
+      record.endNew(sections[0]!.file_path, sections[0]!.content_hash);
+    }
+    return { jsonl: files.map(formatSectionLines).join(""), index_hash: record.finish().index_hash };
   },
   "context.symbol-id": (input: JsonObject): JsonValue => {
     parseSymbolId(input["symbol_id"]);

@@ -1,5 +1,4 @@
 import { compareCodePoints, formatString } from "../../core/canonical/index.ts";
-import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts.ts";
 
 /** Index order: path by UTF-8 bytes, then start, then end descending, then the length of the heading path. */
@@ -56,11 +55,4 @@ class HeadingTexts {
     this.#path.length = depth;
     return this.#texts[depth - 1]!;
   }
-}
-
-/** The hash of SECTION_INDEX, from its lines in index order, as they come. */
-export function hashIndex(crypto: SyncCrypto, chunks: Iterable<string>): string {
-  const hasher = crypto.hasher();
-  for (const chunk of chunks) hasher.update(chunk);
-  return hasher.digest();
 }

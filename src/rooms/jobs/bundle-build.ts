@@ -139,18 +139,6 @@ function toProvenance({ reads, others }: FinishedJob, options: BundleBuildOption
   };
 }
 
-/** The same bundle in memory. */
-export async function buildBundleFiles(ports: BundleBuildPorts, jobId: string, options: BundleBuildOptions) {
-  const files = new Map<string, Uint8Array>();
-  const sink: BundleSink = {
-    async write(path, bytes) {
-      files.set(path, bytes);
-    },
-  };
-  const { bundle_id, root_hash } = await writeBundle(ports, jobId, options, sink);
-  return { files, bundle_id, root_hash };
-}
-
 /** The ledger entry of a build. */
 export function toBuiltEntry({ bundle_id, job_id, root_hash }: BuiltBundle, actor: string) {
   return { kind: "BUNDLE_BUILT", actor, body: { bundle_id, job_id, root_hash } } as const;

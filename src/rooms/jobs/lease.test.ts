@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LeaseTable } from "./lease-table.ts";
+import { LeaseTable } from "./conformance-leases.ts";
 
 const TTL = 100;
 const mira = (token: number) => ({ worker: "mira", token });

@@ -7,19 +7,24 @@ import {
 } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { type Author, defaultVisibility } from "./cast.ts";
+import type { LedgerEntry } from "./check/context.ts";
 import { bodyOf, checkEnvelope } from "./check/envelope.ts";
 import { beatLoop, idempotency, outputContext, toOutputAnswer } from "./conformance-beats.ts";
 import { judgeContract } from "./conformance-contract.ts";
 import { type Area, readCast, readEntries, readKey, readView, type WorldAreaPorts } from "./conformance-input.ts";
+import { openVector } from "./conformance-tables.ts";
 import { gate } from "./gate.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "./ids.ts";
 import { type CardOptions, readCard } from "./import/card.ts";
 import { toPersonId } from "./import/person-id.ts";
 import { buildRehydration, isTriggered, triggerAt, tryPacks, usableTokens } from "./packs/rehydration.ts";
-import { inOrder, projectEntries, surfaceOf } from "./projection.ts";
+import { toStreamEntry } from "./projection.ts";
 import { toExcerpt } from "./retrieval/excerpt.ts";
-import { searchEntries, toSearchPack } from "./retrieval/search.ts";
+import { toSearchPack } from "./retrieval/search.ts";
 import { queryTerms, termsOf } from "./retrieval/terms.ts";
+import { project } from "./service/outcome.ts";
+import { gated, readVisible } from "./service/reading.ts";
+import { findMatches } from "./service/search.ts";
 import { type ClockDeclaration, type ClockState, moveClock } from "./time/clock.ts";
 import { formatInstant, parseInstant, parseWritten, requireZone, toInstant } from "./time/instant.ts";
 import { BYTES_BY_THREE } from "./tokens.ts";
@@ -50,12 +55,12 @@ function areas(): Record<string, Area> {
       return { body_sha256: hashCanonical(ports.crypto, bodyOf(envelope)) };
     },
     "world.gate": (input) => ({ ...gate(readCast(input), readView(input), input["entry"] as never) }),
-    "world.surface": (input) => ({
-      entry_ids: surfaceOf(readCast(input), readView(input), inOrder(readEntries(input))).map((one) => one.entry_id),
+    "world.surface": async (input, ports) => ({
+      entry_ids: (await readSurface(input, ports)).map((one) => one.entry_id),
     }),
     "world.default-visibility": (input) =>
       ({ ...defaultVisibility(readCast(input), input["author"] as unknown as Author) }) as unknown as JsonValue,
-    "world.projection": project,
+    "world.projection": projection,
     "world.terms": (input) => ({ terms: termsOf(String(input["text"])) }),
     "world.search": search,
     "world.excerpt": (input, { graphemes }) => {
@@ -117,22 +122,49 @@ function areas(): Record<string, Area> {
   };
 }
 
-function project(input: JsonObject): JsonValue {
-  const options = (input["options"] ?? {}) as unknown as Partial<Parameters<typeof projectEntries>[3]>;
-  const projected = projectEntries(readCast(input), String(input["viewer"]), readEntries(input), {
-    mode: options.mode ?? "NO_OP",
-    after: options.after ?? null,
-    bundle_id: options.bundle_id ?? null,
-    limit: options.limit ?? null,
-  });
-  const { entries, before, after, debug } = projected;
+/** Everything a view may see, as the product reads it. */
+async function readSurface(input: JsonObject, { crypto }: WorldAreaPorts, name = "entries") {
+  const { world, tables } = openVector(crypto, readCast(input), readEntries(input, name));
+  return readVisible(tables, world, readView(input), { limit: Number.MAX_SAFE_INTEGER });
+}
+
+interface ProjectionOptions {
+  readonly mode?: "BEAT" | "NO_OP";
+  /** Entry id of the cursor. */
+  readonly after?: string | null;
+  /** The write bundle of this beat. */
+  readonly bundle_id?: string | null;
+  readonly limit?: number | null;
+}
+
+async function projection(input: JsonObject, { crypto }: WorldAreaPorts): Promise<JsonValue> {
+  const cast = readCast(input);
+  const view = { kind: "viewer", id: String(input["viewer"]) } as const;
+  const options = (input["options"] ?? {}) as unknown as ProjectionOptions;
+  const { mode = "NO_OP", after: cursor = null, bundle_id = null, limit = null } = options;
+  const all = readEntries(input);
+  const isFresh = ({ bundle_id: own }: LedgerEntry) => mode === "BEAT" && own === bundle_id;
+  const { world, tables } = openVector(
+    crypto,
+    cast,
+    all.filter((entry) => !isFresh(entry)),
+  );
+  const named = cursor === null ? [] : gated(world, view, await tables.entriesById(1, [cursor]));
+  if (cursor !== null && named.length === 0) throw invalidCursor();
+  const parts = { mode, after: named[0]?.wseq ?? null, written: all.filter(isFresh) };
+  const limits = limit === null ? undefined : { after: limit, refresh: limit };
+  const { shown, last, wrote } = await project(tables, world, cast, view, parts, limits);
   return {
-    stream: { entries, cursor_before_entry: before, cursor_after_entry: after },
-    debug,
+    stream: {
+      entries: shown.map((entry) => toStreamEntry(cast, entry)),
+      cursor_before_entry: cursor,
+      cursor_after_entry: last?.entry_id ?? cursor,
+    },
+    debug: { wrote, bundle_id: wrote ? bundle_id : null },
   } as unknown as JsonValue;
 }
 
-function search(input: JsonObject, { graphemes }: WorldAreaPorts): JsonValue {
+async function search(input: JsonObject, { crypto, graphemes }: WorldAreaPorts): Promise<JsonValue> {
   const constraints = (input["constraints"] ?? {}) as unknown as Record<string, JsonValue>;
   const window = (isJsonObject(constraints["time_window"]) ? constraints["time_window"] : constraints) as JsonObject;
   const instant = (name: string): number | null => {
@@ -146,7 +178,8 @@ function search(input: JsonObject, { graphemes }: WorldAreaPorts): JsonValue {
     from: instant("from"),
     to: instant("to"),
   };
-  const { terms, matches, cut } = searchEntries(readCast(input), readView(input), readEntries(input), query);
+  const { world, tables } = openVector(crypto, readCast(input), readEntries(input));
+  const { terms, matches, cut } = await findMatches({ crypto }, tables, world, readView(input), query);
   const head = { request_id: "req-1", tool_request_id: "tr:0001" };
   const pack = toSearchPack(
     graphemes,
@@ -172,9 +205,9 @@ function clock(input: JsonObject, { zones }: WorldAreaPorts): JsonValue {
   return moveClock(zones, state, declared, items) as unknown as JsonValue;
 }
 
-function rehydrationPack(input: JsonObject): JsonValue {
+async function rehydrationPack(input: JsonObject, ports: WorldAreaPorts): Promise<JsonValue> {
   const cast = readCast(input);
-  const visible = surfaceOf(cast, readView(input), inOrder(readEntries(input, "scene_entries")));
+  const visible = await readSurface(input, ports, "scene_entries");
   const room = { usable: Number(input["usable_tokens"]), pack_percent: Number(input["pack_percent"]) };
   const built = buildRehydration(cast, BYTES_BY_THREE, visible, room);
   if (visible.length > 0) return { ...built };

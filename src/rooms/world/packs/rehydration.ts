@@ -34,7 +34,7 @@ export function triggerAt(usable: number, thresholdPercent: number): number {
 
 /** Whether a load triggers a rehydration. Mechanical: nothing else can. */
 export function isTriggered(load: number, usable: number, thresholdPercent: number): boolean {
-  return load * 100 >= thresholdPercent * usable;
+  return load >= triggerAt(usable, thresholdPercent);
 }
 
 export interface PackRoom {

@@ -1,12 +1,9 @@
 import { utf8Length } from "../../../core/canonical/index.ts";
-import type { Cast } from "../cast.ts";
 import type { LedgerEntry } from "../check/context.ts";
 import type { RetrievalResult, RetrievalResultPack } from "../check/packs.ts";
-import { isAllowed, type View } from "../gate.ts";
 import type { Graphemes } from "../ports.ts";
 import { parseInstant } from "../time/instant.ts";
 import { type ExcerptSize, GET_EXCERPT, SEARCH_EXCERPT, toExcerpt } from "./excerpt.ts";
-import { queryTerms, termsOf } from "./terms.ts";
 
 /** Visible matches that are ranked at most; the newest. */
 export const MAX_RANKED = 50_000;
@@ -28,30 +25,6 @@ export function asksNothing(query: SearchQuery, terms: readonly string[]): boole
   return terms.length === 0 && query.person_id === null && query.from === null && query.to === null;
 }
 
-/** An entry with the number of distinct query terms it holds. */
-export interface Match {
-  readonly entry: LedgerEntry;
-  readonly matched: number;
-}
-
-/** Searches entries at hand: gate and filters first, then rank, then limit. */
-export function searchEntries(
-  cast: Cast,
-  view: View,
-  entries: readonly LedgerEntry[],
-  query: SearchQuery,
-): { readonly terms: readonly string[]; readonly matches: readonly Match[]; readonly cut: boolean } {
-  const terms = queryTerms(query.query_text);
-  if (asksNothing(query, terms)) return { terms, matches: [], cut: false };
-  const candidates = entries
-    .filter((entry) => isAllowed(cast, view, entry) && passes(query, entry))
-    .map((entry) => ({ entry, matched: countTerms(entry.text, terms), ms: parseInstant(entry.created_at_world, "") }))
-    .filter(({ matched }) => terms.length === 0 || matched > 0)
-    .sort((a, b) => b.ms - a.ms || b.entry.wseq - a.entry.wseq);
-  const ranked = candidates.slice(0, MAX_RANKED).sort((a, b) => b.matched - a.matched);
-  return { terms, matches: ranked.slice(0, query.limit), cut: candidates.length > MAX_RANKED };
-}
-
 /** Whether an entry is by the author and in the window that were asked for. */
 export function passes(
   { person_id, from, to }: Pick<SearchQuery, "person_id" | "from" | "to">,
@@ -60,12 +33,6 @@ export function passes(
   if (person_id !== null && entry.author.author_id !== person_id) return false;
   const ms = parseInstant(entry.created_at_world, "");
   return (from === null || ms >= from) && (to === null || ms <= to);
-}
-
-function countTerms(text: string, terms: readonly string[]): number {
-  if (terms.length === 0) return 0;
-  const held = new Set(termsOf(text));
-  return terms.filter((term) => held.has(term)).length;
 }
 
 interface PackHead {

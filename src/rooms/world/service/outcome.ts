@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import type { Cast } from "../cast.ts";
 import type { LedgerEntry } from "../check/context.ts";
 import { checkProjectionOutput, type ProjectionOutput } from "../check/projection-output.ts";
 import type { WriteBundle } from "../check/write-bundle.ts";
@@ -8,7 +9,7 @@ import { makeCursor } from "../ids.ts";
 import type { WorldReader } from "../ports.ts";
 import { AFTER_LIMIT, REFRESH_LIMIT, toStreamEntry } from "../projection.ts";
 import { readPocket } from "./pocket.ts";
-import { type OpenWorld, readVisible } from "./reading.ts";
+import { type OpenWorld, readVisible, type VisibleWorld } from "./reading.ts";
 import { keyOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
@@ -30,13 +31,12 @@ export async function makeOutcome(
   parts: OutcomeParts,
 ): Promise<ProjectionOutput> {
   const view: View = { kind: "viewer", id: parts.viewer };
-  const fresh = (parts.bundle?.entries ?? [])
-    .map((entry, i) => ({ ...entry, wseq: before.state.next_wseq + i }) as LedgerEntry)
-    .filter((entry) => isAllowed(world.cast, view, entry));
-  const shown = await select(tables, before, view, parts, fresh);
-  const last = shown.at(-1) ?? (parts.cursor === null ? await findLast(tables, before, view, fresh) : null);
+  const written = (parts.bundle?.entries ?? []).map(
+    (entry, i) => ({ ...entry, wseq: before.state.next_wseq + i }) as LedgerEntry,
+  );
+  const after = parts.cursor?.wseq ?? null;
+  const { shown, last, wrote } = await project(tables, before, world.cast, view, { mode: parts.mode, after, written });
   const key = keyOf(world.state);
-  const wrote = fresh.length > 0;
   return judged({
     request_id: parts.request_id,
     stream: {
@@ -65,25 +65,31 @@ function judged(output: ProjectionOutput): ProjectionOutput {
   }
 }
 
-async function select(
-  tables: WorldReader,
-  before: OpenWorld,
-  view: View,
-  { mode, cursor }: OutcomeParts,
-  fresh: readonly LedgerEntry[],
-): Promise<readonly LedgerEntry[]> {
-  if (cursor !== null) {
-    const old = await readVisible(tables, before, view, { after: cursor.wseq, limit: AFTER_LIMIT });
-    return [...old, ...fresh].slice(0, AFTER_LIMIT);
-  }
-  return mode === "BEAT" ? fresh : readVisible(tables, before, view, { limit: REFRESH_LIMIT, newest: true });
+export interface StreamParts {
+  readonly mode: "BEAT" | "NO_OP";
+  /** Number of the entry that a cursor names. */
+  readonly after: number | null;
+  /** Committed with this invocation, not yet in the tables. */
+  readonly written: readonly LedgerEntry[];
 }
 
-async function findLast(
-  tables: WorldReader,
-  before: OpenWorld,
+/** Which entries an invocation shows a viewer, the newest that the viewer knows of then, and whether it wrote for it. */
+export async function project(
+  tables: Pick<WorldReader, "range" | "visible">,
+  before: VisibleWorld,
+  cast: Cast,
   view: View,
-  fresh: readonly LedgerEntry[],
-): Promise<LedgerEntry | null> {
-  return fresh.at(-1) ?? (await readVisible(tables, before, view, { limit: 1, newest: true }))[0] ?? null;
+  { mode, after, written }: StreamParts,
+  limits = { after: AFTER_LIMIT, refresh: REFRESH_LIMIT },
+): Promise<{ readonly shown: readonly LedgerEntry[]; readonly last: LedgerEntry | null; readonly wrote: boolean }> {
+  const fresh = written.filter((entry) => isAllowed(cast, view, entry));
+  const newest = (limit: number) => readVisible(tables, before, view, { limit, newest: true });
+  const wrote = fresh.length > 0;
+  if (after !== null) {
+    const old = await readVisible(tables, before, view, { after, limit: limits.after });
+    const shown = [...old, ...fresh].slice(0, limits.after);
+    return { shown, last: shown.at(-1) ?? null, wrote };
+  }
+  const shown = mode === "BEAT" ? fresh : await newest(limits.refresh);
+  return { shown, last: shown.at(-1) ?? fresh.at(-1) ?? (await newest(1))[0] ?? null, wrote };
 }

@@ -17,6 +17,14 @@ export interface OpenWorld {
   readonly numbers: Numbers;
 }
 
+/** What deciding who may see something needs of a world. */
+export interface VisibleWorld {
+  readonly number: number;
+  readonly state: Pick<WorldState, "next_wseq">;
+  readonly cast: Cast;
+  readonly numbers: Numbers;
+}
+
 /** Loads a world; WORLD_NOT_FOUND when there is none. */
 export async function loadWorld(tables: WorldReader, worldId: string): Promise<OpenWorld> {
   const row = await tables.find(worldId);
@@ -78,8 +86,8 @@ export function toLedgerEntry(row: ShownRow): LedgerEntry {
 
 /** The entries of a range that a view may see. The store narrows, the gate decides. */
 export async function readVisible(
-  tables: WorldReader,
-  world: OpenWorld,
+  tables: Pick<WorldReader, "range" | "visible">,
+  world: VisibleWorld,
   view: View,
   range: Partial<EntryRange> & { readonly limit: number },
 ): Promise<LedgerEntry[]> {
@@ -99,7 +107,7 @@ export async function readVisible(
 }
 
 /** Rows a view may see, as ledger entries. */
-export function gated(world: OpenWorld, view: View, rows: readonly ShownRow[]): LedgerEntry[] {
+export function gated(world: Pick<OpenWorld, "cast">, view: View, rows: readonly ShownRow[]): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (const row of rows) {
     const entry = toLedgerEntry(row);

@@ -14,11 +14,15 @@ import {
 import { queryTerms } from "../retrieval/terms.ts";
 import { authorKey, termKey, toFilter, visibleKey } from "./audience.ts";
 import { BLOCK } from "./postings.ts";
-import { gated, type OpenWorld } from "./reading.ts";
-import { TermsIndex } from "./terms-index.ts";
+import { gated, type OpenWorld, type VisibleWorld } from "./reading.ts";
+import { type IndexTables, TermsIndex } from "./terms-index.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "zones">;
+
+/** The part of the tables that a search reads. */
+export type SearchTables = Pick<WorldReader, "firstAt" | "entries"> & IndexTables;
+type SearchedWorld = VisibleWorld & Pick<OpenWorld, "numbers">;
 
 interface PackHead {
   readonly tool_request_id: string;
@@ -34,28 +38,47 @@ export async function searchWorld(
   query: SearchQuery,
   options: { readonly head: PackHead; readonly max_bytes: number },
 ): Promise<RetrievalResultPack> {
+  const { terms, matches, cut } = await findMatches(ports, tables, world, view, query);
+  const shown = matches.map(({ entry }) => entry);
+  const pack = toSearchPack(ports.graphemes, options.head, terms, shown, { cut, max_bytes: options.max_bytes });
+  return shown.length === 0 ? pack : handOut(ports, world, view, shown, pack);
+}
+
+/** An entry with the number of distinct query terms it holds. */
+export interface Match {
+  readonly entry: LedgerEntry;
+  readonly matched: number;
+}
+
+/** What a question finds for a view: by terms held, then newest first. */
+export async function findMatches(
+  ports: Pick<Ports, "crypto">,
+  tables: SearchTables,
+  world: SearchedWorld,
+  view: View,
+  query: SearchQuery,
+): Promise<{ readonly terms: readonly string[]; readonly matches: readonly Match[]; readonly cut: boolean }> {
   const terms = queryTerms(query.query_text);
-  const empty = () => toSearchPack(ports.graphemes, options.head, terms, [], { cut: false });
-  if (asksNothing(query, terms)) return empty();
+  const nothing = { terms, matches: [], cut: false };
+  if (asksNothing(query, terms)) return nothing;
   const from = query.from === null ? 1 : await tables.firstAt(world.number, query.from);
   const to = query.to === null ? world.state.next_wseq : await tables.firstAt(world.number, query.to + 1);
-  if (from >= to) return empty();
+  if (from >= to) return nothing;
   const index = await TermsIndex.open(tables, world.number);
   const counts = await countMatches(ports, index, world, view, query, terms, { from, to });
   const { ranked, cut } = rank(counts, from);
-  const matches: LedgerEntry[] = [];
+  const matches: Match[] = [];
   // Entries are read again from the ledger's rows, and the gate decides; an index can only propose.
   for (let at = 0; at < ranked.length && matches.length < query.limit; at += query.limit) {
     const part = ranked.slice(at, at + query.limit);
     const found = new Map(gated(world, view, await tables.entries(world.number, part)).map((one) => [one.wseq, one]));
     for (const wseq of part) {
       const entry = found.get(wseq);
-      if (entry !== undefined) matches.push(entry);
+      // Without terms everything visible counts once; with terms a match counts one more than the terms it holds.
+      if (entry !== undefined) matches.push({ entry, matched: Math.max(0, counts[wseq - from]! - 1) });
     }
   }
-  const shown = matches.slice(0, query.limit);
-  const pack = toSearchPack(ports.graphemes, options.head, terms, shown, { cut, max_bytes: options.max_bytes });
-  return handOut(ports, world, view, shown, pack);
+  return { terms, matches: matches.slice(0, query.limit), cut };
 }
 
 /** Judges a pack against the entries it quotes before anybody gets it. */
@@ -129,9 +152,9 @@ export async function* findByAuthor(
 
 /** Per visible entry of the range one more than the number of distinct query terms it holds; 0 for what is no match. */
 async function countMatches(
-  ports: Ports,
+  ports: Pick<Ports, "crypto">,
   index: TermsIndex,
-  world: OpenWorld,
+  world: SearchedWorld,
   view: View,
   query: SearchQuery,
   terms: readonly string[],
@@ -152,7 +175,12 @@ async function countMatches(
   return counts;
 }
 
-async function readVisibleSet(index: TermsIndex, world: OpenWorld, view: View, range: Range): Promise<Uint8Array> {
+async function readVisibleSet(
+  index: TermsIndex,
+  world: Pick<OpenWorld, "numbers">,
+  view: View,
+  range: Range,
+): Promise<Uint8Array> {
   const { any, all } = toFilter(world.numbers, view);
   const seen = new Uint8Array(range.to - range.from);
   forEachPosting(await readLists(index, any.map(visibleKey), range), range, (i) => {

@@ -31,19 +31,22 @@ export async function indexEntries(
   return waiting.length === 0 ? null : toRecentRow(waiting);
 }
 
+/** The part of the tables in which the index is kept. */
+export type IndexTables = Pick<WorldReader, "recentTerms" | "postings" | "newestPostings" | "scanPostings">;
+
 /** The index of a world as one transaction sees it. */
 export class TermsIndex {
-  readonly #tables: WorldReader;
+  readonly #tables: IndexTables;
   readonly #world: number;
   readonly #recent: RecentTerms;
 
-  private constructor(tables: WorldReader, world: number, recent: RecentTerms) {
+  private constructor(tables: IndexTables, world: number, recent: RecentTerms) {
     this.#tables = tables;
     this.#world = world;
     this.#recent = recent;
   }
 
-  static async open(tables: WorldReader, world: number): Promise<TermsIndex> {
+  static async open(tables: IndexTables, world: number): Promise<TermsIndex> {
     return new TermsIndex(tables, world, new RecentTerms(await tables.recentTerms(world)));
   }
 

@@ -1,4 +1,5 @@
 import { FINDINGS, type Finding } from "../../../core/errors/index.ts";
+import { exitOfCondition } from "../../../core/exits.ts";
 import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
@@ -151,10 +152,9 @@ function tellRefused({ refused }: Ran, io: Io): void {
 }
 
 function exitOfRun(ran: Ran & { readonly exit_code_of?: string }): number {
-  if (ran.status === "declared" || ran.status === "succeeded") return 0;
-  if (ran.interrupted_by !== null && ran.condition === "INTERRUPTED")
-    return ran.interrupted_by === "SIGTERM" ? 143 : 130;
-  return 1;
+  // A run that was only checked, and a skill that runs without a guard, have no condition.
+  if (ran.condition === null) return ran.status === "declared" || ran.status === "succeeded" ? 0 : 1;
+  return exitOfCondition(ran.condition, ran.interrupted_by);
 }
 
 function tellVerified(verified: Verified, io: Io): void {
