@@ -23,7 +23,8 @@ export interface Io {
   readonly interactive: boolean;
   /** Asks a yes-or-no question; giving up is INTERRUPTED. */
   confirm(question: string): Promise<boolean>;
-  /** Writes result text: exactly as given into a file or pipe, without control characters to a terminal. */
+  /** Writes result text: exactly as given into a file or pipe, without control characters to a terminal. Painted text is
+   * written as `line` writes it. */
   out(text: string | Uint8Array): Promise<void>;
   /** Writes a line of a result. Control characters in it are shown, not sent. */
   line(text?: string): void;
@@ -81,14 +82,16 @@ export function createIo(
     async confirm(question) {
       const { confirm, isCancel } = await import("@clack/prompts");
       await dropTyped(streams.stdin);
-      const answer = await confirm({ message: showLine(question), output: streams.stderr });
+      const answer = await confirm({ message: showLine(finish(question, false)), output: streams.stderr });
       if (isCancel(answer)) throw new VerbatimError("INTERRUPTED", { message: "nothing was changed" });
       return answer;
     },
     async out(text) {
       await flush();
       const shown = typeof text === "string" ? text : new TextDecoder().decode(text);
-      await write(streams.stdout.isTTY === true ? showText(shown) : text);
+      // Nobody but `paint` knows the mark, so a text with it is one of our own and never an exact result.
+      if (shown.includes(TOKEN)) await write(finish(shown, colours.stdout));
+      else await write(streams.stdout.isTTY === true ? showText(shown) : text);
     },
     line(text = "") {
       buffer += `${finish(text, colours.stdout)}\n`;
@@ -109,8 +112,11 @@ function wantsColour(stream: Streams["stdout"], env: NodeJS.ProcessEnv): boolean
 }
 
 // Stands for the escape character until a line is written. Nobody outside can guess it, so nobody else can paint.
-const MARK = `\u0000${randomBytes(8).toString("hex")}`;
+const TOKEN = randomBytes(8).toString("hex");
+const MARK = `\u0000${TOKEN}`;
 const PAINT = new RegExp(`${MARK}\\[\\d+m`, "g");
+/** What is left of a mark when a painted text was cut, or cleaned as if it were foreign. */
+const REMAINS = new RegExp(`[\\u0000\\ufffd]?${TOKEN}(?:\\[\\d*m?)?`, "g");
 
 function createPaint(colours: boolean): Paint {
   const style = (open: number, close: number) => (text: string) =>
@@ -120,7 +126,8 @@ function createPaint(colours: boolean): Paint {
 
 /** A line as a stream gets it: our colours or none, and no control characters of foreign origin. */
 function finish(text: string, colours: boolean): string {
-  if (!text.includes(MARK)) return showText(text);
-  if (!colours) return showText(text.replace(PAINT, ""));
-  return text.split(MARK).map(showText).join("\u001b");
+  if (!text.includes(TOKEN)) return showText(text);
+  if (!colours) return showText(text.replace(PAINT, "").replace(REMAINS, ""));
+  const parts = text.split(new RegExp(`${MARK}(?=\\[\\d+m)`));
+  return parts.map((part) => showText(part.replace(REMAINS, ""))).join("\u001b");
 }
