@@ -147,4 +147,18 @@ describe("a guard that blocks nothing", () => {
     expect(stdout).toContain("✗ proof     the real tree is not proved");
     expect(stdout).not.toMatch(/untouched|nothing landed/);
   });
+
+  it("is not called better than it is by a catalytic run either", async () => {
+    const repo = makeLamp();
+    const run = async (guard: string) => {
+      const words = ["catalytic", "run", "--guard", guard, "--domain", ".verbatim/scratch", "--", "true"];
+      return await repo.verbatim(...words);
+    };
+    const audit = await run("audit");
+    expect([audit.exit, audit.stderr]).toEqual([0, expect.stringMatching(/paths compared; nothing was prevented$/m)]);
+    expect(audit.stderr).toMatch(/^proved run \S+: the domains are as they were/m);
+    const landlock = await run("landlock");
+    if (landlock.exit === 0) expect(landlock.stderr).toContain("not every kind of write there is blocked");
+    expect(`${audit.stderr}${landlock.stderr}`).not.toContain("everything is as it was");
+  });
 });

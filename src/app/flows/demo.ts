@@ -100,8 +100,12 @@ function tellAgent({ agent, changes }: AgentSummary): Step {
 
 function tellProof({ proof }: AgentSummary): Step {
   const same = proof !== null && proof.tree_root_before === proof.tree_root_after;
+  const title =
+    proof?.guard === "audit"
+      ? "Nothing here can hold an agent back; the real tree is compared afterwards"
+      : "The real tree was never touched, and that is proved";
   return {
-    title: "The real tree was never touched, and that is proved",
+    title: same && proof.accepted ? title : "The real tree is not proved to be as it was",
     lines: [
       `before ${proof?.tree_root_before?.slice(0, 40) ?? "unknown"}`,
       `after  ${proof?.tree_root_after?.slice(0, 40) ?? "unknown"}`,
@@ -192,7 +196,7 @@ async function tellTampering(app: App): Promise<Step> {
   const after = (await app.call("ledger.verify", {})) as Verified;
   const first = after.problems[0];
   return {
-    title: "Everything that happened is in a ledger; somebody rewrites it",
+    title: "What was done and decided is in a ledger; somebody rewrites it",
     lines: [
       `${before.entries} entries verified; the database refuses the edit: ${refused}`,
       first === undefined

@@ -35,8 +35,8 @@ const ADVANCE = defineOperation({
   input: z.strictObject({
     run,
     max_steps: z.int().min(1).max(100).default(16).describe("most steps at once"),
-    apply: z.boolean().default(false).describe("apply a verified patch, whatever the configuration says"),
-    no_apply: z.boolean().default(false).describe("stop before a verified patch is applied"),
+    apply: z.boolean().default(false).describe("apply a patch that its gates accept, whatever the configuration says"),
+    no_apply: z.boolean().default(false).describe("stop before a patch is applied"),
     retry_verify: z.boolean().default(false).describe("verify a failed candidate once more; uses an iteration"),
     steal_lock,
   }),

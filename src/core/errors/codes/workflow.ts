@@ -16,7 +16,7 @@ export const WORKFLOW_CODES = {
     exit: 1,
     http: 409,
     says: "The repository is at another commit than the run's base.",
-    fix: "Check out the base commit; the verified patch is kept in the run.",
+    fix: "Check out the base commit; the patch is kept in the run.",
   },
   REPO_ID_INVALID: {
     exit: 2,

@@ -137,12 +137,12 @@ export class Run {
 
 function toMoved(recorded: string, current: string | null): ArtifactFinding {
   const message = `the repository is at ${current ?? "no commit"}, the run began at ${recorded}`;
-  const fix = `Check out ${recorded}; the verified patch is kept in the run.`;
+  const fix = `Check out ${recorded}; the patch is kept in the run.`;
   return { code: "REPO_MOVED", file: "HEAD", line: null, message, fix };
 }
 
 function toDirty(file: string): ArtifactFinding {
-  const fix = "Commit or stash it; the verified patch is kept in the run.";
+  const fix = "Commit or stash it; the patch is kept in the run.";
   return { code: "REPO_DIRTY", file, line: null, message: "differs from the run's base", fix };
 }
 

@@ -112,7 +112,7 @@ function tellRun(ran: Ran, io: Io): void {
   if (ran.accepted) {
     const from = ran.memo_hit ? ", remembered from an equal run" : "";
     io.note(
-      `${io.paint.good("proved")} run ${ran.run_id}: everything is as it was (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
+      `${io.paint.good("proved")} run ${ran.run_id}: the domains are as they were (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
     );
   } else if (ran.status === "succeeded") {
     io.note(`ended run ${ran.run_id}: ${ran.message} (${ran.duration_ms} ms, guard ${ran.guard})`);
@@ -121,6 +121,12 @@ function tellRun(ran: Ran, io: Io): void {
   if (ran.noise.length > 0) io.note(`  changed by others meanwhile: ${ran.noise.join(", ")}`);
   if (ran.next_step !== "") io.note(`  next: ${ran.next_step}`);
 }
+
+/** What guards without namespaces hold back outside the domains. */
+const BLOCKED: Readonly<Record<string, string>> = {
+  audit: "nothing was prevented",
+  landlock: "not every kind of write there is blocked (verbatim catalytic doctor lists the gaps)",
+};
 
 /** What the command did inside, what came of the outside, what stays, and the proof. */
 function tellSummary(ran: Ran, io: Io): void {
@@ -131,7 +137,7 @@ function tellSummary(ran: Ran, io: Io): void {
     `  inside: ${total === 0 ? "nothing changed" : `${added} added, ${changed} changed, ${removed} removed; ${restored}`}`,
   );
   const outside = ran.violations.filter(({ code }) => !code.startsWith("OUTPUT_"));
-  const blocked = ran.guard === "audit" ? "nothing was blocked" : "writes there are blocked";
+  const blocked = BLOCKED[ran.guard ?? ""] ?? "writes there are blocked";
   io.note(
     `  outside: ${outside.length === 0 ? "nothing changed" : `${outside.length} changed`} among ${ran.compared} paths compared; ${blocked}`,
   );
