@@ -210,10 +210,59 @@ export function describeExpanding(open: OpenWorkspace): void {
       const tides = await workspace.call<Section[]>("section-list", { heading: "Tid" });
       expect(tides.map(({ heading_path }) => heading_path)).toEqual([["Rules", "Tides"]]);
       expect(await workspace.refusal("section-list", { path: "note" })).toMatchObject({ code: "FILE_NOT_INDEXED" });
-      expect(await workspace.refusal("section-show", { section_id: tides[0]!.section_id.slice(0, 12) })).toMatchObject({
+      expect(await workspace.refusal("section-show", { section_id: "0".repeat(64) })).toMatchObject({
         code: "SECTION_NOT_FOUND",
         fix: "Ids are written out in full by: verbatim section list --full",
       });
+    });
+
+    it("takes an id as tables print it, and records it in full", async () => {
+      const workspace = open();
+      workspace.write("notes/rules.md", RULES);
+      await workspace.build();
+      const limits = await workspace.find("notes/rules.md", "Rules", "Limits");
+      const short = limits.section_id.slice(0, 12);
+      const done = await workspace.call<Expanded>("expand", { refs: [short], slice: "chars[0:9]" });
+      expect(done.expansions[0]).toMatchObject({
+        content: "## Limits",
+        expansion: { symbol_or_section_id: limits.section_id },
+      });
+      expect((await workspace.ledger()).at(-1)).toMatchObject({ body: { symbol_or_section_id: limits.section_id } });
+      expect(await workspace.call("section-show", { section_id: short })).toMatchObject(limits);
+      const symbol = { symbol_id: "@CANON/PIN", section: limits.section_id.slice(0, 20), slice: "head(1)" };
+      expect(await workspace.call("symbol-add", symbol)).toMatchObject({ target_ref: limits.section_id });
+      expect(await workspace.refusal("expand", { refs: [short] })).toMatchObject({ code: "SLICE_REQUIRED" });
+      for (const [ref, code] of [
+        ["0".repeat(63), "SECTION_NOT_FOUND"],
+        [limits.section_id.slice(0, 3), "SYMBOL_SYNTAX"],
+        [short.toUpperCase(), "SYMBOL_SYNTAX"],
+        [`${limits.section_id}0`, "SYMBOL_SYNTAX"],
+      ] as const) {
+        expect(await workspace.refusal("expand", { refs: [ref], slice: "head(1)" })).toMatchObject({ code });
+      }
+    });
+
+    it("refuses the beginning of several ids, and lists them", async () => {
+      const workspace = open();
+      // Of so many ids some begin with the same four digits.
+      workspace.write("many.md", Array.from({ length: 1500 }, (_, i) => `# H${i}\n`).join(""));
+      await workspace.build();
+      const ids = [...new Set((await workspace.sections("many.md")).map(({ section_id }) => section_id))].sort();
+      const digits = ids.find((id, i) => ids[i + 1]?.startsWith(id.slice(0, 4)))!.slice(0, 4);
+      const candidates = ids.filter((id) => id.startsWith(digits));
+      for (const [name, input] of [
+        ["expand", { refs: [digits], slice: "head(1)" }],
+        ["section-show", { section_id: digits }],
+        ["symbol-add", { symbol_id: "@N/A", section: digits, slice: "head(1)" }],
+      ] as const) {
+        expect(await workspace.refusal(name, input)).toMatchObject({
+          code: "SECTION_AMBIGUOUS",
+          message: expect.stringContaining(candidates[1]!),
+          details: { candidates },
+        });
+      }
+      const more = candidates[0]!.slice(0, 12);
+      expect(await workspace.call("section-show", { section_id: more })).toMatchObject({ section_id: candidates[0] });
     });
 
     it("counts the limits of headings and references in code points", async () => {

@@ -7,6 +7,7 @@ import type { ContentCache } from "./content-cache.ts";
 import type { Expansion, Section } from "./contracts.ts";
 import type { IndexView, ViewCache } from "./index-view.ts";
 import type { ContextReader, ContextStore, SymbolRow } from "./ports.ts";
+import { completeId, isShortId } from "./short-id.ts";
 import { parseTarget } from "./symbol.ts";
 import { requireSymbol, resolvePin } from "./symbol-lookup.ts";
 
@@ -124,12 +125,15 @@ async function resolveRef(
   symbol: SymbolRow | undefined,
   asked: string | undefined,
 ): Promise<ResolvedRef> {
-  if (isHash(ref)) {
+  if (isHash(ref) || isShortId(ref)) {
     if (asked === undefined) {
       throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} has no slice of its own`, where: ref });
     }
-    const target = { type: "SECTION", section_id: ref } as const;
-    return { ref, slice: asked, section: view.findLoaded(target) ?? (await view.resolve(context, target, ref)) };
+    // What is recorded must say by itself which section it was, so a short id is completed first.
+    const section_id = isHash(ref) ? ref : await completeId(context, view, ref);
+    const target = { type: "SECTION", section_id } as const;
+    const section = view.findLoaded(target) ?? (await view.resolve(context, target, section_id));
+    return { ref: section_id, slice: asked, section };
   }
   const row = symbol ?? (await requireSymbol(context, ref));
   const target = parseTarget(row.symbol);

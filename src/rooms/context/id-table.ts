@@ -30,10 +30,12 @@ export class IdTableMaker {
   }
 }
 
-/** Numbers, in index order, of the sections whose id may be this one. */
-export function findCandidates({ ids }: IdTable, sectionId: string): number[] {
+/** Numbers of the sections whose id may be this one, or may begin with these digits. */
+export function findCandidates({ ids }: IdTable, beginning: string): number[] {
   const span = tableSpan(ids.length);
-  const wanted = Math.floor(idPrefix(sectionId) / prefixScale(span)) * span;
+  const scale = prefixScale(span);
+  const wanted = Math.floor(idPrefix(beginning.padEnd(12, "0")) / scale) * span;
+  const end = Math.floor(idPrefix(beginning.padEnd(12, "f")) / scale) * span + span;
   let low = 0;
   let high = ids.length;
   while (low < high) {
@@ -42,7 +44,7 @@ export function findCandidates({ ids }: IdTable, sectionId: string): number[] {
     else high = middle;
   }
   const found: number[] = [];
-  for (; low < ids.length && ids[low]! < wanted + span; low++) found.push(ids[low]! - wanted);
+  for (; low < ids.length && ids[low]! < end; low++) found.push(ids[low]! % span);
   return found;
 }
 

@@ -71,6 +71,20 @@ export class IndexView {
     return undefined;
   }
 
+  /** The first section of every id that begins with these digits, at most `most` of them. */
+  async findBeginning(context: ContextReader, digits: string, most: number): Promise<Section[]> {
+    this.#ids ??= await loadIds(context, this.image.paths.length);
+    const found = new Map<string, Section>();
+    for (const n of findCandidates(this.#ids, digits)) {
+      const { file, ordinal } = placeOf(this.#ids, n);
+      const section = (await this.load(context, this.image.paths[file]!))?.sections[ordinal];
+      if (section?.section_id.startsWith(digits) !== true || found.has(section.section_id)) continue;
+      found.set(section.section_id, section);
+      if (found.size === most) break;
+    }
+    return [...found.values()];
+  }
+
   /** The sections of a file, loaded once; undefined when the file is not in the index. */
   async load(context: ContextReader, path: string): Promise<CutFile | undefined> {
     const known = this.#files.get(path);

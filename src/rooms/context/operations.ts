@@ -18,7 +18,10 @@ export const expand = defineOperation({
   summary: "Reads out exact slices of sections and symbols, charged against a budget and recorded.",
   effect: "append",
   input: z.strictObject({
-    refs: z.array(z.string()).min(1).describe("Symbol ids (@NAMESPACE/NAME) or section ids."),
+    refs: z
+      .array(z.string())
+      .min(1)
+      .describe("Symbol ids (@NAMESPACE/NAME) or section ids, which may be cut short where that is unambiguous."),
     slice: z.string().optional().describe("lines[a:b], chars[a:b], head(n) or tail(n); a symbol has its own."),
     run_id: uuid.optional().describe("Run these expansions belong to; a new one otherwise."),
     max_symbols: limit.describe("Most distinct symbols."),

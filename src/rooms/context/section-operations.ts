@@ -9,6 +9,7 @@ import { type Section, sectionSchema } from "./contracts.ts";
 import type { IndexView } from "./index-view.ts";
 import type { ContextPorts } from "./operation-ports.ts";
 import type { ContextReader, SymbolRow } from "./ports.ts";
+import { completeId, isShortId } from "./short-id.ts";
 import { parseTarget } from "./symbol.ts";
 import { listSymbols } from "./symbol-lookup.ts";
 
@@ -66,12 +67,15 @@ export const sectionShow = defineOperation({
   name: "context.section-show",
   summary: "Shows where a section is, without its text.",
   effect: "read",
-  input: z.strictObject({ section_id: z.string().describe("Id of the section: 64 hex digits.") }),
+  input: z.strictObject({
+    section_id: z.string().describe("Id of the section: 64 hex digits, or enough of the first to be unambiguous."),
+  }),
   output: sectionSchema.extend({ symbols: z.array(symbolId) }),
   run: async (ports: ContextPorts, { section_id }) =>
     ports.store.read(async ({ context }) => {
       const view = await ports.views.open(context);
-      const section = await view.findSection(context, section_id);
+      const id = isShortId(section_id) ? await completeId(context, view, section_id) : section_id;
+      const section = await view.findSection(context, id);
       if (section === undefined) {
         throw new VerbatimError("SECTION_NOT_FOUND", {
           message: `no section of the index has the id ${JSON.stringify(section_id.slice(0, 80))}`,

@@ -6,6 +6,7 @@ import type { ContextPorts } from "./operation-ports.ts";
 import { recordingRefusals } from "./refusals.ts";
 import { addSymbol, addSymbols, type Defined, findSymbolProblems, removeSymbol, replaceSymbol } from "./registry.ts";
 import { repinSymbol } from "./repin.ts";
+import { completeId, isShortId } from "./short-id.ts";
 import { parseTarget } from "./symbol.ts";
 import { formatSymbolLine, parseSymbolLines } from "./symbol-lines.ts";
 import { listSymbols, requireSymbol, resolvePin } from "./symbol-lookup.ts";
@@ -17,7 +18,7 @@ const definition = z.strictObject({
   symbol_id: id,
   file: z.string().optional().describe("Point to a whole file, by its path."),
   heading: z.string().optional().describe("Point to a heading: path#Part/Part."),
-  section: z.string().optional().describe("Pin one section, by its id."),
+  section: z.string().optional().describe("Pin one section, by its id or an unambiguous beginning of it."),
   slice: z.string().describe("What is read when no slice is given: lines[a:b], chars[a:b], head(n), tail(n)."),
 });
 
@@ -42,6 +43,16 @@ function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof 
   return { symbol_id, target_type: only[0], target_ref: only[1], default_slice_policy: slice };
 }
 
+/** The same with a section id in full, because a pin must say by itself what it means. */
+async function completeSection(ports: ContextPorts, input: z.output<typeof definition>): Promise<unknown> {
+  const { section } = input;
+  if (section === undefined || !isShortId(section)) return toSymbol(input);
+  const full = await ports.store.read(async ({ context }) =>
+    completeId(context, await ports.views.open(context), section),
+  );
+  return toSymbol({ ...input, section: full });
+}
+
 export const symbolAdd = defineOperation({
   name: "context.symbol-add",
   summary: "Gives a section, a file or a heading a name.",
@@ -49,7 +60,9 @@ export const symbolAdd = defineOperation({
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
-    recordingRefusals(ports, "context.symbol-add", input, async () => toOutput(addSymbol(ports, toSymbol(input)))),
+    recordingRefusals(ports, "context.symbol-add", input, async () =>
+      toOutput(addSymbol(ports, await completeSection(ports, input))),
+    ),
 });
 
 export const symbolReplace = defineOperation({
@@ -60,7 +73,7 @@ export const symbolReplace = defineOperation({
   output: defined,
   run: (ports: ContextPorts, input) =>
     recordingRefusals(ports, "context.symbol-replace", input, async () =>
-      toOutput(replaceSymbol(ports, toSymbol(input))),
+      toOutput(replaceSymbol(ports, await completeSection(ports, input))),
     ),
 });
 

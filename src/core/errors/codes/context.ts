@@ -141,6 +141,12 @@ export const CONTEXT_CODES = {
     says: "No section of the index has that id.",
     fix: "List the sections: verbatim section list",
   },
+  SECTION_AMBIGUOUS: {
+    exit: 1,
+    http: 409,
+    says: "More than one section has an id that begins like this.",
+    fix: "Give more digits: details.candidates has the full ids.",
+  },
   FILE_NOT_INDEXED: {
     exit: 1,
     http: 404,

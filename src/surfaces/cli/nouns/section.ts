@@ -49,7 +49,11 @@ export const noun: Noun = {
         const count = new Set(sections.map(({ section_id }) => section_id)).size;
         io.line(`${count} ${count === 1 ? "section" : "sections"}`);
         const last = sections.at(-1);
-        if (last !== undefined && !io.flags.full) io.line("next: verbatim section list --full shows ids to expand");
+        const lines = last === undefined ? 0 : last.line_end - last.line_start;
+        if (last !== undefined && lines > 0) {
+          const id = shortId(last.section_id, io.flags.full);
+          io.line(`next: ${io.paint.bold(`verbatim expand ${id} --slice 'lines[0:${lines}]'`)}`);
+        }
       },
     }),
     defineVerb<Section & { readonly symbols: readonly string[] }>({
