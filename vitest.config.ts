@@ -2,15 +2,18 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { PlainReporter } from "./tools/plain-reporter.ts";
+import { recordRaisedCodes } from "./tools/raised-codes.ts";
 
 const globalSetup = "./test/support/global-setup.ts";
 const long = Boolean(process.env["VERBATIM_LONG"]);
 
 export default defineConfig({
+  plugins: [recordRaisedCodes()],
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(long ? [] : ["test/long/**"])],
     globalSetup: existsSync(new URL(globalSetup, import.meta.url)) ? [globalSetup] : [],
+    setupFiles: ["./test/support/record-raised.ts"],
     pool: "forks",
     // The default leaves one core idle, which on two cores halves the speed.
     maxWorkers: Math.max(2, availableParallelism()),

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { recordSaid } from "./said-codes.ts";
 
 /** The program as people start it. */
 export const BIN = new URL("../../bin/verbatim.js", import.meta.url).pathname;
@@ -36,9 +37,11 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
   child.stdin.end(options.stdin ?? "");
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (exit) =>
-      resolve({ exit, stdout: Buffer.concat(out).toString("utf8"), stderr: Buffer.concat(err).toString("utf8") }),
-    );
+    child.on("close", (exit) => {
+      const [stdout, stderr] = [Buffer.concat(out).toString("utf8"), Buffer.concat(err).toString("utf8")];
+      if (exit !== 0) recordSaid(`${stdout}${stderr}`);
+      resolve({ exit, stdout, stderr });
+    });
   });
 }
 

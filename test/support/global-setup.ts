@@ -24,6 +24,7 @@ let folder: string | undefined;
 export async function setup(project: TestProject): Promise<void> {
   folder = mkdtempSync(join(tmpdir().length < 60 ? tmpdir() : "/tmp", "verbatim-door-"));
   const path = join(folder, "s");
+  process.env["VERBATIM_RAISED_FOLDER"] ??= join(folder, "raised");
   door = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     void answer().then((text) => socket.end(JSON.stringify(text)));

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { runCampaign } from "../../tools/mutate/campaign.ts";
+import { listMutants } from "../../tools/mutate/mutants.ts";
+
+// A project with one rule that its test asks for at the border and one that it never asks for.
+
+const SOURCE = `/** Grown up. */
+export const isAdult = (age: number): boolean => age >= min;
+const min = 18;
+export function greet(loud: boolean): string {
+  return loud ? "HELLO" : "hello";
+}
+`;
+const TEST = `import { expect, it } from "vitest";
+import { greet, isAdult } from "./age.ts";
+it("asks", () => {
+  expect([isAdult(18), isAdult(17)]).toEqual([true, false]);
+  expect(greet(true)).toBe("HELLO");
+});
+`;
+
+const TICKET = `import { expect, it } from "vitest";
+import { price } from "./ticket.ts";
+it("asks", () => expect([price(18), price(17)]).toEqual([9, 4]));
+`;
+
+function makeProject(): string {
+  const root = mkdtempSync(join(tmpdir(), "verbatim-tiny-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, "src"));
+  writeFileSync(join(root, "package.json"), '{"type":"module"}');
+  writeFileSync(join(root, "vitest.config.ts"), "export default { test: { include: ['src/**/*.test.ts'] } };\n");
+  writeFileSync(join(root, "src/age.ts"), SOURCE);
+  writeFileSync(join(root, "src/age.test.ts"), TEST);
+  writeFileSync(
+    join(root, "src/ticket.ts"),
+    'import { isAdult } from "./age.ts";\nexport const price = (age: number) => (isAdult(age) ? 9 : 4);\n',
+  );
+  writeFileSync(join(root, "src/ticket.test.ts"), TICKET);
+  return root;
+}
+
+it("a mistake that a test notices is killed, one that none notices survives, and the checkout stays as it was", async () => {
+  const root = makeProject();
+  const state = join(root, ".mutate/state.json");
+  const options = { root, paths: ["src"], state, minutes: 5, tests: 3, log: () => undefined };
+  const report = await runCampaign(options);
+  expect(report).toEqual({
+    complete: true,
+    folders: [{ folder: "src", mutants: 8, run: 8, killed: 7, survived: 1, score: 87.5 }],
+    survivors: [{ file: "src/age.ts", line: 5, original: "loud", replacement: "true" }],
+  });
+  expect(readFileSync(join(root, "src/age.ts"), "utf8")).toBe(SOURCE);
+
+  // What is known is not tried again: without time the same answer comes from the state.
+  expect(await runCampaign({ ...options, minutes: 0 })).toEqual(report);
+  // Another test makes the answers it gave void, and no others.
+  writeFileSync(join(root, "src/age.test.ts"), TEST.replace("true, false", "true, !true"));
+  expect(await runCampaign({ ...options, minutes: 0 })).toMatchObject({
+    complete: false,
+    folders: [{ mutants: 8, run: 4, score: 100 }],
+  });
+});
+
+it("mistakes turn refusals into acceptances, and leave types, imports and messages alone", () => {
+  const text = `import { a } from "./a.ts";
+interface B { readonly c: 1 }
+export function check(list: readonly string[], most: number): void {
+  if (list.length > most) throw new Error("too many");
+  if (!list.every((one) => one.startsWith("x"))) a(list);
+}
+`;
+  const shown = listMutants("b.ts", text).map(
+    ({ line, original, replacement }) => `${line} ${original} -> ${replacement}`,
+  );
+  expect(shown).toEqual([
+    "4 list.length > most -> true",
+    "4 list.length > most -> false",
+    "4 > -> >=",
+    '4 throw new Error("too many"); -> ;',
+    '5 !list.every((one) => one.startsWith("x")) -> true',
+    '5 !list.every((one) => one.startsWith("x")) -> false',
+    '5 !list.every((one) => one.startsWith("x")) -> list.every((one) => one.startsWith("x"))',
+    "5 every -> some",
+    "5 startsWith -> endsWith",
+    "5 a(list); -> ;",
+  ]);
+});

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type CampaignReport, describe, runCampaign } from "./mutate/campaign.ts";
+import { ROOT } from "./stages.ts";
+
+/** The parts whose tests are measured when no path is named: a mistake here breaks a promise. */
+const PATHS = [
+  "src/core/canonical",
+  "src/core/ledger",
+  "src/core/trust",
+  "src/core/paths",
+  "src/rooms/catalytic",
+  "src/rooms/workflow/patch",
+  "src/rooms/workflow/run",
+  "src/rooms/world/knowledge.ts",
+  "src/rooms/world/service/claims.ts",
+  "src/rooms/world/time",
+  "src/rooms/jobs/lease.ts",
+  "src/rooms/jobs/lease-table.ts",
+  "src/rooms/jobs/bundle-verify.ts",
+  "src/rooms/jobs/bundle-checks.ts",
+  "src/rooms/jobs/bundle-artifacts.ts",
+  "src/rooms/jobs/bundle-paths.ts",
+  "src/surfaces/http/caller.ts",
+  "src/surfaces/http/host-check.ts",
+  "src/app/hooks",
+];
+
+const HELP = `npm run mutate -- [PATH...] [--minutes N] [--tests N] [--json]
+
+Plants one small mistake after another in a throw-away copy and asks the nearest tests whether they notice.
+  --minutes N  stop after N minutes (10); the next run goes on where this one stopped
+  --tests N    how many test files, the nearest first, a mistake has to get past (8)
+  --json       the report as one JSON value
+`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      minutes: { type: "string", default: "10" },
+      tests: { type: "string", default: "8" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const report = await runCampaign({
+    root: ROOT.replace(/\/$/, ""),
+    paths: positionals.length > 0 ? positionals : PATHS,
+    state: join(ROOT, ".mutate/state.json"),
+    minutes: readCount("minutes", values.minutes),
+    tests: readCount("tests", values.tests),
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : formatReport(report));
+}
+
+function readCount(name: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isFinite(count) || count <= 0) throw new Error(`--${name} takes a number above 0, not ${text}`);
+  return count;
+}
+
+function formatReport({ folders, survivors, complete }: CampaignReport): string {
+  const lines = survivors.map((one) => `survived ${describe(one.file, one)}`);
+  for (const { folder, mutants, run, killed, score } of folders) {
+    lines.push(
+      `${score === null ? "    -" : `${score.toFixed(1)} %`} ${folder}: ${killed} of ${run} noticed, ${mutants} in all`,
+    );
+  }
+  if (!complete) lines.push("the time was over before every mistake was tried; run it again to go on");
+  return `${lines.join("\n")}\n`;
+}
+
+await main();
