@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import type { LedgerReader } from "../ports.ts";
+import { NO_PREVIOUS, sealEntry } from "./entry.ts";
+import { verifyLedger } from "./verify.ts";
+
+it("an entry that no global index names is a gap of the global order", async () => {
+  const time = "2025-01-02T03:04:05.000Z";
+  const head = { stream: "context", position: 0, previous: NO_PREVIOUS, kind: "A", time, actor: "cli" };
+  const entry = sealEntry(nodeCrypto, { ...head, body: 1 });
+  const ledger = {
+    size: async () => 1,
+    readAll: async (from: number) => (from === 0 ? [{ index: 0, entry }] : []),
+    // The stream has a second entry; the global order does not.
+    streams: async () => [{ stream: "context", length: 2 }],
+  } as unknown as LedgerReader;
+  const { problems } = await verifyLedger(ledger, nodeCrypto);
+  expect(problems).toEqual([{ code: "LEDGER_GLOBAL_GAP", stream: "context", position: 1, expected: "2", actual: "1" }]);
+});
