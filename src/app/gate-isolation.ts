@@ -70,6 +70,8 @@ function openView(composition: Composition, isolated: Isolated, script: GateScri
     ...isolated,
     root: script.copy,
     visible: script.reads,
+    // git is not asked: the rules would be the candidate's.
+    ignored: script.shared,
     command: [process.execPath, "--input-type=commonjs", "-e", GATE_RUNNER_SCRIPT, "--", ...toArguments(script)],
     intent: `Verify the candidate of workflow run ${run}`,
     extra_env: { VERBATIM_RUN: run },

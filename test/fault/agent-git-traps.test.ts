@@ -57,13 +57,14 @@ describe("traps for git in an agent's private repository", () => {
       repo.git("config", "diff.user.textconv", `sh -c 'touch ${marks}/user-textconv'`);
       const change = [
         plantGitTraps(marks),
-        "echo on > lamp.txt",
+        // As long as before, so that git must read it to see the change.
+        "echo lit > lamp.txt",
         "echo '* filter=user diff=user' > .gitattributes",
-        "echo new > new.txt",
+        "mkdir sub; cp .gitattributes sub/; echo new > sub/new.txt; echo new > new.txt",
       ].join("\n");
       const before = repo.git("status", "--porcelain");
       const { summary, result } = await repo.agent(
-        ["--guard", guard, "--verify", "grep -q on lamp.txt"],
+        ["--guard", guard, "--verify", "grep -q lit lamp.txt"],
         ["sh", "-c", change],
       );
       expect([summary.outcome, summary.reason, result.stderr]).toEqual(["verified", null, expect.any(String)]);

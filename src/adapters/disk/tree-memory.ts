@@ -36,7 +36,7 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
         const old = usable === null ? null : new KnownTable(usable);
         // The comparison is under way in other processes while the context is asked for.
         const comparing = old === null ? null : findChanged(checker, root, hidden, old);
-        const [changed, context] = await Promise.all([comparing, setting.context(root)]);
+        const [changed, context] = await Promise.all([comparing, place === null ? "" : setting.context(root)]);
         const isSameRoot = usable !== null && rootStat(root) === usable.top;
         const isSameTree = changed?.size === 0 && isSameRoot;
         const table = isSameTree ? old : takeTable(root, hidden, options.max_entries, old, changed);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deflateSync } from "node:zlib";
 import { encodeUtf8 } from "../../core/canonical/index.ts";
-import { requireGit, splitNul } from "./git-process.ts";
+import { NO_SETTINGS, requireGit, runGit, splitNul } from "./git-process.ts";
 
 /** One side of a changed path, with its mode as git writes it. */
 export interface ChangeSide {
@@ -54,7 +54,8 @@ const DIFF = [
 
 /**
  * A unified diff from a tree to given files, in git's own words. Both sides are small trees of only the changed paths,
- * so a changed folder that the repository keeps as a submodule shows too. Nothing is written into the real .git.
+ * so a changed folder that the repository keeps as a submodule shows too. They are compared in a bare repository of our
+ * own, where neither attributes nor settings have a say. Nothing is written into the real .git.
  */
 export async function formatChangePatch(request: PatchRequest): Promise<ChangePatch> {
   const { root, objects, changes } = request;
@@ -84,7 +85,8 @@ async function formatGroup(
   env: Readonly<Record<string, string>>,
   flags: readonly string[],
 ): Promise<Uint8Array> {
-  const folder = await mkdtemp(join(tmpdir(), "verbatim-index-"));
+  const folder = await mkdtemp(join(tmpdir(), "verbatim-diff-"));
+  const git = { ...NO_SETTINGS, GIT_DIR: makeRepository(folder, tree.length) };
   try {
     const store = (side: ChangeSide) => `${side.mode} ${writeObject(objects, side.bytes, tree.length)}`;
     const before: string[] = [];
@@ -95,9 +97,9 @@ async function formatGroup(
       if (change.after !== null) after.push(`${store(change.after)}\t${change.path}\0`);
     }
     const indexed = async (name: string, lines: readonly string[]) => {
-      const own = { GIT_OBJECT_DIRECTORY: objects, GIT_INDEX_FILE: join(folder, name) };
+      const own = { ...git, GIT_OBJECT_DIRECTORY: objects, GIT_INDEX_FILE: join(folder, name) };
       await requireGit({
-        cwd: root,
+        cwd: folder,
         args: ["update-index", "-z", "--index-info"],
         stdin: encodeUtf8(lines.join("")),
         env: own,
@@ -106,12 +108,30 @@ async function formatGroup(
     };
     // Without the repository's objects in sight: git would set the times of those it finds there.
     const write = ["write-tree", "--missing-ok"];
-    const from = await requireGit({ cwd: root, args: write, env: await indexed("before", before) });
+    const from = await requireGit({ cwd: folder, args: write, env: await indexed("before", before) });
     const args = [...DIFF, ...flags, from.toString("utf8").trim(), "--"];
-    return await requireGit({ cwd: root, args, env: { ...env, ...(await indexed("after", after)) } });
+    const call = { cwd: folder, args, env: { ...env, ...(await indexed("after", after)) } };
+    const answer = await runGit(call);
+    if (answer.code === 0) return answer.stdout;
+    // A partial clone may not have them yet, and only the user's own repository knows from where to fetch them.
+    const ids = before.map((line) => line.split(" ")[1]!.split("\t")[0]!);
+    const check = { cwd: root, args: ["cat-file", "--batch-check"], stdin: encodeUtf8(`${ids.join("\n")}\n`) };
+    await requireGit({ ...check, env });
+    return await requireGit(call);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A bare repository without settings, hooks, attributes or objects of its own. */
+function makeRepository(folder: string, idLength: number): string {
+  const place = join(folder, "git");
+  for (const name of ["objects", "refs"]) mkdirSync(join(place, name), { recursive: true });
+  writeFileSync(join(place, "HEAD"), "ref: refs/heads/none\n");
+  const format = idLength === 64 ? "\n[extensions]\n\tobjectFormat = sha256" : "";
+  const version = idLength === 64 ? 1 : 0;
+  writeFileSync(join(place, "config"), `[core]\n\tbare = true\n\trepositoryformatversion = ${version}${format}\n`);
+  return place;
 }
 
 /** Mode and object of every file and link of a tree. */

@@ -13,7 +13,7 @@ import { dirname, join, sep } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, CopyChange, IsolatedCopy } from "../../rooms/workflow/ports.ts";
 import { errnoCode } from "../disk/errors.ts";
-import { requireGit, runGit, splitNul } from "./git-process.ts";
+import { NO_SETTINGS, requireGit, runGit, splitNul } from "./git-process.ts";
 
 /** Settings of the repository that decide which bytes a checkout has. */
 const CARRIED = ["core.autocrlf", "core.eol", "core.filemode", "core.ignorecase", "core.symlinks", "core.longpaths"];
@@ -43,11 +43,20 @@ export async function checkOutCopy(
   writeFileSync(join(root, ".git", "HEAD"), `${commit}\n`);
   await requireGit({ cwd: root, args: ["read-tree", base.tree] });
   await requireGit({ cwd: root, args: ["checkout-index", "-a", "-f", "-q", "-u"] });
+  const list = async () => splitNul(await requireGit({ cwd: root, args: ["ls-files", "-z"], env: NO_SETTINGS }));
+  let files = await list();
   return {
     root,
-    apply: (patch) => runGit({ cwd: root, args: ["apply", "--index", "--whitespace=nowarn", "-"], stdin: patch }),
+    // From here on files are the candidate's: no program of the user is chosen by its attributes.
+    async apply(patch) {
+      const args = ["apply", "--index", "--whitespace=nowarn", "-"];
+      const answer = await runGit({ cwd: root, args, stdin: patch, env: NO_SETTINGS });
+      files = await list();
+      return answer;
+    },
     changes: () => readChanges(root, base.tree),
-    files: async () => splitNul(await requireGit({ cwd: root, args: ["ls-files", "-z"] })),
+    // Known before the gates run: they may write anything into the copy, its `.git` included.
+    files: () => files,
     read: (path, most) => readInside(root, path, most),
     exists: (path) => toInside(root, path) !== null,
     share: (from, path, how) => share(root, from, path, how),
@@ -56,7 +65,7 @@ export async function checkOutCopy(
 
 async function readChanges(root: string, tree: string): Promise<CopyChange[]> {
   const args = ["diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", tree];
-  const fields = (await requireGit({ cwd: root, args })).toString("utf8").split("\0");
+  const fields = (await requireGit({ cwd: root, args, env: NO_SETTINGS })).toString("utf8").split("\0");
   const changes: CopyChange[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const path = fields[i + 1]!;

@@ -37,6 +37,16 @@ export function gitEnvironment(extra: Readonly<Record<string, string>> = {}): No
   return { ...env, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", ...extra };
 }
 
+/**
+ * Nobody's settings: neither the user's nor the system's. Where the files are somebody else's, their attributes must not
+ * choose among the programs the user has set up for files of their own.
+ */
+export const NO_SETTINGS = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_ATTR_NOSYSTEM: "1",
+} as const;
+
 /** Runs git without a shell and waits for it. A non-zero exit is an answer, not an error. */
 export function runGit(call: GitCall): Promise<GitAnswer> {
   return new Promise((done, fail) => {

@@ -106,6 +106,8 @@ function toType(mode: string): TargetType {
   return mode === "100644" ? "file" : mode === "040000" ? "folder" : "other";
 }
 
+/** Names of a candidate are names and no patterns. */
 function objectsOf(base: BaseTree): Record<string, string> {
-  return base.objects === null ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: base.objects };
+  const literal = { GIT_LITERAL_PATHSPECS: "1" };
+  return base.objects === null ? literal : { ...literal, GIT_ALTERNATE_OBJECT_DIRECTORIES: base.objects };
 }

@@ -6,6 +6,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, GitWork } from "../../rooms/workflow/ports.ts";
 import { checkOutCopy } from "./checkout.ts";
 import { requireGit, runGit, splitNul } from "./git-process.ts";
+import { findNoFilters } from "./no-filters.ts";
 import { createPatchChecker } from "./patch-check.ts";
 
 const OUTSIDE_OURS = ["--", ".", ":(exclude,top).verbatim"];
@@ -15,6 +16,11 @@ const OUTSIDE_OURS = ["--", ".", ":(exclude,top).verbatim"];
  * the tree where the product keeps its own records, which are not part of its state.
  */
 export function createGitWork(root: string, records: string | null = null): GitWork {
+  let found: Promise<readonly string[]> | undefined;
+  const noFilters = () => {
+    found ??= findNoFilters(root);
+    return found;
+  };
   return {
     root,
     ...createPatchChecker(root),
@@ -22,8 +28,9 @@ export function createGitWork(root: string, records: string | null = null): GitW
     changedTracked: async () => splitStatus(await readStatus(root, "no")),
     writeWorkingTree: (objects, untracked) => writeTree(root, objects, untracked),
     differences: (base, untracked) => findDifferences(root, base, untracked),
-    fingerprint: (withStat) => readFingerprint(root, records, withStat),
-    apply: (patch) => runGit({ cwd: root, args: ["apply", "--whitespace=nowarn", "-"], stdin: patch }),
+    fingerprint: async (withStat) => readFingerprint(root, records, withStat, await noFilters()),
+    apply: async (patch) =>
+      runGit({ cwd: root, args: [...(await noFilters()), "apply", "--whitespace=nowarn", "-"], stdin: patch }),
     checkOut: async (folder, base, commit) => checkOutCopy(root, await objectFolder(root), folder, base, commit),
   };
 }
@@ -38,14 +45,27 @@ async function readHead(root: string): Promise<{ readonly commit: string; readon
   return { commit, tree };
 }
 
-function readStatus(root: string, untracked: "no" | "all"): Promise<Buffer> {
-  const args = ["status", "--porcelain=v1", "-z", `--untracked-files=${untracked}`, "--no-renames", ...OUTSIDE_OURS];
+function readStatus(root: string, untracked: "no" | "all", settings: readonly string[] = []): Promise<Buffer> {
+  const args = [
+    ...settings,
+    "status",
+    "--porcelain=v1",
+    "-z",
+    `--untracked-files=${untracked}`,
+    "--no-renames",
+    ...OUTSIDE_OURS,
+  ];
   return requireGit({ cwd: root, args });
 }
 
-async function readFingerprint(root: string, records: string | null, withStat: boolean): Promise<string> {
+async function readFingerprint(
+  root: string,
+  records: string | null,
+  withStat: boolean,
+  settings: readonly string[],
+): Promise<string> {
   const { commit } = await readHead(root);
-  const rows = splitNul(await readStatus(root, "all")).filter((row) => !isBelow(row.slice(3), records));
+  const rows = splitNul(await readStatus(root, "all", settings)).filter((row) => !isBelow(row.slice(3), records));
   const text = `${commit}\n${rows.join("\0")}`;
   if (!withStat) return text;
   const facts = rows.map((row) => {

@@ -39,6 +39,17 @@ export interface Captured {
   readonly ignored: number;
 }
 
+/** What is taken out of a view whose command is not trusted to have left the real tree alone. */
+export const NOTHING_CAPTURED: Captured = {
+  patch: new Uint8Array(),
+  text: new Uint8Array(),
+  files: [],
+  binaries: [],
+  links: [],
+  not_carried: [],
+  ignored: 0,
+};
+
 export interface CaptureRequest {
   readonly root: string;
   readonly tree: string;

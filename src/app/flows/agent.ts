@@ -19,7 +19,7 @@ import type { Composition, ServeMcp } from "../compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
 import { rememberBase } from "./agent-base.ts";
-import { type Captured, captureChanges } from "./agent-capture.ts";
+import { type Captured, captureChanges, NOTHING_CAPTURED } from "./agent-capture.ts";
 import { collectReceipts } from "./agent-hooks.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
@@ -72,14 +72,18 @@ export async function runAgent(composition: Composition, request: AgentRequest):
   const view = await work(composition, ports, run, request, keep, base.look()).catch((thrown: unknown) =>
     breakOff(thrown, false),
   );
-  const captured = await captureChanges({
-    root: ports.repoRoot,
-    tree: run.state.base_tree,
-    objects: join(run.folder.dir, "objects"),
-    changes: view.changes,
-    leave_out: request.leaveOut.map((path) => path.replace(/\/+$/, "")),
-    content: await composition.content("append"),
-  }).catch(breakOff);
+  // A command that reached the real tree may have written what git there would heed: nothing is asked of it.
+  const isTouched = view.run.violations.length > 0 || view.run.condition.startsWith("RESTORATION_FAILED");
+  const captured = isTouched
+    ? NOTHING_CAPTURED
+    : await captureChanges({
+        root: ports.repoRoot,
+        tree: run.state.base_tree,
+        objects: join(run.folder.dir, "objects"),
+        changes: view.changes,
+        leave_out: request.leaveOut.map((path) => path.replace(/\/+$/, "")),
+        content: await composition.content("append"),
+      }).catch(breakOff);
   if (captured.patch.length > 0) run.folder.write(CAPTURED_FILE, captured.patch);
   const hooks = await collectReceipts(composition, run);
   const judged = await judge(ports, run, view, captured).catch(breakOff);

@@ -44,6 +44,8 @@ export interface RunRequest {
 export interface ViewRequest {
   /** Read and hash everything instead of trusting the stat of unchanged files. */
   readonly hash_all: boolean;
+  /** Paths that are not part of the tree's state; null: what git says that the tree ignores. */
+  readonly ignored: readonly string[] | null;
   /** Absolute paths outside the repository that stay really writable. */
   readonly keep: readonly string[];
   /** Absolute paths that stay readable wherever they lie. */

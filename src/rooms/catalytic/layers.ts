@@ -27,6 +27,7 @@ export class Layers {
   /** Every folder that must be there for the command, those inside anchors too. */
   readonly #folders: readonly string[];
   readonly #made: MadeFolder[] = [];
+  readonly #everMade = new Set<string>();
 
   constructor(
     disk: RunDisk,
@@ -50,6 +51,11 @@ export class Layers {
 
   get made(): ReadonlySet<string> {
     return new Set(this.#made.map(({ path }) => path));
+  }
+
+  /** Every folder the tool made in the course of the run, whether it is still there or not. */
+  get everMade(): ReadonlySet<string> {
+    return this.#everMade;
   }
 
   /** Layers for a namespace guard, numbered domains first. */
@@ -94,6 +100,7 @@ export class Layers {
 
   #makeFolder(path: string): void {
     const fresh = `${this.#places.work}/new`;
+    this.#everMade.add(path);
     const target = placeOf(this.#places.root, path);
     this.#disk.createFolder(fresh, 0o755);
     const { dev, ino } = this.#disk.stat(fresh)!;

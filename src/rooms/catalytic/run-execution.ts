@@ -1,4 +1,4 @@
-import { formatCanonical } from "../../core/canonical/index.ts";
+import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
 import { isVerbatimError, type VerbatimError } from "../../core/errors/index.ts";
 import { formatTime } from "../../core/time.ts";
 import { hashEnv } from "./declare.ts";
@@ -24,7 +24,7 @@ import { hashInputs, type InputHashes, snapshotDomains } from "./snapshots.ts";
 import { formatTrees, type Trees } from "./tree.ts";
 import { textsOfRun } from "./tree-texts.ts";
 import type { CommandResult, Violation } from "./verdict.ts";
-import { Watch, writeIndex } from "./watch.ts";
+import { Watch, type WatchResult, writeIndex } from "./watch.ts";
 import { isRefusalCode } from "./words.ts";
 
 const NOT_EXECUTED: CommandResult = {
@@ -91,7 +91,6 @@ export class RunExecution {
       command,
       outside,
     });
-    const { violations } = sealed;
     const inside = this.#running === null ? NO_CHANGES : await countInside(this.#context, this.#layers, pre.trees);
     const restored = await restoreRun(this.#context, {
       pre: pre.trees,
@@ -100,7 +99,7 @@ export class RunExecution {
       changes: sealed.staged.changes,
       running: this.#running,
       command,
-      violations,
+      violations: sealed.violations,
     });
     this.#running = null;
     const proved = await proveRun(this.#context, {
@@ -112,12 +111,13 @@ export class RunExecution {
       failure: executed.failure,
       outputs: sealed.outputs,
       staged: sealed.staged,
-      violations,
+      violations: sealed.violations,
       memo: memo.hit === null ? null : memo.toRecord(),
-      guard: toGuardRecord(this.#context, { watch: this.#watch, noise: this.#noise, launcher: this.#launcher }),
+      guard: () => toGuardRecord(this.#context, { watch: this.#watch, noise: this.#noise, launcher: this.#launcher }),
+      lookAtLast: () => this.#lookAtLast(sealed.violations),
     });
     await ports.records.appendRun(record.entries);
-    const { verdict, ending, proof } = proved;
+    const { verdict, ending, proof, violations } = proved;
     if (verdict.verified && memo.key !== null && memo.hit === null) {
       await rememberRun(ports, places, memo.key, proof, proved.outputs, command.exit_code ?? 0);
     }
@@ -159,6 +159,7 @@ export class RunExecution {
       guard_class: GUARD_FACTS[guard].class,
       skip: view === null ? [...jobspec.catalytic_domains, ...this.#layers.anchors] : [],
     });
+    view?.watchWith(this.#watch);
     try {
       if (view !== null) await this.#watch.begin(await view.look());
       const trees =
@@ -224,13 +225,27 @@ export class RunExecution {
     }
     journal.record("EXEC_ENDED");
     record.log("EXEC_ENDED", command);
-    const { violations, noise, after } = await this.#watch!.end();
+    // A view is looked at once, at the very end; what is put back in place is also looked at before that.
+    const outside = view === null ? this.#noteOutside(await this.#watch!.end()) : [];
     const touched = await record.inspect();
     const shown = places.record_path ?? places.record;
     const inRecord = touched.map((name) => ({ code: "RUN_DIR_TOUCHED", path: `${shown}/${name}` }));
-    const outside = view === null ? violations : view.judge(violations, after);
-    this.#noise = noise;
     return { command, violations: [...outside, ...inRecord], failure };
+  }
+
+  /** The last look at the real tree, after everything the tool does there: what nobody has named yet. */
+  async #lookAtLast(known: readonly Violation[]): Promise<readonly Violation[]> {
+    const { declared, view } = this.#context;
+    const made = this.#layers.everMade;
+    const moved = [...declared.jobspec.catalytic_domains, ...this.#layers.anchors];
+    const seen = view === null ? await this.#watch!.end({ made, moved }) : await view.lookOutside();
+    const found = this.#noteOutside(seen);
+    return found.filter(({ path }) => known.every((one) => one.path !== path));
+  }
+
+  #noteOutside({ violations, noise }: WatchResult): readonly Violation[] {
+    this.#noise = sortedUnique([...this.#noise, ...noise]);
+    return violations;
   }
 
   /** Forgets the work directory and gives the locks back; a halted run keeps its locks for a person to decide. */

@@ -29,7 +29,10 @@ export interface ProveFacts {
   readonly staged: StagedOutputs;
   readonly violations: readonly Violation[];
   readonly memo: MemoRecord | null;
-  readonly guard: GuardRecord;
+  /** What is known of the guard when everything was looked at. */
+  guard(): GuardRecord;
+  /** Looks at the real tree once more, and says what was not known yet. */
+  lookAtLast(): Promise<readonly Violation[]>;
 }
 
 export interface Proved {
@@ -38,28 +41,41 @@ export interface Proved {
   readonly proof: Proof;
   readonly outputs: readonly OutputItem[];
   readonly quarantined: readonly string[];
+  readonly violations: readonly Violation[];
 }
 
-/** Phase 5: the verdict; outputs are published or kept in quarantine; the proof is written last. */
+/**
+ * Phase 5: the verdict; outputs are published or kept in quarantine; the proof is written last. The last look at the
+ * real tree comes after the outputs are in place, and what it finds takes them back.
+ */
 export async function proveRun(context: RunContext, facts: ProveFacts): Promise<Proved> {
-  const { ports, declared, places, record, journal } = context;
+  const { ports, declared, places, record, journal, view } = context;
   const { jobspec } = declared;
-  const { restored, command, violations } = facts;
-  const verdict = decideVerdict({
-    mismatches: restored.mismatches,
-    unreachable: restored.unreachable.size > 0,
-    violations,
-    command_result: command,
-    expected_exit_codes: jobspec.expected_exit_codes,
-    recovered: false,
-  });
+  const { restored, command } = facts;
+  const decide = (violations: readonly Violation[]) =>
+    decideVerdict({
+      mismatches: restored.mismatches,
+      unreachable: restored.unreachable.size > 0,
+      violations,
+      command_result: command,
+      expected_exit_codes: jobspec.expected_exit_codes,
+      recovered: false,
+    });
+  journal.record("COMPARED");
+  const published = decide(facts.violations).verified ? await publish(context, facts) : null;
+  const late = await facts.lookAtLast();
+  view?.writeChanges(record);
+  const violations = [...facts.violations, ...late];
+  const verdict = decide(violations);
+  if (published !== null && !verdict.verified) await takeBack(context);
+  for (const violation of late) record.log("VIOLATION", violation);
   const isSame = restored.post === facts.pre.trees;
   const postHash = isSame ? record.hashOf("PRE_TREE.json") : ports.crypto.sha256(`${formatTrees(restored.post)}\n`);
   const { domains_identical, condition } = verdict;
-  journal.record("COMPARED");
   record.log("COMPARED", { domains_identical, condition, post_tree_sha256: postHash });
   const outputs = verdict.verified ? facts.outputs : [];
-  const quarantined = await commit(context, facts, verdict);
+  if (verdict.verified) record.log("PUBLISHED", published!);
+  const quarantined = verdict.verified ? [] : await setAside(context, facts);
   const ending = explainEnding({
     run_id: jobspec.run_id,
     verdict,
@@ -71,26 +87,33 @@ export async function proveRun(context: RunContext, facts: ProveFacts): Promise<
     record: places.record_path ?? places.record,
     failure: facts.failure,
   });
-  const proof = await close(context, facts, { verdict, ending, outputs });
+  const proof = await close(context, facts, { verdict, ending, outputs, violations });
   journal.record("PROOF_WRITTEN");
-  return { verdict, ending, proof, outputs, quarantined };
+  return { verdict, ending, proof, outputs, quarantined, violations };
 }
 
-/** Phase 3b, or quarantine. */
-async function commit(
-  { ports, declared, places, record, journal }: RunContext,
+/** Phase 3b: what the ledger says about it. */
+async function publish(
+  { ports, declared, places, journal }: RunContext,
   { layers, staged }: ProveFacts,
-  verdict: Verdict,
+): Promise<{ readonly paths: readonly string[]; readonly removed?: readonly string[] }> {
+  const { durable_paths: outputs } = declared.jobspec.outputs;
+  const makeFolders = (path: string) => layers.makeFolders(path);
+  const published = await publishOutputs(ports.disk, journal, places, outputs, makeFolders);
+  const removed = published.flatMap((one) => one.removed);
+  const paths = sortedByCodePoint(staged.entries.keys());
+  return removed.length > 0 ? { paths, removed } : { paths };
+}
+
+async function takeBack({ ports, places }: RunContext): Promise<void> {
+  const items = readJournal(ports.disk, journalOf(places)).filter(({ op }) => op === "PUBLISH_ITEM");
+  for (const item of items.toReversed()) await rollBackOutput(ports.disk, places, item);
+}
+
+async function setAside(
+  { ports, places, record }: RunContext,
+  { staged }: Pick<ProveFacts, "staged">,
 ): Promise<readonly string[]> {
-  if (verdict.verified) {
-    const { durable_paths: outputs } = declared.jobspec.outputs;
-    const makeFolders = (path: string) => layers.makeFolders(path);
-    const published = await publishOutputs(ports.disk, journal, places, outputs, makeFolders);
-    const removed = published.flatMap((one) => one.removed);
-    const paths = sortedByCodePoint(staged.entries.keys());
-    record.log("PUBLISHED", removed.length > 0 ? { paths, removed } : { paths });
-    return [];
-  }
   const kept = await quarantine(ports.disk, places, staged.entries);
   if (kept !== null) record.write("QUARANTINE.json", kept.text);
   record.log("QUARANTINED", { paths: kept?.paths ?? [] });
@@ -100,10 +123,10 @@ async function commit(
 async function close(
   context: RunContext,
   facts: ProveFacts,
-  { verdict, ending, outputs }: Pick<Proved, "verdict" | "ending" | "outputs">,
+  { verdict, ending, outputs, violations }: Pick<Proved, "verdict" | "ending" | "outputs" | "violations">,
 ): Promise<Proof> {
   const { ports, request, declared, places, record, logs } = context;
-  const { pre, restored, command, violations } = facts;
+  const { pre, restored, command } = facts;
   try {
     return await closeRun(ports, record, {
       jobspec: declared.jobspec,
@@ -112,7 +135,7 @@ async function close(
       post: restored.post,
       unreachable: restored.unreachable,
       inputs: pre.inputs.hashes,
-      guard: facts.guard,
+      guard: facts.guard(),
       command_result: command,
       violations,
       outputs,
@@ -132,8 +155,7 @@ async function close(
     });
   } catch (thrown) {
     // CMP-01, Failure Handling: a run whose record cannot be written has no outputs.
-    const items = readJournal(ports.disk, journalOf(places)).filter(({ op }) => op === "PUBLISH_ITEM");
-    for (const item of items.toReversed()) await rollBackOutput(ports.disk, places, item);
+    await takeBack(context);
     if (isVerbatimError(thrown)) throw thrown;
     throw new VerbatimError("ARTIFACT_WRITE_FAILED", { where: places.record, cause: thrown });
   }

@@ -35,7 +35,7 @@ export async function sealRun(context: RunContext, facts: SealFacts): Promise<Se
   const { running, command } = facts;
   const { jobspec, policy } = declared;
   const staged = await stage(context, facts);
-  if (view !== null && running !== null) await view.collect(running, record);
+  if (view !== null && running !== null) await view.collect(running);
   const expected = command.exit_code !== null && jobspec.expected_exit_codes.includes(command.exit_code);
   const ended = expected && !command.timed_out && !command.interrupted;
   const sealed = sealOutputs(ports.crypto, jobspec.outputs.durable_paths, staged, policy.runs_root, ended);

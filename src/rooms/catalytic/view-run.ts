@@ -5,14 +5,13 @@ import { GUARD_FACTS } from "./guard-choice.ts";
 import { isOwnTrace } from "./own-traces.ts";
 import { isInside } from "./path-rules.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "./places.ts";
-import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand, TreeLook } from "./ports.ts";
+import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeLook } from "./ports.ts";
 import type { RunRecord } from "./run-record.ts";
 import { diffFolders } from "./staging.ts";
 import type { Entry, Tree, Trees } from "./tree.ts";
 import { keepTexts } from "./tree-texts.ts";
-import type { Violation } from "./verdict.ts";
 import { diffOverlay } from "./view-diff.ts";
-import { hiddenPaths } from "./watch.ts";
+import { hiddenPaths, type Watch, type WatchResult } from "./watch.ts";
 import type { GuardName } from "./words.ts";
 import { makeTexts, recallTree } from "./written-tree.ts";
 
@@ -50,7 +49,8 @@ export class ViewRun {
   readonly #holes: readonly string[];
   #ignored: readonly string[] = [];
   #tree: Tree = new Map();
-  #after: FingerprintScan | null = null;
+  #watch: Watch | null = null;
+  #isCollected = false;
   #look: TreeLook | null = null;
   #concurrent: string[] = [];
   changes: ViewChanges = NOTHING;
@@ -85,6 +85,11 @@ export class ViewRun {
     return this.#isNamespace ? launcher : "copy-view";
   }
 
+  /** The tripwire of the run, which sees the real tree. */
+  watchWith(watch: Watch): void {
+    this.#watch = watch;
+  }
+
   /** One look at the whole tree, for the tripwire and the snapshot alike; null where everything is read. */
   async look(): Promise<TreeLook | null> {
     const given = this.#request.view?.look ?? null;
@@ -109,7 +114,8 @@ export class ViewRun {
       this.#look?.keep(key, kept);
       return new Map([[".", this.#tree]]);
     }
-    if (this.#request.view?.hash_all !== true) this.#ignored = (await git.ignored(root)) ?? [];
+    if (this.#request.view?.hash_all !== true)
+      this.#ignored = this.#request.view?.ignored ?? (await git.ignored(root)) ?? [];
     this.#tree = await this.#read();
     if (this.#look !== null) {
       const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored };
@@ -183,18 +189,21 @@ export class ViewRun {
     return (this.#request.view?.keep ?? []).filter((path) => this.#ports.disk.stat(path) !== null);
   }
 
-  /** Under a namespace guard nobody but somebody else can have changed the real tree. */
-  judge(violations: readonly Violation[], after: FingerprintScan | null): readonly Violation[] {
-    this.#after = after;
-    if (!this.#isNamespace) return violations;
+  /**
+   * Looks at the real tree as it is now. Under a namespace guard nobody but somebody else can have changed it: that is
+   * listed, and is no violation.
+   */
+  async lookOutside(): Promise<WatchResult> {
+    const { violations, noise } = await this.#watch!.end();
+    if (!this.#isNamespace) return { violations, noise };
     const { runs_root } = this.#declared.policy;
     const others = violations.filter((violation) => !isOwnTrace(violation, runs_root));
     this.#concurrent = sortedByCodePoint(others.map(({ path }) => path));
-    return [];
+    return { violations: [], noise };
   }
 
   /** Compares the view with what it was before it is dropped, and keeps what changed. */
-  async collect(running: RunningCommand, record: RunRecord): Promise<void> {
+  async collect(running: RunningCommand): Promise<void> {
     const { disk, git } = this.#ports;
     const { root, work } = this.#places;
     const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
@@ -203,7 +212,7 @@ export class ViewRun {
     const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
     const { changes, not_utf8 } =
       upper === null
-        ? await diffFolders(disk, root, merged, skip, this.#after)
+        ? await diffFolders(disk, root, merged, skip, this.#watch?.before ?? null)
         : await diffOverlay(disk, { lower: root, merged, upper }, skip);
     const added = new Map<string, Entry>();
     const removed = new Map<string, Entry>();
@@ -230,7 +239,14 @@ export class ViewRun {
     // An overlay whose upper side has no `.git` is a repository nobody wrote to.
     const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
     const commits = hasCommits ? git.countCommits(merged, root) : 0;
-    this.changes = { added, removed, changed, refused, ignored, concurrent: this.#concurrent, commits };
+    this.changes = { added, removed, changed, refused, ignored, concurrent: [], commits };
+    this.#isCollected = true;
+  }
+
+  /** Records what changed, in the view and by others, once the real tree was looked at for the last time. */
+  writeChanges(record: RunRecord): void {
+    if (!this.#isCollected) return;
+    this.changes = { ...this.changes, concurrent: this.#concurrent };
     record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
   }
 
@@ -247,6 +263,8 @@ export class ViewRun {
   async lookAgain(pre: Trees): Promise<{ readonly post: Trees; readonly unreachable: ReadonlyMap<string, string> }> {
     const unreachable = new Map<string, string>();
     if (!this.#hashAll) return { post: pre, unreachable };
+    // What somebody else changed meanwhile is theirs, and is not put back.
+    if (this.#isNamespace) await this.lookOutside();
     const now = new Map(await this.#read());
     for (const path of this.#concurrent) {
       const was = this.#tree.get(path);

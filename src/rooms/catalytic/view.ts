@@ -40,6 +40,8 @@ export interface ViewOptions {
   /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
   readonly visible?: readonly string[];
   readonly hash_all?: boolean;
+  /** Paths that are not part of the tree's state; without them git is asked what the tree ignores. */
+  readonly ignored?: readonly string[];
   /** A look at the tree that the caller took already, with `lookAtTree`. */
   readonly look?: TreeLook | null;
   readonly stdin?: "null" | "inherit";
@@ -70,7 +72,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     jobspec: toViewSpec(ports, options),
     stdin: options.stdin ?? "null",
     extra_env: options.extra_env ?? {},
-    view: { hash_all, keep, visible, look },
+    view: { hash_all, keep, visible, look, ignored: options.ignored ?? null },
     ...(runs === undefined ? {} : { runs }),
   });
   return { run, changes: view!.changes };

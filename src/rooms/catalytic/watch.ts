@@ -25,6 +25,16 @@ export interface WatchResult {
   readonly noise: readonly string[];
 }
 
+/** What the tool itself did in the tree between the two looks. */
+export interface OwnWork {
+  /** Folders it made, whether they are still there or not. */
+  readonly made: ReadonlySet<string>;
+  /** Paths it moved away and back; only the folders around them show it. */
+  readonly moved: readonly string[];
+}
+
+const NO_WORK: OwnWork = { made: new Set(), moved: [] };
+
 /** The tripwire of one run: everything outside the domains, before and after. */
 export class Watch {
   readonly #ports: Pick<CatalyticPorts, "disk">;
@@ -38,6 +48,11 @@ export class Watch {
   constructor(ports: Pick<CatalyticPorts, "disk">, setting: WatchSetting) {
     this.#ports = ports;
     this.#setting = setting;
+  }
+
+  /** The first look, where all of it was taken here. */
+  get before(): FingerprintScan | null {
+    return this.#look === null && this.scope === "full" ? this.#before : null;
   }
 
   get entries(): number {
@@ -65,8 +80,8 @@ export class Watch {
     }
   }
 
-  /** Looks again and says what differs. */
-  async end(): Promise<WatchResult & { readonly after: FingerprintScan | null }> {
+  /** Looks again and says what differs, what the tool itself did aside. May be asked more than once. */
+  async end({ made, moved: aside }: OwnWork = NO_WORK): Promise<WatchResult> {
     const { disk } = this.#ports;
     const { places, policy, settings, guard_class } = this.#setting;
     const moved = await this.#look?.again();
@@ -81,6 +96,7 @@ export class Watch {
     for (const [path, packed] of after.packed) {
       if (before.packed.get(path) !== packed) is.set(path, disk.unpack(packed));
     }
+    for (const path of made) for (const side of [was, is]) side.delete(path);
     const others = this.#readOthers();
     const facts = {
       policy,
@@ -88,10 +104,10 @@ export class Watch {
       guard_class,
       before: was,
       after: is,
-      tool_touched: others.map(parentOrRoot),
+      tool_touched: [...others, ...aside, ...made].map(parentOrRoot),
       others,
     };
-    return { ...compareTripwire(facts), after: moved === undefined ? after : null };
+    return compareTripwire(facts);
   }
 
   #isSkipped(path: string): boolean {

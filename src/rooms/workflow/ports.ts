@@ -187,8 +187,8 @@ export interface IsolatedCopy {
   apply(patch: Uint8Array): Promise<GitReply>;
   /** What the index holds now against the base. */
   changes(): Promise<CopyChange[]>;
-  /** Tracked files. */
-  files(): Promise<string[]>;
+  /** Tracked files, as they were when the patch was applied. */
+  files(): readonly string[];
   /** A file of the copy that is reached without leaving it; null when there is none. */
   read(path: string, most: number): Uint8Array | null;
   exists(path: string): boolean;
@@ -240,6 +240,8 @@ export interface GateScript {
   /** The repository: what links and objects of the copy lead to, to be read only. */
   readonly reads: readonly string[];
   readonly works: readonly GateWork[];
+  /** Paths of the copy that were brought in from the repository and belong to no candidate. */
+  readonly shared: readonly string[];
   /** VERBATIM_GATE is added to it for each gate. */
   readonly env: Readonly<Record<string, string>>;
 }

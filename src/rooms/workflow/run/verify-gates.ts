@@ -95,7 +95,7 @@ async function checkCatalog(run: Run, copy: IsolatedCopy): Promise<VerifyFailure
     const bytes = copy.read(path, config.max_file_bytes);
     return bytes === null || bytes.includes(0) ? null : decoder.decode(bytes);
   };
-  const files = (await copy.files()).filter((path) => isMarkedFile(path, config));
+  const files = copy.files().filter((path) => isMarkedFile(path, config));
   function* texts(): Iterable<readonly [string, string]> {
     for (const path of files) {
       const text = readText(path);

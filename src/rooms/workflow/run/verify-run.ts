@@ -52,7 +52,8 @@ export async function runGates(
   const works = writeScript(run, plan);
   const env = childEnvironment(run.ports.env, run.ports.config.verify.env_allow, { VERBATIM_RUN: run.id });
   const reads = [run.ports.repoRoot, ...(run.base.objects === null ? [] : [run.base.objects])];
-  const gates = await isolation.open({ copy: copy.root, reads, works, env }, session.signal);
+  const shared = run.ports.config.verify.share.map(({ path }) => path);
+  const gates = await isolation.open({ copy: copy.root, reads, works, shared, env }, session.signal);
   let closed: { readonly catalytic_run_id?: string; readonly problem?: string } = {};
   try {
     for (const work of works) {
