@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { errnoCode, toDiskError } from "../adapters/disk/errors.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 import type { Operation } from "../core/operation.ts";
 import { findNearest } from "../core/text/index.ts";
@@ -38,13 +39,26 @@ async function call(
 ): Promise<unknown> {
   const { operation, ports } = await find(name);
   const parsed = parseInput(operation, composition, input);
-  const output = await operation.run((await ports(composition, operation.effect, name, options)) as never, parsed);
+  const output = await tellFullDisk(async () =>
+    operation.run((await ports(composition, operation.effect, name, options)) as never, parsed),
+  );
   const checked = operation.output.safeParse(output);
   if (checked.success) return checked.data;
   throw new VerbatimError("INTERNAL", {
     message: `the operation ${name} answered outside its schema`,
     details: { problems: toInputProblems(checked.error) },
   });
+}
+
+/** A disk may fill up under any write; whoever asked hears of it by its own code. */
+async function tellFullDisk<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (thrown) {
+    if (!["ENOSPC", "EDQUOT"].includes(errnoCode(thrown) ?? "")) throw thrown;
+    const { path } = thrown as NodeJS.ErrnoException;
+    throw toDiskError(thrown, path ?? "the disk");
+  }
 }
 
 async function* lines(composition: Composition, name: string, input: unknown): AsyncGenerator<string, unknown> {

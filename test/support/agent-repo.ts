@@ -53,7 +53,7 @@ export interface Summary {
     readonly findings: readonly { readonly rule: string; readonly path: string | null }[];
   } | null;
   readonly verify: { readonly result: string; readonly isolation: string } | null;
-  readonly hooks: { readonly receipts: number; readonly blocked: number };
+  readonly hooks: { readonly reported: number; readonly reported_blocked: number };
   readonly shown: { readonly files: readonly string[] };
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
@@ -8,8 +9,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
-  readSync,
   renameSync,
   rmdirSync,
   statfsSync,
@@ -20,12 +19,13 @@ import {
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
-import { isVerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { PlaceFacts, RunDisk } from "../../rooms/catalytic/ports.ts";
 import { findExecutable } from "../guards/tools.ts";
 import { runTool } from "../process/tool.ts";
-import { errnoCode } from "./errors.ts";
+import { errnoCode, toDiskError } from "./errors.ts";
 import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.ts";
+import { readGuarded, withGuardedFile } from "./guarded-file.ts";
 import { fileSystemOf, listMounts } from "./mounts.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
 import { beginSnapshot } from "./shared-snapshot.ts";
@@ -34,13 +34,21 @@ import { snapshotPlace } from "./tree-snapshot.ts";
 const CHUNK = 1024 * 1024;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const MOST_SMALL = 200;
+/** The largest buffer Node makes of a file. */
+const LARGEST = 2 ** 31 - 1;
 
 /** The file system as catalytic runs use it. */
-export const runDisk: RunDisk = {
+const plainDisk: RunDisk = {
   look: createPathLook,
   stat,
   list: (place) => orNull(() => readdirSync(place)),
-  read: (place) => orNull(() => readFileSync(place)),
+  read(place) {
+    const bytes = readGuarded(place, LARGEST);
+    // What is there and may not be read is not the same as nothing.
+    if (bytes === null) orNull(() => accessSync(place, constants.R_OK));
+    return bytes;
+  },
+  readFile: readGuarded,
   createFolder(place, mode) {
     try {
       mkdirSync(place, { mode });
@@ -111,7 +119,14 @@ export const runDisk: RunDisk = {
   scan: scanFingerprints,
   unpack: unpackFingerprint,
   // Node's copyFile fills holes and drops nanoseconds, owners and extended attributes.
-  copy: (from, to) => runTool("cp", ["-a", "--reflink=auto", "-T", "--", from, to]),
+  async copy(from, to) {
+    try {
+      await runTool("cp", ["-a", "--reflink=auto", "-T", "--", from, to]);
+    } catch (thrown) {
+      if (isFull(dirname(to))) throw new VerbatimError("DISK_FULL", { where: to, cause: thrown });
+      throw thrown;
+    }
+  },
   discardShown,
   link: (target, place) => symlinkSync(target, place),
   async discard(place) {
@@ -128,6 +143,41 @@ export const runDisk: RunDisk = {
     }
   },
 };
+
+/** The same, with a full disk told by its own code wherever something is written. */
+export const runDisk: RunDisk = {
+  ...plainDisk,
+  createFolder: (place, mode) => orFull(place, () => plainDisk.createFolder(place, mode)),
+  makeFolders: (place) => orFull(place, () => plainDisk.makeFolders(place)),
+  replaceFile: (place, bytes, durable) => orFull(place, () => plainDisk.replaceFile(place, bytes, durable)),
+  createFile: (place, bytes) => orFull(place, () => plainDisk.createFile(place, bytes)),
+  append: (place, parts) => orFull(place, () => plainDisk.append(place, parts)),
+  appendMuch: (place, parts) =>
+    plainDisk.appendMuch(place, parts).catch((thrown: unknown) => {
+      throw toFull(thrown, place);
+    }),
+  rename: (from, to) => orFull(to, () => plainDisk.rename(from, to)),
+  link: (target, place) => orFull(place, () => plainDisk.link(target, place)),
+};
+
+function orFull<T>(place: string, act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    throw toFull(thrown, place);
+  }
+}
+
+/** Only a full disk: callers tell the other errors apart by the system's own codes. */
+function toFull(thrown: unknown, place: string): unknown {
+  return ["ENOSPC", "EDQUOT"].includes(errnoCode(thrown) ?? "") ? toDiskError(thrown, place) : thrown;
+}
+
+/** Whether so little is left that a tool which failed will have failed for that. */
+function isFull(folder: string): boolean {
+  const facts = orNull(() => statfsSync(folder));
+  return facts !== null && facts.bavail * facts.bsize < CHUNK;
+}
 
 /** Removes a place that holds little; false, with something left, where there is more or something refuses. */
 function removeSmall(place: string): boolean {
@@ -158,7 +208,7 @@ async function discardShown(base: string, shown: string): Promise<void> {
   if (place === null) return;
   const text = decodeUtf8(place);
   if (text === null) rmBytes(place);
-  else await runDisk.discard(text);
+  else await plainDisk.discard(text);
 }
 
 /** Removes by byte path; only for what the command left, which may be a whole folder. */
@@ -210,18 +260,14 @@ function syncFolder(place: string): void {
   }
 }
 
-function hashFile(place: string): string {
-  const fd = openSync(place, "r");
-  try {
-    const buffer = Buffer.allocUnsafe(CHUNK);
+function hashFile(place: string): string | null {
+  return withGuardedFile(place, ({ read }) => {
     const running = createHash("sha256");
-    for (let count = readSync(fd, buffer, 0, CHUNK, null); count > 0; count = readSync(fd, buffer, 0, CHUNK, null)) {
-      running.update(buffer.subarray(0, count));
+    for (let at = 0, bytes = read(at, CHUNK); bytes.length > 0; at += bytes.length, bytes = read(at, CHUNK)) {
+      running.update(bytes);
     }
     return running.digest("hex");
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 function orUnreadable<T>(read: () => T): T | null {

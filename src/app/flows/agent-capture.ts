@@ -11,7 +11,7 @@ import type { ViewChanges } from "../../rooms/catalytic/view-run.ts";
 /** A path that the agent left otherwise and that no patch carries. */
 export interface NotCarried {
   readonly path: string;
-  readonly why: "special_file" | "empty_folder" | "mode" | "left_out";
+  readonly why: "special_file" | "too_large" | "empty_folder" | "mode" | "left_out";
   /** Where its bytes are kept, if it is a file. */
   readonly sha256: string | null;
 }
@@ -67,7 +67,11 @@ interface Sides {
 /** Turns what changed in a view into a patch against the tree the run began with. Linear in the changed bytes. */
 export async function captureChanges(request: CaptureRequest): Promise<Captured> {
   const { changes, content, root } = request;
-  const not_carried: NotCarried[] = changes.refused.map((path) => ({ path, why: "special_file", sha256: null }));
+  const not_carried: NotCarried[] = changes.refused.map((path) => ({
+    path,
+    why: changes.large.includes(path) ? "too_large" : "special_file",
+    sha256: null,
+  }));
   const files: CapturedFile[] = [];
   const binaries: string[] = [];
   const links: string[] = [];

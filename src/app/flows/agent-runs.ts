@@ -94,10 +94,18 @@ function findAgentRun(ports: WorkflowPorts, name: string): Run {
 /** What may still be thrown away when a run is aborted; everything else had ended before. */
 const OPEN: readonly AgentSummary["outcome"][] = ["working", "verified", "unverified", "rejected", "verify_failed"];
 
+/** Earlier versions called the reports of the agent's side receipts. */
+function renameReceipts(summary: { hooks?: { receipts?: number; blocked?: number } }): object {
+  const { receipts, blocked } = summary.hooks ?? {};
+  return receipts === undefined
+    ? summary
+    : { ...summary, hooks: { reported: receipts, reported_blocked: blocked ?? 0 } };
+}
+
 /** The summary as it was written, with what happened to the run since. */
 function readSummary(run: Run): AgentSummary {
   const written = renameOldWords(
-    agentSummary.parse(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!)))),
+    agentSummary.parse(renameReceipts(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!))))),
     run.state,
   );
   const { status, stop_reason, candidates } = run.state;

@@ -102,7 +102,9 @@ export const agentSummary = z.strictObject({
     bytes: z.int(),
   }),
   kept: z.array(z.string()).describe("Places outside the repository that were really writable."),
-  hooks: z.strictObject({ receipts: z.int(), blocked: z.int() }),
+  hooks: z
+    .strictObject({ reported: z.int(), reported_blocked: z.int() })
+    .describe("Hook calls as the agent's own side reported them. Nobody else saw them: they are no judgements."),
 });
 
 export type AgentSummary = z.infer<typeof agentSummary>;

@@ -20,7 +20,7 @@ import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
 import { rememberBase } from "./agent-base.ts";
 import { type Captured, captureChanges, NOTHING_CAPTURED } from "./agent-capture.ts";
-import { collectReceipts } from "./agent-hooks.ts";
+import { collectReports } from "./agent-hooks.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 import { withTerminal } from "./agent-terminal.ts";
@@ -85,7 +85,7 @@ export async function runAgent(composition: Composition, request: AgentRequest):
         content: await composition.content("append"),
       }).catch(breakOff);
   if (captured.patch.length > 0) run.folder.write(CAPTURED_FILE, captured.patch);
-  const hooks = await collectReceipts(composition, run);
+  const hooks = await collectReports(composition, run).catch(breakOff);
   const judged = await judge(ports, run, view, captured).catch(breakOff);
   const now = Run.load(ports, run.folder);
   const finished: AgentSummary = {
@@ -145,7 +145,7 @@ function start(run: Run, request: AgentRequest, dirty: readonly string[], keep: 
     verify: null,
     shown: { files: [], bytes: 0 },
     kept: [...keep],
-    hooks: { receipts: 0, blocked: 0 },
+    hooks: { reported: 0, reported_blocked: 0 },
   };
 }
 

@@ -29,6 +29,11 @@ export function placeOf(root: string, path: string): string {
   return path === "." || path === "" ? root : `${root}/${path}`;
 }
 
+/** Space that recovery gives back first, so that its journal can be written on a full disk. */
+export function reserveOf({ work }: Pick<Places, "work">): string {
+  return `${work}/reserve`;
+}
+
 /** The folder around a path; the empty text is the root. */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf("/");

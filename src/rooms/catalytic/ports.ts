@@ -88,6 +88,8 @@ export interface RunDisk {
   /** Names in a folder, or null when there is none. */
   list(place: string): string[] | null;
   read(place: string): Uint8Array | null;
+  /** A regular file of at most so many bytes, reached without a link and without waiting; null otherwise. */
+  readFile(place: string, most: number): Uint8Array | null;
   /** Makes one folder; false when something of that name exists. */
   createFolder(place: string, mode: number): boolean;
   makeFolders(place: string): void;

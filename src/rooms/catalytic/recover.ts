@@ -1,7 +1,7 @@
 import { decodeUtf8, type JsonValue } from "../../core/canonical/index.ts";
 import { findOriginal, removeMade, swapBack } from "./layers.ts";
 import { haltLocks, releaseLocks } from "./locks.ts";
-import { type Places, placeOf } from "./places.ts";
+import { type Places, placeOf, reserveOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
 import { rollBackOutput } from "./publish.ts";
 import { readRecord } from "./record-files.ts";
@@ -110,6 +110,8 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
   const facts = await gatherFacts(ports, run, force, true);
   const first = planRecovery(facts);
   if (first.action === "skip" || first.action === "refuse") return { run_id, ...first };
+  // On a full disk nothing can be written before something is deleted.
+  disk.removeFile(reserveOf(places));
   for (const name of disk.list(places.record) ?? [])
     if (name.startsWith(".tmp-")) disk.removeFile(`${places.record}/${name}`);
   if (first.action === "finish") {
@@ -119,6 +121,7 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
   }
   await ports.guards.endMarked({ run_id, work: places.work });
   if (first.action === "halt") return halt(ports, run, first);
+  await freeScratch(ports, run);
   for (const record of journal)
     if (record.op === "CHMOD") disk.setMode(String(record["path"]), Number.parseInt(String(record["mode"]), 8));
   for (const domain of begin.domains) await swapBack(disk, places, domain);
@@ -132,6 +135,15 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
   const final = planRecovery({ ...facts, identical: proved.identical });
   await clean(ports, places, run_id, final.action === "halt");
   return { run_id, ...final, condition: proved.condition };
+}
+
+/** Deletes what the command wrote and nobody needs: upper layers, private folders, copies that were not swapped in. */
+async function freeScratch({ disk }: CatalyticPorts, { places, begin }: Unfinished): Promise<void> {
+  const keepsCopies = begin.method === "swap-back" && begin.domains.length + begin.anchors.length > 0;
+  const scratch = keepsCopies ? /^(?:up|wk|tmp$)/ : /^(?:up|wk|cp|tmp$)/;
+  for (const name of disk.list(places.work) ?? []) {
+    if (scratch.test(name)) await disk.discard(`${places.work}/${name}`);
+  }
 }
 
 /** The entries of the run's own ledger, as far as they are whole. */

@@ -3,9 +3,13 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { GUARD_FACTS } from "./guard-choice.ts";
 import { asideOf, Layers } from "./layers.ts";
 import { ownerOf } from "./locks.ts";
-import { anchorOf, anchorsOf, journalOf, parentOf, placeOf } from "./places.ts";
+import { anchorOf, anchorsOf, journalOf, parentOf, placeOf, reserveOf } from "./places.ts";
 import { type RunContext, toGuardRecord } from "./run-context.ts";
 import { writeIndex } from "./watch.ts";
+
+/** Enough for journal, status and a proof; filled, because a file system may not store nothing at all. */
+const RESERVE_BYTES = 256 * 1024;
+const RESERVE_FILL = 0x2e;
 
 /**
  * Phase 0: work directory, journal, run directory, the declaration. `onBegun` is told when the journal says that the
@@ -37,6 +41,7 @@ export function beginRun(context: RunContext, onBegun: (begun: boolean) => void)
     anchors: anchors.map((path, i) => ({ path, copy: `${work}/cp${domains.length + i}` })),
     ...ownerOf(host),
   });
+  disk.replaceFile(reserveOf(places), new Uint8Array(RESERVE_BYTES).fill(RESERVE_FILL), "no");
   disk.syncFolder(work);
   onBegun(true);
   disk.makeFolders(parentOf(places.record));

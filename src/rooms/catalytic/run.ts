@@ -1,4 +1,4 @@
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { type Declared, declareRun, type RunRequest } from "./declare.ts";
 import { chooseGuard, describeGuard, GUARD_FIXES, guardOrder } from "./guard-choice.ts";
 import type { InsideChanges } from "./inside-changes.ts";
@@ -87,8 +87,16 @@ async function putBack(ports: CatalyticPorts, places: Places, runId: string): Pr
   try {
     await recoverOwn(ports, places, runId);
   } catch (thrown) {
-    ports.notify(`run ${runId} could not be put back: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-    new Journal(ports.disk, journalOf(places)).record("LEFT");
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    ports.notify(
+      `run ${runId} could not be put back: ${why}. When that is mended: verbatim catalytic recover ${runId}`,
+    );
+    try {
+      new Journal(ports.disk, journalOf(places)).record("LEFT");
+    } catch (second) {
+      // The journal says what was begun; that nobody works on it any more shows when this process is gone.
+      if (!isVerbatimError(second) || second.code !== "DISK_FULL") throw second;
+    }
   }
 }
 

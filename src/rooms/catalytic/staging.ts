@@ -37,6 +37,7 @@ export async function diffFolders(
   after: string,
   skip: (path: string) => boolean,
   known: FingerprintScan | null = null,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<{ readonly changes: AnchorDiff; readonly not_utf8: ReadonlySet<string> }> {
   const options = { from: [""], skip, max_entries: Number.MAX_SAFE_INTEGER };
   const was = known ?? (await disk.scan(before, options));
@@ -44,15 +45,34 @@ export async function diffFolders(
   const changes = new Map<string, { before: Entry | OtherEntry | null; after: Entry | OtherEntry | null }>();
   for (const path of sortedByCodePoint(new Set([...was.packed.keys(), ...is.packed.keys()]))) {
     if (path === "." || was.packed.get(path) === is.packed.get(path) || skip(path)) continue;
-    const [old, now] = [entryAt(disk, before, path, was), entryAt(disk, after, path, is)];
+    const [old, now] = entriesAt(disk, path, [before, was], [after, is], most);
     if (old !== null && now !== null && isSameEntry(old, now)) continue;
     changes.set(path, { before: old, after: now });
   }
   return { changes, not_utf8: is.not_utf8 };
 }
 
+/**
+ * What two scans showed at a path. A file of the second side that is larger than allowed is not read, unless it is as
+ * large as the one it was: then reading it costs no more than what was there before.
+ */
+export function entriesAt(
+  disk: RunDisk,
+  path: string,
+  [before, was]: readonly [string, FingerprintScan],
+  [after, is]: readonly [string, FingerprintScan],
+  most: number,
+): readonly [Entry | OtherEntry | null, Entry | OtherEntry | null] {
+  const sizeIn = ({ packed }: FingerprintScan) => {
+    const text = packed.get(path);
+    return text === undefined ? -1 : disk.unpack(text).size;
+  };
+  const isAllowed = sizeIn(is) <= most || sizeIn(was) === sizeIn(is);
+  return [entryAt(disk, before, path, was), isAllowed ? entryAt(disk, after, path, is) : { type: "other" }];
+}
+
 /** What a scan showed at a path, with the hash of a file. */
-export function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintScan): Entry | OtherEntry | null {
+function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintScan): Entry | OtherEntry | null {
   const packed = scan.packed.get(path);
   if (packed === undefined) return null;
   const { type, mode, size, target } = disk.unpack(packed);

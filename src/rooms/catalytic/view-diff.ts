@@ -1,6 +1,6 @@
 import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import type { FingerprintScan, RunDisk } from "./ports.ts";
-import { type AnchorDiff, entryAt, isSameEntry } from "./staging.ts";
+import { type AnchorDiff, entriesAt, isSameEntry } from "./staging.ts";
 import type { Entry, OtherEntry } from "./tree.ts";
 
 /** Where the two sides of an overlay and the upper folder can be read. */
@@ -24,6 +24,7 @@ export async function diffOverlay(
   disk: RunDisk,
   places: OverlayPlaces,
   skip: (path: string) => boolean,
+  most: number,
 ): Promise<{ readonly changes: AnchorDiff; readonly not_utf8: ReadonlySet<string> }> {
   const found = new Map<string, Side>();
   const notUtf8 = new Set<string>();
@@ -43,10 +44,10 @@ export async function diffOverlay(
       if (isFolder(old) && isFolder(now) && disk.stat(`${places.upper}/${path}`)?.kind === "dir") touched.push(path);
       else if (old !== now && (isFolder(old) || isFolder(now))) {
         const whole = [await read(places.lower, path, false), await read(places.merged, path, false)] as const;
-        compare(disk, places, whole[0], whole[1], found);
+        compare(disk, places, whole[0], whole[1], found, most);
         continue;
       }
-      if (old !== now) note(disk, places, path, was, is, found);
+      if (old !== now) note(disk, places, path, was, is, found, most);
     }
   }
   const changes = new Map(sortedByCodePoint(found.keys()).map((path) => [path, found.get(path)!]));
@@ -59,9 +60,10 @@ function compare(
   was: FingerprintScan,
   is: FingerprintScan,
   found: Map<string, Side>,
+  most: number,
 ): void {
   for (const path of new Set([...was.packed.keys(), ...is.packed.keys()])) {
-    if (was.packed.get(path) !== is.packed.get(path)) note(disk, places, path, was, is, found);
+    if (was.packed.get(path) !== is.packed.get(path)) note(disk, places, path, was, is, found, most);
   }
 }
 
@@ -72,8 +74,9 @@ function note(
   was: FingerprintScan,
   is: FingerprintScan,
   found: Map<string, Side>,
+  most: number,
 ): void {
-  const [before, after] = [entryAt(disk, lower, path, was), entryAt(disk, merged, path, is)];
+  const [before, after] = entriesAt(disk, path, [lower, was], [merged, is], most);
   if (before !== null && after !== null && isSameEntry(before, after)) return;
   found.set(path, { before, after });
 }

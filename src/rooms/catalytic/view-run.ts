@@ -17,8 +17,10 @@ import { makeTexts, recallTree } from "./written-tree.ts";
 
 /** What a command changed in its view of the repository. */
 export interface ViewChanges extends DomainDiff {
-  /** Special files and names that are not UTF-8: they cannot travel. */
+  /** Special files, names that are not UTF-8 and what is too large: they cannot travel. */
   readonly refused: readonly string[];
+  /** Those of the refused that are too large. */
+  readonly large: readonly string[];
   /** How many git-ignored paths changed. */
   readonly ignored: number;
   /** Paths somebody else changed in the real tree meanwhile. */
@@ -34,10 +36,15 @@ const NOTHING: ViewChanges = {
   removed: new Map(),
   changed: new Map(),
   refused: [],
+  large: [],
   ignored: 0,
   concurrent: [],
   commits: 0,
 };
+
+/** No change that can be reviewed comes near: larger files, or more of them, are listed and not read. */
+const MOST_FILE = 32 * 1024 ** 2;
+const MOST_TOTAL = 128 * 1024 ** 2;
 
 /** The parts of a run that differ for a view of the whole repository (section 16 of the room's document). */
 export class ViewRun {
@@ -212,20 +219,25 @@ export class ViewRun {
     const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
     const { changes, not_utf8 } =
       upper === null
-        ? await diffFolders(disk, root, merged, skip, this.#watch?.before ?? null)
-        : await diffOverlay(disk, { lower: root, merged, upper }, skip);
+        ? await diffFolders(disk, root, merged, skip, this.#watch?.before ?? null, MOST_FILE)
+        : await diffOverlay(disk, { lower: root, merged, upper }, skip, MOST_FILE);
     const added = new Map<string, Entry>();
     const removed = new Map<string, Entry>();
     const changed = new Map<string, { before: Entry; after: Entry; fields: readonly string[] }>();
     const refused: string[] = [];
+    const large: string[] = [];
     let ignored = 0;
+    let bytes = 0;
     for (const [path, { after }] of changes) {
       if (this.#isIgnored(path)) {
         ignored++;
         continue;
       }
       const before = this.#tree.get(path) ?? null;
-      if (not_utf8.has(path) || after?.type === "other") refused.push(path);
+      if (after?.type === "file") bytes += after.size;
+      const isFile = !not_utf8.has(path) && disk.stat(`${merged}/${path}`)?.kind === "file";
+      if (isFile && (after?.type === "other" || (after?.type === "file" && bytes > MOST_TOTAL))) large.push(path);
+      if (not_utf8.has(path) || after?.type === "other" || large.at(-1) === path) refused.push(path);
       else if (after === null) {
         if (before !== null) removed.set(path, before);
       } else if (before === null) added.set(path, after);
@@ -239,7 +251,7 @@ export class ViewRun {
     // An overlay whose upper side has no `.git` is a repository nobody wrote to.
     const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
     const commits = hasCommits ? git.countCommits(merged, root) : 0;
-    this.changes = { added, removed, changed, refused, ignored, concurrent: [], commits };
+    this.changes = { added, removed, changed, refused, large, ignored, concurrent: [], commits };
     this.#isCollected = true;
   }
 
@@ -254,7 +266,7 @@ export class ViewRun {
     const content = await this.#ports.content();
     for (const [path, entry] of files) {
       if (entry.type !== "file") continue;
-      const bytes = this.#ports.disk.read(`${merged}/${path}`);
+      const bytes = this.#ports.disk.readFile(`${merged}/${path}`, MOST_FILE);
       if (bytes !== null) await content.put(bytes);
     }
   }

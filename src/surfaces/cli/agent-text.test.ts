@@ -26,7 +26,7 @@ const VIEW: AgentView = {
   verify: null,
   shown: { files: [], bytes: 0 },
   kept: [],
-  hooks: { receipts: 0, blocked: 0 },
+  hooks: { reported: 0, reported_blocked: 0 },
 };
 
 it.each(["rejected", "discarded"])("a name inside the reason of a %s run forges no line and no colour", (outcome) => {

@@ -56,7 +56,7 @@ export interface AgentView {
   } | null;
   readonly shown: { readonly files: readonly string[]; readonly bytes: number };
   readonly kept: readonly string[];
-  readonly hooks: { readonly receipts: number; readonly blocked: number };
+  readonly hooks: { readonly reported: number; readonly reported_blocked: number };
 }
 
 const MOST_FILES = 15;
@@ -66,6 +66,7 @@ const SIGNS: Readonly<Record<string, string>> = { create: "A", modify: "M", dele
 
 const WHY: Readonly<Record<string, string>> = {
   special_file: "a special file",
+  too_large: "too large to be carried",
   empty_folder: "an empty folder",
   mode: "only permissions that git does not keep",
   left_out: "left out as you asked",
@@ -87,8 +88,13 @@ export function renderAgent(view: AgentView, io: Io): void {
     field(io, "shown", `${count(view.shown.files.length, "file")} in the context pack, ${view.shown.bytes} bytes`);
   }
   if (view.kept.length > 0) field(io, "kept", `${view.kept.join(", ")} (really writable, outside every promise)`);
-  if (view.hooks.receipts > 0) {
-    field(io, "hooks", `${count(view.hooks.receipts, "receipt")}, ${view.hooks.blocked} blocked`);
+  if (view.hooks.reported > 0) {
+    const { reported, reported_blocked } = view.hooks;
+    field(
+      io,
+      "hooks",
+      `the agent's side reports ${count(reported, "call")}, ${reported_blocked} blocked; nobody else saw them`,
+    );
   }
   io.line();
   for (const line of formatEnd(view, io)) io.line(line);
