@@ -20,6 +20,7 @@ import type { ResolvedConfig } from "./config-schema.ts";
 import { callInterrupts, callProgress } from "./current-call.ts";
 import { type AppStore, maintainStore, openStore } from "./store.ts";
 import {
+  closeStateFolder,
   createStateFolder,
   findWorkspace,
   isStoreAbsent,
@@ -150,8 +151,10 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
       empty ??= openEmpty();
       return empty;
     }
-    if (effect === "read") refuseLinks(workspace);
-    else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
+    if (effect === "read") {
+      refuseLinks(workspace);
+      closeStateFolder(workspace);
+    } else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
     real ??= openReal();
     return real;
   };

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { errnoCode, toDiskError } from "../adapters/disk/errors.ts";
+import { isWide, narrow, narrowBelow, PRIVATE_FILE, PRIVATE_FOLDER } from "../adapters/disk/private-modes.ts";
 import { findGitPlace } from "../adapters/git/top-level.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 
@@ -87,14 +88,38 @@ function findUp(start: string, last: string | null): string | null {
 /** Makes the state folder when it is missing; says whether it did. The folder keeps itself out of the repository. */
 export function createStateFolder(workspace: Workspace): boolean {
   refuseLinks(workspace);
-  if (existsSync(workspace.state)) return false;
+  if (existsSync(workspace.state)) {
+    closeStateFolder(workspace);
+    return false;
+  }
   try {
-    mkdirSync(workspace.state, { recursive: true });
-    writeFileSync(join(workspace.folder, ".gitignore"), "*\n", { flag: "wx" });
+    mkdirSync(workspace.state, { recursive: true, mode: PRIVATE_FOLDER });
+    narrow(workspace.folder);
+    writeFileSync(join(workspace.folder, ".gitignore"), "*\n", { flag: "wx", mode: PRIVATE_FILE });
   } catch (thrown) {
     if (errnoCode(thrown) !== "EEXIST") throw toDiskError(thrown, workspace.root);
   }
   return true;
+}
+
+/**
+ * Takes the rights of others away from a state folder of an earlier version: the store, the records of runs, and the
+ * folder itself last, so that one that is private was done to the end. Outputs and domains keep their modes.
+ */
+export function closeStateFolder({ folder, state }: Workspace): void {
+  if (!isWide(folder)) return;
+  // What a command made or a run puts back has modes that are part of it: it is enough that nobody else gets there.
+  const works = join(state, "catalytic");
+  const isClosed = (place: string) =>
+    basename(place) === "quarantine" || (dirname(place) === works && !basename(place).startsWith("_"));
+  for (const place of [state, join(folder, "runs")]) {
+    if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true) {
+      narrowBelow(place, isClosed);
+      narrow(place);
+    }
+  }
+  narrow(join(folder, ".gitignore"));
+  narrow(folder);
 }
 
 /** Refuses places of the store that are links: they would let a repository place or overwrite files anywhere. */

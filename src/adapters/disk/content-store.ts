@@ -6,6 +6,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, ContentStore, SyncCrypto } from "../../core/ports.ts";
 import { writeDurable } from "./atomic-write.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
@@ -134,7 +135,7 @@ class FolderContentStore implements ContentStore {
     const folder = await this.#makeFolders(hash);
     const temporary = await this.#temporary.next();
     try {
-      await writeDurable(temporary, bytes, { mode: 0o644, mtimeMs: this.#clock.now() });
+      await writeDurable(temporary, bytes, { mode: PRIVATE_FILE, mtimeMs: this.#clock.now() });
       await rename(temporary, path);
     } catch (thrown) {
       await rm(temporary, { force: true });
@@ -145,13 +146,13 @@ class FolderContentStore implements ContentStore {
 
   /** Makes the folders of a payload one by one, each durable in the one above it. */
   async #makeFolders(hash: string): Promise<string> {
-    await mkdir(this.#root, { recursive: true });
+    await mkdir(this.#root, { recursive: true, mode: PRIVATE_FOLDER });
     let folder = this.#root;
     for (const name of ["sha256", hash.slice(0, 2), hash.slice(2, 4)]) {
       const parent = folder;
       folder = join(folder, name);
       if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue;
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
       await syncFolder(parent);
     }
     this.#isThere(hash, this.#place(hash));

@@ -1,25 +1,29 @@
 import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toDiskError } from "./errors.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 
-/** Writes beside the target, makes it durable and renames it into place: the old bytes or the new ones, never a part. */
+/**
+ * Writes beside the target, makes it durable and renames it into place: the old bytes or the new ones, never a part.
+ * Folders on the way are as private as the file.
+ */
 export function writeDurably(place: string, bytes: Uint8Array, mode = 0o644): void {
   put(place, bytes, mode);
   attempt(place, () => syncFolder(dirname(place)));
 }
 
 /**
- * The same for several files at once: all are durable before the first gets its name, and the names are durable at the
+ * The same for several private files at once: all are durable before the first gets its name, and the names are durable at the
  * end. The system makes many files durable together in little more time than one.
  */
 export async function writeAllDurably(files: readonly (readonly [place: string, bytes: Uint8Array])[]): Promise<void> {
   const folders = new Set(files.map(([place]) => dirname(place)));
-  for (const folder of folders) attempt(folder, () => mkdirSync(folder, { recursive: true }));
+  for (const folder of folders) attempt(folder, () => mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER }));
   const opened: { readonly file: number; readonly temporary: string; readonly place: string }[] = [];
   try {
     for (const [place, bytes] of files) {
       const temporary = temporaryOf(place);
-      const file = attempt(place, () => openSync(temporary, "w", 0o644));
+      const file = attempt(place, () => openSync(temporary, "w", PRIVATE_FILE));
       opened.push({ file, temporary, place });
       attempt(place, () => writeAll(file, bytes));
     }
@@ -58,7 +62,7 @@ function put(place: string, bytes: Uint8Array, mode: number): void {
   const folder = dirname(place);
   const temporary = temporaryOf(place);
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, ...(mode === PRIVATE_FILE ? { mode: PRIVATE_FOLDER } : {}) });
     const file = openSync(temporary, "w", mode);
     try {
       writeAll(file, bytes);
@@ -73,10 +77,10 @@ function put(place: string, bytes: Uint8Array, mode: number): void {
   }
 }
 
-/** Appends with one write and makes it durable. */
+/** Appends to a private file with one write and makes it durable. */
 export function appendDurably(place: string, bytes: Uint8Array): void {
   try {
-    const file = openSync(place, "a", 0o644);
+    const file = openSync(place, "a", PRIVATE_FILE);
     try {
       writeAll(file, bytes);
       fsyncSync(file);

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ReadyFile } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 
 /** One text that lies ready as a file. */
 export interface KeptFile {
@@ -40,8 +41,8 @@ const NO_LINK = ["EPERM", "EXDEV", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOENT", 
 
 /** Writes a text into the folder under a name that is not taken, durable. */
 export function writeKept(folder: string, name: string, bytes: Uint8Array, sha256: string): KeptFile {
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  const fd = openSync(join(folder, name), "wx", 0o644);
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const fd = openSync(join(folder, name), "wx", PRIVATE_FILE);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
     fsyncSync(fd);
@@ -156,7 +157,7 @@ export class OpenedFile implements ReadyFile {
   }
 
   #copyTo(place: string): void {
-    const fd = openSync(place, "wx", 0o644);
+    const fd = openSync(place, "wx", PRIVATE_FILE);
     try {
       const bytes = this.read();
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);

@@ -28,6 +28,7 @@ import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.t
 import { readGuarded, withGuardedFile } from "./guarded-file.ts";
 import { fileSystemOf, listMounts } from "./mounts.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { beginSnapshot } from "./shared-snapshot.ts";
 import { snapshotPlace } from "./tree-snapshot.ts";
 
@@ -58,7 +59,7 @@ const plainDisk: RunDisk = {
       throw thrown;
     }
   },
-  makeFolders: (place) => void mkdirSync(place, { recursive: true }),
+  makeFolders: (place) => void mkdirSync(place, { recursive: true, mode: PRIVATE_FOLDER }),
   replaceFile(place, bytes, durable) {
     const temporary = join(dirname(place), `.tmp-${basename(place)}-${randomBytes(4).toString("hex")}`);
     writeNew(temporary, bytes, durable !== "no");
@@ -76,7 +77,7 @@ const plainDisk: RunDisk = {
     return true;
   },
   append(place, parts) {
-    const fd = openSync(place, APPEND, 0o644);
+    const fd = openSync(place, APPEND, PRIVATE_FILE);
     try {
       for (const bytes of parts) writeAll(fd, bytes);
       fsyncSync(fd);
@@ -85,7 +86,7 @@ const plainDisk: RunDisk = {
     }
   },
   async appendMuch(place, parts) {
-    const file = await open(place, APPEND, 0o644);
+    const file = await open(place, APPEND, PRIVATE_FILE);
     try {
       for (const bytes of parts) await file.appendFile(bytes);
       await file.sync();
@@ -237,7 +238,7 @@ function stat(place: string): PlaceFacts | null {
 }
 
 function writeNew(place: string, bytes: Uint8Array, durable = true): void {
-  const fd = openSync(place, "wx", 0o644);
+  const fd = openSync(place, "wx", PRIVATE_FILE);
   try {
     writeAll(fd, bytes);
     if (durable) fsyncSync(fd);

@@ -16,6 +16,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { RepoIdentity, RepoIdentityPort, RunFolder, RunFolders, RunOwner } from "../../rooms/workflow/ports.ts";
 import { appendDurably, syncFolder, writeAllDurably, writeDurably } from "./durable-write.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { lockRun } from "./run-lock.ts";
 
 export interface RunPlaces {
@@ -146,8 +147,8 @@ function createFolder(root: string, id: string, repoRoot: string): RunFolder {
   const dir = join(root, id);
   refuseNearRepo(dir, repoRoot);
   try {
-    mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });
-    mkdirSync(dir, { mode: 0o700 });
+    mkdirSync(dirname(dir), { recursive: true, mode: PRIVATE_FOLDER });
+    mkdirSync(dir, { mode: PRIVATE_FOLDER });
   } catch (thrown) {
     if (errnoCode(thrown) === "EEXIST") throw new VerbatimError("RUN_EXISTS", { where: dir, cause: thrown });
     throw toDiskError(thrown, dir);
@@ -181,18 +182,18 @@ function toFolder(dir: string): RunFolder {
     dir,
     read: (path) => readOrNull(at(path)),
     size: (path) => statSync(at(path), { throwIfNoEntry: false })?.size ?? null,
-    write: (path, bytes) => writeDurably(at(path), toBytes(bytes)),
+    write: (path, bytes) => writeDurably(at(path), toBytes(bytes), PRIVATE_FILE),
     writeAll: (files) => writeAllDurably(files.map(([path, bytes]) => [at(path), bytes])),
     append: (path, text) => appendDurably(at(path), toBytes(text)),
     move: (from, to) => {
-      mkdirSync(dirname(at(to)), { recursive: true });
+      mkdirSync(dirname(at(to)), { recursive: true, mode: PRIVATE_FOLDER });
       renameSync(at(from), at(to));
       syncFolder(dirname(at(to)));
     },
     remove: (path) => rmSync(at(path), { recursive: true, force: true }),
     list: (folder = "") => listFiles(at(folder), folder),
     makeFolder: (path) => {
-      mkdirSync(at(path), { recursive: true });
+      mkdirSync(at(path), { recursive: true, mode: PRIVATE_FOLDER });
       return at(path);
     },
   };

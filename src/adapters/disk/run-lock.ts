@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LockFacts, RunFolders, RunLock } from "../../rooms/workflow/ports.ts";
 import { errnoCode } from "./errors.ts";
+import { PRIVATE_FILE } from "./private-modes.ts";
 
 const PATIENCE_MS = 2000;
 const PAUSE_MS = 50;
@@ -29,7 +30,7 @@ export const lockRun: RunFolders["lock"] = async (run, { command, started_at, st
 
 function create(place: string, facts: LockFacts): boolean {
   try {
-    const file = openSync(place, "wx", 0o600);
+    const file = openSync(place, "wx", PRIVATE_FILE);
     try {
       writeSync(file, `${JSON.stringify(facts)}\n`);
       fsyncSync(file);

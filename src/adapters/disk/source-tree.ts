@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, readSync, realpathSync, statSync, write
 import { setImmediate as turn } from "node:timers/promises";
 import { type FileStat, type SourceProblem, type SourceTree, STAT_FIELDS } from "../../rooms/context/ports.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
+import { PRIVATE_FILE } from "./private-modes.ts";
 import { followLink, isBadName, lookAt, putStat, toPlace, unreadable, walkSources } from "./source-walk.ts";
 
 const FIRST_BUFFER = 1024 * 1024;
@@ -15,7 +16,7 @@ export function createSourceTree(root: string, clockFile: string): SourceTree {
     clock() {
       try {
         // One byte, because a file system may not count the truncation of an empty file as a change.
-        writeFileSync(clockFile, "\n");
+        writeFileSync(clockFile, "\n", { mode: PRIVATE_FILE });
         return statSync(clockFile).mtimeMs;
       } catch (thrown) {
         throw toDiskError(thrown, clockFile);

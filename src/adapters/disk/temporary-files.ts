@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { errnoCode } from "./errors.ts";
+import { PRIVATE_FOLDER } from "./private-modes.ts";
 
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 12);
 const NAME = /^([0-9a-f]{12})-([0-9]+)-[0-9a-f]{12}[.]tmp$/;
@@ -25,7 +26,7 @@ export class TemporaryFiles {
   }
 
   async #prepare(): Promise<void> {
-    await mkdir(this.folder, { recursive: true });
+    await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
     for (const name of await readdir(this.folder)) {
       const [, host, pid] = NAME.exec(name) ?? [];
       if (host === undefined) continue;

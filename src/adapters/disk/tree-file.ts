@@ -3,6 +3,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync
 import { dirname } from "node:path";
 import { errnoCode } from "./errors.ts";
 import type { KeptFiles } from "./kept-files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { DIGEST, type Hidden, type TreeTable, toRows, WIDTH } from "./tree-table.ts";
 
 const VERSION = "verbatim-tree-2";
@@ -81,8 +82,8 @@ export function writeTreeFile(place: string, facts: TreeFacts, table: TreeTable)
   const pad = Buffer.alloc((8 - ((HEAD + head.length) % 8)) % 8, " ");
   const length = String(head.length + pad.length).padStart(10, "0");
   const temporary = `${place}.${id}.tmp`;
-  mkdirSync(dirname(place), { recursive: true });
-  const fd = openSync(temporary, "w+", 0o600);
+  mkdirSync(dirname(place), { recursive: true, mode: PRIVATE_FOLDER });
+  const fd = openSync(temporary, "w+", PRIVATE_FILE);
   try {
     const { rows, dirs } = toRows(table);
     const parts = [Buffer.from(`${VERSION}\n${id}\n${length}\n`), head, pad, table.stats, rows, table.digests];

@@ -263,12 +263,12 @@ describe.each([
     expect([trees.isAt(first), trees.isAt(second)]).toEqual([true, false]);
     trees.putAt(second);
     expect([trees.isAt(first), trees.isAt(second), readFileSync(second)]).toEqual([true, true, bytes]);
-    expect(statSync(first).mode & 0o777).toBe(0o644);
+    expect(statSync(first).mode & 0o777).toBe(0o600);
     expect(() => trees.putAt(first)).toThrow(/EEXIST/);
     rmSync(second);
     writeFileSync(second, bytes);
     expect(trees.isAt(second)).toBe(false);
-    chmodSync(first, 0o600);
+    chmodSync(first, 0o640);
     expect(trees.isAt(first)).toBe(false);
     one.close();
   });

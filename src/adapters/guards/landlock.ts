@@ -18,7 +18,7 @@ export async function launchUnderLandlock(request: LaunchRequest): Promise<Runni
   const perl = findTool("perl");
   if (perl === null) throw startFailed("perl is missing");
   for (const name of ["t", "c"]) mkdirSync(`${request.work}/tmp/${name}`, { recursive: true, mode: 0o700 });
-  writeFileSync(`${request.work}/launch`, formatSettings(request));
+  writeFileSync(`${request.work}/launch`, formatSettings(request), { mode: 0o600 });
   const child = spawn(perl, ["-e", LANDLOCK_SCRIPT, `${request.work}/launch`], {
     stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe"],
     cwd: "/",

@@ -19,7 +19,7 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
   if (tools === null) throw startFailed("setpriv, unshare or perl is missing");
   prepare(request);
   const isRoot = process.getuid?.() === 0;
-  writeFileSync(`${request.work}/launch`, formatSettings(request, tools, isRoot));
+  writeFileSync(`${request.work}/launch`, formatSettings(request, tools, isRoot), { mode: 0o600 });
   const unshare = ["--mount", "--pid", "--ipc", "--uts", ...(request.network === "none" ? ["--net"] : [])];
   unshare.push("--fork", "--kill-child=SIGKILL", "--propagation", "private", "--mount-proc");
   if (!isRoot) unshare.push("--user", "--map-root-user");

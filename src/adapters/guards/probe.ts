@@ -65,8 +65,8 @@ export async function probeGuards(
     }
   }
   if (state !== null) {
-    mkdirSync(dirname(state), { recursive: true });
-    writeFileSync(state, `${JSON.stringify({ key, guards, bind })}\n`);
+    mkdirSync(dirname(state), { recursive: true, mode: 0o700 });
+    writeFileSync(state, `${JSON.stringify({ key, guards, bind })}\n`, { mode: 0o600 });
   }
   return { guards, bind };
 }

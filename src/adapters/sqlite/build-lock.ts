@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { BuildLock } from "../../rooms/context/ports.ts";
 import { errnoCode, toDiskError } from "../disk/errors.ts";
+import { makePrivateFile, PRIVATE_FILE, PRIVATE_FOLDER } from "../disk/private-modes.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 
@@ -19,14 +20,15 @@ export function createBuildLock(path: string, patienceMs = PATIENCE_MS): BuildLo
   return {
     async hold(fn) {
       try {
-        mkdirSync(dirname(path), { recursive: true });
+        mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+        makePrivateFile(path);
       } catch (thrown) {
         throw toDiskError(thrown, dirname(path));
       }
       const database = new SqliteDatabase(await loadSqlite(), path, 0);
       try {
         await take(database, holder, patienceMs);
-        writeFileSync(holder, `${process.pid}\n`);
+        writeFileSync(holder, `${process.pid}\n`, { mode: PRIVATE_FILE });
         return await fn();
       } finally {
         database.close();

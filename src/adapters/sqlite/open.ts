@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
 import { toDiskError } from "../disk/errors.ts";
+import { makePrivateFile, narrow, PRIVATE_FOLDER } from "../disk/private-modes.ts";
 import { StatementCache } from "./connection.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
@@ -24,7 +25,10 @@ export async function openWriter(
   busyMs: number,
 ): Promise<StatementCache> {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+    // SQLite gives its side files the mode of the file.
+    makePrivateFile(path);
+    for (const side of ["-wal", "-shm", "-journal"]) narrow(`${path}${side}`);
   } catch (thrown) {
     throw toDiskError(thrown, dirname(path));
   }

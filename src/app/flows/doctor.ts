@@ -9,6 +9,7 @@ import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/guard-choice.ts";
 import type { Composition } from "../compose.ts";
 import { isStoreAbsent } from "../workspace.ts";
+import { findWidePlaces } from "./private-check.ts";
 
 export interface Check {
   readonly name: string;
@@ -25,6 +26,7 @@ export async function diagnose(composition: Composition): Promise<Check[]> {
     checkNode(),
     await checkGit(),
     checkFolder(composition),
+    checkModes(composition),
     checkConfig(composition),
     ...(await checkStore(composition)),
     ...(await checkGuards(composition)),
@@ -76,6 +78,20 @@ function checkFolder({ workspace }: Composition): Check {
       message,
       fix: "Change its permissions, or work elsewhere with -C DIR.",
     };
+  }
+}
+
+/** Arguments, goals and recorded output may hold secrets; what others can read of them is worth knowing. */
+function checkModes(composition: Composition): Check {
+  const name = "private";
+  try {
+    const wide = findWidePlaces(composition);
+    if (wide.length === 0) return ok(name, "what is kept about your work is readable by you only");
+    const places = wide.join(" ");
+    const message = `others have rights to ${places}, where arguments, goals and recorded output lie`;
+    return { name, status: "warn", message, fix: `chmod go= ${places}` };
+  } catch (thrown) {
+    return failed(name, thrown);
   }
 }
 

@@ -75,7 +75,7 @@ async function readConfig(workspace: Workspace): Promise<JsonObject> {
 // Inside an agent's view the state folder is read-only: then the configuration is judged each time.
 function markJudged(mark: string): void {
   try {
-    writeFileSync(mark, "");
+    writeFileSync(mark, "", { mode: 0o600 });
   } catch (thrown) {
     if (!["EROFS", "EACCES", "EPERM"].includes((thrown as NodeJS.ErrnoException).code ?? "")) throw thrown;
   }

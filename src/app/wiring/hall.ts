@@ -109,7 +109,8 @@ const init = defineOperation({
     if (write) {
       await files.create(workspace.config, new TextEncoder().encode(text));
       createStateFolder(workspace);
-      for (const name of ["runs", "out", "scratch"]) mkdirSync(join(workspace.folder, name), { recursive: true });
+      mkdirSync(join(workspace.folder, "runs"), { recursive: true, mode: 0o700 });
+      for (const name of ["out", "scratch"]) mkdirSync(join(workspace.folder, name), { recursive: true });
     }
     const plain = JSON.parse(text) as Record<string, unknown>;
     return {

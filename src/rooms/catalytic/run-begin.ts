@@ -45,7 +45,7 @@ export function beginRun(context: RunContext, onBegun: (begun: boolean) => void)
   disk.syncFolder(work);
   onBegun(true);
   disk.makeFolders(parentOf(places.record));
-  if (!disk.createFolder(places.record, 0o755)) {
+  if (!disk.createFolder(places.record, 0o700)) {
     onBegun(false);
     disk.removeFile(journalOf(places));
     disk.removeEmptyFolder(work);
