@@ -16,6 +16,7 @@ import { VERIFY_REPORT_FILE, validateVerifyReport } from "./artifacts/verify-rep
 import { ANALYSIS_FILE, PATCH_FILE } from "./next-step.ts";
 import { judgePatch } from "./patch/patch-gate.ts";
 import { DEFAULT_POLICY } from "./patch/patch-policy.ts";
+import { listRefusals } from "./patch/rejection.ts";
 import { adviseFor } from "./patch-review.ts";
 import { findPromptProblems } from "./prompt.ts";
 
@@ -180,9 +181,13 @@ function judgeAnalysis(bytes: Uint8Array, file: string): Judged {
 function judgeGrammar(bytes: Uint8Array, file: string): Judged {
   const { result } = judgePatch({ patch: bytes, policy: DEFAULT_POLICY, scope: null, planLimits: null });
   if (result.verdict === "accept") return toJudged([]);
-  const { code, rule, line, path } = result;
-  const message = path === undefined ? rule : `${rule} ${path}`;
-  return toJudged([{ code, file, line: line ?? null, key: rule, message, fix: adviseFor(rule) }]);
+  const line = result.line ?? null;
+  return toJudged(
+    listRefusals(result).map(({ code, rule, path }) => {
+      const message = path === undefined ? rule : `${rule} ${path}`;
+      return { code, file, line, key: rule, message, fix: adviseFor(rule) };
+    }),
+  );
 }
 
 function judgePrompt(bytes: Uint8Array, file: string): Judged {

@@ -10,6 +10,7 @@ import { judgedSchema, patchResultSchema } from "./outputs.ts";
 import { judgePatchWithGit } from "./patch/git-stage.ts";
 import { judgePatch, type PatchResult } from "./patch/patch-gate.ts";
 import { parsePolicy } from "./patch/patch-policy.ts";
+import { listRefusals } from "./patch/rejection.ts";
 import { adviseFor, lineAt } from "./patch-review.ts";
 import { toRepoSlug } from "./repo-slug.ts";
 import { formatReport } from "./reports.ts";
@@ -192,10 +193,7 @@ async function readPlan(ports: WorkflowPorts, file: string) {
 
 function toFindings(result: PatchResult, file: string): ArtifactFinding[] {
   if (result.verdict === "accept") return [];
-  const all = result.findings ?? [
-    { code: result.code, rule: result.rule, ...(result.path === undefined ? {} : { path: result.path }) },
-  ];
-  return all.map(({ code, rule, path }) => ({
+  return listRefusals(result).map(({ code, rule, path }) => ({
     code,
     // A rule about a path is shown at that path, so that annotations land on the file.
     file: path ?? file,

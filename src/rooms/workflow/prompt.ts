@@ -116,7 +116,7 @@ export function findPromptProblems(
     else if (at < last) problems.push({ code: "PROMPT_LINE_ORDER", line: at + 1, message: `${name} stands too early` });
     else {
       last = at;
-      if (!hasValue(start, lines[at]!.slice(start.length))) {
+      if (!hasValue(start, lines[at]!.slice(start.length)) || !hasList(start, lines.slice(at + 1))) {
         problems.push({ code: "PROMPT_VALUE_INVALID", line: at + 1, message: `${name} has no proper value` });
       }
     }
@@ -129,4 +129,10 @@ function hasValue(start: string, value: string): boolean {
   if (start === "Run-Dir: " || start === "Target-Path: ") return /^(?:\/|[A-Za-z]:[\\/])/.test(value);
   if (start === "write to: ") return /^(?:artifacts|reviews)\/[A-Za-z0-9_.-]+$/.test(value);
   return start.endsWith(" ") ? value.trim() !== "" : true;
+}
+
+/** The lists of Artifact Contracts L say something. */
+function hasList(start: string, below: readonly string[]): boolean {
+  if (start === "Missing-Artifact-Paths:") return /^- ./.test(below[0] ?? "");
+  return start !== "Hard Rules:" || /^1\. ./.test(below[0] ?? "");
 }

@@ -9,6 +9,7 @@ import { validateReasons } from "./artifacts/reasons.ts";
 import { judgeReview } from "./artifacts/review.ts";
 import { judgePatch } from "./patch/patch-gate.ts";
 import { DEFAULT_POLICY } from "./patch/patch-policy.ts";
+import { listRefusals } from "./patch/rejection.ts";
 import { findPromptProblems } from "./prompt.ts";
 
 type Code = keyof typeof FINDINGS.workflow;
@@ -48,6 +49,7 @@ export const TEXT_CONTRACTS: readonly TextContract[] = [
       "PLAN_STATUS",
       "PLAN_SCOPE_INVALID",
       "PLAN_GATE_INVALID",
+      "PLAN_GATE_DUPLICATE",
       "PLAN_GATE_MISSING",
       "PLAN_STOP_INVALID",
       "PLAN_STOP_DUPLICATE",
@@ -55,6 +57,7 @@ export const TEXT_CONTRACTS: readonly TextContract[] = [
       "PLAN_BUDGET_INVALID",
       "PLAN_BUDGET_DUPLICATE",
       "PLAN_ID_INVALID",
+      "PLAN_ID_DUPLICATE",
     ),
     check: (text) => toProblems(validatePlan(text, { kind: "signed", knownGates: null }).errors),
   }),
@@ -111,7 +114,6 @@ export const TEXT_CONTRACTS: readonly TextContract[] = [
       "REVIEW_VERDICT_UNCLEAR",
       "REVIEW_VERDICT_MISSING",
       "REVIEW_VERDICT_CONFLICT",
-      "REVIEW_DRAFT_SHA_MISSING",
       "REVIEW_DRAFT_SHA_CONFLICT",
       "REVIEW_SECTION_MISSING",
       "REVIEW_CONTRADICTS",
@@ -151,11 +153,9 @@ function checkIndex(text: string): TextProblem[] {
 function checkPatch(text: string): TextProblem[] {
   const { result } = judgePatch({ patch: encoder.encode(text), policy: DEFAULT_POLICY, scope: null, planLimits: null });
   if (result.verdict === "accept") return [];
-  return [
-    {
-      code: result.code,
-      line: result.line ?? 1,
-      message: result.path === undefined ? result.rule : `${result.rule} ${result.path}`,
-    },
-  ];
+  return listRefusals(result).map(({ code, rule, path }) => ({
+    code,
+    line: result.line ?? 1,
+    message: path === undefined ? rule : `${rule} ${path}`,
+  }));
 }

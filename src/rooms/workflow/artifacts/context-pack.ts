@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../core/canonical/index.ts";
+import { LIBRARIAN_DENIED } from "../../../core/contracts/config/index.ts";
+import { findPathProblem } from "../../../core/paths/index.ts";
 import type { Verdict } from "./finding.ts";
 import { FieldCheck, validateJson } from "./json.ts";
 
@@ -14,6 +16,9 @@ export const OMIT_REASONS = [
   "budget_exceeded",
 ] as const;
 export type OmitReason = (typeof OMIT_REASONS)[number];
+
+/** A component that some system takes for git's own folder. */
+export const GIT_SEGMENT = /(?:^|\/)\.git(?:\/|$)/i;
 
 export interface PackFile {
   readonly path: string;
@@ -45,7 +50,10 @@ export function checkContextPack(value: JsonValue, file = CONTEXT_PACK_FILE): Ve
   if (root === null) return check.verdict<ContextPack>(null);
   check.schemaVersion(root, CONTEXT_PACK_VERSION);
   for (const key of ["goal", "repo_slug", "summary"]) check.memberText(root, "", key);
-  for (const [i, row] of (check.memberArray(root, "", "files") ?? []).entries()) checkFile(row, `/files/${i}`, check);
+  const seen = new Set<string>();
+  for (const [i, row] of (check.memberArray(root, "", "files") ?? []).entries()) {
+    checkFile(row, `/files/${i}`, seen, check);
+  }
   for (const [i, row] of (check.memberArray(root, "", "omitted") ?? []).entries()) {
     const omitted = check.object(row, `/omitted/${i}`);
     if (omitted === null) continue;
@@ -56,16 +64,28 @@ export function checkContextPack(value: JsonValue, file = CONTEXT_PACK_FILE): Ve
   return check.verdict(root as unknown as ContextPack);
 }
 
-function checkFile(value: JsonValue, at: string, check: FieldCheck): JsonObject | null {
+function checkFile(value: JsonValue, at: string, seen: Set<string>, check: FieldCheck): void {
   const row = check.object(value, at);
-  if (row === null) return null;
-  check.memberText(row, at, "path", "not blank");
+  if (row === null) return;
+  const path = check.memberText(row, at, "path", "not blank");
+  if (path !== null) checkPath(path, `${at}/path`, seen, check);
   check.memberText(row, at, "why", "not blank");
   check.memberText(row, at, "content");
   if (Object.hasOwn(row, "truncated") && row["truncated"] !== true) {
     check.add(typeof row["truncated"] === "boolean" ? "FIELD_VALUE" : "FIELD_TYPE", `${at}/truncated`, "must be true");
   }
-  return row;
+}
+
+/** Artifact Contracts B.1, B.2: every file is one of the repository that may be read, and is there once. */
+function checkPath(path: string, at: string, seen: Set<string>, check: FieldCheck): void {
+  const slash = path.indexOf("/");
+  const first = slash === -1 ? path : path.slice(0, slash);
+  const isDenied = LIBRARIAN_DENIED.some((name) => name === first) || GIT_SEGMENT.test(path);
+  if (findPathProblem(path) !== null || /[\x01-\x1f\x7f]/.test(path))
+    check.add("FIELD_VALUE", at, "must be a path inside the repository");
+  else if (isDenied) check.add("FIELD_VALUE", at, "must not lie where nothing is read from");
+  else if (seen.has(path)) check.add("FIELD_VALUE", at, "is there twice");
+  seen.add(path);
 }
 
 /** Judges the bytes of a context pack. */

@@ -105,7 +105,13 @@ export function findEventProblems(
 function isEventValue(key: "role" | "event" | "path", value: string): boolean {
   if (key === "role") return /^[a-z][a-z_]*$/.test(value);
   if (key === "event") return /^[A-Z][A-Z0-9_]*$/.test(value);
-  return value === "" || (!/^(?:\/|[A-Za-z]:)|[\\\x00-\x1f\x7f]/.test(value) && !value.split("/").includes(".."));
+  return value === "" || isRunPath(value);
+}
+
+/** A path below the run directory, in the one spelling it has. */
+function isRunPath(path: string): boolean {
+  if (/^[A-Za-z]:|[\\\x00-\x1f\x7f]/.test(path) || !path.isWellFormed()) return false;
+  return path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
 }
 
 function lineError(code: string, line: number, file: string, message: string): ArtifactFinding {

@@ -102,6 +102,7 @@ function readGates(items: PlanItems, known: readonly string[] | null): string[] 
   const gates: string[] = [];
   for (const item of items.list(false)) {
     if (!/^[a-z][a-z0-9_-]*$/.test(item.text)) items.invalid("PLAN_GATE_INVALID", item, "is not the name of a gate");
+    else if (gates.includes(item.text)) items.duplicate("PLAN_GATE_DUPLICATE", item, item.text);
     else {
       gates.push(item.text);
       if (known !== null && !known.includes(item.text)) {
@@ -118,8 +119,9 @@ function readGates(items: PlanItems, known: readonly string[] | null): string[] 
 function readIds(items: PlanItems, form: RegExp, noneAllowed: boolean): string[] {
   const ids: string[] = [];
   for (const item of items.list(noneAllowed)) {
-    if (form.test(item.text)) ids.push(item.text);
-    else items.invalid("PLAN_ID_INVALID", item, "is not exactly one id");
+    if (!form.test(item.text)) items.invalid("PLAN_ID_INVALID", item, "is not exactly one id");
+    else if (ids.includes(item.text)) items.duplicate("PLAN_ID_DUPLICATE", item, item.text);
+    else ids.push(item.text);
   }
   items.requireSome();
   return ids;

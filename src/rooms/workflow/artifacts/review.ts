@@ -5,6 +5,7 @@ export const REVIEW_CONTRACT_FILE = "reviews/review_contract.md";
 export const REVIEW_COST_FILE = "reviews/review_cost.md";
 export const SECTIONS = ["Blocking Reasons", "Required Fix/Artifacts"] as const;
 type Section = (typeof SECTIONS)[number];
+const REQUIRED_FIX: Section = "Required Fix/Artifacts";
 
 export interface ReviewResult {
   readonly verdict: "APPROVE" | "BLOCK" | "INVALID" | "STALE";
@@ -43,15 +44,20 @@ interface Read {
   readonly unclear: number[];
   readonly hashes: { readonly hash: string; readonly line: number }[];
   readonly sections: Record<Section, string[]>;
+  /** Sections whose line is there. */
+  readonly present: Set<Section>;
 }
 
-/** Judges a review (Artifact Contracts G). Nothing but a clear, current APPROVE counts as one. */
+/**
+ * Judges a review. Outside a run it is held against Artifact Contracts G alone. In a run it must also say which draft it is
+ * about, and nothing but a clear, current APPROVE counts as one; what an APPROVE still asks for may then be left out.
+ */
 export function judgeReview(bytes: Uint8Array | string, context: ReviewContext | null, file: string): ReviewResult {
   const { lines, error } = readLines(bytes, file);
   const empty = { "Blocking Reasons": [], "Required Fix/Artifacts": [] };
   if (error !== null) return { verdict: "INVALID", errors: [error], draftSha256: null, sections: empty };
   const read = readReview(lines);
-  const errors = findErrors(read, file);
+  const errors = findErrors(read, context !== null, file);
   const draftSha256 = read.hashes[0]?.hash ?? null;
   const facts = { draftSha256, sections: read.sections };
   if (errors.length > 0) return { verdict: "INVALID", errors: sortedByLine(errors, SECTIONS), ...facts };
@@ -66,6 +72,7 @@ function readReview(lines: readonly string[]): Read {
     unclear: [],
     hashes: [],
     sections: { "Blocking Reasons": [], "Required Fix/Artifacts": [] },
+    present: new Set(),
   };
   let open: string[] | null = null;
   let some = false;
@@ -85,7 +92,9 @@ function readReview(lines: readonly string[]): Read {
     }
     const section = SECTION.exec(trimBlankEnd(text));
     if (section !== null) {
-      open = read.sections[SECTIONS.find((name) => name.toLowerCase() === section[1]!.toLowerCase())!];
+      const name = SECTIONS.find((one) => one.toLowerCase() === section[1]!.toLowerCase())!;
+      read.present.add(name);
+      open = read.sections[name];
       some = section[2] !== undefined && section[2] !== "";
       if (some) open.push(section[2]!);
     } else if (open !== null) {
@@ -99,7 +108,7 @@ function readReview(lines: readonly string[]): Read {
   return read;
 }
 
-function findErrors(read: Read, file: string): ArtifactFinding[] {
+function findErrors(read: Read, inRun: boolean, file: string): ArtifactFinding[] {
   const errors: ArtifactFinding[] = [];
   const add = (code: string, line: number | null, message: string, key?: string) =>
     errors.push({ code, file, line, ...(key === undefined ? {} : { key }), message, fix: FIX });
@@ -112,7 +121,8 @@ function findErrors(read: Read, file: string): ArtifactFinding[] {
   const other = read.verdicts.find(({ word }) => word !== verdict?.word);
   if (other !== undefined) add("REVIEW_VERDICT_CONFLICT", other.line, "two verdicts differ");
   const [hash] = read.hashes;
-  if (hash === undefined) add("REVIEW_DRAFT_SHA_MISSING", null, "the review does not say which draft it is about");
+  if (hash === undefined && inRun)
+    add("REVIEW_DRAFT_SHA_MISSING", null, "the review does not say which draft it is about");
   const differing = read.hashes.find((one) => one.hash !== hash?.hash);
   if (differing !== undefined) add("REVIEW_DRAFT_SHA_CONFLICT", differing.line, "two draft hashes differ");
   if (verdict === undefined || other !== undefined || read.unclear.length > 0) return errors;
@@ -120,6 +130,9 @@ function findErrors(read: Read, file: string): ArtifactFinding[] {
     const real = read.sections[section].some(isRealContent);
     if (verdict.word === "BLOCK" && !real) {
       add("REVIEW_SECTION_MISSING", verdict.line, `a BLOCK must fill in ${section}`, section);
+    }
+    if (verdict.word === "APPROVE" && !inRun && section === REQUIRED_FIX && !read.present.has(section)) {
+      add("REVIEW_SECTION_MISSING", verdict.line, `${section} must be there, if only to say none`, section);
     }
     if (verdict.word === "APPROVE" && section === "Blocking Reasons" && real) {
       add("REVIEW_CONTRADICTS", verdict.line, "APPROVE, but there are blocking reasons", section);

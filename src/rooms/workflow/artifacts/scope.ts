@@ -18,10 +18,17 @@ export function coversFolded(entry: string, path: string): boolean {
   return entry === "." || isUnder(foldCase(path), foldCase(entry));
 }
 
+/** Every rule of a plan's scope that a path breaks, allow first. */
+export function listScopeRules(scope: Scope, path: string): ("scope_allow" | "scope_deny")[] {
+  return [
+    ...(scope.allow.some((entry) => coversExactly(entry, path)) ? [] : ["scope_allow" as const]),
+    ...(scope.deny.some((entry) => coversFolded(entry, path)) ? ["scope_deny" as const] : []),
+  ];
+}
+
 /** Judges one path against a plan's scope: allow first, deny wins. */
 export function judgeScope(scope: Scope, path: string): ScopeVerdict {
-  if (!scope.allow.some((entry) => coversExactly(entry, path))) return "scope_allow";
-  return scope.deny.some((entry) => coversFolded(entry, path)) ? "scope_deny" : "ok";
+  return listScopeRules(scope, path)[0] ?? "ok";
 }
 
 /** An entry of a scope list without empty and `.` segments, or null when it is not allowed there. */

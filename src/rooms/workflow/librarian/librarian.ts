@@ -69,10 +69,10 @@ class PackBuilder {
 
   addMandatory(): void {
     const missing: { readonly path: string; readonly detail: string }[] = [];
-    const seen = new Set<string>();
-    for (const { path, required } of this.#rules.mandatory_docs) {
-      if (seen.has(path)) continue;
-      seen.add(path);
+    // Named twice, a document stands where it is named first and is required if either says so.
+    const docs = new Map<string, boolean>();
+    for (const { path, required } of this.#rules.mandatory_docs) docs.set(path, required || docs.get(path) === true);
+    for (const [path, required] of docs) {
       const normal = normalizePath(path);
       if ("reason" in normal || normal.path !== path) throw configInvalid(path);
       const found = this.#look(path);

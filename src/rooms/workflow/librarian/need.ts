@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 import { LIBRARIAN_DENIED } from "../../../core/contracts/config/index.ts";
 import { isUnder } from "../../../core/paths/index.ts";
-import type { OmitReason } from "../artifacts/context-pack.ts";
+import { GIT_SEGMENT, type OmitReason } from "../artifacts/context-pack.ts";
 import { looksSecret, type SecretRules } from "./secrets.ts";
 
 /** Why a need is left out. */
@@ -46,7 +46,6 @@ export function normalizePath(path: string): { readonly path: string } | Omissio
 }
 
 const DENIED: ReadonlySet<string> = new Set(LIBRARIAN_DENIED);
-const GIT_SEGMENT = /(?:^|\/)\.git(?:\/|$)/i;
 
 /** Why a normalised path may not be read (rules e and f), or null. */
 export function findDenial(path: string, rules: ReadRules): "denied_prefix" | "secret_pattern" | null {

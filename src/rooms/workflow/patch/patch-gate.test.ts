@@ -224,6 +224,18 @@ describe("policy and scope", () => {
     expect(judge(section("src/yarn.LOCK"))).toMatchObject({ rule: "deny_suffixes" });
   });
 
+  it("says of one path that it is not allowed and that it is denied", () => {
+    const scope = { allow: ["docs"], deny: ["src"] };
+    expect(judge(section("src/x"), { scope })).toMatchObject({
+      code: "PATCH_SCOPE_DENY",
+      rule: "scope_allow",
+      findings: [
+        { code: "PATCH_SCOPE_DENY", rule: "scope_allow", path: "src/x" },
+        { code: "PATCH_SCOPE_DENY", rule: "scope_deny", path: "src/x" },
+      ],
+    });
+  });
+
   it("lists the numbers first, then every rule of every path", () => {
     const policy = { ...DEFAULT_POLICY, max_files: 1, allow_roots: ["src"] };
     const patch = section("docs/a.png") + section("src/private/x");

@@ -8,7 +8,7 @@ import {
 import { WORKFLOW_PATCH_POLICY } from "../../../core/contracts/config/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { foldCase } from "../../../core/paths/index.ts";
-import { coversExactly, coversFolded, judgeScope, type Scope } from "../artifacts/scope.ts";
+import { coversExactly, coversFolded, listScopeRules, type Scope } from "../artifacts/scope.ts";
 import { changedPaths } from "./patch-parser.ts";
 import type { PatchSection } from "./patch-section.ts";
 import type { PatchFinding } from "./rejection.ts";
@@ -132,8 +132,9 @@ export function findPolicyFindings({ sections, size, policy, scope, planLimits }
     if (!roots.some((root) => coversExactly(root, path))) deny("allow_roots", path);
     if (prefixes.some((prefix) => coversFolded(prefix, path))) deny("deny_prefixes", path);
     if (suffixes.some((suffix) => foldCase(path).endsWith(suffix))) deny("deny_suffixes", path);
-    const verdict = scope === null ? "ok" : judgeScope(scope, path);
-    if (verdict !== "ok") findings.push({ code: "PATCH_SCOPE_DENY", rule: verdict, path });
+    for (const rule of scope === null ? [] : listScopeRules(scope, path)) {
+      findings.push({ code: "PATCH_SCOPE_DENY", rule, path });
+    }
   }
   return findings;
 }

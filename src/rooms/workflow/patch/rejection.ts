@@ -21,6 +21,11 @@ export interface PatchRejection {
   readonly stderr?: string;
 }
 
+/** Every rule a refused patch breaks; a refusal by its form has one. */
+export function listRefusals({ code, rule, path, findings }: PatchRejection): readonly PatchFinding[] {
+  return findings ?? [{ code, rule, ...(path === undefined ? {} : { path }) }];
+}
+
 /** Ends the parse at the first problem. */
 export class PatchRefused extends Error {
   override readonly name = "PatchRefused";
