@@ -1,5 +1,6 @@
 // A complete run with scripted roles over a sample repository: fails verification once, is fixed, passes.
-import { existsSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, describe, expect, it } from "vitest";
@@ -27,6 +28,18 @@ const events = (dir: string) =>
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as { event: string; path: string; seq: number });
+
+/** The prompts and the evidence of a bundle, and those of the run. */
+const outboxOf = (bundle: Record<string, Uint8Array>) =>
+  Object.fromEntries(
+    Object.entries(bundle)
+      .filter(([name]) => /^outbox\/./.test(name))
+      .map(([name, bytes]) => [name.slice("outbox/".length), Buffer.from(bytes).toString("utf8")]),
+  );
+const outboxOn = (dir: string) =>
+  Object.fromEntries(
+    readdirSync(join(dir, "outbox")).map((name) => [name, readFileSync(join(dir, "outbox", name), "utf8")]),
+  );
 
 describe("a complete run", () => {
   it.each([
@@ -61,6 +74,7 @@ describe("a complete run", () => {
       );
       expect(Buffer.from(bundle["artifacts/diff.patch"]!).toString()).toBe(BAD_PATCH);
       expect(readFileSync(join(dir, "outbox/FIX_BRIEF.md"), "utf8")).toContain("Label: VERIFY_FAILED");
+      expect(outboxOf(bundle)).toEqual(outboxOn(dir));
 
       await repository.submit("diff.patch", GOOD_PATCH, "story");
       const passed = await repository.call("advance", { run: "story" });
@@ -117,6 +131,41 @@ describe("a complete run", () => {
   });
 });
 
+describe("what lands", () => {
+  const apply = async (repository: SampleRepository, run: string, patch: string, scope: string) => {
+    await repository.plan(run, makeDraft({ "Scope-Allow": scope }));
+    await repository.submit("diff.patch", patch, run);
+    return await repository.call("advance", { run });
+  };
+
+  it("may be a change of the ignore rules, whatever that shows or hides", async () => {
+    const repository = make();
+    repository.write("ignored/deep/secret.txt", "s\n");
+    repository.write("notes.txt", "n\n");
+    const head = "diff --git a/.gitignore b/.gitignore\n--- a/.gitignore\n+++ b/.gitignore\n@@ -1 +1 @@\n";
+    const patch = `${GOOD_PATCH}${head}-ignored/\n+notes.txt\n`;
+    expect(await apply(repository, "rules", patch, "src/, .gitignore")).toMatchObject({ code: "RUN_PASS" });
+    expect(repository.read("ignored/deep/secret.txt")).toBe("s\n");
+    expect(repository.git("status", "--short", "--ignored")).toContain("!! notes.txt");
+    expect(await repository.call("rollback", { run: "rules" })).toMatchObject({ stop_reason: "rolled_back" });
+    expect(repository.git("status", "--short", "--ignored")).toContain("?? notes.txt");
+  });
+
+  it("waits while a folder that becomes a file holds files nobody tracks", async () => {
+    const repository = make(undefined, { "src/old/x.js": "export {};\n", ".gitignore": "*.o\n" });
+    repository.write("src/old/x.o", "made\n");
+    const patch = `${GOOD_PATCH}diff --git a/src/old b/src/old\nnew file mode 100644\n--- /dev/null\n+++ b/src/old\n@@ -0,0 +1 @@\n+file\ndiff --git a/src/old/x.js b/src/old/x.js\ndeleted file mode 100644\n--- a/src/old/x.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-export {};\n`;
+    await expect(apply(repository, "full", patch, "src/")).rejects.toMatchObject({
+      code: "REPO_DIRTY",
+      details: { paths: ["src/old/x.o"] },
+    });
+    expect(repository.git("status", "--short")).toBe("");
+    rmSync(join(repository.root, "src/old/x.o"));
+    expect(await repository.call("advance", { run: "full" })).toMatchObject({ code: "RUN_PASS" });
+    expect(repository.read("src/old")).toBe("file\n");
+  });
+});
+
 describe("the gate inside a run", () => {
   it("rejects once, keeps the candidate, and never judges the same bytes again", async () => {
     const repository = make();
@@ -131,6 +180,29 @@ describe("the gate inside a run", () => {
     expect(readFileSync(join(dir, "artifacts/diff.patch"), "utf8")).toBe(patch);
     expect(readFileSync(join(dir, "reviews/review_patch.md"), "utf8")).toContain("Rule: scope_allow");
     expect(events(dir).filter(({ event }) => event === "PATCH_REJECTED")).toHaveLength(1);
+  });
+
+  it("carries the brief and the prompt of its own failure in the bundle, also of a rejection and of a stop", async () => {
+    const repository = make({ limits: { max_patch_rejections: 2 }, verify: { gates: { lite: [{ argv: COMMAND }] } } });
+    const dir = await repository.plan("brief");
+    const bundle = () => outboxOf(unzipSync(readFileSync(join(dir, "failure_bundle.zip"))));
+    await repository.submit("diff.patch", BAD_PATCH, "brief");
+    await repository.call("advance", { run: "brief" });
+    expect(bundle()).toEqual(outboxOn(dir));
+    await repository.submit("diff.patch", GOOD_PATCH.replaceAll("src/greet.js", "check.mjs"), "brief");
+    // One step and no more: nobody has been asked by a later one.
+    await repository.call("advance", { run: "brief", max_steps: 1 });
+    const rejected = bundle();
+    expect(rejected["FIX_BRIEF.md"]).toContain("Label: PATCH_REJECTED");
+    expect(Object.keys(rejected).filter((name) => name.endsWith("_fixer_fix_patch.md"))).toHaveLength(2);
+    expect(rejected).toEqual(outboxOn(dir));
+    await repository.call("advance", { run: "brief" });
+    expect(events(dir).filter(({ event }) => event === "BUNDLE_CREATED")).toHaveLength(2);
+    const second = GOOD_PATCH.replaceAll("src/greet.js", "AGENTS.md");
+    await repository.submit("diff.patch", second, "brief");
+    expect(await repository.call("advance", { run: "brief" })).toMatchObject({ stop_reason: "max_patch_rejections" });
+    const hash = createHash("sha256").update(second).digest("hex");
+    expect(bundle()["FIX_BRIEF.md"]).toContain(hash);
   });
 
   it("accepts a hunk that repeats its text, and rejects it in the run because nothing changes", async () => {
@@ -449,6 +521,28 @@ describe("submitting", () => {
     expect(await repository.call("advance", { run: "weak" })).toMatchObject({
       owner: "cost_controller",
       code: "REVIEW_STALE",
+    });
+  });
+});
+
+describe("a mandatory document that is named twice", () => {
+  const request = {
+    schema_version: "ctcp-file-request-v1",
+    goal: "g",
+    needs: [],
+    budget: { max_files: 9, max_total_bytes: 9999 },
+    reason: "r",
+  };
+
+  it.each([
+    [false, true],
+    [true, false],
+  ])("is required if either says so (%s, then %s)", async (first, second) => {
+    const mandatory_docs = [first, second].map((required) => ({ path: "LAW.md", required }));
+    const repository = make({ mandatory_docs, verify: { gates: { lite: [{ argv: COMMAND }] } } });
+    await expect(repository.call("pack", { file_request: request })).rejects.toMatchObject({
+      code: "MANDATORY_DOC_MISSING",
+      details: { missing: [{ path: "LAW.md", detail: "missing" }] },
     });
   });
 });

@@ -5,11 +5,12 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmdirSync,
   unlinkSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { RepoFiles } from "../../rooms/workflow/ports.ts";
 import { syncFolder, writeDurably } from "./durable-write.ts";
 import { errnoCode } from "./errors.ts";
@@ -20,11 +21,8 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 export function createRepoFiles(root: string): RepoFiles {
   return {
     look: (path) => look(root, path),
-    put: (path, bytes, mode) => {
-      const place = join(root, path);
-      writeDurably(place, bytes);
-      chmodSync(place, mode === "100755" ? 0o755 : 0o644);
-    },
+    below: (folder) => listBelow(root, folder),
+    put: (path, bytes, mode) => putFile(join(root, path), bytes, mode === "100755" ? 0o755 : 0o644),
     drop: (path) => drop(root, path),
   };
 }
@@ -42,6 +40,7 @@ function look(root: string, path: string): ReturnType<RepoFiles["look"]> {
   }
   try {
     const facts = fstatSync(file);
+    if (facts.isDirectory()) return "folder";
     if (!facts.isFile()) return "other";
     return { bytes: readFileSync(file), mode: (facts.mode & 0o100) === 0 ? "100644" : "100755" };
   } finally {
@@ -49,18 +48,56 @@ function look(root: string, path: string): ReturnType<RepoFiles["look"]> {
   }
 }
 
+/** git's mode is right before the file has its name; the rest, which the umask takes away, follows. */
+function putFile(place: string, bytes: Uint8Array, mode: number): void {
+  removeTorn(place);
+  if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true) removeEmpty(place);
+  writeDurably(place, bytes, mode);
+  chmodSync(place, mode);
+}
+
+/** What a writer that was killed left beside the file. */
+function removeTorn(place: string): void {
+  const folder = dirname(place);
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  for (const name of readdirSync(folder)) {
+    const match = /^\.tmp-[0-9]+-(.*)$/s.exec(name);
+    if (match?.[1] === basename(place)) unlinkSync(join(folder, name));
+  }
+}
+
+/** Folders without files; one that holds something stays, and so does what is in it. */
+function removeEmpty(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeEmpty(join(folder, entry.name));
+  }
+  rmdirSync(folder);
+}
+
+/** Everything below a folder that is not a folder itself, by its path from the root. */
+export function listBelow(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? listBelow(root, path) : [path];
+  });
+}
+
 function crossesLink(root: string, path: string): boolean {
   const parts = path.split("/").slice(0, -1);
-  return parts.some(
-    (_, i) => lstatSync(join(root, ...parts.slice(0, i + 1)), { throwIfNoEntry: false })?.isSymbolicLink() === true,
-  );
+  for (const [i] of parts.entries()) {
+    const facts = lstatSync(join(root, ...parts.slice(0, i + 1)), { throwIfNoEntry: false });
+    if (facts?.isSymbolicLink() === true) return true;
+    // Nothing lies below a file.
+    if (facts?.isDirectory() !== true) return false;
+  }
+  return false;
 }
 
 function drop(root: string, path: string): void {
   try {
     unlinkSync(join(root, path));
   } catch (thrown) {
-    if (errnoCode(thrown) !== "ENOENT") throw thrown;
+    if (!isAbsent(thrown)) throw thrown;
   }
   for (let folder = dirname(join(root, path)); folder !== root; folder = dirname(folder)) {
     try {
@@ -71,7 +108,12 @@ function drop(root: string, path: string): void {
         syncFolder(folder);
         return;
       }
-      if (code !== "ENOENT") throw thrown;
+      if (!isAbsent(thrown)) throw thrown;
     }
   }
+}
+
+function isAbsent(thrown: unknown): boolean {
+  const code = errnoCode(thrown);
+  return code === "ENOENT" || code === "ENOTDIR";
 }

@@ -1,8 +1,9 @@
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, PatchChecker, TargetType } from "../../rooms/workflow/ports.ts";
-import { runGit } from "./git-process.ts";
+import { listBelow } from "../disk/repo-files.ts";
+import { runGit, splitNul } from "./git-process.ts";
 import { withIndex } from "./scratch-index.ts";
 
 const OLDEST = [2, 30] as const;
@@ -16,6 +17,11 @@ export function createPatchChecker(root: string): PatchChecker {
         ? check(root, patch, [], {})
         : withIndex(root, base, (env) => check(root, patch, ["--cached"], env)),
     targets: (paths, base) => (base === null ? lookAtFiles(root, paths) : lookAtTree(root, paths, base)),
+    entries: (folders, base) => (base === null ? listFolders(root, folders) : listTreeFolders(root, folders, base)),
+    below: (folder, base) =>
+      base === null
+        ? Promise.resolve(listBelow(root, folder))
+        : listTree(root, ["-r", "--name-only"], [`${folder}/`], base),
   };
 }
 
@@ -89,15 +95,48 @@ const CHUNK = 200;
 async function lookAtTree(root: string, paths: readonly string[], base: BaseTree): Promise<Map<string, TargetType>> {
   const found = new Map<string, TargetType>(paths.map((path) => [path, "missing"]));
   for (let at = 0; at < paths.length; at += CHUNK) {
-    const args = ["ls-tree", "-z", "--full-tree", base.tree, "--", ...paths.slice(at, at + CHUNK)];
-    const { code, stdout, stderr } = await runGit({ cwd: root, args, env: objectsOf(base) });
-    if (code !== 0) throw new VerbatimError("PATCH_ENV_INVALID", { message: stderr.trim(), where: root });
-    for (const row of stdout.toString("utf8").split("\0")) {
+    for (const row of await listTree(root, [], paths.slice(at, at + CHUNK), base)) {
       const match = /^([0-7]{6}) \S+ \S+\t(.*)$/s.exec(row);
       if (match !== null) found.set(match[2]!, toType(match[1]!));
     }
   }
   return found;
+}
+
+async function listTree(root: string, flags: readonly string[], paths: readonly string[], base: BaseTree) {
+  const args = ["ls-tree", "-z", "--full-tree", ...flags, base.tree, "--", ...paths];
+  const env = { ...objectsOf(base), GIT_LITERAL_PATHSPECS: "1" };
+  const { code, stdout, stderr } = await runGit({ cwd: root, args, env });
+  if (code !== 0) throw new VerbatimError("PATCH_ENV_INVALID", { message: stderr.trim(), where: root });
+  return splitNul(stdout);
+}
+
+async function listTreeFolders(
+  root: string,
+  folders: readonly string[],
+  base: BaseTree,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (folders.length === 0) return new Map();
+  const deeper = folders.filter((folder) => folder !== "").map((folder) => `${folder}/`);
+  const chunks = Array.from({ length: Math.ceil(deeper.length / CHUNK) }, (_, i) =>
+    deeper.slice(i * CHUNK, (i + 1) * CHUNK),
+  );
+  const lists = await Promise.all([[], ...chunks].map((paths) => listTree(root, ["--name-only"], paths, base)));
+  const found = new Map<string, string[]>();
+  for (const path of lists.flat()) {
+    const slash = path.lastIndexOf("/");
+    const folder = slash === -1 ? "" : path.slice(0, slash);
+    found.set(folder, [...(found.get(folder) ?? []), path.slice(slash + 1)]);
+  }
+  return found;
+}
+
+async function listFolders(root: string, folders: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  return new Map(
+    folders
+      .filter((folder) => lstatSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory() === true)
+      .map((folder) => [folder, readdirSync(join(root, folder))]),
+  );
 }
 
 function toType(mode: string): TargetType {

@@ -29,6 +29,7 @@ export function createGitWork(root: string, records: string | null = null): GitW
     writeWorkingTree: (objects, untracked) => writeTree(root, objects, untracked),
     differences: (base, untracked) => findDifferences(root, base, untracked),
     fingerprint: async (withStat) => readFingerprint(root, records, withStat, await noFilters()),
+    states: async () => readStates(root, records, await noFilters()),
     apply: async (patch) =>
       runGit({ cwd: root, args: [...(await noFilters()), "apply", "--whitespace=nowarn", "-"], stdin: patch }),
     checkOut: async (folder, base, commit) => checkOutCopy(root, await objectFolder(root), folder, base, commit),
@@ -45,17 +46,23 @@ async function readHead(root: string): Promise<{ readonly commit: string; readon
   return { commit, tree };
 }
 
-function readStatus(root: string, untracked: "no" | "all", settings: readonly string[] = []): Promise<Buffer> {
-  const args = [
-    ...settings,
-    "status",
-    "--porcelain=v1",
-    "-z",
-    `--untracked-files=${untracked}`,
-    "--no-renames",
-    ...OUTSIDE_OURS,
-  ];
-  return requireGit({ cwd: root, args });
+function readStatus(
+  root: string,
+  untracked: "no" | "all",
+  settings: readonly string[] = [],
+  more: readonly string[] = [],
+): Promise<Buffer> {
+  const args = ["status", "--porcelain=v1", "-z", `--untracked-files=${untracked}`, "--no-renames", ...more];
+  return requireGit({ cwd: root, args: [...settings, ...args, ...OUTSIDE_OURS] });
+}
+
+async function readStates(
+  root: string,
+  records: string | null,
+  settings: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = splitNul(await readStatus(root, "all", settings, ["--ignored=matching"]));
+  return new Map(rows.filter((row) => !isBelow(row.slice(3), records)).map((row) => [row.slice(3), row.slice(0, 2)]));
 }
 
 async function readFingerprint(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ChangeSide, formatChangePatch, type PathChange } from "../../adapters/git/change-patch.ts";
 import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
-import { isUnder } from "../../core/paths/index.ts";
+import { isGitName, isUnder } from "../../core/paths/index.ts";
 import type { ContentStore } from "../../core/ports.ts";
 import type { Entry } from "../../rooms/catalytic/tree.ts";
 import type { ViewChanges } from "../../rooms/catalytic/view-run.ts";
@@ -11,7 +11,7 @@ import type { ViewChanges } from "../../rooms/catalytic/view-run.ts";
 /** A path that the agent left otherwise and that no patch carries. */
 export interface NotCarried {
   readonly path: string;
-  readonly why: "special_file" | "too_large" | "empty_folder" | "mode" | "left_out";
+  readonly why: "special_file" | "too_large" | "reserved" | "git_name" | "empty_folder" | "mode" | "left_out";
   /** Where its bytes are kept, if it is a file. */
   readonly sha256: string | null;
 }
@@ -67,11 +67,12 @@ interface Sides {
 /** Turns what changed in a view into a patch against the tree the run began with. Linear in the changed bytes. */
 export async function captureChanges(request: CaptureRequest): Promise<Captured> {
   const { changes, content, root } = request;
-  const not_carried: NotCarried[] = changes.refused.map((path) => ({
-    path,
-    why: changes.large.includes(path) ? "too_large" : "special_file",
-    sha256: null,
-  }));
+  const not_carried: NotCarried[] = [
+    ...changes.refused.map((path): NotCarried => {
+      return { path, why: changes.large.includes(path) ? "too_large" : "special_file", sha256: null };
+    }),
+    ...changes.reserved.map((path): NotCarried => ({ path, why: "reserved", sha256: null })),
+  ];
   const files: CapturedFile[] = [];
   const binaries: string[] = [];
   const links: string[] = [];
@@ -85,6 +86,17 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
   for (const [path, { before, after }] of all) {
     if (request.leave_out.some((one) => isUnder(path, one))) {
       if (after?.type !== "dir") not_carried.push({ path, why: "left_out", sha256: hashOf(after) });
+      continue;
+    }
+    // git takes no such name into a tree, on any system. A repository inside the repository is one line.
+    const names = path.split("/");
+    const git = names.findIndex(isGitName);
+    if (git !== -1) {
+      const isWhole = git === names.length - 1 && after?.type !== "dir";
+      const place = isWhole ? path : `${names.slice(0, git + 1).join("/")}/`;
+      if (not_carried.every((one) => one.path !== place)) {
+        not_carried.push({ path: place, why: "git_name", sha256: isWhole ? hashOf(after) : null });
+      }
       continue;
     }
     const old = toMode(before);

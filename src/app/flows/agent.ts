@@ -5,7 +5,8 @@ import type { TreeLook } from "../../rooms/catalytic/ports.ts";
 import { lookAtTree, runInView, type ViewOutcome } from "../../rooms/catalytic/view.ts";
 import type { GuardRequest } from "../../rooms/catalytic/words.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
-import { PATCH_FILE } from "../../rooms/workflow/next-step.ts";
+import { describeStep } from "../../rooms/workflow/describe-step.ts";
+import { type NextStep, PATCH_FILE } from "../../rooms/workflow/next-step.ts";
 import { advanceRun } from "../../rooms/workflow/run/advance.ts";
 import { createDirectRun, type DirectOptions } from "../../rooms/workflow/run/direct-run.ts";
 import { abortRun } from "../../rooms/workflow/run/end-run.ts";
@@ -57,7 +58,7 @@ export async function runAgent(composition: Composition, request: AgentRequest):
       throw thrown;
     },
   );
-  await requirePack(ports, run, request).catch((thrown: unknown) => {
+  await requireReady(ports, run, request).catch((thrown: unknown) => {
     base.look()?.close();
     throw thrown;
   });
@@ -118,14 +119,29 @@ export async function runAgent(composition: Composition, request: AgentRequest):
   return finished;
 }
 
-/** An agent that was promised a context pack does not start without one. */
-async function requirePack(ports: WorkflowPorts, run: Run, { files }: AgentRequest): Promise<void> {
+/** An agent does not start without the context pack it was promised, nor under a plan whose patch no gate will look at. */
+async function requireReady(ports: WorkflowPorts, run: Run, { files }: AgentRequest): Promise<void> {
   const now = Run.load(ports, run.folder);
-  if (files.length === 0 || now.read(CONTEXT_PACK_FILE) !== null) return;
+  if (files.length === 0 || now.read(CONTEXT_PACK_FILE) !== null) return await requirePlan(ports, now);
   const failed = PACK_CODES.find((code) => code === now.state.context_pack.failed_code) ?? "INTERNAL";
   const reason = now.state.blocked?.message ?? "the context pack could not be made";
   await end(ports, run, `the agent did not start: ${failed}: ${reason}`);
   throw new VerbatimError(failed, { message: reason, where: run.folder.dir });
+}
+
+async function requirePlan(ports: WorkflowPorts, run: Run): Promise<void> {
+  const step = await run.next();
+  if (step.action === "make_patch") return;
+  const message = describeRefusal(step);
+  await end(ports, run, `the agent did not start: ${message}`);
+  const fix = step.findings[0]?.fix.replace(/^- /, "");
+  throw new VerbatimError("USAGE", { message, where: run.folder.dir, ...(fix === undefined ? {} : { fix }) });
+}
+
+/** Why a run does not get as far as its patch. */
+function describeRefusal(step: NextStep): string {
+  const [first] = step.findings;
+  return first === undefined ? describeStep(step) : `${describeStep(step)}: ${first.message.replace(/^- /, "")}`;
 }
 
 function start(run: Run, request: AgentRequest, dirty: readonly string[], keep: readonly string[]): AgentSummary {
@@ -233,6 +249,7 @@ async function judge(
     return { outcome: state, reason: null };
   }
   if (state === "rejected") return { outcome: "rejected", reason: describeRejection(gate) };
+  if (state === undefined) return { outcome: "rejected", reason: describeRefusal(await judged.next()) };
   const failed = readVerify(judged)?.failures[0];
   return { outcome: "verify_failed", reason: failed?.message.split("\n", 1)[0] ?? judged.state.stop_reason ?? "" };
 }

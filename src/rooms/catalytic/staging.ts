@@ -72,7 +72,7 @@ export function entriesAt(
 }
 
 /** What a scan showed at a path, with the hash of a file. */
-function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintScan): Entry | OtherEntry | null {
+export function entryAt(disk: RunDisk, base: string, path: string, scan: FingerprintScan): Entry | OtherEntry | null {
   const packed = scan.packed.get(path);
   if (packed === undefined) return null;
   const { type, mode, size, target } = disk.unpack(packed);

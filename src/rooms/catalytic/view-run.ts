@@ -7,7 +7,7 @@ import { isInside } from "./path-rules.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "./places.ts";
 import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeLook } from "./ports.ts";
 import type { RunRecord } from "./run-record.ts";
-import { diffFolders } from "./staging.ts";
+import { diffFolders, entryAt, isSameEntry } from "./staging.ts";
 import type { Entry, Tree, Trees } from "./tree.ts";
 import { keepTexts } from "./tree-texts.ts";
 import { diffOverlay } from "./view-diff.ts";
@@ -21,6 +21,8 @@ export interface ViewChanges extends DomainDiff {
   readonly refused: readonly string[];
   /** Those of the refused that are too large. */
   readonly large: readonly string[];
+  /** Paths that belong to the tool or are forbidden to every command, and that are otherwise in the view. */
+  readonly reserved: readonly string[];
   /** How many git-ignored paths changed. */
   readonly ignored: number;
   /** Paths somebody else changed in the real tree meanwhile. */
@@ -37,6 +39,7 @@ const NOTHING: ViewChanges = {
   changed: new Map(),
   refused: [],
   large: [],
+  reserved: [],
   ignored: 0,
   concurrent: [],
   commits: 0,
@@ -251,7 +254,8 @@ export class ViewRun {
     // An overlay whose upper side has no `.git` is a repository nobody wrote to.
     const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
     const commits = hasCommits ? git.countCommits(merged, root) : 0;
-    this.changes = { added, removed, changed, refused, large, ignored, concurrent: [], commits };
+    const reserved = await this.#listReserved(merged);
+    this.changes = { added, removed, changed, refused, large, reserved, ignored, concurrent: [], commits };
     this.#isCollected = true;
   }
 
@@ -260,6 +264,26 @@ export class ViewRun {
     if (!this.#isCollected) return;
     this.changes = { ...this.changes, concurrent: this.#concurrent };
     record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
+  }
+
+  /** What the command left at forbidden places of its view: it is dropped, but not without a word. */
+  async #listReserved(merged: string): Promise<string[]> {
+    const { disk } = this.#ports;
+    const { root } = this.#places;
+    const from = this.#holes.filter((hole) => hole !== ".verbatim");
+    const options = { from, skip: () => false, max_entries: Number.MAX_SAFE_INTEGER };
+    const [was, is] = [await disk.scan(root, options), await disk.scan(merged, options)];
+    const paths = new Set([...was.packed.keys(), ...is.packed.keys()]);
+    return sortedByCodePoint(paths).filter((path) => {
+      const [old, now] = [was.packed.get(path), is.packed.get(path)];
+      if (old === now) return false;
+      const [a, b] = [old, now].map((packed) => (packed === undefined ? null : disk.unpack(packed)));
+      if (b?.type === "dir") return false;
+      // Only a file of the size of the real one is read.
+      if (a == null || b == null || a.type !== b.type || a.size !== b.size) return true;
+      const [before, after] = [entryAt(disk, root, path, was), entryAt(disk, merged, path, is)];
+      return before === null || after === null || !isSameEntry(before, after);
+    });
   }
 
   async #keepContents(merged: string, files: Iterable<readonly [string, Entry]>): Promise<void> {
@@ -317,7 +341,8 @@ function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: D
 /** VIEW_CHANGES.json without its line feed: one domain of RESTORE_DIFF and what could not be in it. */
 function formatViewChanges(changes: ViewChanges): string {
   const diff = formatDomainDiff(changes);
-  const { refused, ignored, concurrent, commits } = changes;
+  const { ignored, concurrent, commits } = changes;
+  const refused = sortedByCodePoint([...changes.refused, ...changes.reserved]);
   const more = formatCanonical({ commits, concurrent_changes: concurrent, ignored_count: ignored, refused });
   // Keys by bytes: added, changed, commits, concurrent_changes, ignored_count, refused, removed.
   const removed = formatDomainDiff({ added: new Map(), changed: new Map(), removed: changes.removed });

@@ -39,8 +39,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   scope_allow: "Stay below Scope-Allow of the plan.",
   scope_deny: "Leave the paths of Scope-Deny alone.",
   git_apply_check: "The patch must apply to the base commit, never on top of an earlier candidate.",
+  twin: "Another name in the folder differs from it only in case or Unicode form; choose one that no system mixes up.",
+  folder_not_empty: "A folder becomes a file only when the patch deletes everything in it.",
   symlink: "Links cannot be patched.",
-  symlink_parent: "A folder on the way is a link.",
+  symlink_parent: "Something on the way is no folder: a link, or a file that the patch does not delete.",
   not_regular_file: "Only plain files can be patched.",
 };
 

@@ -52,6 +52,10 @@ export interface PatchChecker {
   /** `git apply --check --numstat --summary -z`. */
   check(patch: Uint8Array, base: BaseTree | null): Promise<GitReply>;
   targets(paths: readonly string[], base: BaseTree | null): Promise<ReadonlyMap<string, TargetType>>;
+  /** The names in each of some folders that exists; the root is the empty text. */
+  entries(folders: readonly string[], base: BaseTree | null): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** Paths of everything below a folder that is not a folder itself. */
+  below(folder: string, base: BaseTree | null): Promise<readonly string[]>;
 }
 
 /** One run directory. Paths are run-relative with forward slashes. */
@@ -144,7 +148,9 @@ export interface PreImage {
 /** Plain files of the repository's working tree, for snapshot, proof and restore. Links are never followed. */
 export interface RepoFiles {
   /** Bytes and mode of a regular file; null when nothing is there; "other" for what no patch can make. */
-  look(path: string): { readonly bytes: Uint8Array; readonly mode: string } | null | "other";
+  look(path: string): { readonly bytes: Uint8Array; readonly mode: string } | null | "folder" | "other";
+  /** Everything below a folder that is not a folder itself; links are not followed. */
+  below(folder: string): string[];
   /** Puts a file there durably, with its folders. */
   put(path: string, bytes: Uint8Array, mode: string): void;
   /** Removes a file and the folders that are empty then. */
@@ -167,6 +173,11 @@ export interface GitWork extends PatchChecker {
    * in it, a second change of a changed file shows as well.
    */
   fingerprint(withStat: boolean): Promise<string>;
+  /**
+   * The two letters of `git status` for every path outside .verbatim that is not as in HEAD. `??` is a file nobody tracks,
+   * `!!` one that is ignored, or a folder with a slash at its end for everything in it.
+   */
+  states(): Promise<ReadonlyMap<string, string>>;
   /** `git apply` in the working tree; the index stays as it is. */
   apply(patch: Uint8Array): Promise<GitReply>;
   /** An unregistered checkout of a tree with its own .git. */

@@ -67,6 +67,8 @@ const SIGNS: Readonly<Record<string, string>> = { create: "A", modify: "M", dele
 const WHY: Readonly<Record<string, string>> = {
   special_file: "a special file",
   too_large: "too large to be carried",
+  reserved: "it belongs to Verbatim or is forbidden to agents",
+  git_name: "some system takes the name for .git",
   empty_folder: "an empty folder",
   mode: "only permissions that git does not keep",
   left_out: "left out as you asked",

@@ -3,6 +3,7 @@ import { findGitMismatch } from "./git-answer.ts";
 import { type GateInput, judgePatch, type PatchResult } from "./patch-gate.ts";
 import type { PatchSection } from "./patch-section.ts";
 import type { PatchRejection } from "./rejection.ts";
+import { findTwins, foldersOf, listCreated, listLeaving, type Twin } from "./twins.ts";
 
 /** The whole patch gate: grammar, paths, policy, scope, and git as the last judge. */
 export async function judgePatchWithGit(
@@ -13,16 +14,49 @@ export async function judgePatchWithGit(
   const { result, sections } = judgePatch(input);
   if (result.verdict === "reject") return result;
   const names = new Set(sections.flatMap(({ old_path, new_path }) => [old_path, new_path]).flatMap(withParents));
-  const [, types, { code, stdout, stderr }] = await Promise.all([
+  const folders = new Set(listCreated(sections).flatMap(({ new_path }) => foldersOf(new_path)));
+  const [, types, { code, stdout, stderr }, entries] = await Promise.all([
     checker.requireUsable(),
     checker.targets([...names], base),
     checker.check(input.patch, base),
+    checker.entries([...folders], base),
   ]);
-  const target = findBadTarget(sections, types);
+  const target = findBadTarget(sections, types) ?? rejectTwins(findTwins(sections, entries));
   if (target !== null) return target;
+  const full = await findFullFolder(sections, types, checker, base);
+  if (full !== null) return full;
   if (code !== 0) return rejectByGit("PATCH_GIT_CHECK_FAIL", "git_apply_check", stderr);
   const mismatch = findModeMismatch(sections, types) ?? findGitMismatch(stdout, sections);
   return mismatch === null ? result : rejectByGit("PATCH_GIT_MISMATCH", "git_names", mismatch);
+}
+
+/** On a system that does not tell the two names apart, one would take the place of the other. */
+function rejectTwins(twins: readonly Twin[]): PatchRejection | null {
+  const [first] = twins;
+  if (first === undefined) return null;
+  const broken = { code: "PATCH_PATH_INVALID", rule: "twin" } as const;
+  const findings = twins.map(({ path }) => ({ ...broken, path }));
+  return { verdict: "reject", stage: "git_check", ...broken, line: first.line, path: first.path, findings };
+}
+
+/** A folder becomes a file only when everything in it goes with the same patch: git finds out while it writes. */
+async function findFullFolder(
+  sections: readonly PatchSection[],
+  types: ReadonlyMap<string, TargetType>,
+  checker: PatchChecker,
+  base: BaseTree | null,
+): Promise<PatchRejection | null> {
+  const leaving = listLeaving(sections);
+  for (const { new_path: path, line } of listCreated(sections)) {
+    if (types.get(path) !== "folder") continue;
+    const left = (await checker.below(path, base)).find((one) => !leaving.has(one));
+    if (left !== undefined) return toRejection("folder_not_empty", line, left);
+  }
+  return null;
+}
+
+function toRejection(rule: string, line: number, path: string): PatchRejection {
+  return { verdict: "reject", stage: "git_check", code: "PATCH_TARGET_TYPE", rule, line, path };
 }
 
 /** git lets a patch announce a mode the file does not have, and then changes nothing or something else. */
@@ -46,19 +80,11 @@ function findBadTarget(
   sections: readonly PatchSection[],
   types: ReadonlyMap<string, TargetType>,
 ): PatchRejection | null {
+  const leaving = listLeaving(sections);
   for (const section of sections) {
     for (const side of sidesOf(section)) {
-      const rule = judgeSide(side.path, side.old, types);
-      if (rule !== null) {
-        return {
-          verdict: "reject",
-          stage: "git_check",
-          code: "PATCH_TARGET_TYPE",
-          rule,
-          line: section.line,
-          path: side.path,
-        };
-      }
+      const rule = judgeSide(side.path, side.old, types, leaving);
+      if (rule !== null) return toRejection(rule, section.line, side.path);
     }
   }
   return null;
@@ -71,10 +97,19 @@ function sidesOf(section: PatchSection): { readonly path: string; readonly old: 
   return section.operation === "delete" ? [old] : [old, next];
 }
 
-function judgeSide(path: string, old: boolean, types: ReadonlyMap<string, TargetType>): string | null {
+function judgeSide(
+  path: string,
+  old: boolean,
+  types: ReadonlyMap<string, TargetType>,
+  leaving: ReadonlySet<string>,
+): string | null {
   const [, ...parents] = withParents(path);
-  if (parents.some((parent) => !["missing", "folder"].includes(types.get(parent) ?? "missing")))
-    return "symlink_parent";
+  // A plain file may become a folder when the patch takes it away; a link never.
+  const isFree = (parent: string) => {
+    const type = types.get(parent) ?? "missing";
+    return ["missing", "folder"].includes(type) || (leaving.has(parent) && ["file", "executable"].includes(type));
+  };
+  if (!parents.every(isFree)) return "symlink_parent";
   const type = types.get(path) ?? "missing";
   if (!old || type === "missing" || type === "file" || type === "executable") return null;
   return type === "link" ? "symlink" : "not_regular_file";

@@ -160,6 +160,8 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
   }
   const prompt = await writePrompt(session, step, provider, reason);
   if (prompt === "exhausted") {
+    const { max_outbox_prompts } = dispatchOf(run);
+    await session.event("orchestrator", "STOP_BUDGET_EXCEEDED", "", { max_outbox_prompts });
     await session.block(
       { ...step, owner: "operator", code: "OUTBOX_BUDGET_EXCEEDED" },
       `the run has used up its prompts: raise budgets.max_outbox_prompts in artifacts/dispatch_config.json, or hand in ${step.target}`,
@@ -170,6 +172,8 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
     };
   }
   await session.block(step, reason);
+  // After an agent gave up, the prompt for a person belongs into the bundle as well.
+  if (prompt.written && step.action === "fix_patch") await session.bundle();
   return {
     step: { action: step.action ?? "", target: step.target ?? "", result: `waits for ${step.owner}: ${prompt.file}` },
     wait: true,

@@ -1,28 +1,12 @@
-import { parseJson } from "../../../core/canonical/index.ts";
+import { parseJson, sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_APPLY_FILE, type PatchApplyRecord } from "./apply-record.ts";
 import { currentCandidate, markCandidate } from "./candidates.ts";
 import { judgeRunPatch, PATCH_GATE_FILE, type PatchGateRecord } from "./gate-step.ts";
-import { snapshotFolder } from "./recovery.ts";
 import type { Session } from "./session.ts";
-import { isAt, type PostImage, restoreSnapshot, takeSnapshot } from "./snapshot.ts";
-
-export const PATCH_APPLY_FILE = "artifacts/patch_apply.json";
-
-/** artifacts/patch_apply.json: what the repository's paths were and are. */
-export interface PatchApplyRecord {
-  readonly schema_version: "verbatim-patch-apply-v1";
-  readonly patch_sha256: string;
-  readonly base_commit: string;
-  readonly snapshot: string;
-  readonly files: readonly {
-    readonly path: string;
-    readonly pre: { readonly mode: string | null; readonly sha256: string | null };
-    readonly post: { readonly mode: string | null; readonly sha256: string | null };
-  }[];
-  readonly applied_at: string;
-}
+import { findInTheWay, isAt, type PostImage, restoreSnapshot, snapshotFolder, takeSnapshot } from "./snapshot.ts";
 
 /** The step `apply`: the one change of the real tree, for a verified candidate, or nothing. */
 export async function runApplyStep(session: Session): Promise<void> {
@@ -41,6 +25,10 @@ async function applyCandidate(session: Session): Promise<void> {
     throw mismatch([], "the patch is no longer what was verified");
   }
   const folder = snapshotFolder(candidate.iteration ?? 0);
+  const created = post.filter(({ sha256 }) => sha256 !== null).map(({ path }) => path);
+  const deleted = post.filter(({ sha256 }) => sha256 === null).map(({ path }) => path);
+  const blocking = findInTheWay(run, created, deleted);
+  if (blocking.length > 0) throw dirty(blocking, "a folder that the patch turns into a file holds more");
   const pre = takeSnapshot(run, folder, result.changed_paths);
   if (pre.some(({ path }) => post.every((image) => image.path !== path))) {
     throw mismatch([], "the patch is no longer what was verified");
@@ -48,7 +36,7 @@ async function applyCandidate(session: Session): Promise<void> {
   const types = await git.targets(result.changed_paths, run.base);
   const inTheWay = pre.filter(({ path, exists }) => exists && types.get(path) === "missing").map(({ path }) => path);
   if (inTheWay.length > 0) throw dirty(inTheWay, "files that the patch creates exist already");
-  const before = await git.fingerprint(false);
+  const before = await git.states();
   run.save({ in_progress: { step: "apply", iteration: candidate.iteration ?? 0, started_at: run.now() } });
   await session.event("orchestrator", "APPLY_STARTED", PATCH_FILE, { patch_sha256: candidate.sha256 });
   const { code, stderr } = await git.apply(patch);
@@ -74,8 +62,8 @@ async function applyCandidate(session: Session): Promise<void> {
   };
   run.folder.write(PATCH_APPLY_FILE, formatArtifact(record));
   await session.event("orchestrator", "APPLY_COMPLETED", PATCH_APPLY_FILE, { files: record.files.length });
-  markCandidate(run, "applied");
-  run.save({ in_progress: null, status: "pass", blocked: null });
+  // One write: a candidate that is applied in a run that has not passed would be undone and still called applied.
+  markCandidate(run, "applied", undefined, { in_progress: null, status: "pass", blocked: null });
   await session.event("orchestrator", "RUN_PASSED", "");
 }
 
@@ -99,13 +87,24 @@ function readPostImages(session: Session, patchSha256: string): readonly PostIma
   return record.patch_sha256 === patchSha256 ? (record.post_images ?? null) : null;
 }
 
-async function findOtherChanges(session: Session, before: string, declared: readonly string[]): Promise<string[]> {
-  const rows = (text: string) => new Set(text.slice(text.indexOf("\n") + 1).split("\0"));
-  const after = await session.run.ports.git.fingerprint(false);
-  const [a, b] = [rows(before), rows(after)];
-  const changed = [...a].filter((row) => !b.has(row)).concat([...b].filter((row) => !a.has(row)));
-  const names = changed.filter((row) => row !== "").map((row) => row.slice(3));
-  return names.filter((name) => !declared.includes(name));
+type States = ReadonlyMap<string, string>;
+
+async function findOtherChanges(session: Session, before: States, declared: readonly string[]): Promise<string[]> {
+  const after = await session.run.ports.git.states();
+  const paths = sortedUnique([...before.keys(), ...after.keys()]);
+  return paths.filter((path) => !declared.includes(path) && toState(path, before) !== toState(path, after));
+}
+
+const UNTRACKED = "??";
+
+/** Whether rules ignore a file is no state of the file: a patch may change the rules without touching it. */
+function toState(path: string, states: States): string | undefined {
+  const state = states.get(path);
+  if (state !== undefined && state !== "!!") return state;
+  if (path.endsWith("/")) return undefined;
+  const parts = path.split("/");
+  const isIgnored = parts.some((_, i) => states.get(`${parts.slice(0, i).join("/")}/`) === "!!");
+  return state === "!!" || isIgnored ? UNTRACKED : undefined;
 }
 
 function dirty(paths: readonly string[], message: string): VerbatimError {

@@ -1,6 +1,6 @@
 import { PLAN_FILE } from "../artifacts/plan.ts";
 import { findCandidate, PATCH_FILE } from "../next-step.ts";
-import type { CandidateRecord, CandidateState } from "../run-state.ts";
+import type { CandidateRecord, CandidateState, RunState } from "../run-state.ts";
 import type { Run } from "./run.ts";
 
 /** The record of the patch that lies in the run now, under the plan that lies there. */
@@ -9,12 +9,17 @@ export function currentCandidate(run: Run): CandidateRecord | undefined {
 }
 
 /** Changes the state of the current candidate. */
-export function markCandidate(run: Run, state: CandidateState, code?: string): void {
+export function markCandidate(
+  run: Run,
+  state: CandidateState,
+  code?: string,
+  more: Partial<Pick<RunState, "in_progress" | "status" | "blocked">> = {},
+): void {
   const current = currentCandidate(run);
   if (current === undefined) return;
   const { code: _, ...rest } = current;
   const marked = { ...rest, state, ...(code === undefined ? {} : { code }) };
-  run.save({ candidates: run.state.candidates.map((one) => (one === current ? marked : one)) });
+  run.save({ candidates: run.state.candidates.map((one) => (one === current ? marked : one)), ...more });
 }
 
 /** The archive folder of a candidate: 01, 02, ... in order of judging. */

@@ -6,6 +6,7 @@ import type { PatchResult } from "../patch/patch-gate.ts";
 import type { PatchRejection } from "../patch/rejection.ts";
 import { formatPatchReview, REVIEW_PATCH_FILE } from "../patch-review.ts";
 import { archive, markCandidate } from "./candidates.ts";
+import { bundleFailure } from "./failure-bundle.ts";
 import { fulfilPrompt } from "./receive.ts";
 import type { Run } from "./run.ts";
 import type { Session } from "./session.ts";
@@ -90,6 +91,6 @@ export async function recordRejection(session: Session, rejection: PatchRejectio
   const { code, rule } = rejection;
   await session.event("orchestrator", "PATCH_REJECTED", PATCH_FILE, { sha256, code, rule });
   const stop = findRejectionStop(run.state, plan, run.ports.config.limits.max_patch_rejections, rejection);
-  if (stop === null) await session.bundle();
+  if (stop === null) await bundleFailure(session);
   else await session.stop(stop.reason, stop.event);
 }

@@ -76,10 +76,7 @@ export async function writePrompt(
   }
   const { prompts, next } = countPrompts(names);
   const { max_outbox_prompts } = dispatchOf(run);
-  if (prompts >= max_outbox_prompts) {
-    await session.event("orchestrator", "STOP_BUDGET_EXCEEDED", "", { max_outbox_prompts });
-    return "exhausted";
-  }
+  if (prompts >= max_outbox_prompts) return "exhausted";
   const file = `outbox/${next}${suffix}`;
   const target = step.target ?? "";
   run.folder.write(file, text);

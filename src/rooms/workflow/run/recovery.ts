@@ -1,31 +1,43 @@
 import { PATCH_FILE } from "../next-step.ts";
 import { markCandidate } from "./candidates.ts";
+import { bundleFailure } from "./failure-bundle.ts";
+import { finishRollback } from "./rollback.ts";
 import { readEvents } from "./run-log.ts";
 import type { Session } from "./session.ts";
-import { restoreSnapshot } from "./snapshot.ts";
+import { restoreSnapshot, snapshotFolder } from "./snapshot.ts";
 
 /** Where the isolated copy of a verification lies, below the run. */
 export const COPY_FOLDER = "worktree";
 
-/** The snapshot folder of a candidate. */
-export function snapshotFolder(iteration: number): string {
-  return `snapshot/${String(iteration).padStart(2, "0")}`;
+export type Repaired = "apply" | "rollback" | "verify" | null;
+
+/** Finishes or undoes the step that a crash or a kill interrupted, and says which one. */
+export async function recoverStep(session: Session): Promise<Repaired> {
+  const repaired = await repair(session);
+  await recoverBundle(session);
+  return repaired;
 }
 
-/** Finishes or undoes the step that a crash or a kill interrupted. */
-export async function recoverStep(session: Session): Promise<void> {
+async function repair(session: Session): Promise<Repaired> {
   const { run } = session;
   const pending = run.state.in_progress;
-  if (pending === null) return;
-  if (pending.step === "apply") {
-    await session.withTree(() => restoreSnapshot(run, snapshotFolder(pending.iteration)));
-    run.save({ in_progress: null });
-    await session.event("orchestrator", "APPLY_RECOVERED", PATCH_FILE);
-    return;
+  if (pending === null) return null;
+  if (pending.step === "apply" || pending.step === "rollback") {
+    if (pending.step === "apply") await undoApply(session, pending.iteration);
+    else await finishRollback(session);
+    return pending.step;
   }
   run.folder.remove(COPY_FOLDER);
   if (pending.step === "verify") await recoverVerify(session, pending.iteration);
   run.save({ in_progress: null });
+  return "verify";
+}
+
+async function undoApply(session: Session, iteration: number): Promise<void> {
+  const { run } = session;
+  await session.withTree(() => restoreSnapshot(run, snapshotFolder(iteration)));
+  run.save({ in_progress: null });
+  await session.event("orchestrator", "APPLY_RECOVERED", PATCH_FILE);
 }
 
 /** A verification that reached its verdict is finished; one without a verdict is closed and uses up no iteration. */
@@ -34,12 +46,15 @@ async function recoverVerify(session: Session, iteration: number): Promise<void>
   const last = readEvents(run).findLast(({ event }) => event.startsWith("VERIFY_"));
   const own = last?.["iteration"] === iteration;
   if (own && last?.event === "VERIFY_PASSED") return markCandidate(run, "verified");
-  if (own && last?.event === "VERIFY_FAILED") {
-    markCandidate(run, "verify_failed", "VERIFY_FAILED");
-    return await session.bundle();
-  }
+  if (own && last?.event === "VERIFY_FAILED") return markCandidate(run, "verify_failed", "VERIFY_FAILED");
   run.save({ iterations: Math.max(0, run.state.iterations - 1) });
-  if (!own) return;
-  await session.event("verifier", "VERIFY_FAILED", "", { interrupted: true });
-  return await session.bundle();
+  if (own) await session.event("verifier", "VERIFY_FAILED", "", { interrupted: true });
+}
+
+const BUNDLED = /^(?:BUNDLE_CREATED|VERIFY_FAILED|PATCH_REJECTED|STOP_(?!BUDGET)|RUN_ABORTED|RUN_ROLLED_BACK)/;
+
+/** A bundle that a kill kept from being made is made now: nothing that failed is left without one. */
+async function recoverBundle(session: Session): Promise<void> {
+  const last = readEvents(session.run).findLast(({ event }) => BUNDLED.test(event));
+  if (last !== undefined && last.event !== "BUNDLE_CREATED") await bundleFailure(session);
 }

@@ -4,8 +4,10 @@ import type { NextStep } from "../next-step.ts";
 import type { RunFolder } from "../ports.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
 import { buildBundle } from "./bundle.ts";
+import { currentCandidate } from "./candidates.ts";
+import { writeEvidencePack } from "./evidence.ts";
 import { requireOwn } from "./find-run.ts";
-import { recoverStep } from "./recovery.ts";
+import { type Repaired, recoverStep } from "./recovery.ts";
 import { Run } from "./run.ts";
 import { RunLog } from "./run-log.ts";
 
@@ -14,6 +16,8 @@ export class Session {
   readonly run: Run;
   readonly log: RunLog;
   readonly signal: AbortSignal;
+  /** What a kill had left undone when this session began. */
+  repaired: Repaired = null;
   readonly #interrupted: () => string | null;
 
   constructor(run: Run, log: RunLog, signal: AbortSignal, interrupted: () => string | null) {
@@ -27,8 +31,10 @@ export class Session {
     return this.log.add(role, event, path, extras);
   }
 
-  /** Rebuilds the failure bundle from what is there now. */
+  /** Rebuilds the failure bundle from what is there now, with a brief about the candidate that failed. */
   async bundle(): Promise<void> {
+    const state = currentCandidate(this.run)?.state;
+    if (state === "rejected" || state === "verify_failed") writeEvidencePack(this.run);
     const { sha256, size } = buildBundle(this.run);
     await this.event("orchestrator", "BUNDLE_CREATED", "failure_bundle.zip", { sha256, size });
   }
@@ -100,7 +106,7 @@ export async function withSession<T>(
     if (lock.stolen !== null) {
       await session.event("orchestrator", "LOCK_STOLEN", "run.lock", { pid: lock.stolen.pid, host: lock.stolen.host });
     }
-    await recoverStep(session);
+    session.repaired = await recoverStep(session);
     try {
       return await work(session);
     } finally {

@@ -11,6 +11,11 @@ export interface PostImage {
   readonly sha256: string | null;
 }
 
+/** The snapshot folder of a candidate. */
+export function snapshotFolder(iteration: number): string {
+  return `snapshot/${String(iteration).padStart(2, "0")}`;
+}
+
 /** Keeps the state of the paths a patch will change, durably, before anything is changed. */
 export function takeSnapshot(run: Run, folder: string, paths: readonly string[]): PreImage[] {
   const { repoFiles, crypto } = run.ports;
@@ -22,7 +27,7 @@ export function takeSnapshot(run: Run, folder: string, paths: readonly string[])
         details: { paths: [path] },
       });
     }
-    if (found === null) return { path, exists: false, mode: null, sha256: null };
+    if (found === null || found === "folder") return { path, exists: false, mode: null, sha256: null };
     run.folder.write(`${folder}/${i}.bytes`, found.bytes);
     return { path, exists: true, mode: found.mode, sha256: crypto.sha256(found.bytes) };
   });
@@ -43,10 +48,19 @@ export function readSnapshot(run: Run, folder: string): PreImage[] | null {
 export function restoreSnapshot(run: Run, folder: string): void {
   const { repoFiles } = run.ports;
   const images = readSnapshot(run, folder) ?? [];
+  // First what goes: a file may stand where a folder was, and the other way round.
+  for (const image of images) if (!image.exists && !isAsBefore(run, image)) repoFiles.drop(image.path);
+  const put = images.filter(({ exists }) => exists).map(({ path }) => path);
+  const blocking = findInTheWay(run, put, []);
+  if (blocking.length > 0) {
+    throw new VerbatimError("ROLLBACK_CONFLICT", {
+      message: `in the way of a file that must be put back: ${blocking.join(", ")}`,
+      details: { paths: blocking },
+    });
+  }
   for (const [i, image] of images.entries()) {
-    if (isAsBefore(run, image)) continue;
-    if (!image.exists) repoFiles.drop(image.path);
-    else repoFiles.put(image.path, run.read(`${folder}/${i}.bytes`)!, image.mode!);
+    if (!image.exists || isAsBefore(run, image)) continue;
+    repoFiles.put(image.path, run.read(`${folder}/${i}.bytes`)!, image.mode!);
   }
   const wrong = images.filter((image) => !isAsBefore(run, image));
   if (wrong.length > 0) {
@@ -66,6 +80,14 @@ function isAsBefore(run: Run, image: PreImage): boolean {
 export function isAt(run: Run, image: PostImage): boolean {
   const found = run.ports.repoFiles.look(image.path);
   if (found === "other") return false;
-  if (found === null) return image.sha256 === null;
+  if (found === null || found === "folder") return image.sha256 === null;
   return image.mode === found.mode && image.sha256 === run.ports.crypto.sha256(found.bytes);
+}
+
+/** Files in folders that stand where files must be put, other than those that are taken away first. */
+export function findInTheWay({ ports }: Run, put: readonly string[], gone: readonly string[]): string[] {
+  const leaving = new Set(gone);
+  return put.flatMap((path) =>
+    ports.repoFiles.look(path) === "folder" ? ports.repoFiles.below(path).filter((one) => !leaving.has(one)) : [],
+  );
 }

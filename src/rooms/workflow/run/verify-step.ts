@@ -6,6 +6,7 @@ import { REPORT_PATHS, VERIFY_REPORT_FILE, type VerifyFailure, type VerifyReport
 import { PATCH_FILE } from "../next-step.ts";
 import type { IsolatedCopy, Isolation } from "../ports.ts";
 import { archive, currentCandidate, markCandidate } from "./candidates.ts";
+import { bundleFailure } from "./failure-bundle.ts";
 import { judgeRunPatch, PATCH_GATE_FILE, recordRejection, writeGateRecord } from "./gate-step.ts";
 import { COPY_FOLDER } from "./recovery.ts";
 import type { Run } from "./run.ts";
@@ -159,7 +160,7 @@ async function finish(session: Session, report: VerifyReport, plan: Plan, limit:
   const failure = run.ports.crypto.sha256(formatCanonical(toFailureSignature(report)));
   run.save({ in_progress: null, status: "fail", failures: [...(run.state.failures ?? []), failure] });
   const stop = findFailureStop(run.state, plan, limit);
-  if (stop === null) await session.bundle();
+  if (stop === null) await bundleFailure(session);
   else await session.stop(stop.reason, stop.event);
 }
 

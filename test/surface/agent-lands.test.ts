@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { makeAgentRepo } from "../support/agent-repo.ts";
+
+/** What an agent can leave that is hard to carry: it lands as it is, or the summary names it. */
+
+const HARD = [
+  "rm -r docs && echo 'a file now' > docs",
+  "rm src/oil.txt && mkdir src/oil.txt && echo part > src/oil.txt/part.txt",
+  "echo '*.log' > .gitignore",
+  "mkdir -p .GIT vendor/.git && echo x > .GIT/config && echo y > vendor/.git/HEAD && echo z > vendor/.git/config",
+  "echo '{}' > verbatim.config.json",
+].join(" && ");
+
+it.each(["auto", "landlock"])(
+  "folders and files that change places and new ignore rules land; names nobody may write are listed (%s)",
+  async (guard) => {
+    const repo = makeAgentRepo();
+    repo.write("src/oil.txt", "oil\n");
+    repo.write("docs/deep/old.md", "# Old\n");
+    repo.write(".gitignore", "build/\n*.log\n");
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "first");
+    repo.write("build/out.txt", "built\n");
+    const flags = ["--verify", "test -f docs", ...(guard === "auto" ? [] : ["--guard", guard])];
+    const { exit, summary, result } = await repo.agent(flags, ["sh", "-c", HARD]);
+    expect([exit, summary.outcome, summary.reason, result.stderr]).toEqual([0, "verified", null, expect.anything()]);
+    expect(summary.changes.files.map(({ path, operation }) => [path, operation])).toEqual([
+      [".gitignore", "modify"],
+      ["docs", "create"],
+      ["docs/deep/old.md", "delete"],
+      ["src/oil.txt", "delete"],
+      ["src/oil.txt/part.txt", "create"],
+    ]);
+    expect(summary.changes.not_carried).toEqual([
+      { path: ".GIT/", why: "git_name", sha256: null },
+      { path: "vendor/.git/", why: "git_name", sha256: null },
+      { path: "verbatim.config.json", why: "reserved", sha256: null },
+    ]);
+    const applied = await repo.verbatim("agent", "apply", summary.run_id);
+    expect([applied.exit, applied.stderr]).toEqual([0, ""]);
+    expect(readFileSync(join(repo.root, "docs"), "utf8")).toBe("a file now\n");
+    expect(readFileSync(join(repo.root, "src/oil.txt/part.txt"), "utf8")).toBe("part\n");
+    expect(repo.git("status", "--short")).toContain("?? build/");
+    expect(existsSync(join(repo.root, "verbatim.config.json"))).toBe(false);
+    expect((await repo.verbatim("workflow", "rollback", summary.run_id)).exit).toBe(0);
+    expect(repo.git("status", "--short")).toBe("");
+  },
+);
+
+it("an agent whose plan the guardian blocks does not start, and the reason is said", async () => {
+  const repo = makeAgentRepo();
+  repo.write("AGENTS.md", "Small steps.\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  const mark = join(repo.base, "home/mark");
+  const flags = ["--goal", "rules", "--no-verify", "--allow", "AGENTS.md", "--keep", join(repo.base, "home")];
+  const { exit, stderr } = await repo.verbatim("agent", ...flags, "--", "touch", mark);
+  expect(exit).toBe(2);
+  expect(stderr).toContain("GUARDIAN_CONTRACT_DOC_IN_SCOPE: the plan may change the contract document AGENTS.md");
+  expect(stderr).toContain("workflow.guardian.allow_contract_edits");
+  expect(existsSync(mark)).toBe(false);
+  const list = JSON.parse((await repo.verbatim("workflow", "list", "--all", "--json")).stdout) as {
+    readonly runs: readonly { readonly stop_reason: string | null }[];
+  };
+  expect(list.runs.map(({ stop_reason }) => stop_reason)).toEqual(["aborted"]);
+});
