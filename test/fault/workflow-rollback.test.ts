@@ -118,8 +118,7 @@ async function rollBackAgain(): Promise<Record<string, unknown>> {
 const leftBeside = () =>
   readdirSync(join(repository.root, "src"), { recursive: true }).filter((name) => String(name).includes(".tmp-"));
 
-const state = () =>
-  JSON.parse(readFileSync(join(dir, "RUN.json"), "utf8")) as Record<string, unknown>;
+const state = () => JSON.parse(readFileSync(join(dir, "RUN.json"), "utf8")) as Record<string, unknown>;
 const events = () =>
   readFileSync(join(dir, "events.jsonl"), "utf8")
     .trimEnd()
