@@ -7,7 +7,7 @@ import { VERIFY_REPORT_FILE, type VerifyReport } from "../../rooms/workflow/arti
 import { parsePatch } from "../../rooms/workflow/patch/patch-parser.ts";
 import type { PatchSection } from "../../rooms/workflow/patch/patch-section.ts";
 import { PatchRefused } from "../../rooms/workflow/patch/rejection.ts";
-import { PATCH_GATE_FILE, type PatchGateRecord } from "../../rooms/workflow/run/gate-step.ts";
+import { PATCH_GATE_FILE, type PatchGateRecord } from "../../rooms/workflow/run/gate-record.ts";
 import type { Run } from "../../rooms/workflow/run/run.ts";
 import type { Captured } from "./agent-capture.ts";
 import type { AgentSummary } from "./agent-summary.ts";

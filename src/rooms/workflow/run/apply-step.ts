@@ -4,7 +4,8 @@ import { formatArtifact } from "../artifacts/json.ts";
 import { PATCH_FILE } from "../next-step.ts";
 import { PATCH_APPLY_FILE, type PatchApplyRecord } from "./apply-record.ts";
 import { currentCandidate, markCandidate } from "./candidates.ts";
-import { judgeRunPatch, PATCH_GATE_FILE, type PatchGateRecord } from "./gate-step.ts";
+import { PATCH_GATE_FILE, type PatchGateRecord } from "./gate-record.ts";
+import { judgeRunPatch } from "./gate-step.ts";
 import type { Session } from "./session.ts";
 import { findInTheWay, isAt, type PostImage, restoreSnapshot, snapshotFolder, takeSnapshot } from "./snapshot.ts";
 

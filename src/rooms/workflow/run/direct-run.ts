@@ -17,7 +17,7 @@ import type { DirectFacts } from "../run-state.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
 import { advanceRun } from "./advance.ts";
 import { createRun } from "./create-run.ts";
-import { PATCH_GATE_FILE } from "./gate-step.ts";
+import { PATCH_GATE_FILE } from "./gate-record.ts";
 import { HeldFolder } from "./held-folder.ts";
 import { judgeInRun, storeArtifact } from "./receive.ts";
 import type { Run } from "./run.ts";

@@ -7,25 +7,12 @@ import type { PatchRejection } from "../patch/rejection.ts";
 import { formatPatchReview, REVIEW_PATCH_FILE } from "../patch-review.ts";
 import { archive, markCandidate } from "./candidates.ts";
 import { bundleFailure } from "./failure-bundle.ts";
+import { PATCH_GATE_FILE, type PatchGateRecord } from "./gate-record.ts";
 import { fulfilPrompt } from "./receive.ts";
 import type { Run } from "./run.ts";
 import type { Session } from "./session.ts";
 import type { PostImage } from "./snapshot.ts";
 import { findRejectionStop } from "./stop-rules.ts";
-
-export const PATCH_GATE_FILE = "artifacts/patch_gate.json";
-
-/** artifacts/patch_gate.json: what the gate said about which bytes under which plan. */
-export interface PatchGateRecord {
-  readonly schema_version: "verbatim-patch-gate-v1";
-  readonly patch_sha256: string;
-  readonly plan_sha256: string;
-  readonly base_tree: string;
-  readonly result: PatchResult;
-  readonly judged_at: string;
-  /** Known once the patch was applied in an isolated copy. */
-  readonly post_images?: readonly PostImage[];
-}
 
 /** Judges the patch of a run against its base; local edits do not matter until apply. */
 export function judgeRunPatch(run: Run, patch: Uint8Array, plan: Plan): Promise<PatchResult> {

@@ -5,7 +5,7 @@ import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { VERIFY_REPORT_FILE, type VerifyFailure } from "../artifacts/verify-report.ts";
 import { type NextStep, PATCH_FILE } from "../next-step.ts";
 import { adviseFor } from "../patch-review.ts";
-import { PATCH_GATE_FILE } from "./gate-step.ts";
+import { PATCH_GATE_FILE } from "./gate-record.ts";
 import type { Run } from "./run.ts";
 
 /** What is wrong where a run stands: the findings of the step, or why the candidate was refused or failed. */
