@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { PlainReporter } from "./tools/plain-reporter.ts";
-import { recordRaisedCodes } from "./tools/raised-codes.ts";
+import { RaisedCodesReporter, recordRaisedCodes } from "./tools/raised-codes.ts";
 
 const globalSetup = "./test/support/global-setup.ts";
 const long = Boolean(process.env["VERBATIM_LONG"]);
@@ -20,6 +20,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
-    reporters: [["default", { summary: false }], new PlainReporter()],
+    reporters: [["default", { summary: false }], new RaisedCodesReporter({ strict: false }), new PlainReporter()],
   },
 });

@@ -75,9 +75,14 @@ export function recordRaisedCodes(): Plugin {
   };
 }
 
-/** After a run of the whole suite: fails it when a code of the table was raised by no test. */
+/** After a run of the whole suite: names each code of the table that no test raised, and fails the run when strict. */
 export class RaisedCodesReporter implements Reporter {
+  readonly #strict: boolean;
   #vitest: Vitest | undefined;
+
+  constructor(options: { readonly strict: boolean }) {
+    this.#strict = options.strict;
+  }
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest;
@@ -92,7 +97,7 @@ export class RaisedCodesReporter implements Reporter {
     if (!isWhole || modules.length < all.length) return;
     const problems = compareRaised(readRaised(folder), readExceptions());
     for (const problem of problems) console.log(`codes: ${problem}`);
-    if (problems.length > 0) process.exitCode = 1;
+    if (this.#strict && problems.length > 0) process.exitCode = 1;
   }
 }
 
@@ -102,6 +107,7 @@ export function readRaised(folder: string): Set<string> {
   return new Set(readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), "utf8").trim().split("\n")));
 }
 
-function readExceptions(): Record<string, string> {
+/** Codes that no test raises, each with the reason. */
+export function readExceptions(): Record<string, string> {
   return JSON.parse(readFileSync(EXCEPTIONS, "utf8")) as Record<string, string>;
 }

@@ -105,6 +105,11 @@ describe("a genuine record", () => {
     });
   });
 
+  it("is accepted beside a file of the desktop, which is told", async () => {
+    const result = await judge("good", (at) => writeFileSync(join(at, ".DS_Store"), ""));
+    expect([result.accepted, result.warnings.map(({ code }) => code)]).toEqual([true, ["STRAY_FILE"]]);
+  });
+
   it("of a failed run is genuine and not accepted", async () => {
     const result = await judge("bad", () => undefined);
     expect(result).toMatchObject({ accepted: false, genuine: true, verified: false });

@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { withRecorder } from "../../tools/raised-codes.ts";
-import { compareRaised } from "../../tools/raised-table.ts";
+import { readExceptions, withRecorder } from "../../tools/raised-codes.ts";
+import { ALL_CODES, compareRaised } from "../../tools/raised-table.ts";
 
 // The check that every code is raised by some test can fail itself.
 
@@ -56,5 +57,23 @@ describe("the comparison with the table", () => {
       "A_ONE is listed as not raised, and was raised",
       "GONE is listed as not raised, and is no code",
     ]);
+  });
+});
+
+describe("the table of codes", () => {
+  it("has no code that no test, vector or example names, except for a reason", () => {
+    const root = new URL("../..", import.meta.url).pathname;
+    const read = (folder: string, isMeant: (path: string) => boolean): string[] =>
+      readdirSync(`${root}/${folder}`, { withFileTypes: true, recursive: true })
+        .map((item) => ({ path: `${item.parentPath}/${item.name}`, isFile: item.isFile() }))
+        .filter(({ path, isFile }) => isFile && isMeant(path))
+        .map(({ path }) => readFileSync(path, "utf8"));
+    const texts = [
+      ...read("test", (path) => /\.(?:ts|json)$/.test(path) && !path.includes("/pins/")),
+      ...read("src", (path) => path.endsWith(".test.ts")),
+      ...read("contracts", (path) => /\/(?:in)?valid\//.test(path)),
+    ];
+    const words = new Set(texts.flatMap((text) => text.match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []));
+    expect(compareRaised(words, readExceptions(), ALL_CODES)).toEqual([]);
   });
 });

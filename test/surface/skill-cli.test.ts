@@ -56,6 +56,20 @@ describe("the command of a skill without a run of its own", () => {
     expect({ accepted, status, proof_hash }).toEqual({ accepted: false, status: "succeeded", proof_hash: null });
   });
 
+  it("that declares nothing is refused", async () => {
+    declare("nothing");
+    const said = await run("--skill", "skill", "--", "touch", "made");
+    expect([said.exit, said.stderr]).toEqual([2, expect.stringContaining("error[SKILL_REFUSED]")]);
+    expect(existsSync(join(root, "made"))).toBe(false);
+  });
+
+  it("that calls itself read-only and writes all the same is told on", async () => {
+    declare("read_only");
+    const said = await run("--skill", "skill", "--guard", "audit", "--", "touch", "made");
+    expect([said.exit, said.stderr]).toEqual([1, expect.stringContaining("error[SKILL_READ_ONLY_VIOLATED]")]);
+    expect(said.stderr).toContain("made");
+  });
+
   it("says how it failed", async () => {
     declare("writer");
     const said = await run("--skill", "skill", "--json", "--timeout", "1s", "--", "sleep", "9");

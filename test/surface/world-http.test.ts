@@ -193,6 +193,7 @@ describe("rights over HTTP", () => {
     const limited = asked.filter(({ status }) => status === 429);
     expect(limited.length).toBeGreaterThan(0);
     expect(limited[0]!.headers.get("retry-after")).toBe("1");
+    expect(limited[0]!.body.error?.code).toBe("RATE_LIMITED");
   });
 
   it("refuse a foreign host and a foreign origin", async () => {
