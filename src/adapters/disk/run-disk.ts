@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   statfsSync,
@@ -114,6 +115,7 @@ const plainDisk: RunDisk = {
     return bavail * bsize;
   },
   hashFile: (place) => orUnreadable(() => hashFile(place)),
+  hashProgram: (place) => orUnreadable(() => hashFile(realpathSync.native(place))),
   findExecutable,
   snapshot: snapshotPlace,
   beginSnapshot,

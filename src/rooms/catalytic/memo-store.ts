@@ -39,7 +39,7 @@ export async function findMemo(
 ): Promise<MemoFound> {
   const { jobspec, policy } = declared;
   if (!jobspec.memo || jobspec.view) return { ...NOTHING, key: null, note: {} };
-  const executable = ports.disk.hashFile(declared.executable);
+  const executable = ports.disk.hashProgram(declared.executable);
   if (executable === null) return { ...NOTHING, key: null, note: { reason: "EXECUTABLE_UNREADABLE" } };
   if (jobspec.network === "inherit") ports.notify("memo: the network is not part of the key");
   const { crypto, host, validator } = ports;

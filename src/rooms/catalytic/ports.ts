@@ -113,6 +113,8 @@ export interface RunDisk {
   freeBytes(place: string): number;
   /** SHA-256 of a file that may be large, or null when it cannot be read. */
   hashFile(place: string): string | null;
+  /** SHA-256 of the program a place leads to, links followed: most of them have several names. */
+  hashProgram(place: string): string | null;
   /** The executable file a command's first word means, or null. */
   findExecutable(name: string, cwd: string, path: string): string | null;
   snapshot(place: string, options: SnapshotOptions): Promise<SnapshotTaken>;
