@@ -28,7 +28,7 @@ function preflight(input: JsonObject): JsonValue | Promise<JsonValue> {
   const files = input["files"];
   if (!Array.isArray(files)) return preflightArea(input);
   return inFolder(async (folder) => {
-    makeFiles(folder, files as unknown as FileSpec[], PLAIN);
+    await makeFiles(folder, files as unknown as FileSpec[], PLAIN);
     const { policy, errors } = effectivePolicy(input["config"] ?? {});
     if (policy === null) return { ok: false, errors: errors as unknown as JsonValue, normalized: null };
     return checkPaths(
@@ -46,7 +46,7 @@ function snapshot(input: JsonObject, { crypto }: AreaPorts): Promise<JsonValue> 
     if (Array.isArray(files)) {
       mkdirSync(domain);
       chmodSync(domain, 0o755);
-      makeFiles(domain, files as unknown as FileSpec[], PLAIN);
+      await makeFiles(domain, files as unknown as FileSpec[], PLAIN);
     }
     const options = { strict_mtime: input["strict_mtime"] === true, max_entries: 1_000_000 };
     const tree = (await runDisk.snapshot(domain, options)).entries as Tree;

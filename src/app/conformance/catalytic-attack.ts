@@ -63,7 +63,11 @@ function attackOnce(input: JsonObject, fixture: JsonObject, guard: GuardName): P
     const root = join(base, "repo");
     mkdirSync(root);
     writeFileSync(join(base, "victim"), "victim\n");
-    makeFiles(root, fixture["files"] as unknown as FileSpec[], fixture["default_mode"] as unknown as DefaultModes);
+    await makeFiles(
+      root,
+      fixture["files"] as unknown as FileSpec[],
+      fixture["default_mode"] as unknown as DefaultModes,
+    );
     for (const step of (input["setup"] ?? []) as JsonObject[]) await takeStep(root, step);
     const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), HOME: base };
     const composition = compose({ door: "library", start: root, env, platform: process.platform }, () =>

@@ -2,6 +2,7 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { runDisk } from "../../adapters/disk/run-disk.ts";
+import { runTool } from "../../adapters/process/tool.ts";
 
 /** A file as a vector describes it. */
 export interface FileSpec {
@@ -10,7 +11,12 @@ export interface FileSpec {
   readonly mode?: string;
   readonly text?: string;
   readonly b64?: string;
+  /** Where a symbolic link leads. */
   readonly target?: string;
+  /** The file a hard link is another name of. */
+  readonly to?: string;
+  /** Nanoseconds as decimal digits, which do not fit a number. */
+  readonly mtime_ns?: string;
 }
 
 export interface DefaultModes {
@@ -30,8 +36,9 @@ export async function inFolder<T>(act: (folder: string) => Promise<T>, parent = 
   }
 }
 
-/** Makes the files of a vector; modes are set last, whatever the umask of the caller is. */
-export function makeFiles(root: string, files: readonly FileSpec[], defaults: DefaultModes): void {
+/** Makes the files of a vector; modes are set last, whatever the umask of the caller is, and times after them. */
+export async function makeFiles(root: string, files: readonly FileSpec[], defaults: DefaultModes): Promise<void> {
+  const placeOf = ({ path }: FileSpec) => (path === "." ? root : join(root, path));
   const modes = new Map<string, string>();
   const makeParents = (place: string) => {
     for (let at = dirname(place); at.length >= root.length; at = dirname(at))
@@ -40,10 +47,10 @@ export function makeFiles(root: string, files: readonly FileSpec[], defaults: De
   };
   const isHardLink = ({ type }: FileSpec) => type === "hardlink";
   for (const file of [...files.filter((one) => !isHardLink(one)), ...files.filter(isHardLink)]) {
-    const place = file.path === "." ? root : join(root, file.path);
+    const place = placeOf(file);
     if (place !== root) makeParents(place);
     if (file.type === "symlink") symlinkSync(file.target ?? "", place);
-    else if (file.type === "hardlink") linkSync(join(root, file.target ?? ""), place);
+    else if (file.type === "hardlink") linkSync(join(root, file.to ?? file.target ?? ""), place);
     else {
       if (file.type === "dir") mkdirSync(place, { recursive: true });
       else writeFileSync(place, file.b64 === undefined ? (file.text ?? "") : Buffer.from(file.b64, "base64"));
@@ -54,4 +61,12 @@ export function makeFiles(root: string, files: readonly FileSpec[], defaults: De
   for (const [place, mode] of [...modes].sort(([a], [b]) => b.length - a.length)) {
     chmodSync(place, Number.parseInt(mode, 8));
   }
+  for (const file of files) if (file.mtime_ns !== undefined) await setTime(placeOf(file), file.mtime_ns);
+}
+
+/** Sets a time to the nanosecond, which Node would cut to microseconds. */
+async function setTime(place: string, ns: string): Promise<void> {
+  const seconds = BigInt(ns) / 1_000_000_000n;
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, -".000Z".length);
+  await runTool("touch", ["-h", "-d", `${whole}.${ns.slice(-9)}Z`, "--", place]);
 }
