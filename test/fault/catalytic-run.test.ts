@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -64,6 +65,27 @@ describe("memory of deterministic runs", () => {
   });
 });
 
+describe("what is written down about the guard", () => {
+  it.each(["auto", "audit"])(
+    "--guard %s: how many paths the tripwire looked at, in ledger and proof",
+    async (guard) => {
+      const run = await room.run(toJobSpec(["true"], { guard }));
+      const record = join(root, ".verbatim/runs/run-1");
+      const lines = readFileSync(join(record, "LEDGER.jsonl"), "utf8").trimEnd().split("\n");
+      const entries = lines.map(
+        (line) => JSON.parse(line) as { kind: string; body: { tripwire?: { entries: number } } },
+      );
+      expect(entries.slice(0, 3).map(({ kind }) => kind)).toEqual(["DECLARED", "GUARD_SELECTED", "SNAPSHOT"]);
+      const proof = JSON.parse(readFileSync(join(record, "PROOF.json"), "utf8")) as {
+        guard: { tripwire: { entries: number } };
+      };
+      expect(run.compared).toBeGreaterThan(5);
+      expect(entries[1]?.body.tripwire?.entries).toBe(run.compared);
+      expect(proof.guard.tripwire.entries).toBe(run.compared);
+    },
+  );
+});
+
 describe("a domain that somebody else changes during the run", () => {
   it("halts the run, keeps the change, and holds the domain until a person decides", async () => {
     const edit = () => writeFileSync(join(root, D, "a.txt"), "a person wrote this\n");
@@ -72,6 +94,9 @@ describe("a domain that somebody else changes during the run", () => {
     await busy.close();
     expect(run).toMatchObject({ accepted: false, status: "halted", condition: "RESTORATION_FAILED_HASH_MISMATCH" });
     expect(readFileSync(join(root, D, "a.txt"), "utf8")).toBe("a person wrote this\n");
+    // The hashes are those a person gets from sha256sum.
+    const sums = ["alpha\n", "a person wrote this\n"].map((text) => createHash("sha256").update(text).digest("hex"));
+    expect(run.message).toContain(`${D}/a.txt: expected a file sha256 ${sums[0]}, actual a file sha256 ${sums[1]}`);
     await expect(room.run(toJobSpec(["true"], { run_id: "run-2" }))).rejects.toMatchObject({
       code: "DOMAIN_HALTED",
       exit: 4,

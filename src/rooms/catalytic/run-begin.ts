@@ -4,7 +4,7 @@ import { GUARD_FACTS } from "./guard-choice.ts";
 import { asideOf, Layers } from "./layers.ts";
 import { ownerOf } from "./locks.ts";
 import { anchorOf, anchorsOf, journalOf, parentOf, placeOf, reserveOf } from "./places.ts";
-import { type RunContext, toGuardRecord } from "./run-context.ts";
+import type { RunContext } from "./run-context.ts";
 import { writeIndex } from "./watch.ts";
 
 /** Enough for journal, status and a proof; filled, because a file system may not store nothing at all. */
@@ -56,7 +56,6 @@ export function beginRun(context: RunContext, onBegun: (begun: boolean) => void)
   const policyHash = record.write("POLICY.json", formatCanonical(policy));
   record.setStatus({ status: "declared" });
   record.log("DECLARED", { jobspec_sha256: jobspecHash, policy_sha256: policyHash });
-  record.log("GUARD_SELECTED", toGuardRecord(context, { watch: undefined, noise: [], launcher: null }));
   return layers;
 }
 

@@ -168,12 +168,13 @@ export class RunExecution {
           : await view.snapshot();
       const inputs = await hashInputs(ports, places, declared);
       const hash = record.write("PRE_TREE.json", textsOfRun(trees)?.files?.trees ?? formatTrees(trees), "folder");
-      record.log("SNAPSHOT", { pre_tree_sha256: hash });
       journal.record("SNAPSHOT_DONE");
       if (view === null) await this.#layers.prepare((path) => isRecord(this.#context, path));
       else await view.prepare();
       ports.disk.makeFolders(`${places.work}/tmp`);
       if (view === null) await this.#watch.begin();
+      this.#logGuard();
+      record.log("SNAPSHOT", { pre_tree_sha256: hash });
       record.setStatus({ status: "snapshotted" });
       return { trees, inputs };
     } catch (thrown) {
@@ -183,11 +184,18 @@ export class RunExecution {
     }
   }
 
+  /** Which guard, and how much its tripwire has looked at, which is known only after it did. */
+  #logGuard(): void {
+    const news = { watch: this.#watch, noise: [], launcher: null };
+    this.#context.record.log("GUARD_SELECTED", toGuardRecord(this.#context, news));
+  }
+
   /** Found before the command starts: the run ends without a proof, and nothing was run. */
   async #refuse(refusal: VerbatimError): Promise<void> {
     const { ports, record } = this.#context;
     const path = String(refusal.details?.["path"] ?? "");
     await this.#layers.restore();
+    this.#logGuard();
     record.log("REFUSED", { code: refusal.code, path });
     const message = `${refusal.code}: ${refusal.message}`;
     record.setStatus({ status: "failed", phase: 1, message, next_step: refusal.fix });

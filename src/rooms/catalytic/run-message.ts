@@ -1,5 +1,6 @@
 import type { VerbatimError } from "../../core/errors/index.ts";
 import type { Mismatch } from "./diff.ts";
+import type { Entry, Trees } from "./tree.ts";
 import type { CommandResult, Verdict, Violation } from "./verdict.ts";
 
 const SHOWN = 10;
@@ -10,6 +11,9 @@ export interface EndingFacts {
   readonly command: CommandResult;
   readonly violations: readonly Violation[];
   readonly mismatches: readonly Mismatch[];
+  /** The domains as they were and as they are. */
+  readonly pre: Trees;
+  readonly post: Trees;
   readonly domains: number;
   readonly quarantined: readonly string[];
   readonly record: string;
@@ -27,11 +31,7 @@ export function explainEnding(facts: EndingFacts): EndingText {
   const { run_id: run, verdict, command } = facts;
   if (verdict.verified) return { status: "succeeded", message: "", next_step: `verbatim catalytic verify ${run}` };
   if (!verdict.domains_identical) {
-    const shown = facts.mismatches
-      .slice(0, SHOWN)
-      .map(
-        (one) => `${one.domain}/${one.path}: expected ${one.expected ?? "nothing"}, actual ${one.actual ?? "nothing"}`,
-      );
+    const shown = facts.mismatches.slice(0, SHOWN).map((one) => describeMismatch(one, facts));
     return {
       status: "halted",
       message: `${verdict.condition}: ${facts.mismatches.length} ${facts.mismatches.length === 1 ? "path differs" : "paths differ"}. ${shown.join("; ")}`,
@@ -49,6 +49,26 @@ export function explainEnding(facts: EndingFacts): EndingText {
   }
   return { status: "failed", message: parts.join(" "), next_step: `verbatim catalytic show ${run}` };
 }
+
+/** What was there and what is, in terms a person can check: the hash of a file is what `sha256sum` gives. */
+function describeMismatch(
+  { domain, path, fields }: Mismatch,
+  { pre, post }: Pick<EndingFacts, "pre" | "post">,
+): string {
+  const [was, is] = [pre.get(domain)?.get(path), post.get(domain)?.get(path)];
+  const shown = path === "." ? domain : `${domain}/${path}`;
+  return `${shown}: expected ${describeEntry(was, fields)}, actual ${describeEntry(is, fields)}`;
+}
+
+function describeEntry(entry: Entry | undefined, fields: readonly string[] = ["type", "sha256", "target"]): string {
+  if (entry === undefined) return "nothing";
+  const facts = entry as unknown as Readonly<Record<string, unknown>>;
+  // The content of a file says its size as well, and its type.
+  const named = fields.filter((field) => facts[field] !== undefined && field !== "type" && field !== "size");
+  return [NAMES[entry.type], ...named.map((field) => `${field} ${String(facts[field])}`)].join(" ");
+}
+
+const NAMES: Readonly<Record<Entry["type"], string>> = { file: "a file", dir: "a folder", symlink: "a link" };
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;

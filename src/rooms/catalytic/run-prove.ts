@@ -82,6 +82,8 @@ export async function proveRun(context: RunContext, facts: ProveFacts): Promise<
     command,
     violations,
     mismatches: restored.mismatches,
+    pre: facts.pre.trees,
+    post: restored.post,
     domains: jobspec.catalytic_domains.length,
     quarantined,
     record: places.record_path ?? places.record,
