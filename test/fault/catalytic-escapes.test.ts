@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
-import { createGuards } from "../../src/adapters/guards/index.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
-import type { GuardName } from "../../src/rooms/catalytic/words.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
+import { isNamespace, tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";
 
 /**
  * Commands that try to reach out of their domain. Under the namespace guards nothing outside changes, whatever the
@@ -149,53 +148,25 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Every guard, ns-bind by each of its launchers. */
-const VARIANTS = [
-  { name: "ns-overlay", guard: "ns-overlay", bind: "perl" },
-  { name: "ns-bind by perl", guard: "ns-bind", bind: "perl" },
-  { name: "ns-bind by bubblewrap", guard: "ns-bind", bind: "bubblewrap" },
-  { name: "landlock", guard: "landlock", bind: "perl" },
-  { name: "audit", guard: "audit", bind: "perl" },
-] as const;
-type Variant = (typeof VARIANTS)[number];
-type Probes = Readonly<Partial<Record<GuardName, string>>>;
-
-const probes: Partial<Record<Variant["bind"], Probes>> = {};
-let home: { readonly base: string; readonly root: string };
+let guards: Variants;
 
 beforeAll(async () => {
-  home = makeCatalyticRepo();
-  for (const bind of ["perl", "bubblewrap"] as const)
-    probes[bind] = await createGuards(null, home.base, bind).probe(true);
-  console.log(`guards: ${VARIANTS.map((one) => `${one.name} ${answerOf(one)}`).join(", ")}`);
+  guards = await tryVariants();
 });
 
-afterAll(() => runDisk.discard(home.base));
-
-function answerOf({ guard, bind }: Variant): string {
-  return probes[bind]?.[guard] ?? "NOT_THIS_PLATFORM";
-}
-
-/** Guards were tried once for all, and the product's ledger has tests of its own. */
-function withProbes({ bind }: Variant, more: Partial<CatalyticPorts> = {}): (ports: CatalyticPorts) => CatalyticPorts {
-  const records = { appendRun: async () => undefined, append: async () => undefined };
-  const guards = { ...createGuards(null, home.base, bind), probe: async () => probes[bind] as never };
-  return (ports) => ({ ...ports, records, guards, ...more });
-}
-
-const isNamespace = ({ guard }: Variant) => guard === "ns-overlay" || guard === "ns-bind";
+afterAll(() => guards.close());
 
 describe.each(VARIANTS)("under $name a command that", (variant) => {
   const { guard } = variant;
 
   it.concurrent.for(ATTACKS)("$name", async (attack, context) => {
     const { script, setup, unguarded, timeout_ms = 20_000, condition } = attack;
-    if (answerOf(variant) !== "ok") context.skip(`${variant.name}: ${answerOf(variant)}`);
+    if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);
     if (guard === "audit" && unguarded === false) context.skip("without a guard it would really change this machine");
     const { base, root } = makeCatalyticRepo();
     try {
       setup?.(root);
-      const room = openCatalytic(base, root, withProbes(variant));
+      const room = openCatalytic(base, root, guards.ports(variant));
       const before = recordTree(base, isToolState);
       const run = await room.run(toJobSpec(["sh", "-c", script], { guard, timeout_ms }));
       await room.close();
@@ -219,9 +190,9 @@ describe.each(VARIANTS)("under $name a command that", (variant) => {
   });
 
   it.concurrent("sets an extended attribute outside", async (context) => {
-    if (answerOf(variant) !== "ok") context.skip(`${variant.name}: ${answerOf(variant)}`);
+    if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);
     const { base, root } = makeCatalyticRepo();
-    const room = openCatalytic(base, root, withProbes(variant));
+    const room = openCatalytic(base, root, guards.ports(variant));
     const number = process.arch === "arm64" ? 5 : 188;
     const script = `my ($f, $n, $v) = ("src/app.txt", "user.x", "1"); print syscall(${number}, $f, $n, $v, 1, 0) == 0 ? "done" : "blocked"`;
     const run = await room.run(toJobSpec(["perl", "-e", script], { guard }));
@@ -241,7 +212,7 @@ describe.each(VARIANTS)("under $name a command that", (variant) => {
     ["twice", 2, "SIGINT"],
     ["by SIGTERM", 1, "SIGTERM"],
   ] as const)("is interrupted %s ends, is restored and proved", async ([, times, signal], context) => {
-    if (answerOf(variant) !== "ok") context.skip(`${variant.name}: ${answerOf(variant)}`);
+    if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);
     const { base, root } = makeCatalyticRepo();
     const before = recordTree(join(root, D));
     let send: ((name: "SIGINT" | "SIGTERM") => void) | undefined;
@@ -256,7 +227,7 @@ describe.each(VARIANTS)("under $name a command that", (variant) => {
         for (let i = 0; i < times; i++) send?.(signal);
       },
     };
-    const room = openCatalytic(base, root, withProbes(variant, more));
+    const room = openCatalytic(base, root, guards.ports(variant, more));
     const stubborn = times === 2 ? "trap '' INT TERM;" : "";
     const script = `${stubborn} echo x > ${D}/a.txt; echo started; sleep 30; sleep 30`;
     const run = await room.run(toJobSpec(["sh", "-c", script], { guard }));
@@ -269,9 +240,9 @@ describe.each(VARIANTS)("under $name a command that", (variant) => {
 
 describe.each(VARIANTS.filter(isNamespace))("a namespace without network, under $name", (variant) => {
   it("has no interface but its own loopback", async (context) => {
-    if (answerOf(variant) !== "ok") context.skip(`${variant.name}: ${answerOf(variant)}`);
+    if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);
     const { base, root } = makeCatalyticRepo();
-    const room = openCatalytic(base, root, withProbes(variant));
+    const room = openCatalytic(base, root, guards.ports(variant));
     const spec = { guard: variant.guard, network: "none" };
     const run = await room.run(toJobSpec(["sh", "-c", "cat /proc/net/dev | grep -c :"], spec));
     await room.close();

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
-import { childrenOf } from "../process/children.ts";
+import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
+import type { Leash } from "../process/supervisor.ts";
 import { ControlledLauncher, startFailed } from "./control.ts";
 import { findTool } from "./tools.ts";
 
@@ -52,10 +52,11 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
     env: { ...request.env, VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
   });
   const inside = readFirstPid(child.stdio[4] as NodeJS.ReadableStream);
-  // The first process is in the command's group and heeds none of its signals. What its children leave dies with it.
-  const leash = {
-    signal: (name: NodeJS.Signals) => void inside.then((pid) => signal([-pid], name)),
-    kill: () => void inside.then((pid) => signal(childrenOf(pid), "SIGKILL")),
+  // The first process is in the command's group and heeds none of its signals. It has no more rights than the command,
+  // which can get into it, so it is not asked to end: the kernel ends everything inside with it.
+  const leash: Leash = {
+    signal: (name) => void inside.then((pid) => sendSignal([-pid], name)),
+    kill: () => launcher.destroy(),
   };
   const launcher = new ControlledLauncher(child, request, leash);
   const supervisor = await launcher.started();
@@ -128,14 +129,4 @@ function readFirstPid(status: NodeJS.ReadableStream): Promise<number> {
       if (found !== null) resolve(Number(found[1]));
     });
   });
-}
-
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, name);
-    } catch (thrown) {
-      if (errnoCode(thrown) !== "ESRCH") throw thrown;
-    }
-  }
 }

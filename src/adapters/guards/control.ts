@@ -1,7 +1,9 @@
 import type { ChildProcess } from "node:child_process";
+import { constants } from "node:os";
 import type { Duplex } from "node:stream";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest } from "../../rooms/catalytic/ports.ts";
+import { endTree } from "../process/children.ts";
 import { type Leash, pipeOutput, Supervisor } from "../process/supervisor.ts";
 
 const SHOWN_LINES = 5;
@@ -20,6 +22,7 @@ export class ControlledLauncher {
   #lines = "";
   #errors: Buffer[] = [];
   #onReady: (() => void) | null = null;
+  #isDestroyed = false;
 
   /** Without a leash signals are words on the channel. */
   constructor(child: ChildProcess, request: Pick<LaunchRequest, "timeout_ms" | "onOutput">, leash?: Leash) {
@@ -28,7 +31,8 @@ export class ControlledLauncher {
     this.#onOutput = request.onOutput;
     this.#control = child.stdio[3] as Duplex;
     const send = (word: string) => void this.#control.write(`${word}\n`);
-    this.#leash = leash ?? { signal: (name: string) => send(name.slice(3)), kill: () => send("KILL") };
+    const words = { signal: (name: string) => send(name.slice(3)), kill: () => send("KILL") };
+    this.#leash = { ...(leash ?? words), destroy: () => this.destroy() };
     const ended = new Promise<void>((resolve) => {
       child.once("exit", () => resolve());
       child.once("error", () => resolve());
@@ -60,10 +64,19 @@ export class ControlledLauncher {
       throw startFailed(lines || "the launcher said nothing");
     }
     const supervisor = this.#supervisor;
-    const gone = () => supervisor.fail(new VerbatimError("INTERNAL", { message: "the launcher ended by itself" }));
+    const gone = () => {
+      if (this.#isDestroyed) supervisor.finish({ code: null, signal: constants.signals.SIGKILL, orphans_killed: 0 });
+      else supervisor.fail(new VerbatimError("INTERNAL", { message: "the launcher ended by itself" }));
+    };
     void this.exited.then(gone);
     supervisor.ended.catch(() => undefined);
     return supervisor;
+  }
+
+  /** Ends the launcher and everything below it from outside, which nothing inside can prevent. */
+  destroy(): void {
+    this.#isDestroyed = true;
+    if (this.child.pid !== undefined) endTree(this.child.pid);
   }
 
   async release(): Promise<void> {

@@ -2,19 +2,20 @@ import { spawn } from "node:child_process";
 import { mkdirSync, realpathSync } from "node:fs";
 import { constants } from "node:os";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
-import { BECOME_ON_TERMINAL } from "../process/pseudo-terminal.ts";
-import { pipeOutput, Supervisor } from "../process/supervisor.ts";
+import { type Leash, pipeOutput, Supervisor } from "../process/supervisor.ts";
 import { startFailed } from "./control.ts";
+import { launchSupervised } from "./supervised.ts";
 import { findTool } from "./tools.ts";
 
-/** Starts a command in a session of its own, without any confinement: the audit guard. */
+/**
+ * Starts a command without any confinement: the audit guard. Where perl can watch over it nothing it starts gets away;
+ * elsewhere it has a session of its own, and what wipes its environment and leaves the group is not found again.
+ */
 export function launchPlain(request: LaunchRequest): Promise<RunningCommand> {
-  const { tty, command } = request;
-  const perl = tty === undefined ? null : findTool("perl");
-  if (tty === undefined || perl === null) return launchSession(request, command, "spawn");
-  const become = [perl, "-e", BECOME_ON_TERMINAL, tty.path, tty.errors ? "1" : "", ...command];
-  return launchSession(request, become, "spawn");
+  const perl = process.platform === "linux" ? findTool("perl") : null;
+  return perl === null ? launchSession(request, request.command, "spawn") : launchSupervised(perl, request, []);
 }
 
 /**
@@ -48,7 +49,10 @@ async function launchSession(
     child.once("error", (thrown) => reject(startFailed(thrown.message)));
   });
   const group = -child.pid!;
-  const leash = { signal: (name: NodeJS.Signals) => signal(group, name), kill: () => signal(group, "SIGKILL") };
+  const leash: Leash = {
+    signal: (name) => sendSignal([group], name),
+    kill: () => sendSignal([group], "SIGKILL"),
+  };
   const supervisor = new Supervisor(leash, request.timeout_ms);
   child.once("exit", (code, name) => {
     const number = name === null ? 0 : constants.signals[name];
@@ -67,12 +71,4 @@ async function launchSession(
     merged: (layer) => layer.path,
     release: () => Promise.resolve(),
   };
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
-  }
 }

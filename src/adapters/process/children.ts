@@ -17,3 +17,43 @@ function parentOf(pid: string): number | null {
     throw thrown;
   }
 }
+
+/**
+ * Ends a process and everything below it, as /proc shows it. The top is stopped first and ended last, so that what loses
+ * its parent meanwhile stays below it; what is made meanwhile is found by looking again.
+ */
+export function endTree(top: number): void {
+  sendSignal([top], "SIGSTOP");
+  const ended = new Set<number>();
+  for (;;) {
+    const found = listBelow(top).filter((pid) => !ended.has(pid));
+    if (found.length === 0) break;
+    for (const pid of found) ended.add(pid);
+    sendSignal(found, "SIGKILL");
+  }
+  sendSignal([top], "SIGKILL");
+}
+
+function listBelow(top: number): number[] {
+  const parents = readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name))
+    .map((name) => [Number(name), parentOf(name)] as const);
+  const found = new Set([top]);
+  for (let before = 0; before < found.size; ) {
+    before = found.size;
+    for (const [pid, parent] of parents) if (parent !== null && found.has(parent)) found.add(pid);
+  }
+  found.delete(top);
+  return [...found];
+}
+
+/** Sends a signal to processes, or groups by a negative number; one that is gone, or somebody else's, is no error. */
+export function sendSignal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch (thrown) {
+      if (!["ESRCH", "EPERM"].includes(errnoCode(thrown) ?? "")) throw thrown;
+    }
+  }
+}

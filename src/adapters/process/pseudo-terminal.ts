@@ -21,16 +21,6 @@ ioctl($m, 0x40045431, my $lock = pack("i", 0)) or die $!;
 ioctl($m, 0x80045430, my $n = pack("i", 0)) or die $!;
 print unpack("i", $n);`;
 
-/**
- * Becomes the command with a terminal as its own: opened by the leader of a session, it controls that session.
- * Arguments: the terminal, whether standard error goes there too, the command.
- */
-export const BECOME_ON_TERMINAL = String.raw`my ($tty, $errors, @c) = @ARGV;
-open(STDIN, "+<", $tty) or die "terminal: $!\n";
-open(STDOUT, ">&", \*STDIN) or die "terminal: $!\n";
-if ($errors) { open(STDERR, ">&", \*STDIN) or exit 125 }
-exec { $c[0] } @c; exit 127;`;
-
 /** A terminal made for one command. The command has one side of it; the other is connected with the user's terminal. */
 export class PseudoTerminal {
   /** The command's side. */

@@ -4,10 +4,12 @@ import { toEnding } from "./ending.ts";
 
 const GRACE_MS = 2000;
 
-/** What the supervisor can do to a command: ask it to end, or end everything. */
+/** What the supervisor can do to a command: ask it to end, end everything, or end even what watches over it. */
 export interface Leash {
   signal(name: "SIGINT" | "SIGTERM"): void;
   kill(): void;
+  /** For a launcher that does not answer: the command may have stopped it or got into it. */
+  destroy?(): void;
 }
 
 interface RawEnding {
@@ -18,7 +20,7 @@ interface RawEnding {
 
 /**
  * Watches the time and the interruptions of one command. After the time SIGTERM, two seconds later SIGKILL; an
- * interruption is forwarded, a second one kills at once.
+ * interruption is forwarded, a second one kills at once. What is still there two seconds after that is ended from outside.
  */
 export class Supervisor {
   readonly ended: Promise<Ending>;
@@ -38,13 +40,13 @@ export class Supervisor {
     this.#after(timeoutMs, () => {
       this.#timedOut = true;
       this.#leash.signal("SIGTERM");
-      this.#after(GRACE_MS, () => this.#leash.kill());
+      this.#after(GRACE_MS, () => this.#kill());
     });
   }
 
   interrupt(name: "SIGINT" | "SIGTERM"): void {
     this.#interruptions++;
-    if (this.#interruptions > 1) this.#leash.kill();
+    if (this.#interruptions > 1) this.#kill();
     else this.#leash.signal(name);
   }
 
@@ -56,6 +58,11 @@ export class Supervisor {
   fail(reason: unknown): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#reject(reason);
+  }
+
+  #kill(): void {
+    this.#leash.kill();
+    this.#after(GRACE_MS, () => this.#leash.destroy?.());
   }
 
   #after(ms: number, act: () => void): void {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
+import { limitsOf } from "../../rooms/catalytic/guard-choice.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/view.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
 import { VERIFY_REPORT_FILE, type VerifyReport } from "../../rooms/workflow/artifacts/verify-report.ts";
@@ -32,6 +33,7 @@ export function readProof({ run, changes }: ViewOutcome, root: string): NonNulla
     tree_root_after: readRoot(proof, "post_state"),
     hashed: Array.isArray(trusted) && trusted.includes(".") ? "what could have changed" : "everything",
     violations: run.violations.map(({ code, path }) => `${code} ${path}`),
+    limits: [...limitsOf(run.guard)],
     concurrent_changes: [...changes.concurrent],
   };
 }

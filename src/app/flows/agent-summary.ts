@@ -61,6 +61,7 @@ export const agentSummary = z.strictObject({
       tree_root_after: z.string().nullable(),
       hashed: z.enum(["everything", "what could have changed"]),
       violations: z.array(z.string()),
+      limits: z.array(z.string()).default([]).describe("What the guard could neither prevent nor hide, in words."),
       concurrent_changes: z.array(z.string()).describe("Paths somebody else changed in the real tree meanwhile."),
     })
     .nullable(),

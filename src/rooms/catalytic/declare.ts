@@ -7,16 +7,17 @@ import {
   sortedUnique,
 } from "../../core/canonical/index.ts";
 import { type Code, VerbatimError } from "../../core/errors/index.ts";
+import { GUARD_FACTS } from "./guard-choice.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { findLexicalCode } from "./path-rules.ts";
 import { anchorOf, placeOf } from "./places.ts";
 import { effectivePolicy, type PointedError, type Policy } from "./policy.ts";
 import type { CatalyticPorts, PathLook, TreeLook } from "./ports.ts";
-import { checkPaths, isForbidden } from "./preflight.ts";
+import { checkPaths, findSharedAnchors, isForbidden } from "./preflight.ts";
 import { explainFields, explainPaths } from "./preflight-advice.ts";
 import type { Settings } from "./settings.ts";
 import { checkSkill, refuseSkill } from "./skill.ts";
-import { REJECTED_STREAM } from "./words.ts";
+import { GUARD_NAMES, type GuardName, REJECTED_STREAM } from "./words.ts";
 
 /** What a caller asks for. */
 export interface RunRequest {
@@ -100,6 +101,8 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
   const look = ports.disk.look(request.root);
   const errors: PointedError[] = [...checkPaths(policy, written, look).errors];
   errors.push(...checkAnchors(given, policy, errors));
+  const named = GUARD_NAMES.find((name) => name === given.guard);
+  if (named !== undefined && errors.length === 0) errors.push(...findShared(written, policy, named));
   const cwd = placeOf(request.root, given.cwd);
   const executable = ports.disk.findExecutable(given.command[0]!, cwd, env["PATH"] ?? "/usr/bin:/bin");
   if (executable === null) errors.push({ code: "COMMAND_NOT_FOUND", pointer: "/command/0" });
@@ -140,6 +143,22 @@ function checkAnchors(jobspec: JobSpec, policy: Policy, found: readonly PointedE
     const normal = normalizeJobSpec({ ...jobspec, outputs: { durable_paths: [path] } }).outputs.durable_paths[0]!;
     return isForbidden(anchorOf(normal), policy) ? [{ code: "FORBIDDEN_PATH_OVERLAP", pointer }] : [];
   });
+}
+
+/** What only the chosen guard decides: whether the outputs of a run can be written without the records of others. */
+export async function declareGuard(
+  ports: CatalyticPorts,
+  request: RunRequest,
+  { jobspec, policy }: Declared,
+  guard: GuardName,
+): Promise<void> {
+  const given = { ...jobspec, outputs: (request.jobspec as unknown as JobSpec).outputs };
+  const errors = findShared(given, policy, guard);
+  if (errors.length > 0) await reject(ports, given, policy, errors, ports.disk.look(request.root));
+}
+
+function findShared({ outputs }: JobSpec, policy: Policy, guard: GuardName): PointedError[] {
+  return findSharedAnchors(policy, outputs.durable_paths, GUARD_FACTS[guard].restore_method);
 }
 
 async function reject(

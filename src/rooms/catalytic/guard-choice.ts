@@ -127,5 +127,26 @@ function take(guard: GuardName): GuardChoice {
 /** The sentence that is always printed about the chosen guard. */
 export function describeGuard(guard: GuardName, network: NetworkMode): string {
   if (guard === "audit") return "guard audit: BLOCKS NOTHING, detects changes inside the repository afterwards";
-  return `guard ${guard}: blocks ${GUARD_FACTS[guard].blocks.join(", ")} outside the domains; network ${network}`;
+  const { blocks, gaps } = GUARD_FACTS[guard];
+  const open = gaps.length === 0 ? "" : `, cannot block ${gaps.join(", ")}`;
+  return `guard ${guard}: blocks ${blocks.join(", ")} outside the domains${open}; network ${network}`;
+}
+
+const UNHIDDEN = "nothing was hidden: the command could read the keys, the runs and the state of Verbatim";
+
+/** What a guard could neither prevent nor hide in a view, in words for the summary. */
+export function limitsOf(guard: GuardName): readonly string[] {
+  switch (GUARD_FACTS[guard].class) {
+    case "namespace":
+      return [];
+    case "landlock":
+      return [
+        "modes, owners, times and attributes cannot be protected: in the repository they were compared, elsewhere nobody looked",
+        UNHIDDEN,
+      ];
+    case "seatbelt":
+      return ["processes that left their group and wiped their environment are not ended", UNHIDDEN];
+    case "audit":
+      return ["nothing was prevented: the repository was compared before and after, elsewhere nobody looked", UNHIDDEN];
+  }
 }

@@ -35,10 +35,11 @@ export interface BeginRecord extends LockOwner {
   readonly anchors: readonly { readonly path: string; readonly copy: string }[];
 }
 
-/** What a run is about to do, durable before it is done. */
+/** What a run is about to do, durable before it is done. It remembers what it wrote, so that a stranger's hand shows. */
 export class Journal {
   readonly #disk: RunDisk;
   readonly #place: string;
+  readonly #lines: string[] = [];
 
   constructor(disk: RunDisk, place: string) {
     this.#disk = disk;
@@ -46,7 +47,20 @@ export class Journal {
   }
 
   record(op: string, facts: object = {}): void {
-    this.#disk.append(this.#place, [encodeUtf8(`${formatCanonical({ op, ...facts })}\n`)]);
+    const line = `${formatCanonical({ op, ...facts })}\n`;
+    this.#lines.push(line);
+    this.#disk.append(this.#place, [encodeUtf8(line)]);
+  }
+
+  /** Whether somebody else wrote into it. Then it is made what it was: recovery must not do what a stranger announced. */
+  async mend(): Promise<boolean> {
+    const expected = this.#lines.join("");
+    const isFile = this.#disk.stat(this.#place)?.kind === "file";
+    const bytes = isFile ? this.#disk.read(this.#place) : null;
+    if (bytes !== null && decodeUtf8(bytes) === expected) return false;
+    await this.#disk.discard(this.#place);
+    this.#disk.replaceFile(this.#place, encodeUtf8(expected), "folder");
+    return true;
   }
 }
 

@@ -28,6 +28,8 @@ export class Layers {
   readonly #folders: readonly string[];
   readonly #made: MadeFolder[] = [];
   readonly #everMade = new Set<string>();
+  /** Modes of the anchors that the command writes in place. */
+  readonly #modes = new Map<string, number>();
 
   constructor(
     disk: RunDisk,
@@ -81,8 +83,14 @@ export class Layers {
     if (this.#method === "discard-upper") return;
     const paths = [...this.domains.map(({ path }) => path), ...this.anchors];
     for (const [i, path] of paths.entries()) await this.#copy(path, this.copyOf(i), skip);
-    if (this.#method === "swap-back")
-      for (const [i, domain] of this.domains.entries()) await this.#swap(domain, this.copyOf(i));
+    if (this.#method !== "swap-back") return;
+    for (const path of this.anchors) this.#modes.set(path, this.#disk.stat(placeOf(this.#places.root, path))!.mode);
+    for (const [i, domain] of this.domains.entries()) await this.#swap(domain, this.copyOf(i));
+  }
+
+  /** After the command: where it left no folder in the place of an anchor there is one again, so that no link is followed. */
+  async holdAnchors(): Promise<void> {
+    for (const [path, mode] of this.#modes) await holdAnchor(this.#disk, this.#places, path, mode);
   }
 
   /** Makes a folder and those above it that are missing. Its inode is journalled before it appears. */
@@ -141,6 +149,11 @@ export class Layers {
   async restore(): Promise<void> {
     if (this.#method === "swap-back") {
       for (const domain of this.domains) await swapBack(this.#disk, this.#places, domain);
+      for (const [path, mode] of this.#modes) {
+        const place = placeOf(this.#places.root, path);
+        const facts = this.#disk.stat(place);
+        if (facts?.kind === "dir" && facts.mode !== mode) this.#disk.setMode(place, mode);
+      }
     }
     this.removeMade();
   }
@@ -190,6 +203,21 @@ export async function swapBack(
   if (disk.stat(place) !== null) await moveBeside(disk, place, uniqueName(disk, `${places.work}/done`));
   disk.rename(domain.aside, place);
   disk.syncFolder(parentOf(place));
+}
+
+/** Puts a folder in the place of an anchor that is none any more; whatever was there goes to the work directory. */
+export async function holdAnchor(
+  disk: RunDisk,
+  places: Pick<Places, "root" | "work">,
+  path: string,
+  mode: number,
+): Promise<void> {
+  const place = placeOf(places.root, path);
+  const facts = disk.stat(place);
+  if (facts?.kind === "dir") return;
+  if (facts !== null) await moveBeside(disk, place, uniqueName(disk, `${places.work}/done`));
+  disk.createFolder(place, mode);
+  disk.setMode(place, mode);
 }
 
 function uniqueName(disk: RunDisk, base: string): string {

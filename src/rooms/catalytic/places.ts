@@ -34,6 +34,11 @@ export function reserveOf({ work }: Pick<Places, "work">): string {
   return `${work}/reserve`;
 }
 
+/** A place as a person reads it: relative to the root where it lies inside. */
+export function showPlace({ root }: Pick<Places, "root">, place: string): string {
+  return place.startsWith(`${root}/`) ? place.slice(root.length + 1) : place;
+}
+
 /** The folder around a path; the empty text is the root. */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf("/");

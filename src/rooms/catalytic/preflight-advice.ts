@@ -128,7 +128,7 @@ function explain(error: PointedError, path: string, declared: Declared, policy: 
     case "FORBIDDEN_PATH_OVERLAP":
       return `${shown} touches ${nameForbidden(path, policy)}; choose another path`;
     case "RESERVED_PATH_OVERLAP":
-      return `${shown} would lie in a run directory of ${policy.runs_root}; choose a folder beside the runs`;
+      return `${shown} would lie in a run directory of ${policy.runs_root}, or among them under a guard that cannot keep the command from the others; choose a folder beside the runs, or a namespace guard`;
     case "CATALYTIC_OUTSIDE_ROOT":
       return `${shown} is not in a catalytic root (${list(policy.catalytic_roots)}); ${widen(policy)}`;
     case "OUTPUT_OUTSIDE_DURABLE_ROOT":

@@ -11,8 +11,10 @@ import {
   normalizeOrRoot,
   normalizePath,
 } from "./path-rules.ts";
+import { anchorOf } from "./places.ts";
 import type { PointedError, Policy } from "./policy.ts";
 import type { PathLook } from "./ports.ts";
+import type { RestoreMethod } from "./words.ts";
 
 /** The parts of a JobSpec that preflight looks at, as they were given. */
 export interface DeclaredPaths {
@@ -157,6 +159,18 @@ function isReserved(path: string, role: Role, { policy, reserved }: Context): bo
   const below = belowFolded(path, policy.runs_root);
   if (below === null) return false;
   return reserved.has(below.split("/", 1)[0]!) || isArtifactPlace(path, policy.runs_root);
+}
+
+/**
+ * Outputs whose folder holds the runs. A guard that lets the command write that folder in place cannot keep it from the
+ * records of other runs; one that gives it a layer instead can.
+ */
+export function findSharedAnchors(policy: Policy, outputs: readonly string[], method: RestoreMethod): PointedError[] {
+  if (method !== "swap-back") return [];
+  return outputs.flatMap((given, i) => {
+    const isShared = isInside(policy.runs_root, anchorOf(normalizeOutput(given)));
+    return isShared ? [{ code: "RESERVED_PATH_OVERLAP", pointer: `/outputs/durable_paths/${i}` }] : [];
+  });
 }
 
 /** Walks the part that exists, component by component; links are never followed into a declared path. */

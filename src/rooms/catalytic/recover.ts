@@ -1,5 +1,5 @@
 import { decodeUtf8, type JsonValue } from "../../core/canonical/index.ts";
-import { findOriginal, removeMade, swapBack } from "./layers.ts";
+import { findOriginal, holdAnchor, removeMade, swapBack } from "./layers.ts";
 import { haltLocks, releaseLocks } from "./locks.ts";
 import { type Places, placeOf, reserveOf } from "./places.ts";
 import type { CatalyticPorts } from "./ports.ts";
@@ -161,7 +161,9 @@ async function putAnchorsBack(ports: CatalyticPorts, { places, begin, journal }:
   const { disk } = ports;
   const records = [places.record_path ?? "\0"];
   for (const { path, copy } of begin.anchors) {
-    if (disk.stat(copy) === null || disk.stat(placeOf(places.root, path)) === null) continue;
+    const was = disk.stat(copy);
+    if (was === null) continue;
+    await holdAnchor(disk, places, path, was.mode);
     const state = { path, before: copy, after: placeOf(places.root, path) };
     const skip = (one: string) =>
       [...begin.domains.map((domain) => domain.path), ...records].some(

@@ -8,7 +8,7 @@ import { Journal } from "./journal.ts";
 import type { Layers } from "./layers.ts";
 import { haltLocks, releaseLocks } from "./locks.ts";
 import { findMemo, type MemoFound, rememberRun } from "./memo-store.ts";
-import { journalOf } from "./places.ts";
+import { journalOf, showPlace } from "./places.ts";
 import type { RunningCommand } from "./ports.ts";
 import { readRefusals } from "./refusals.ts";
 import type { RunResult } from "./run.ts";
@@ -84,6 +84,7 @@ export class RunExecution {
     const executed = memo.hit === null ? await this.#execute(pre.trees) : recall(memo);
     const { command } = executed;
     const outside = executed.violations;
+    await this.#layers.holdAnchors();
     const sealed = await sealRun(this.#context, {
       layers: this.#layers,
       running: this.#running,
@@ -206,7 +207,7 @@ export class RunExecution {
 
   /** Phase 2: the command, then an empty process tree, then a look at everything outside. */
   async #execute(pre: Trees): Promise<Executed> {
-    const { ports, places, declared, record, journal, view } = this.#context;
+    const { ports, declared, record, journal, view } = this.#context;
     const { crypto, guards } = ports;
     journal.record("EXEC_STARTED");
     const commandHash = crypto.sha256(formatCanonical(declared.jobspec.command));
@@ -231,13 +232,12 @@ export class RunExecution {
         failure = thrown;
       }
     }
+    // The tool's own words come after the look at what the command wrote among them.
+    const inRecord = await this.#inspect();
     journal.record("EXEC_ENDED");
     record.log("EXEC_ENDED", command);
     // A view is looked at once, at the very end; what is put back in place is also looked at before that.
     const outside = view === null ? this.#noteOutside(await this.#watch!.end()) : [];
-    const touched = await record.inspect();
-    const shown = places.record_path ?? places.record;
-    const inRecord = touched.map((name) => ({ code: "RUN_DIR_TOUCHED", path: `${shown}/${name}` }));
     return { command, violations: [...outside, ...inRecord], failure };
   }
 
@@ -254,6 +254,15 @@ export class RunExecution {
   #noteOutside({ violations, noise }: WatchResult): readonly Violation[] {
     this.#noise = sortedUnique([...this.#noise, ...noise]);
     return violations;
+  }
+
+  /** What the command did to the run's own record and journal; nothing of it is trusted. */
+  async #inspect(): Promise<Violation[]> {
+    const { places, record, journal } = this.#context;
+    const shown = places.record_path ?? places.record;
+    const touched = (await record.inspect()).map((name) => `${shown}/${name}`);
+    if (await journal.mend()) touched.push(showPlace(places, journalOf(places)));
+    return touched.map((path) => ({ code: "RUN_DIR_TOUCHED", path }));
   }
 
   /** Forgets the work directory and gives the locks back; a halted run keeps its locks for a person to decide. */

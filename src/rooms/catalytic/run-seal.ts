@@ -3,7 +3,7 @@ import { isLookedAfter, type Layers } from "./layers.ts";
 import type { MemoFound } from "./memo-store.ts";
 import { type OutputItem, sealOutputs } from "./outputs.ts";
 import { isInside } from "./path-rules.ts";
-import { placeOf } from "./places.ts";
+import { placeOf, showPlace } from "./places.ts";
 import type { Layer, RunningCommand } from "./ports.ts";
 import type { RunContext } from "./run-context.ts";
 import { type AnchorDiff, type AnchorState, type StagedOutputs, stageOutputs } from "./staging.ts";
@@ -59,7 +59,7 @@ async function stage(context: RunContext, { layers, running, memo }: SealFacts):
     stage: at,
     made: layers.made,
     max_bytes: declared.settings.limits.quarantine_bytes,
-    skip: (path) => isOthers(context, path),
+    skip: (path) => isOthers(context, layers, path),
   });
 }
 
@@ -79,11 +79,12 @@ export function toAnchors(
   });
 }
 
-/** Other runs' records and this one's, and the domains: somebody else looks after them. */
-function isOthers(context: RunContext, path: string): boolean {
+/** Other runs' records and this one's, the domains and their originals: somebody else looks after them. */
+function isOthers(context: RunContext, { domains }: Layers, path: string): boolean {
   const { record_path } = context.places;
-  const records = record_path === null ? [] : [record_path];
-  return isLookedAfter(path, context.declared.jobspec.catalytic_domains, records) || isRecord(context, path);
+  const own = domains.map(({ aside }) => showPlace(context.places, aside));
+  if (record_path !== null) own.push(record_path);
+  return isLookedAfter(path, context.declared.jobspec.catalytic_domains, own) || isRecord(context, path);
 }
 
 /** Whether a path belongs to the record of a run. */

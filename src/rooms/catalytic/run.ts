@@ -1,5 +1,5 @@
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { type Declared, declareRun, type RunRequest } from "./declare.ts";
+import { type Declared, declareGuard, declareRun, type RunRequest } from "./declare.ts";
 import { chooseGuard, describeGuard, GUARD_FIXES, guardOrder } from "./guard-choice.ts";
 import type { InsideChanges } from "./inside-changes.ts";
 import { Journal } from "./journal.ts";
@@ -60,6 +60,7 @@ export async function startCatalytic(
   const declared = await declareRun(ports, request);
   for (const line of await recoverDead(ports, request.state)) ports.notify(line);
   const guard = await avoidForeignOwners(ports, declared, request.root, await selectGuard(ports, declared));
+  await declareGuard(ports, request, declared, guard);
   ports.notify(describeGuard(guard, declared.jobspec.network));
   const { jobspec } = declared;
   const places = toPlaces(declared, request);

@@ -43,7 +43,7 @@ export function checkContents(
   const ledger = checkRunLedger(crypto, proof.run_id, artifacts.text("LEDGER.jsonl") ?? "", closingBody(artifacts));
   if (!ledger.ok) errors.file("LEDGER_CHAIN_BROKEN", "LEDGER.jsonl", `the first bad line is ${ledger.first_bad}`);
   const policy = checkPolicy(proof, artifacts, policySha256, errors);
-  const jobspec = checkJobSpec(artifacts, policy, errors);
+  const jobspec = checkJobSpec(proof, artifacts, policy, errors);
   if (pre === null) errors.file("ARTIFACT_MALFORMED", "PRE_TREE.json", "it holds something that is not an entry");
   if (post === null) errors.file("ARTIFACT_MALFORMED", "POST_TREE.json", "it holds something that is not an entry");
   if (jobspec === null || pre === null || post === null) return;

@@ -3,7 +3,7 @@ import type { ArtifactFiles } from "./artifact-files.ts";
 import { POLICY } from "./contracts.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { ALWAYS_FORBIDDEN, CMP01, type Policy } from "./policy.ts";
-import { checkPaths } from "./preflight.ts";
+import { checkPaths, findSharedAnchors } from "./preflight.ts";
 import type { Proof } from "./proof.ts";
 import type { Findings } from "./verify.ts";
 
@@ -36,7 +36,12 @@ export function checkPolicy(
 }
 
 /** JOBSPEC.json: normalised, and every declared path passes the rules that need no disk. */
-export function checkJobSpec(artifacts: ArtifactFiles, policy: Policy | null, errors: Findings): JobSpec | null {
+export function checkJobSpec(
+  proof: Proof,
+  artifacts: ArtifactFiles,
+  policy: Policy | null,
+  errors: Findings,
+): JobSpec | null {
   const value = artifacts.value("JOBSPEC.json")!;
   const { jobspec } = parseJobSpec(value);
   if (jobspec === null || !same(normalizeJobSpec(jobspec), value)) {
@@ -44,10 +49,9 @@ export function checkJobSpec(artifacts: ArtifactFiles, policy: Policy | null, er
     return null;
   }
   if (policy !== null) {
-    const { ok, errors: found } = checkPaths(policy, jobspec, null);
-    const first = found[0];
-    if (!ok && first !== undefined)
-      errors.file("PREFLIGHT_VIOLATION", "JOBSPEC.json", `${first.pointer}: ${first.code}`);
+    const shared = findSharedAnchors(policy, jobspec.outputs.durable_paths, proof.guard.restore_method);
+    const first = [...checkPaths(policy, jobspec, null).errors, ...shared][0];
+    if (first !== undefined) errors.file("PREFLIGHT_VIOLATION", "JOBSPEC.json", `${first.pointer}: ${first.code}`);
   }
   return jobspec;
 }

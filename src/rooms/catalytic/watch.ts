@@ -2,7 +2,7 @@ import { isJsonObject, parseJson, sortedUnique, toCanonicalFile } from "../../co
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { JobSpec } from "./jobspec.ts";
 import { isInside } from "./path-rules.ts";
-import { claimedPaths, indexOf, isOwnState, type Places, parentOf } from "./places.ts";
+import { claimedPaths, indexOf, isOwnState, type Places, parentOf, placeOf } from "./places.ts";
 import type { Policy } from "./policy.ts";
 import type { CatalyticPorts, FingerprintScan, ScanOptions, TreeLook } from "./ports.ts";
 import type { TripwireSettings } from "./settings.ts";
@@ -42,7 +42,9 @@ export class Watch {
   #before: FingerprintScan | null = null;
   #options: ScanOptions | null = null;
   #look: TreeLook | null = null;
-  #known: ReadonlyMap<string, boolean> = new Map();
+  #known: ReadonlyMap<string, IndexEntry> = new Map();
+  /** Which thing lies at each path that something else looks after. */
+  #roots: ReadonlyMap<string, string> = new Map();
   scope: "full" | "forbidden" = "full";
 
   constructor(ports: Pick<CatalyticPorts, "disk">, setting: WatchSetting) {
@@ -68,7 +70,8 @@ export class Watch {
     const from = look === null ? [""] : hiddenPaths(policy);
     const full = { from, skip: (path: string) => this.#isSkipped(path), max_entries: settings.max_entries };
     this.#look = look;
-    this.#known = this.#readIndex();
+    this.#known = new Map(this.#listIndex().map((entry) => [entry.run_id, entry]));
+    this.#roots = this.#identify();
     try {
       this.#options = full;
       this.#before = await this.#ports.disk.scan(places.root, full);
@@ -98,13 +101,16 @@ export class Watch {
     }
     for (const path of made) for (const side of [was, is]) side.delete(path);
     const others = this.#readOthers();
+    const roots = this.#identify();
+    const replaced = [...this.#roots].filter(([path, one]) => roots.get(path) !== one).map(([path]) => path);
     const facts = {
       policy,
       settings,
       guard_class,
       before: was,
       after: is,
-      tool_touched: [...others, ...aside, ...made].map(parentOrRoot),
+      // A domain that is another folder now, or none, left its traces in the folder around it.
+      tool_touched: [...others, ...aside, ...made, ...replaced].map(parentOrRoot),
       others,
     };
     return compareTripwire(facts);
@@ -128,18 +134,26 @@ export class Watch {
     };
   }
 
-  #readIndex(): Map<string, boolean> {
-    return new Map(this.#listIndex().map(({ run_id, ended }) => [run_id, ended]));
+  #identify(): Map<string, string> {
+    const { places, skip } = this.#setting;
+    return new Map(
+      skip.map((path) => {
+        const facts = this.#ports.disk.stat(placeOf(places.root, path));
+        return [path, facts === null ? "" : `${facts.kind} ${facts.dev} ${facts.ino}`];
+      }),
+    );
   }
 
+  /** Where nothing keeps the command from writing the index, only what it said before the command is believed. */
   #readOthers(): string[] {
-    const { jobspec } = this.#setting;
-    return this.#listIndex()
-      .filter(({ run_id }) => run_id !== jobspec.run_id && this.#known.get(run_id) !== true)
+    const { jobspec, guard_class } = this.#setting;
+    const entries = guard_class === "audit" ? [...this.#known.values()] : this.#listIndex();
+    return entries
+      .filter(({ run_id }) => run_id !== jobspec.run_id && this.#known.get(run_id)?.ended !== true)
       .flatMap(({ paths }) => paths);
   }
 
-  #listIndex(): { readonly run_id: string; readonly ended: boolean; readonly paths: readonly string[] }[] {
+  #listIndex(): IndexEntry[] {
     const folder = indexOf(this.#setting.places.state);
     return (this.#ports.disk.list(folder) ?? []).flatMap((name) => {
       const bytes = this.#ports.disk.read(`${folder}/${name}`);
@@ -149,7 +163,13 @@ export class Watch {
   }
 }
 
-function readIndexEntry(bytes: Uint8Array) {
+interface IndexEntry {
+  readonly run_id: string;
+  readonly ended: boolean;
+  readonly paths: readonly string[];
+}
+
+function readIndexEntry(bytes: Uint8Array): IndexEntry | null {
   try {
     const value = parseJson(bytes);
     if (!isJsonObject(value) || !Array.isArray(value["paths"])) return null;

@@ -28,6 +28,7 @@ export interface AgentView {
     readonly tree_root_after: string | null;
     readonly hashed: string;
     readonly violations: readonly string[];
+    readonly limits: readonly string[];
     readonly concurrent_changes: readonly string[];
   } | null;
   readonly changes: {
@@ -180,6 +181,7 @@ function renderProof({ proof }: AgentView, io: Io): void {
   const view = proof.guard === "ns-overlay" ? "an overlay of the tree" : "a copy of the tree, no overlay here";
   io.line(`            guard ${proof.guard}, ${view}`);
   io.line(`            hashed ${proof.hashed}`);
+  for (const limit of proof.limits) io.line(`            ${io.paint.warn("!")} ${limit}`);
   for (const violation of proof.violations.slice(0, MOST_LINES))
     io.line(`            ${io.paint.bad(plain(violation))}`);
   if (proof.concurrent_changes.length > 0) {

@@ -8,7 +8,8 @@ export const CATALYTIC_FINDINGS = {
   PATH_CONTAINS_TRAVERSAL: "A path holds a `..` component.",
   PATH_TOO_LONG: "A path or one of its components is too long.",
   FORBIDDEN_PATH_OVERLAP: "A path touches what is never written.",
-  RESERVED_PATH_OVERLAP: "A path would lie in a run directory.",
+  RESERVED_PATH_OVERLAP:
+    "A path would lie in a run directory, or an output among the runs under a guard that cannot hold them.",
   CATALYTIC_OUTSIDE_ROOT: "A domain lies outside the catalytic roots.",
   OUTPUT_OUTSIDE_DURABLE_ROOT: "An output lies outside the durable roots.",
   OUTPUT_OUTSIDE_DECLARED_ROOT: "An output lies outside the declared output roots.",

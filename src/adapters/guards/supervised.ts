@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import { ControlledLauncher, formatPairs, formatTerminal } from "./control.ts";
+import { SUPERVISOR_SCRIPT } from "./supervisor-script.ts";
+
+/** Starts a command below a perl process that none of its descendants can leave; `more` says how it is confined. */
+export async function launchSupervised(
+  perl: string,
+  request: LaunchRequest,
+  more: readonly (readonly [string, string])[],
+): Promise<RunningCommand> {
+  const { run_id, work, cwd, env, command, stdin } = request;
+  for (const name of ["t", "c"]) mkdirSync(`${work}/tmp/${name}`, { recursive: true, mode: 0o700 });
+  const settings = formatPairs([
+    ["arch", process.arch],
+    ["cwd", cwd],
+    ...formatTerminal(request),
+    ...more,
+    ...Object.entries(env).map(([name, value]) => ["env", `${name}=${value}`] as const),
+    ...command.map((word) => ["arg", word] as const),
+  ]);
+  writeFileSync(`${work}/launch`, settings, { mode: 0o600 });
+  const child = spawn(perl, ["-e", SUPERVISOR_SCRIPT, `${work}/launch`], {
+    stdio: [stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe"],
+    cwd: "/",
+    detached: true,
+    env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: run_id, VERBATIM_RUN_WORK: work },
+  });
+  const launcher = new ControlledLauncher(child, request);
+  const supervisor = await launcher.started();
+  return {
+    launcher: "perl",
+    ended: supervisor.ended,
+    interrupt: (signal) => supervisor.interrupt(signal),
+    merged: (layer) => layer.path,
+    release: () => launcher.release(),
+  };
+}
