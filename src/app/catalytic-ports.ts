@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runDisk } from "../adapters/disk/run-disk.ts";
+import { isStatTrusted } from "../adapters/disk/stat-trust.ts";
 import { createTreeMemory } from "../adapters/disk/tree-memory.ts";
 import { readGitContext } from "../adapters/git/git-context.ts";
 import { treeIgnores } from "../adapters/git/tree-ignores.ts";
@@ -48,6 +49,7 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
       context: readGitContext,
       now: () => clock.now(),
       crypto,
+      isTrusted: isStatTrusted,
     }),
     progress,
     validator: readValidator(crypto),

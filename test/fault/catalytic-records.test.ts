@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
 import { isNamespace, tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";
+import { MAPPED_WRITE } from "../support/mapped-write.ts";
 
 /** Commands that go for what the tool itself keeps: records of other runs, the journal, the place of a domain. */
 
@@ -124,6 +125,19 @@ describe.each(VARIANTS)("under $name", (variant) => {
       expect(recordTree(join(root, D))).toEqual(before);
     },
   );
+
+  it("a byte written through a mapping is noticed, also where no time tells of it", async (context) => {
+    if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);
+    const room = openCatalytic(base, root, guards.ports(variant));
+    const run = await room.run(toJobSpec([...MAPPED_WRITE, "src/app.txt"], { guard }));
+    await room.close();
+    if (guard !== "audit") expect(run).toMatchObject({ accepted: true, violations: [] });
+    else {
+      expect(readFileSync(join(root, "src/app.txt"), "utf8")).toBe("Xpp\n");
+      const violations = [{ code: "OUTSIDE_CHANGED", path: "src/app.txt" }];
+      expect(run).toMatchObject({ accepted: false, condition: "GUARD_VIOLATION", violations });
+    }
+  });
 
   it("a file that came and went beside the domain is still noticed", async (context) => {
     if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);

@@ -31,6 +31,7 @@ import { fileSystemOf, listMounts } from "./mounts.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { beginSnapshot } from "./shared-snapshot.ts";
+import { isStatTrusted } from "./stat-trust.ts";
 import { snapshotPlace } from "./tree-snapshot.ts";
 
 const CHUNK = 1024 * 1024;
@@ -110,6 +111,7 @@ const plainDisk: RunDisk = {
   syncFolder,
   isMountPoint: (place) => listMounts().includes(place),
   fileSystem: fileSystemOf,
+  isStatTrusted,
   freeBytes(place) {
     const { bavail, bsize } = statfsSync(place);
     return bavail * bsize;

@@ -62,6 +62,7 @@ async function look(root: string, { context = "same", age = 3_600_000 }: Setting
     context: async () => context,
     now: () => Date.now() + age,
     crypto: nodeCrypto,
+    isTrusted: () => true,
     worthHelp,
   });
   return (await memory.look(root, OPTIONS))!;
@@ -206,6 +207,7 @@ describe.each([
       context: async () => "",
       now: () => Date.now(),
       crypto: nodeCrypto,
+      isTrusted: () => true,
     });
     expect(await memory.look(root, { hidden: [], max_entries: 3 })).toBeNull();
     writeFileSync(Buffer.concat([Buffer.from(`${root}/b/`), Buffer.from([0xff])]), "");

@@ -16,6 +16,8 @@ export interface TreeMemorySetting {
   readonly context: (root: string) => Promise<string>;
   readonly now: () => number;
   readonly crypto: SyncCrypto;
+  /** Whether the stat of every file of a tree shows each change of its content. */
+  readonly isTrusted: (root: string) => boolean;
   /** Trees with fewer entries are compared without help. */
   readonly worthHelp?: number;
 }
@@ -24,6 +26,8 @@ export interface TreeMemorySetting {
 export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
   return {
     async look(root, options) {
+      // What a stat does not show, a memory of stats cannot know: everything is read.
+      if (!setting.isTrusted(root)) return null;
       const checker = new TreeChecker(setting.worthHelp);
       const place = setting.place(root);
       let opened: TreeFile | null = null;

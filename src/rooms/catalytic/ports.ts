@@ -110,6 +110,8 @@ export interface RunDisk {
   isMountPoint(place: string): boolean;
   /** The kind of file system a place lies on, such as `ext4`; null where the system does not say. */
   fileSystem(place: string): string | null;
+  /** Whether the stat of every file below a root shows each change of its content; shown by trying, false otherwise. */
+  isStatTrusted(root: string): boolean;
   freeBytes(place: string): number;
   /** SHA-256 of a file that may be large, or null when it cannot be read. */
   hashFile(place: string): string | null;

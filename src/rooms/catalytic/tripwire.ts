@@ -18,6 +18,8 @@ export interface Fingerprint {
   readonly ctime_ns: string;
   readonly nlink: number;
   readonly target: string | null;
+  /** Of a file whose stat would not show every change. */
+  readonly sha256?: string;
 }
 
 export type Fingerprints = ReadonlyMap<string, Fingerprint>;
@@ -39,7 +41,19 @@ export interface TripwireResult {
   readonly noise: readonly string[];
 }
 
-const FIELDS = ["ctime_ns", "gid", "ino", "mode", "mtime_ns", "nlink", "size", "target", "type", "uid"] as const;
+const FIELDS = [
+  "ctime_ns",
+  "gid",
+  "ino",
+  "mode",
+  "mtime_ns",
+  "nlink",
+  "sha256",
+  "size",
+  "target",
+  "type",
+  "uid",
+] as const;
 const TIMES: readonly string[] = ["ctime_ns", "mtime_ns"];
 const FOLDER_TRACES: readonly string[] = ["ctime_ns", "mtime_ns", "nlink", "size"];
 

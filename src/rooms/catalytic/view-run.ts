@@ -80,7 +80,11 @@ export class ViewRun {
   }
 
   get #hashAll(): boolean {
-    return this.#request.view?.hash_all === true || !this.#isNamespace;
+    return this.#request.view?.hash_all === true || !this.#isNamespace || !this.#isTrusted;
+  }
+
+  get #isTrusted(): boolean {
+    return this.#ports.disk.isStatTrusted(this.#places.root);
   }
 
   /** Roots of which only the stat is known, because their hashes come from the cache or are not taken. */

@@ -43,6 +43,8 @@ export class Watch {
   #options: ScanOptions | null = null;
   #look: TreeLook | null = null;
   #known: ReadonlyMap<string, IndexEntry> = new Map();
+  /** Contents of what a stat does not vouch for, where nothing kept the command from writing it. */
+  #hashes: ReadonlyMap<string, string | null> = new Map();
   /** Which thing lies at each path that something else looks after. */
   #roots: ReadonlyMap<string, string> = new Map();
   scope: "full" | "forbidden" = "full";
@@ -81,6 +83,8 @@ export class Watch {
       this.#options = this.#narrow();
       this.#before = await this.#ports.disk.scan(places.root, this.#options);
     }
+    if (guard_class === "audit" && !this.#ports.disk.isStatTrusted(places.root))
+      this.#hashes = this.#hash(this.#before);
   }
 
   /** Looks again and says what differs, what the tool itself did aside. May be asked more than once. */
@@ -98,6 +102,13 @@ export class Watch {
     }
     for (const [path, packed] of after.packed) {
       if (before.packed.get(path) !== packed) is.set(path, disk.unpack(packed));
+    }
+    for (const [path, sha256] of this.#hashes) {
+      const packed = before.packed.get(path)!;
+      const now = after.packed.get(path) === packed ? this.#hashAt(path) : sha256;
+      if (now === sha256) continue;
+      was.set(path, { ...disk.unpack(packed), ...(sha256 === null ? {} : { sha256 }) });
+      is.set(path, { ...disk.unpack(packed), ...(now === null ? {} : { sha256: now }) });
     }
     for (const path of made) for (const side of [was, is]) side.delete(path);
     const others = this.#readOthers();
@@ -132,6 +143,16 @@ export class Watch {
       skip: (path) => this.#isSkipped(path) || !deep.some((root) => isInside(path, root)),
       max_entries: Number.MAX_SAFE_INTEGER,
     };
+  }
+
+  /** Files only, and none of those whose names cannot be told apart. */
+  #hash({ packed, not_utf8 }: FingerprintScan): Map<string, string | null> {
+    const files = [...packed].filter(([path, text]) => text.startsWith("file|") && !not_utf8.has(path));
+    return new Map(files.map(([path]) => [path, this.#hashAt(path)]));
+  }
+
+  #hashAt(path: string): string | null {
+    return this.#ports.disk.hashFile(placeOf(this.#setting.places.root, path));
   }
 
   #identify(): Map<string, string> {
