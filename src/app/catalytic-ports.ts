@@ -8,12 +8,12 @@ import { readGitContext } from "../adapters/git/git-context.ts";
 import { treeIgnores } from "../adapters/git/tree-ignores.ts";
 import { createGuards } from "../adapters/guards/index.ts";
 import { readHost } from "../adapters/process/host.ts";
-import { isJsonObject, type JsonValue, parseJson, sortedByCodePoint } from "../core/canonical/index.ts";
+import { isJsonObject, type JsonValue, parseJson, sortedByCodePoint, sortedUnique } from "../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../core/ports.ts";
 import type { CatalyticPorts, RunRecords, Validator } from "../rooms/catalytic/ports.ts";
 import type { RunEntry } from "../rooms/catalytic/run-ledger.ts";
 import type { Composition } from "./compose.ts";
-import { createStateFolder } from "./workspace.ts";
+import { createStateFolder, findRunsRoot, userFolders } from "./workspace.ts";
 
 /** The places a run of this workspace uses. */
 export interface CatalyticPlaces {
@@ -78,6 +78,15 @@ export function toCatalyticPlaces(composition: Composition): CatalyticPlaces {
     user_state: composition.userState,
     config: (isJsonObject(file) ? file["catalytic"] : undefined) ?? {},
   };
+}
+
+/** What no agent and no gate may read: the keys of the user, runs, work of other views, and the state of the workspace. */
+export function toHiddenPlaces(composition: Composition): string[] {
+  const { env, platform, workspace } = composition;
+  const { config, state } = userFolders(env, platform);
+  const runs = findRunsRoot({ env, platform }, composition.config().workflow.runs_root);
+  const places = [config, state, runs, join(workspace.root, ".verbatim", "state")];
+  return sortedUnique(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)));
 }
 
 function createRecords(composition: Composition): RunRecords {

@@ -8,7 +8,7 @@ import { chooseGuard } from "../rooms/catalytic/guard-choice.ts";
 import type { CatalyticPorts } from "../rooms/catalytic/ports.ts";
 import { runInView, type ViewOptions, type ViewOutcome } from "../rooms/catalytic/view.ts";
 import type { GateScript, GateSession, Isolations } from "../rooms/workflow/ports.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 
 /** A day: the longest time a JobSpec may name. */
@@ -72,6 +72,8 @@ function openView(composition: Composition, isolated: Isolated, script: GateScri
     visible: script.reads,
     // git is not asked: the rules would be the candidate's.
     ignored: script.shared,
+    // Gates run code that an agent wrote.
+    hidden: toHiddenPlaces(composition),
     command: [process.execPath, "--input-type=commonjs", "-e", GATE_RUNNER_SCRIPT, "--", ...toArguments(script)],
     intent: `Verify the candidate of workflow run ${run}`,
     extra_env: { VERBATIM_RUN: run },

@@ -82,24 +82,41 @@ function toArguments(request: LaunchRequest): string[] {
   for (const place of HIDDEN_SOCKETS) if (existsSync(place)) argv.push("--ro-bind", "/dev/null", place);
   const replaced = ["/dev", ...["/tmp", "/var/tmp"].filter(isFolder)];
   for (const place of replaced.slice(1)) argv.push("--perms", "1777", "--tmpfs", place);
-  // What lies below a folder that was replaced comes back at its place.
-  for (const place of [root, work, ...layers.map(({ path }) => path), ...(request.visible ?? [])]) {
-    if (replaced.some((folder) => place.startsWith(`${folder}/`))) argv.push("--ro-bind", place, place);
+  const { hidden = [], shown = [] } = request;
+  const isBelow = (place: string, folders: readonly string[]) => folders.some((one) => place.startsWith(`${one}/`));
+  const outer = hidden.filter((place) => !isBelow(place, [root]) && isFolder(place));
+  for (const place of outer) argv.push("--tmpfs", place);
+  replaced.push(...outer);
+  // What lies below a folder that was replaced comes back at its place; of the work directory of a view nothing does.
+  const own = [root, ...(outer.includes(work) ? [] : [work]), ...layers.map(({ path }) => path)];
+  for (const place of byLength([...own, ...(request.visible ?? []), ...shown])) {
+    if (isBelow(place, replaced) && existsSync(place)) argv.push("--ro-bind", place, place);
   }
   for (const { index, path } of layers) argv.push("--bind", `${work}/cp${index}`, path);
   for (const { from, to } of holes) {
     const real = toOriginal(request, from);
     if (existsSync(real) && existsSync(to)) argv.push("--ro-bind", real, to);
   }
+  const inner = hidden.filter((place) => isFolder(place) && !outer.includes(place));
+  // Also in a place that came back, such as the repository behind a copy.
+  const again = hidden.filter((place) => isBelow(place, [...(request.visible ?? []), root]) && isFolder(place));
+  const covers = [...new Set([...inner, ...again])];
+  for (const place of covers) argv.push("--tmpfs", place);
   for (const { from, to } of keeps) if (existsSync(to)) argv.push("--bind", toOriginal(request, from), to);
-  if (coversRoot(request)) argv.push("--ro-bind", work, work);
+  if (coversRoot(request) && !outer.includes(work)) argv.push("--ro-bind", work, work);
   argv.push("--perms", "1777", "--tmpfs", `${work}/tmp`);
   for (const name of ["t", "c"]) argv.push("--perms", "0700", "--dir", `${work}/tmp/${name}`);
+  for (const place of new Set([...outer, ...covers])) argv.push("--remount-ro", place);
   argv.push("--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(network === "none" ? ["--unshare-net"] : []));
   if (isRoot) argv.push("--cap-drop", "ALL", ...KEPT_CAPABILITIES.flatMap((name) => ["--cap-add", name]));
   else argv.push("--unshare-user", "--uid", String(process.getuid?.()), "--gid", String(process.getgid?.()));
   argv.push("--die-with-parent", "--new-session", "--as-pid-1", "--json-status-fd", "4", "--chdir", cwd);
   return argv;
+}
+
+/** From the outside in: a folder comes before what lies in it. */
+function byLength(places: readonly string[]): string[] {
+  return [...places].sort((a, b) => a.length - b.length);
 }
 
 /** A view replaces the whole root, so nothing of the root itself is read-only. */

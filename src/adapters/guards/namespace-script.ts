@@ -4,12 +4,12 @@
  * and EXIT, and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
  */
 export const NAMESPACE_SCRIPT = String.raw`use strict;
-my %C; my (@layers, @holes, @keeps, @args, %env, @outer);
+my %C; my (@layers, @holes, @keeps, @args, %env, @outer, @hide, @show);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
     if ($k eq "layer") { push @layers, [split(/:/, $v, 3)] } elsif ($k eq "hole") { push @holes, [split(/:/, $v, 2)] }
     elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
-    elsif ($k eq "outer") { push @outer, $v }
+    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 my $arm = $C{arch} eq "arm64";
 my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
@@ -61,6 +61,17 @@ sub rebind { my ($dir, $new) = @_;
   for my $p (@outer) { next unless index($p, "$dir/") == 0; folders($new . substr($p, length($dir))); mnt($p, $new . substr($p, length($dir)), 0, $BIND | $REC) }
   mnt($new, $dir, 0, $BIND | $REC) }
 
+# Empty folders take the place of those that are hidden; what stays of them is held open meanwhile and bound into them.
+# From the outside in, so that a folder inside one that stays can be hidden again.
+sub cover { my (%fd, @covers); my %hide = map { $_ => 1 } @hide;
+  for my $p (@show) { next unless grep { index($p, "$_/") == 0 } @hide; $fd{$p} = $_ for grep { $_ } held($p) }
+  for my $p (sort { length($a) <=> length($b) } (keys %hide, keys %fd)) {
+    if ($hide{$p}) { next unless -d $p; mnt("tmpfs", $p, "tmpfs", $NOSUID | $NODEV, "mode=0755"); push @covers, $p; next }
+    if (-d $fd{$p}) { folders($p) } else { folders($p =~ s{/[^/]*$}{}r); open(my $f, ">>", $p) or stop("show $p: $!"); close($f) }
+    mnt("/proc/self/fd/" . fileno($fd{$p}), $p, 0, $BIND | $REC) }
+  for my $p (reverse @covers) { mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) or stop("hide $p: $!") } }
+sub held { my $f; sysopen($f, $_[0], 010000000) ? $f : () }
+
 sub confine {
   syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
   syscall($UNSHARE, 0x20000) == 0 or stop("unshare: $!");
@@ -87,6 +98,7 @@ sub confine {
   for my $n ("t", "c") { mkdir("$C{work}/tmp/$n"); chmod(0700, "$C{work}/tmp/$n") }
   rebind("/dev", "$C{work}/dv");
   for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
+  cover() if @hide;
   chdir($C{cwd}) or stop("cwd: $!");
   %ENV = %env;
   say_to("READY");

@@ -105,6 +105,8 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
   for (const { index, kind, path } of request.layers) pairs.push(["layer", `${index}:${kind}:${path}`]);
   for (const { from, to } of request.holes) pairs.push(["hole", `${from}:${to}`]);
   for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);
+  for (const path of request.hidden ?? []) pairs.push(["hide", path]);
+  for (const path of request.shown ?? []) pairs.push(["show", path]);
   for (const [name, value] of Object.entries(request.env)) pairs.push(["env", `${name}=${value}`]);
   for (const arg of request.command) pairs.push(["arg", arg]);
   return formatPairs(pairs);

@@ -5,6 +5,7 @@ import type { TreeLook } from "../../rooms/catalytic/ports.ts";
 import { lookAtTree, runInView, type ViewOutcome } from "../../rooms/catalytic/view.ts";
 import type { GuardRequest } from "../../rooms/catalytic/words.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
+import { PLAN_FILE } from "../../rooms/workflow/artifacts/plan.ts";
 import { describeStep } from "../../rooms/workflow/describe-step.ts";
 import { type NextStep, PATCH_FILE } from "../../rooms/workflow/next-step.ts";
 import { advanceRun } from "../../rooms/workflow/run/advance.ts";
@@ -15,7 +16,7 @@ import { storeArtifact } from "../../rooms/workflow/run/receive.ts";
 import { Run } from "../../rooms/workflow/run/run.ts";
 import { withSession } from "../../rooms/workflow/run/session.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "../catalytic-ports.ts";
 import type { Composition, ServeMcp } from "../compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
@@ -37,6 +38,8 @@ export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "ma
 }
 
 const COMMAND = "agent";
+/** What of its own run an agent may read; the folder of the hooks' spool is kept. */
+const OWN_FILES = ["RUN.json", PLAN_FILE, CONTEXT_PACK_FILE];
 const MOST_DIRTY = 20;
 /** Why a context pack may fail. */
 const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID"] as const;
@@ -200,6 +203,9 @@ async function work(
       cwd: cwd === "" ? "." : cwd,
       extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
+      hidden: toHiddenPlaces(composition),
+      // A hook in the view judges by the plan of its run.
+      shown: OWN_FILES.map((file) => join(run.folder.dir, file)),
       hash_all: request.hashAll,
       look,
       // Only at the command line the standard input belongs to whoever asked.

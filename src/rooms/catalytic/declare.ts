@@ -51,6 +51,9 @@ export interface ViewRequest {
   readonly keep: readonly string[];
   /** Absolute paths that stay readable wherever they lie. */
   readonly visible?: readonly string[];
+  /** Absolute folders the command must not read, where the guard can hide them, and what of them stays. */
+  readonly hidden?: readonly string[];
+  readonly shown?: readonly string[];
   /** A look at the tree that the caller took already. */
   readonly look?: TreeLook | null;
 }

@@ -31,7 +31,10 @@ export interface ViewChanges extends DomainDiff {
   readonly commits: number | null;
 }
 
-type ViewLaunch = Pick<LaunchRequest, "layers" | "writable" | "holes" | "keeps" | "visible" | "cwd">;
+type ViewLaunch = Pick<
+  LaunchRequest,
+  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "shown" | "cwd"
+>;
 
 const NOTHING: ViewChanges = {
   added: new Map(),
@@ -195,8 +198,18 @@ export class ViewRun {
         to: path,
       })),
       visible: this.#request.view?.visible ?? [],
+      ...this.#toHidden(),
       cwd: placeOf(root, jobspec.cwd),
     };
+  }
+
+  /** The work directory holds both sides of the layers, so it is hidden too; the private temporary folder stays. */
+  #toHidden(): Pick<ViewLaunch, "hidden" | "shown"> {
+    const { view } = this.#request;
+    if (view?.hidden === undefined || view.hidden.length === 0) return {};
+    const { root, work } = this.#places;
+    const shown = [root, `${work}/tmp`, ...this.#keeps(), ...(view.visible ?? []), ...(view.shown ?? [])];
+    return { hidden: [...view.hidden, work], shown };
   }
 
   #keeps(): string[] {

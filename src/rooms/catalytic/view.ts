@@ -39,6 +39,9 @@ export interface ViewOptions {
   readonly keep?: readonly string[];
   /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
   readonly visible?: readonly string[];
+  /** Absolute folders that a guard of class namespace hides from the command; `shown` stays readable. */
+  readonly hidden?: readonly string[];
+  readonly shown?: readonly string[];
   readonly hash_all?: boolean;
   /** Paths that are not part of the tree's state; without them git is asked what the tree ignores. */
   readonly ignored?: readonly string[];
@@ -64,6 +67,7 @@ export interface IsolatedViews {
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
+  const { hidden = [], shown = [] } = options;
   const { run, view } = await startCatalytic(ports, {
     root,
     state,
@@ -72,7 +76,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     jobspec: toViewSpec(ports, options),
     stdin: options.stdin ?? "null",
     extra_env: options.extra_env ?? {},
-    view: { hash_all, keep, visible, look, ignored: options.ignored ?? null },
+    view: { hash_all, keep, visible, hidden, shown, look, ignored: options.ignored ?? null },
     ...(runs === undefined ? {} : { runs }),
   });
   return { run, changes: view!.changes };
