@@ -165,13 +165,15 @@ export class Watch {
     );
   }
 
-  /** Where nothing keeps the command from writing the index, only what it said before the command is believed. */
+  /** A run can claim only what its policy lets it write, so a made-up entry excuses nothing elsewhere. */
   #readOthers(): string[] {
-    const { jobspec, guard_class } = this.#setting;
-    const entries = guard_class === "audit" ? [...this.#known.values()] : this.#listIndex();
-    return entries
+    const { jobspec, policy } = this.#setting;
+    const { runs_root, durable_roots, catalytic_roots } = policy;
+    const isClaimable = (path: string) =>
+      path !== runs_root && [runs_root, ...durable_roots, ...catalytic_roots].some((root) => isInside(path, root));
+    return this.#listIndex()
       .filter(({ run_id }) => run_id !== jobspec.run_id && this.#known.get(run_id)?.ended !== true)
-      .flatMap(({ paths }) => paths);
+      .flatMap(({ paths }) => paths.filter(isClaimable));
   }
 
   #listIndex(): IndexEntry[] {
