@@ -210,6 +210,15 @@ describe("properties", () => {
     );
   });
 
+  it("holds at every border of the surrogates, whichever side is asked first", () => {
+    const borders = ["", "\u0000", "a", "\ud7ff", "\ue000", "\uffff", "\u{10000}", "\u{103ff}", "\u{10ffff}"];
+    for (const [i, a] of borders.entries()) {
+      for (const [j, b] of borders.entries()) {
+        expect([a, b, Math.sign(compareCodePoints(`x${a}`, `x${b}`))]).toEqual([a, b, Math.sign(i - j)]);
+      }
+    }
+  });
+
   it("orders strings like their UTF-8 bytes and measures them", () => {
     const text = fc.string({ unit: "binary", maxLength: 6 }).filter((s) => s.isWellFormed());
     fc.assert(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LAWFUL_PATHS, PATH_ATTACKS } from "../../../test/support/path-attacks.ts";
-import { isUnder, overlaps, parseRepoPath, showPath } from "./index.ts";
+import { isRepoPath, isUnder, overlaps, parseRepoPath, showPath } from "./index.ts";
 
 describe("repository paths", () => {
   it.each(PATH_ATTACKS)("refuses $what", ({ path, reason }) => {
@@ -11,6 +11,22 @@ describe("repository paths", () => {
 
   it.each(LAWFUL_PATHS)("keeps %j exactly as it is", (path) => {
     expect(parseRepoPath(path)).toBe(path);
+  });
+
+  it.each([
+    ["4,096 characters", `${"a/".repeat(2047)}bc`, true],
+    ["4,097 characters", `${"a/".repeat(2048)}b`, false],
+    ["a name of 255 bytes", `${"n".repeat(255)}`, true],
+    ["a name of 256 bytes between short ones", `a/${"n".repeat(256)}/b`, false],
+    ["a name of 255 bytes in 85 characters", "€".repeat(85), true],
+    ["a name of 258 bytes in 86 characters", `a/${"€".repeat(86)}`, false],
+  ])("take %s: %s", (_, path, isTaken) => {
+    expect([path.length, isRepoPath(path)]).toEqual([path.length, isTaken]);
+  });
+
+  it("are shown up to their 300th character", () => {
+    expect(showPath("a".repeat(300))).toBe(`"${"a".repeat(300)}"`);
+    expect(showPath("a".repeat(301))).toBe(`"${"a".repeat(300)}…"`);
   });
 
   it.each([
