@@ -1,30 +1,8 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type CampaignReport, describe, runCampaign } from "./mutate/campaign.ts";
+import { PATHS } from "./mutate/paths.ts";
 import { ROOT } from "./stages.ts";
-
-/** The parts whose tests are measured when no path is named: a mistake here breaks a promise. */
-const PATHS = [
-  "src/core/canonical",
-  "src/core/ledger",
-  "src/core/trust",
-  "src/core/paths",
-  "src/rooms/catalytic",
-  "src/rooms/workflow/patch",
-  "src/rooms/workflow/run",
-  "src/rooms/world/knowledge.ts",
-  "src/rooms/world/service/claims.ts",
-  "src/rooms/world/time",
-  "src/rooms/jobs/lease.ts",
-  "src/rooms/jobs/lease-table.ts",
-  "src/rooms/jobs/bundle-verify.ts",
-  "src/rooms/jobs/bundle-checks.ts",
-  "src/rooms/jobs/bundle-artifacts.ts",
-  "src/rooms/jobs/bundle-paths.ts",
-  "src/surfaces/http/caller.ts",
-  "src/surfaces/http/host-check.ts",
-  "src/app/hooks",
-];
 
 const HELP = `npm run mutate -- [PATH...] [--minutes N] [--tests N] [--json]
 

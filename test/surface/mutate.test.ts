@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { runCampaign } from "../../tools/mutate/campaign.ts";
 import { listMutants } from "../../tools/mutate/mutants.ts";
+import { PATHS } from "../../tools/mutate/paths.ts";
 
 // A project with one rule that its test asks for at the border and one that it never asks for.
 
@@ -99,4 +100,8 @@ export function check(list: readonly string[], most: number): void {
     "5 startsWith -> endsWith",
     "5 a(list); -> ;",
   ]);
+});
+
+it("every part that is measured unless told otherwise is there", () => {
+  expect(PATHS.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))).toEqual([]);
 });

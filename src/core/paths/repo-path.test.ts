@@ -14,14 +14,14 @@ describe("repository paths", () => {
   });
 
   it.each([
-    ["4,096 characters", `${"a/".repeat(2047)}bc`, true],
-    ["4,097 characters", `${"a/".repeat(2048)}b`, false],
-    ["a name of 255 bytes", `${"n".repeat(255)}`, true],
-    ["a name of 256 bytes between short ones", `a/${"n".repeat(256)}/b`, false],
-    ["a name of 255 bytes in 85 characters", "€".repeat(85), true],
-    ["a name of 258 bytes in 86 characters", `a/${"€".repeat(86)}`, false],
-  ])("take %s: %s", (_, path, isTaken) => {
-    expect([path.length, isRepoPath(path)]).toEqual([path.length, isTaken]);
+    ["4,096 characters", true, `${"a/".repeat(2047)}bc`],
+    ["4,097 characters", false, `${"a/".repeat(2048)}b`],
+    ["a name of 255 bytes", true, "n".repeat(255)],
+    ["a name of 256 bytes between short ones", false, `a/${"n".repeat(256)}/b`],
+    ["a name of 255 bytes in 85 characters", true, "€".repeat(85)],
+    ["a name of 258 bytes in 86 characters", false, `a/${"€".repeat(86)}`],
+  ])("take %s: %s", (_, isTaken, path) => {
+    expect(isRepoPath(path)).toBe(isTaken);
   });
 
   it("are shown up to their 300th character", () => {

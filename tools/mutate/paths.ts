@@ -1,0 +1,22 @@
+/** The parts whose tests are measured when no path is named: a mistake here breaks a promise. */
+export const PATHS = [
+  "src/core/canonical",
+  "src/core/ledger",
+  "src/core/trust",
+  "src/core/paths",
+  "src/rooms/catalytic",
+  "src/rooms/workflow/patch",
+  "src/rooms/workflow/run",
+  "src/rooms/world/gate.ts",
+  "src/rooms/world/projection.ts",
+  "src/rooms/world/service/claims.ts",
+  "src/rooms/world/time",
+  "src/rooms/jobs/lease.ts",
+  "src/rooms/jobs/bundle-verify.ts",
+  "src/rooms/jobs/bundle-checks.ts",
+  "src/rooms/jobs/bundle-artifacts.ts",
+  "src/rooms/jobs/bundle-paths.ts",
+  "src/surfaces/http/caller.ts",
+  "src/surfaces/http/host-check.ts",
+  "src/app/hooks",
+];
