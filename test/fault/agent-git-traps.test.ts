@@ -120,7 +120,7 @@ describe("traps for git in an agent's private repository", () => {
     const flags = ["agent", "--goal", "x", "--no-verify", "--guard", guard, "--json", "--", "sh", "-c", script];
     const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...flags], options);
     if (stderr.includes("GUARD_UNAVAILABLE")) skip(`${guard} does not work here without root`);
-    expect([status, (JSON.parse(stdout) as { outcome: string }).outcome]).toEqual([0, "verified"]);
+    expect([status, (JSON.parse(stdout) as { outcome: string }).outcome]).toEqual([0, "unverified"]);
     expect(readdirSync(marks)).toEqual([]);
     expect(existsSync(join(root, "lamp.txt"))).toBe(false);
   });

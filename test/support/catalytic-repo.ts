@@ -29,6 +29,9 @@ export function makeCatalyticRepo(): { readonly base: string; readonly root: str
   const base = realpathSync(mkdtempSync(join(TEMP, "verbatim-catalytic-")));
   const root = join(base, "repo");
   const domain = join(root, ".verbatim/scratch/d");
+  mkdirSync(root);
+  // As the product makes it: private from its creation.
+  mkdirSync(join(root, ".verbatim"), { mode: 0o700 });
   for (const folder of ["sub/deep", "empty"]) mkdirSync(join(domain, folder), { recursive: true });
   mkdirSync(join(root, ".verbatim/out"), { recursive: true });
   mkdirSync(join(root, "src"), { recursive: true });
