@@ -1,6 +1,6 @@
 // Guards: nobody acts in the user's name through a server, least of all an agent that works somewhere else.
-import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runStudio } from "../../src/surfaces/http/studio.ts";
@@ -130,7 +130,7 @@ describe("starting a server", () => {
     expect(one.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#k=vo_[0-9a-f]{48}\n$/);
     expect(two.stdout.split("#k=")[1]).not.toBe(one.stdout.split("#k=")[1]);
     expect(one.stderr).toContain("Authorization: Bearer");
-    writeFileSync(join(folder, "token"), `${TOKEN}\nnot this\n`);
+    writeFileSync(join(folder, "token"), `${TOKEN}\nnot this\n`, { mode: 0o600 });
     expect((await run(folder, "--token-file", join(folder, "token"))).stdout).toContain(`/#k=${TOKEN}\n`);
     const open = await run(folder, "--no-token");
     expect([open.stdout, open.stderr]).toEqual([
@@ -145,5 +145,27 @@ describe("starting a server", () => {
     expect([refused.exit, refused.stdout, refused.stderr]).toEqual([2, "", expect.stringContaining("error[USAGE]")]);
     expect((await run(folder, "--no-token", "--token", "x")).exit).toBe(2);
     expect((await run(folder, "--token-file", join(folder, "nowhere"))).exit).toBe(2);
+  });
+
+  it("takes no token that can be guessed, read by others, waited for or read without an end", async () => {
+    const folder = makeFolder();
+    const place = join(folder, "token");
+    const refuse = async (args: readonly string[], said: string) => {
+      const { exit, stdout, stderr } = await run(folder, ...args);
+      expect([exit, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);
+    };
+    for (const short of ["", "a", "fifteen-letters"]) await refuse(["--token", short], "16 to 512");
+    writeFileSync(place, TOKEN);
+    for (const mode of [0o640, 0o604]) {
+      chmodSync(place, mode);
+      await refuse(["--token-file", place], "error[USAGE] others can read");
+    }
+    writeFileSync(place, "x".repeat(100_000));
+    chmodSync(place, 0o600);
+    await refuse(["--token-file", place], "16 to 512");
+    execFileSync("mkfifo", ["-m", "600", join(folder, "pipe")]);
+    for (const odd of [join(folder, "pipe"), "/dev/zero", folder]) {
+      await refuse(["--token-file", odd], "error[FILE_UNREADABLE]");
+    }
   });
 });

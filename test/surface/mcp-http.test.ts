@@ -21,7 +21,7 @@ import {
 // Guards: MCP over HTTP, alone and in the studio, has the checks of the whole HTTP door.
 
 const BIN = new URL("../../bin/verbatim.js", import.meta.url).pathname;
-const TOKEN = "owner-token";
+const TOKEN = "token-of-the-owner";
 const GENERATIONS = ["modern", "legacy"] as const;
 
 let workspace: McpWorkspace;

@@ -58,7 +58,7 @@ describe("a world", () => {
   });
 
   it("has no other routes", async () => {
-    await using http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: null } as never);
+    await using http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true } as never);
     const answer = await fetch(`${http.url.split("#")[0]}/nowhere`);
     expect([answer.status, await answer.json()]).toEqual([
       404,

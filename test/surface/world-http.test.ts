@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-http-"));
   app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
-  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "far-token" });
+  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "token-from-far-away" });
   const made = await call("POST", "/api/worlds", {
     title: "Harbour",
     id: "w_harbour",
@@ -136,7 +136,7 @@ describe("rights over HTTP", () => {
         (await call("GET", "/api/worlds", undefined, { to, headers: { "sec-fetch-site": "same-site" } })).status,
       ).toBe(403);
     }
-    expect((await call("GET", "/api/worlds", undefined, { token: "far-token" })).status).toBe(401);
+    expect((await call("GET", "/api/worlds", undefined, { token: "token-from-far-away" })).status).toBe(401);
   });
 
   it("are everybody's only where somebody chose so, on loopback", async () => {

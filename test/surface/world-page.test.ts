@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-world-page-"));
   app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
-  guarded = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: "owner-token" });
+  guarded = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: "token-of-the-owner" });
   await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
   browser = await launchBrowser();
@@ -89,12 +89,12 @@ describe("the small page", () => {
     const page = await browser.newPage();
     await page.goto(guarded.url);
     await page.getByText("A token is needed.").waitFor();
-    await page.getByLabel("Token").fill("owner-token");
+    await page.getByLabel("Token").fill("token-of-the-owner");
     await page.getByRole("button", { name: "Use it" }).click();
     await page.getByText("Connected.").waitFor();
     await app.call("world.say", { world: "w_harbour", text: "Seen with a token." });
     await page.getByText("Seen with a token.").first().waitFor();
-    expect(page.url()).not.toContain("owner-token");
+    expect(page.url()).not.toContain("token-of-the-owner");
     await page.close();
   }, 60_000);
 

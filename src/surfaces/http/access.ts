@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isLoopback } from "./host-check.ts";
 
@@ -14,7 +14,8 @@ export interface AccessOptions {
   readonly noToken?: boolean | undefined;
 }
 
-const SENDABLE = /^[\x21-\x7e]{1,512}$/;
+// Shorter ones can be guessed by asking, and nothing slows a guesser down.
+const SENDABLE = /^[\x21-\x7e]{16,512}$/;
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 
 /** The token of the owner, given or made; null where somebody chose to have none. A made one is kept in memory only. */
@@ -28,7 +29,7 @@ export function chooseToken({ host, token, tokenFile, noToken = false }: AccessO
   const given = tokenFile === undefined ? token : readToken(tokenFile);
   if (given === undefined) return makeToken();
   if (SENDABLE.test(given)) return given;
-  throw usage("the token is not 1 to 512 printable ASCII characters without spaces", "Give another one, or none.");
+  throw usage("the token is not 16 to 512 printable ASCII characters without spaces", "Give another one, or none.");
 }
 
 /** 192 random bits, recognisable as a token of the owner. */
@@ -62,12 +63,43 @@ export function hashToken(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
+const MOST_BYTES = 8192;
+const READABLE_BY_OTHERS = 0o044;
+
+/** The first line of a token file. Nothing is waited for but standard input, and nothing endless is read. */
 function readToken(file: string): string {
+  let descriptor: number | null = null;
   try {
-    return readFileSync(file === "-" ? 0 : file, "utf8").split(/\r?\n/, 1)[0]!;
+    descriptor = file === "-" ? 0 : openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (file !== "-") requirePrivate(descriptor, file);
+    return readFirstLine(descriptor);
   } catch (cause) {
+    if (cause instanceof VerbatimError) throw cause;
     throw new VerbatimError("FILE_UNREADABLE", { where: file, cause });
+  } finally {
+    if (descriptor !== null && descriptor !== 0) closeSync(descriptor);
   }
+}
+
+function requirePrivate(descriptor: number, file: string): void {
+  const facts = fstatSync(descriptor);
+  if (!facts.isFile()) {
+    throw new VerbatimError("FILE_UNREADABLE", { message: "the token file is not a regular file", where: file });
+  }
+  // Windows has no such modes.
+  if (process.platform === "win32" || (facts.mode & READABLE_BY_OTHERS) === 0) return;
+  throw usage(`others can read the token file ${file}`, "chmod 600 it, or give the token with --token-file - instead.");
+}
+
+function readFirstLine(descriptor: number): string {
+  const bytes = Buffer.alloc(MOST_BYTES);
+  let length = 0;
+  while (length < MOST_BYTES && !bytes.subarray(0, length).includes(10)) {
+    const got = readSync(descriptor, bytes, length, MOST_BYTES - length, null);
+    if (got === 0) break;
+    length += got;
+  }
+  return bytes.toString("utf8", 0, length).split(/\r?\n/, 1)[0]!;
 }
 
 function usage(message: string, fix: string): VerbatimError {
