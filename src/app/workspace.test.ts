@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findWorkspace } from "./workspace.ts";
+import { findRunsRoot, findWorkspace, userFolders } from "./workspace.ts";
 
 let base: string;
 beforeEach(() => {
@@ -38,6 +38,19 @@ function repository(path: string): string {
 function strayAbove(): void {
   folder(".verbatim");
   file("verbatim.config.json", "{}");
+}
+
+const STRANGER = 4711;
+
+/** Files of somebody else, and the users that are not them: root gives files away, others are taken for somebody else. */
+function plantForeign(...paths: string[]): ReadonlySet<number> {
+  for (const path of paths) file(path, "{}");
+  const own = process.getuid!();
+  if (own !== 0) return new Set([own + 1, 0]);
+  for (const path of paths) {
+    for (let place = path; place !== "."; place = dirname(place)) chownSync(at(place), STRANGER, STRANGER);
+  }
+  return new Set([0]);
 }
 
 describe("the workspace of a folder in a repository", () => {
@@ -139,9 +152,57 @@ describe("the workspace of a folder outside every work tree", () => {
     expect(findWorkspace(at("notes/today"))).toMatchObject({ root: at("notes"), known: true, workTree: null });
   });
 
+  it("is not what another user planted above, nor in it", () => {
+    const users = plantForeign("configuration/verbatim.config.json", "state/.verbatim/x");
+    for (const [name, place] of [
+      ["configuration", "configuration/verbatim.config.json"],
+      ["state", "state/.verbatim"],
+    ] as const) {
+      const expected = expect.objectContaining({ code: "WORKSPACE_FOREIGN", where: at(place) });
+      expect(() => findWorkspace(folder(`${name}/below`), users)).toThrowError(expected);
+      expect(() => findWorkspace(at(name), users)).toThrowError(expected);
+    }
+    folder("state/mine/.verbatim");
+    expect(findWorkspace(at("state/mine"), new Set([process.getuid!()])).root).toBe(at("state/mine"));
+  });
+
+  it("is not moved by a planted repository that git does not trust; one that git trusts counts", () => {
+    repository("trap");
+    const users = plantForeign("trap/verbatim.config.json", "trap/.git/x");
+    // What git makes of it depends on who asks, so only a user who may give files away can show both answers.
+    const expected = expect.objectContaining({
+      code: "WORKSPACE_FOREIGN",
+      fix: expect.stringContaining("safe.directory"),
+    });
+    if (process.getuid!() === 0) expect(() => findWorkspace(at("trap"), users)).toThrowError(expected);
+    const old = process.env["GIT_CONFIG_GLOBAL"];
+    file("gitconfig", `[safe]\n\tdirectory = ${at("trap")}\n`);
+    process.env["GIT_CONFIG_GLOBAL"] = at("gitconfig");
+    try {
+      expect(findWorkspace(at("trap"), users).root).toBe(at("trap"));
+    } finally {
+      if (old === undefined) delete process.env["GIT_CONFIG_GLOBAL"];
+      else process.env["GIT_CONFIG_GLOBAL"] = old;
+    }
+  });
+
   it("is a bare repository for who stands in one", () => {
     strayAbove();
     git(base, "init", "-q", "--bare", at("app.git"));
     expect(findWorkspace(at("app.git/refs"))).toMatchObject({ root: at("app.git"), workTree: null });
+  });
+});
+
+describe("the folders of a user", () => {
+  it("lie in the home of the environment that was given, not of the process", () => {
+    const env = { HOME: "/homes/mira" };
+    expect(userFolders(env, "linux")).toEqual({
+      config: "/homes/mira/.config/verbatim",
+      state: "/homes/mira/.local/state/verbatim",
+    });
+    expect(userFolders(env, "darwin").state).toBe("/homes/mira/Library/Application Support/verbatim");
+    expect(userFolders({ USERPROFILE: "/homes/mira" }, "win32").config).toContain("/homes/mira/AppData/Roaming");
+    expect(findRunsRoot({ env, platform: "linux" }, null)).toBe("/homes/mira/.local/state/verbatim/runs");
+    expect(userFolders({ HOME: "" }, "linux")).toEqual(userFolders({}, "linux"));
   });
 });

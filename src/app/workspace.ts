@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { errnoCode, toDiskError } from "../adapters/disk/errors.ts";
 import { isWide, narrow, narrowBelow, PRIVATE_FILE, PRIVATE_FOLDER } from "../adapters/disk/private-modes.ts";
 import { findGitPlace } from "../adapters/git/top-level.ts";
+import { isForeign, isTrustedRepository, trustedUsers } from "../adapters/git/trusted-owner.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 
 export const CONFIG_FILE = "verbatim.config.json";
@@ -25,12 +26,13 @@ export interface Workspace {
 
 /**
  * The workspace of a folder. Inside a git repository its top level ends the search: nearest folder up to it with our
- * file or folder, else the top level. Elsewhere: nearest parent with one of the two, else the folder itself.
+ * file or folder, else the top level. Elsewhere: nearest parent with one of the two, else the folder itself. WORKSPACE_FOREIGN.
  */
-export function findWorkspace(start: string): Workspace {
+export function findWorkspace(start: string, users: ReadonlySet<number> = trustedUsers()): Workspace {
   const from = toFolder(start);
   const git = findGitPlace(from);
   const own = findUp(from, git?.top ?? null);
+  if (own !== null) refuseForeign(own, git?.top ?? null, users);
   return toWorkspace(own ?? git?.top ?? from, own !== null, git === null || git.isBare ? null : git.top);
 }
 
@@ -83,6 +85,16 @@ function findUp(start: string, last: string | null): string | null {
     if (existsSync(join(folder, CONFIG_FILE)) || existsSync(join(folder, STATE_FOLDER))) return folder;
     if (folder === last || folder === dirname(folder)) return null;
   }
+}
+
+/** Where everybody may write, such as the temporary folder, nobody decides for the next one who works there. */
+function refuseForeign(root: string, top: string | null, users: ReadonlySet<number>): void {
+  const foreign = [CONFIG_FILE, STATE_FOLDER].map((name) => join(root, name)).find((place) => isForeign(place, users));
+  if (foreign === undefined || (top !== null && isTrustedRepository(top, users))) return;
+  throw new VerbatimError("WORKSPACE_FOREIGN", {
+    where: foreign,
+    ...(top === null ? {} : { fix: `If you trust it: git config --global --add safe.directory ${top}` }),
+  });
 }
 
 /** Makes the state folder when it is missing; says whether it did. The folder keeps itself out of the repository. */
@@ -162,7 +174,7 @@ export function userFolders(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): { readonly config: string; readonly state: string } {
-  const home = homedir();
+  const home = findHome(env, platform);
   if (platform === "win32") {
     return {
       config: join(env["APPDATA"] ?? join(home, "AppData", "Roaming"), "verbatim"),
@@ -175,6 +187,11 @@ export function userFolders(
     config: toXdg(env["XDG_CONFIG_HOME"]) ?? fallback?.config ?? join(home, ".config", "verbatim"),
     state: toXdg(env["XDG_STATE_HOME"]) ?? fallback?.state ?? join(home, ".local", "state", "verbatim"),
   };
+}
+
+// The variable that the platform itself asks first; an empty one counts as unset.
+function findHome(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
+  return env[platform === "win32" ? "USERPROFILE" : "HOME"] || homedir();
 }
 
 /** Where workflow runs lie. An empty variable is how people unset one. */

@@ -1,5 +1,14 @@
 import { tmpdir } from "node:os";
-import { dropStream, foldCase, foldName, foldPath, isGitName, isUnder, showPath } from "../../core/paths/index.ts";
+import {
+  dropStream,
+  foldCase,
+  foldName,
+  foldPath,
+  isGitName,
+  isOwnName,
+  isUnder,
+  showPath,
+} from "../../core/paths/index.ts";
 import { coversExactly, coversFolded, judgeScope } from "../../rooms/workflow/artifacts/scope.ts";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules, HookRun } from "./hook-rules.ts";
@@ -59,16 +68,14 @@ function judgeWrite(place: NamedPlace, rules: HookRules): JudgedTarget {
   return { ...target, code: "HOOK_SCOPE", reason };
 }
 
-/** Names that nobody may write at any depth: a configuration or state folder below would bring rules of its own. */
-const PROTECTED = /^(?:\.verbatim|verbatim\.config\.json|verbat~[0-9]+(?:\.jso)?)$/;
-
 function findForbidden(path: string, forbidden: readonly string[]): string | null {
   if (path === ".") return forbidden[0] ?? null;
   // A name is judged as the system that forgives most would take it: streams, short names, invisible signs, backslashes.
   const names = path.split(/[/\\]/);
   if (names.some(isGitName)) return ".git";
   const folded = names.map((name) => foldName(dropStream(name)));
-  const name = folded.find((one) => PROTECTED.test(one));
+  // At any depth: a configuration or state folder below would bring rules of its own.
+  const name = folded.find(isOwnName);
   if (name !== undefined) return name;
   return forbidden.find((root) => isUnder(folded.join("/"), foldPath(root))) ?? null;
 }

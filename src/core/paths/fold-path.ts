@@ -25,6 +25,13 @@ export function dropStream(name: string): string {
   return name.replace(/:.*$/s, "");
 }
 
+const OWN_NAME = /^(?:\.verbatim|verbatim\.config\.json|verbat~[0-9]+(?:\.jso)?)$/;
+
+/** Whether some file system takes a name for our configuration or state folder, which bring rules of their own. */
+export function isOwnName(name: string): boolean {
+  return OWN_NAME.test(foldName(dropStream(name)));
+}
+
 /** Whether some file system takes a name for the git folder; `git~1` is its short name on Windows. */
 export function isGitName(name: string): boolean {
   const folded = foldName(dropStream(name));

@@ -1,4 +1,4 @@
-export { dropStream, foldCase, foldName, foldPath, isGitName } from "./fold-path.ts";
+export { dropStream, foldCase, foldName, foldPath, isGitName, isOwnName } from "./fold-path.ts";
 export {
   findPathProblem,
   isRepoPath,

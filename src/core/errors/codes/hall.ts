@@ -122,6 +122,12 @@ export const HALL_CODES = {
     says: "verbatim.config.json does not fit its schema.",
     fix: "Correct the lines shown; the schema is contracts/config.schema.json.",
   },
+  WORKSPACE_FOREIGN: {
+    exit: 2,
+    http: 500,
+    says: "The configuration or state folder found here belongs to another user.",
+    fix: "Work in another folder, or make a folder .verbatim of your own in this one.",
+  },
   PATH_REFUSED: {
     exit: 2,
     http: 400,

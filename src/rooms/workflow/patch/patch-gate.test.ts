@@ -224,6 +224,18 @@ describe("policy and scope", () => {
     expect(judge(section("src/yarn.LOCK"))).toMatchObject({ rule: "deny_suffixes" });
   });
 
+  it.each([
+    "src/verbatim.config.json",
+    "src/deep/Verbatim.Config.JSON",
+    "src/.verbatim/state/repo.json",
+    "src/.Verbatim./x",
+    "src/VERBAT~1.JSO",
+  ])("denies our own names at any depth, where a folder would become a workspace: %s", (path) => {
+    expect(judge(section(path))).toMatchObject({ code: "PATCH_POLICY_DENY", rule: "deny_prefixes", path });
+    // Who takes our names out of the policy allows them everywhere; one of them denies both.
+    expect(judge(section(path), { policy: { ...DEFAULT_POLICY, deny_prefixes: [] } })).not.toHaveProperty("rule");
+  });
+
   it("says of one path that it is not allowed and that it is denied", () => {
     const scope = { allow: ["docs"], deny: ["src"] };
     expect(judge(section("src/x"), { scope })).toMatchObject({

@@ -7,7 +7,7 @@ import {
 } from "../../../core/canonical/index.ts";
 import { WORKFLOW_PATCH_POLICY } from "../../../core/contracts/config/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { foldCase } from "../../../core/paths/index.ts";
+import { foldCase, isOwnName } from "../../../core/paths/index.ts";
 import { coversExactly, coversFolded, listScopeRules, type Scope } from "../artifacts/scope.ts";
 import { changedPaths } from "./patch-parser.ts";
 import type { PatchSection } from "./patch-section.ts";
@@ -128,9 +128,13 @@ export function findPolicyFindings({ sections, size, policy, scope, planLimits }
   const roots = policy.allow_roots.map(trimEntry);
   const prefixes = policy.deny_prefixes.map(trimEntry);
   const suffixes = policy.deny_suffixes.map(foldCase);
+  // A folder with one of our names is a workspace of its own, so a policy that denies one at the root means every depth.
+  const deniesOwn = prefixes.some((prefix) => isOwnName(prefix));
+  const isDenied = (path: string) =>
+    prefixes.some((prefix) => coversFolded(prefix, path)) || (deniesOwn && path.split(/[/\\]/).some(isOwnName));
   for (const path of [...changed_paths, ...read_paths].sort(compareCodePoints)) {
     if (!roots.some((root) => coversExactly(root, path))) deny("allow_roots", path);
-    if (prefixes.some((prefix) => coversFolded(prefix, path))) deny("deny_prefixes", path);
+    if (isDenied(path)) deny("deny_prefixes", path);
     if (suffixes.some((suffix) => foldCase(path).endsWith(suffix))) deny("deny_suffixes", path);
     for (const rule of scope === null ? [] : listScopeRules(scope, path)) {
       findings.push({ code: "PATCH_SCOPE_DENY", rule, path });
