@@ -66,7 +66,7 @@ export class Beats {
     const { request_id } = envelope;
     const ports = this.#ports;
     await this.#releases.settle();
-    const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, false);
+    const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, null);
     if (claimed.result === "REPLAY") return toReplay(claimed.stored);
     const grip: Grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
     const headers = { [BEAT_RESULT]: "REFRESH" };
@@ -95,10 +95,15 @@ export class Beats {
     const holder = ports.ids.uuid();
     let hasTurn = this.queues.tryTake(world_id);
     let grip: Grip | null = null;
+    const giveUp = () => {
+      if (hasTurn) this.queues.give(world_id);
+      hasTurn = false;
+    };
     this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0 });
     try {
       await this.#releases.settle();
-      const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, hasTurn);
+      const turn = { held: () => hasTurn, giveUp };
+      const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, turn);
       if (claimed.result === "REPLAY") return toReplay(claimed.stored);
       grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
       if (!hasTurn) {
@@ -113,7 +118,7 @@ export class Beats {
       if (grip !== null) await this.#releases.letGo(grip, checked, thrown);
       throw thrown;
     } finally {
-      if (hasTurn) this.queues.give(world_id);
+      giveUp();
       this.hub.status(world_id, { request_id, phase: "DONE", tools_used: 0 });
     }
   }

@@ -27,11 +27,19 @@ export interface Grip {
   readonly holder: string;
 }
 
+/** The place of a request among those of its own process that want a beat. */
+export interface Turn {
+  /** Whether the beat lock may be taken together with the claim. */
+  held(): boolean;
+  /** Called before each wait: whoever waits for the first must not keep the first waiting. */
+  giveUp(): void;
+}
+
 /** Claims a request; a duplicate waits for the first and is answered with the same bytes. */
 export async function claimRequest(
   ports: Ports,
   request: { readonly world_id: string; readonly request_id: string; readonly body: string; readonly holder: string },
-  wantLock: boolean,
+  turn: Turn | null,
 ): Promise<Claimed | Replayed> {
   const end = ports.pace.elapsed() + ports.times.wait_ms;
   for (let pause = 5; ; pause = Math.min(pause * 2, 200)) {
@@ -48,7 +56,7 @@ export async function claimRequest(
         outcome: null,
         headers: null,
       });
-      const locked = wantLock && isFree(world, request.holder, now);
+      const locked = turn?.held() === true && isFree(world, request.holder, now);
       if (locked) await door.world.setLock(world.number, request.holder, now + ports.times.lock_ms);
       return { run: { result: "RUN", number: world.number, fence: verdict.row.fence, locked } as const };
     });
@@ -63,6 +71,7 @@ export async function claimRequest(
     if (ports.pace.elapsed() >= end) {
       throw new VerbatimError("REQUEST_PENDING", { details: { request_id: request.request_id, status: "PENDING" } });
     }
+    turn?.giveUp();
     await ports.pace.sleep(pause);
   }
 }
