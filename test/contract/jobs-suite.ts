@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { formatCanonical, type JsonValue } from "../../src/core/canonical/index.ts";
 import { cancelJob } from "../../src/rooms/jobs/cancel.ts";
@@ -137,6 +138,47 @@ export function describeJobs(create: () => Promise<JobHarness>): void {
       ports.corpus.add("@CANON/LATE", "LAW/CANON/LATE.md", "late\n");
       const id = await post(ports, message);
       expect(kindsOf((await readJob(ports, id)).entries)).toEqual(["MESSAGE_REFUSED", "MESSAGE_ACCEPTED", "PLAN"]);
+    });
+
+    it("records an enormous message that is refused by its hash, size and beginning, and its problems too", async () => {
+      const refs = ["@TOOLS/BELL", ...Array.from({ length: 3000 }, (_, i) => `@GONE/N${i}`)];
+      const message = makeMessage([read("@TOOLS/BELL")], { intent: "ä".repeat(1_000_000), refs });
+      await expectCode(post(ports, message), "MESSAGE_UNRESOLVED");
+      const [entry] = (await readJob(ports, idOf(message))).entries;
+      const body = JSON.parse(entry!.body) as Record<"message" | "problems", { sha256: string; bytes: number }>;
+      const text = formatCanonical(message);
+      expect(body.message).toEqual({
+        sha256: createHash("sha256").update(text).digest("hex"),
+        bytes: Buffer.byteLength(text),
+        beginning: text.slice(0, 512),
+      });
+      expect(body.problems.bytes).toBeGreaterThan(100_000);
+      expect(Buffer.byteLength(entry!.body)).toBeLessThan(6000);
+    });
+
+    it("cannot be made to fill the ledger with refusals: 64 in ten minutes are recorded, the last of them says so", async () => {
+      const others = [ports, await harness.open()];
+      const refuse = (from: number, to: number) =>
+        Promise.all(
+          Array.from({ length: to - from }, async (_, i) => {
+            const message = makeMessage([read("@CANON/GONE")], { intent: `try ${from + i}` });
+            await expectCode(post(others[i % 2]!, message), "MESSAGE_UNRESOLVED");
+          }),
+        );
+      const recorded = async () =>
+        (await ports.store.read(({ ledger }) => ledger.readAll(0, 1000)))
+          .filter(({ entry }) => entry.kind === "MESSAGE_REFUSED")
+          .map(({ entry }) => JSON.parse(entry.body) as object);
+      await refuse(0, 40);
+      const id = await post(ports, MESSAGE);
+      await refuse(40, 80);
+      const bodies = await recorded();
+      expect(bodies.length).toBe(64);
+      expect(bodies.flatMap((body, i) => ("more_unrecorded" in body ? [i] : []))).toEqual([63]);
+      expect((await readJob(ports, id)).statuses).toHaveLength(3);
+      harness.clock.advance(600_001);
+      await refuse(80, 81);
+      expect((await recorded()).length).toBe(65);
     });
 
     it("lists jobs in order of creation, page by page, and the open ones apart", async () => {

@@ -117,6 +117,7 @@ describe("messages from anywhere", () => {
     await fc.assert(
       fc.asyncProperty(mutated, async (value) => {
         const id = toJobId(ports.crypto, toMessageId(ports.crypto, RUN, value));
+        harness.clock.advance(60_000);
         try {
           const { job } = await postMessage(ports, value, RUN);
           const stored = await ports.store.read(({ jobs }) => jobs.job(job.job_id));

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { replaceBetweenMarkers } from "../../tools/build-docs.ts";
 import { formatErrorPage } from "../../tools/docs/error-page.ts";
@@ -79,4 +79,32 @@ describe("links between the documents", () => {
       expect(broken).toEqual([]);
     },
   );
+});
+
+describe("the decisions", () => {
+  const folder = new URL("../../docs/adr/", import.meta.url);
+  const files = readdirSync(folder).toSorted();
+
+  it("are numbered one after the other, each with a number of its own that its title says too", () => {
+    const numbers = files.map((_, i) => String(i + 1).padStart(4, "0"));
+    expect(files.map((file) => file.slice(0, 5))).toEqual(numbers.map((number) => `${number}-`));
+    const titles = files.map((file) => readFileSync(new URL(file, folder), "utf8").split("\n", 1)[0]!);
+    expect(titles.map((title) => /^# ([0-9]+)\. \S/.exec(title)?.[1]?.padStart(4, "0"))).toEqual(numbers);
+  });
+
+  it("are where the other documents and the source say", () => {
+    const root = new URL("../../", import.meta.url);
+    const named = ["CHANGELOG.md", "SECURITY.md", "docs", "src"].flatMap((place) => {
+      const whole = new URL(place, root);
+      const inside = statSync(whole).isDirectory() ? readdirSync(whole, { recursive: true, encoding: "utf8" }) : [""];
+      return inside
+        .filter((file) => file === "" || /\.(?:md|ts)$/.test(file))
+        .flatMap((file) => {
+          const text = readFileSync(file === "" ? whole : new URL(`${place}/${file}`, root), "utf8");
+          return [...text.matchAll(/adr\/([0-9]{4}-[a-z0-9-]+\.md)/g)].map((match) => match[1]!);
+        });
+    });
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((file) => !files.includes(file))).toEqual([]);
+  });
 });

@@ -30,3 +30,4 @@ export {
 } from "./proof.ts";
 export { type InclusionPath, verifyConsistency, verifyInclusion, verifyInclusionPath } from "./proof-check.ts";
 export { computeRoot, type HashSource, proveConsistency, proveInclusion } from "./prove.ts";
+export { appendRefusal, boundText, boundValue, type Refusal } from "./refusals.ts";

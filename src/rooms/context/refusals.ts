@@ -1,7 +1,7 @@
-import { encodeUtf8, formatCanonical, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import type { JsonObject } from "../../core/canonical/index.ts";
 import { isVerbatimError, type VerbatimError } from "../../core/errors/index.ts";
-import type { Clock, LedgerReader, SyncCrypto } from "../../core/ports.ts";
-import { parseTime } from "../../core/time.ts";
+import { appendRefusal, boundText, boundValue } from "../../core/ledger/index.ts";
+import type { Clock, SyncCrypto } from "../../core/ports.ts";
 import type { ContextStore } from "./ports.ts";
 
 export interface RefusalPorts {
@@ -10,17 +10,6 @@ export interface RefusalPorts {
   readonly clock: Clock;
   readonly actor: string;
 }
-
-const STREAM = "context";
-const KIND = "REFUSED";
-/** Bytes of canonical JSON up to which a value is recorded whole. */
-const MAX_VALUE = 2048;
-const MAX_BEGINNING = 512;
-const MAX_TEXT = 500;
-/** Refusals recorded within the window, counted among the newest entries of the stream. */
-const MOST = 64;
-const LOOK_BACK = 256;
-const WINDOW_MS = 600_000;
 
 /**
  * Runs an operation; what the contract refuses is recorded first and thrown then (Catalytic Chat Contract, Error
@@ -55,34 +44,14 @@ async function recordRefusal(
   const body = {
     operation,
     code,
-    message: cutText(message),
-    ...(where === undefined ? {} : { where: cutText(where) }),
-    input: bound(crypto, input),
-    ...(details === undefined ? {} : { details: bound(crypto, details) }),
+    message: boundText(message),
+    ...(where === undefined ? {} : { where: boundText(where) }),
+    input: boundValue(crypto, toJson(input)),
+    ...(details === undefined ? {} : { details: boundValue(crypto, toJson(details)) }),
   };
-  await store.transact(async ({ ledger }) => {
-    const recent = await countRecent(ledger, clock.now() - WINDOW_MS);
-    if (recent >= MOST) return;
-    // Whoever reads the ledger learns from the last one that more may have followed.
-    const last = recent === MOST - 1 ? { more_unrecorded: true } : {};
-    await ledger.append(STREAM, "next", [{ kind: KIND, actor, body: { ...body, ...last } }]);
-  });
-}
-
-/** Refusals since an instant among the newest entries. `head` holds the stream, so two at once count right. */
-async function countRecent(ledger: LedgerReader, since: number): Promise<number> {
-  const length = ((await ledger.head(STREAM))?.position ?? -1) + 1;
-  const newest = await ledger.readStream(STREAM, Math.max(0, length - LOOK_BACK), LOOK_BACK);
-  return newest.filter(({ kind, time }) => kind === KIND && parseTime(time) >= since).length;
-}
-
-/** A value as it is, or its hash, size and beginning when it is long: whoever has it can still show that it was this. */
-function bound(crypto: SyncCrypto, value: object): JsonValue {
-  const plain = toJson(value);
-  const text = formatCanonical(plain);
-  const bytes = encodeUtf8(text);
-  if (bytes.length <= MAX_VALUE) return plain;
-  return { sha256: crypto.sha256(bytes), bytes: bytes.length, beginning: text.slice(0, MAX_BEGINNING) };
+  await store.transact(({ ledger }) =>
+    appendRefusal(ledger, clock, { stream: "context", kind: "REFUSED", actor, body }, "stream"),
+  );
 }
 
 /** Without members that are undefined, and with texts that JSON can carry. */
@@ -93,8 +62,4 @@ function toJson(value: object): JsonObject {
       return typeof member === "bigint" ? String(member) : member;
     }),
   ) as JsonObject;
-}
-
-function cutText(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).toWellFormed()}...` : text.toWellFormed();
 }

@@ -1,6 +1,7 @@
 import { formatCanonical, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import type { ContentStore, LedgerWriter } from "../../core/ports.ts";
+import { appendRefusal, boundValue } from "../../core/ledger/index.ts";
+import type { Clock, ContentStore, LedgerWriter } from "../../core/ports.ts";
 import { toJobId, toMessageId } from "./ids.ts";
 import { streamOf } from "./job-state.ts";
 import { toMessage } from "./message.ts";
@@ -11,6 +12,7 @@ import type { JobFacts, JobRow, JobsReader, JobsStore } from "./ports.ts";
 export interface PostPorts extends PlanPorts {
   readonly store: JobsStore;
   readonly content: ContentStore;
+  readonly clock: Clock;
   /** Who posts: the door. */
   readonly actor: string;
 }
@@ -87,11 +89,16 @@ async function recordRefusal<T>(ports: PostPorts, { job_id, run_id, value }: Can
     if (!isVerbatimError(thrown) || (thrown.code !== "MESSAGE_INVALID" && thrown.code !== "MESSAGE_UNRESOLVED")) {
       throw thrown;
     }
+    const { crypto, clock, actor, store } = ports;
     const problems = (thrown.details?.["problems"] ?? []) as readonly PlanProblem[];
-    const body: JsonObject = { message: value, problems: problems.map(toRecord), run_id };
-    await ports.store.transact(({ ledger }) =>
-      ledger.append(streamOf(job_id), "next", [{ kind: "MESSAGE_REFUSED", actor: ports.actor, body }]),
-    );
+    const body: JsonObject = {
+      message: boundValue(crypto, value),
+      problems: boundValue(crypto, problems.map(toRecord)),
+      run_id,
+    };
+    const refusal = { stream: streamOf(job_id), kind: "MESSAGE_REFUSED", actor, body };
+    // Every message has a stream of its own, so only the whole ledger tells how many there were.
+    await store.transact(({ ledger }) => appendRefusal(ledger, clock, refusal, "ledger"));
     throw thrown;
   }
 }
