@@ -120,6 +120,19 @@ describe("a content store on disk", () => {
       return names;
     }
 
+    it("keeps a payload that is stored again between the look at its age and its removal", async () => {
+      const made = await content.put(bytes);
+      const past = new Date("2001-02-03T04:05:06Z");
+      utimesSync(place(folder, made), past, past);
+      const instant = past.getTime() + 1000;
+      // The collector is another process: it has looked, and now its folder for unfinished files is being made.
+      const removing = createContentStore({ ...fixedPorts(), folder }).remove(made, instant);
+      utimesSync(place(folder, made), new Date(instant), new Date(instant));
+      expect(await removing).toBe(false);
+      expect(await content.get(made)).toEqual(bytes);
+      expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+    });
+
     it("ignores files that are no payloads when it lists", async () => {
       const made = await content.put(bytes);
       writeFileSync(join(dirname(place(folder, made)), "notes.txt"), "hello");

@@ -161,6 +161,30 @@ describe("a WRITE step", () => {
     expect(kindsOf((await readJob(ports, id)).entries)).toEqual(["MESSAGE_ACCEPTED", "PLAN"]);
   });
 
+  it("that somebody began is not applied by a worker that lost its lease while it looked at the file", async () => {
+    const id = await post(ports, makeMessage([writeTides()]));
+    patch.at = async (here) => {
+      if (here === "applying") throw CRASH;
+    };
+    await expect(run(id)).rejects.toBe(CRASH);
+    patch.at = async () => undefined;
+    lapse();
+    const look = patch.fingerprint.bind(patch);
+    patch.fingerprint = async (file_path) => {
+      patch.fingerprint = look;
+      // The second worker falls asleep here; a third takes the step, and this one must not touch the file any more.
+      lapse();
+      await claimStep(ports, { job_id: id }, { name: "tomas", lease_ms: LEASE_MS });
+      return look(file_path);
+    };
+    await expectCode(runJob({ ...ports, pauses: quickPauses() }, id, { workers: 1 }), "JOB_BUSY");
+    expect([patch.read(TIDES), patch.applied, patch.refreshed]).toEqual([OLD, [], []]);
+    expect((await readJob(ports, id)).statuses).toEqual(["LEASED"]);
+    lapse();
+    await run(id);
+    expect([patch.read(TIDES), patch.applied]).toEqual([NEW, [TIDES]]);
+  });
+
   it("is a barrier: nothing behind it is begun before it is committed", async () => {
     const id = await post(ports, makeMessage([read("@TOOLS/BELL"), writeTides(), read("@CANON/LAMPS")]));
     const seen: string[][] = [];

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openPostgresStore } from "../../src/adapters/postgres/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { POSTGRES_WITH_NOTES } from "../support/notes-room.ts";
@@ -173,6 +174,28 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
       });
       await expectCode(attempt, "INTERNAL");
       expect(await store.read((door) => door.notes.list())).toEqual([]);
+    });
+
+    it("does not call a transaction committed that the server answered with a rollback", async () => {
+      const store = await harness.open();
+      const query = pg.Client.prototype.query as (this: pg.Client, ...given: unknown[]) => Promise<unknown>;
+      // Something between the store and the server, as a pooler is, lets a statement fail that the store never sent.
+      const spy = vi.spyOn(pg.Client.prototype, "query").mockImplementation(async function (
+        this: pg.Client,
+        ...given: unknown[]
+      ) {
+        if (given[0] === "commit") await query.call(this, "select 1 / 0").catch(() => undefined);
+        return query.apply(this, given);
+      } as never);
+      try {
+        const lost = store.transact((door) => door.notes.add("lost"));
+        await expect(lost).rejects.toMatchObject({ code: "INTERNAL", message: expect.stringContaining("ROLLBACK") });
+      } finally {
+        spy.mockRestore();
+      }
+      expect(await store.read((door) => door.notes.list())).toEqual([]);
+      await store.transact((door) => door.notes.add("kept"));
+      expect(await store.read((door) => door.notes.list())).toEqual(["kept"]);
     });
 
     it("answers callers who do not wait for each other on one connection", async () => {

@@ -208,6 +208,8 @@ async function liveWorld(worlds: TestWorlds): Promise<string> {
   return id;
 }
 
+const numberOf = (person: string) => `(select number from world_person where person_id = '${person}')`;
+
 describe("history", () => {
   it("cannot be edited in SQLite, and what a dropped trigger let through is found", async () => {
     await using worlds = await openWorlds({ models: new ListedModel(says("ANA", "Hello George.")) });
@@ -232,6 +234,31 @@ describe("history", () => {
       "WORLD_GUARD_MISSING world_entry_no_update",
       "WORLD_GUARD_MISSING world_invocation_done",
     ]);
+  });
+
+  it.each([
+    [
+      "was let in by hand",
+      `insert into world_entry_visible select world, ${numberOf("BEN")}, 1 from world_entry limit 1`,
+    ],
+    ["lost sight of it", `delete from world_entry_visible where person = ${numberOf("ANA")} and wseq = 1`],
+    [
+      "was put in another's place",
+      `update world_entry_visible set person = ${numberOf("BEN")} where person = ${numberOf("ANA")} and wseq = 1`,
+    ],
+  ])("names the line when somebody %s", async (_, sql) => {
+    await using worlds = await openWorlds({ models: new ListedModel(says("ANA", "Hello George.")) });
+    const id = await liveWorld(worlds);
+    expect((await verifyWorld(worlds.ports, id)).findings).toEqual([]);
+    const database = new SqliteDatabase(await loadSqlite(), worlds.path, 1000);
+    const guards = ["no_update", "no_delete"].map((name) => `world_entry_visible_${name}`);
+    for (const guard of guards) database.exec(`drop trigger ${guard}`);
+    database.exec(sql);
+    database.close();
+    const { ok, findings } = await verifyWorld(worlds.ports, id);
+    expect(ok).toBe(false);
+    const found = findings.filter(({ code }) => code !== "WORLD_GUARD_MISSING");
+    expect(found.map(({ code, where }) => `${code} ${where}`)).toEqual(["WORLD_VISIBILITY_MISMATCH wseq 1"]);
   });
 
   it("that was edited so that time runs backwards is never shown: an answer that breaks its contract is refused", async () => {

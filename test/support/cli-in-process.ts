@@ -10,7 +10,12 @@ export interface Said {
 }
 
 /** Runs one command line from source inside this process; with `tty` as if somebody sat at a terminal. */
-export async function runInProcess(argv: readonly string[], cwd: string, tty = false): Promise<Said> {
+export async function runInProcess(
+  argv: readonly string[],
+  cwd: string,
+  tty = false,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Said> {
   const texts = { stdout: "", stderr: "", both: "" };
   const open = (name: "stdout" | "stderr") => {
     const stream = new PassThrough();
@@ -28,7 +33,7 @@ export async function runInProcess(argv: readonly string[], cwd: string, tty = f
   const exit = await runCli({
     argv,
     cwd,
-    env: { HOME: cwd, NO_COLOR: "1", TERM: "xterm" },
+    env: { HOME: cwd, NO_COLOR: "1", TERM: "xterm", ...env },
     platform: process.platform,
     version: "0.0.0",
     streams: streams as unknown as CliWorld["streams"],

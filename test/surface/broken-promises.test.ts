@@ -1,12 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { type JsonObject, toCanonicalFile } from "../../src/core/canonical/index.ts";
 import { toBundleId, toPlanHash, toRootHash } from "../../src/rooms/jobs/bundle-hash.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
+import { usePostgres } from "../support/postgres.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";
+
+const postgres = await usePostgres();
 
 /** Promises that a subtle mistake could break without anybody noticing, asked of the command line. */
 
@@ -106,5 +110,55 @@ describe("the global order of the ledger", () => {
       ok: false,
       problems: [{ code: "LEDGER_GLOBAL_GAP", expected: String(entries - 1), actual: String(entries + 4) }],
     });
+  });
+
+  it.skipIf(postgres.reason !== null)("has none in PostgreSQL either, wherever a row of it went", async () => {
+    const made = await postgres.createDatabase();
+    const admin = new pg.Client({ connectionString: made.url });
+    await admin.connect();
+    const env = { VERBATIM_DATABASE_URL: made.url };
+    const ask = async () => {
+      const { exit, stdout } = await runInProcess(["ledger", "verify", "--json"], cwd, false, env);
+      return { exit, problems: (JSON.parse(stdout) as { problems: Record<string, unknown>[] }).problems };
+    };
+    /** Changes the order as its owner can, without a trigger in the way, and puts it back. */
+    const verdictAfter = async (sql: string) => {
+      await admin.query("create table kept as table verbatim.ledger_order");
+      await admin.query(sql);
+      const answer = await ask();
+      await admin.query("delete from verbatim.ledger_order");
+      await admin.query("insert into verbatim.ledger_order table kept");
+      await admin.query("drop table kept");
+      return answer;
+    };
+    try {
+      const titles = ["One", "Two", "Three"];
+      for (const title of titles) await runInProcess(["world", "new", title, "--timezone", "UTC"], cwd, false, env);
+      await admin.query("alter table verbatim.ledger_order disable trigger all");
+      expect(await ask()).toEqual({ exit: 0, problems: [] });
+      const gap = { code: "LEDGER_GLOBAL_GAP" };
+      // The last row: no index is missing, but an entry has no place.
+      expect(await verdictAfter("delete from verbatim.ledger_order where idx = 2")).toMatchObject({
+        exit: 1,
+        problems: [{ ...gap, stream: "world/w_three", expected: "1", actual: "0" }],
+      });
+      expect(await verdictAfter("delete from verbatim.ledger_order where idx = 1")).toMatchObject({
+        exit: 1,
+        problems: expect.arrayContaining([
+          expect.objectContaining({ ...gap, stream: "world/w_three", expected: "1", actual: "2" }),
+          expect.objectContaining({ ...gap, stream: "world/w_two", expected: "1", actual: "0" }),
+        ]),
+      });
+      expect(await verdictAfter("update verbatim.ledger_order set idx = 7 where idx = 2")).toMatchObject({
+        exit: 1,
+        problems: expect.arrayContaining([
+          expect.objectContaining({ ...gap, stream: "world/w_three", expected: "2", actual: "7" }),
+        ]),
+      });
+      expect(await ask()).toEqual({ exit: 0, problems: [] });
+    } finally {
+      await admin.end();
+      await made.drop();
+    }
   });
 });

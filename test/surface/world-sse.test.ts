@@ -38,15 +38,24 @@ interface Event {
 }
 
 /** Reads so many events, then goes. */
-async function follow(query: string, count: number, headers: Record<string, string> = {}): Promise<Event[]> {
+async function follow(
+  query: string,
+  count: number,
+  headers: Record<string, string> = {},
+  world = "w_harbour",
+  atPage: () => Promise<unknown> = async () => undefined,
+): Promise<Event[]> {
   const leaving = new AbortController();
-  const response = await fetch(`${http.url}/api/worlds/w_harbour/stream?${query}`, { headers, signal: leaving.signal });
+  const response = await fetch(`${http.url}/api/worlds/${world}/stream?${query}`, { headers, signal: leaving.signal });
   expect(response.headers.get("cache-control")).toBe("no-store, no-transform");
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of response.body!) {
+    const before = toEvents(text).length;
     text += decoder.decode(chunk, { stream: true });
-    if (toEvents(text).length >= count) break;
+    const events = toEvents(text).length;
+    if (events >= count) break;
+    if (before < 200 && events >= 200) await atPage();
   }
   leaving.abort();
   return toEvents(text).slice(0, count);
@@ -83,6 +92,22 @@ it("a reader that comes back gets every line since under the line's own cursor",
   // Whoever leaves in the middle goes on after the last line it saw.
   const rest = await follow("viewer=ANA", entries.length - 3, { "last-event-id": missed[1]!.id! });
   expect(rest).toEqual(missed.slice(2));
+});
+
+it("a reader that is more than a page behind gets every line, each once and in order", async () => {
+  const world = "w_long";
+  await app.call("world.new", { title: "Long", id: world, timezone: "UTC", person: ["ANA=Ana"] });
+  await app.call("world.presence", { world, present: ["GEORGE", "ANA"], scene: "Line 0." });
+  const { cursor_before } = (await app.call("world.projection", { world, viewer: "ANA" })) as Page;
+  // One more than the service reads at once.
+  const lines = Array.from({ length: 201 }, (_, i) => `Line ${i + 1}.`);
+  for (const text of lines) await app.call("world.scene", { world, text, present: ["GEORGE", "ANA"] });
+  const after = { "last-event-id": cursor_before };
+  const seen = follow("viewer=ANA", lines.length, after, world, () =>
+    // A reader that lost a line would wait for ever if nothing followed.
+    app.call("world.scene", { world, text: "More.", present: ["GEORGE", "ANA"] }),
+  );
+  expect((await seen).map(({ data }) => data.text)).toEqual(lines);
 });
 
 it("what the reader's own head says wins over the address", async () => {
