@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { BIN } from "../support/cli.ts";
 
 // Guards: no outcome of an agent run is called better than it is, at any door.
 
@@ -94,6 +96,57 @@ describe("how an agent ended", () => {
     const late = await tell(repo, ["--no-verify", "--timeout", "200ms"], ["sleep", "30"]);
     expect([late.exit, late.summary["outcome"]]).toEqual([1, "timed_out"]);
     expect(late.stdout).toMatch(/^timed out in /m);
+  });
+});
+
+describe("a run that ended", () => {
+  it("is not discarded; the refusal says what it is and what can be done", async () => {
+    const repo = makeLamp();
+    const discard = async (id: string) => {
+      const { exit, stderr } = await repo.verbatim("agent", "discard", id);
+      return [exit, stderr.split("\n").filter((line) => !line.startsWith("  where"))];
+    };
+    const { summary: rejected } = await tell(repo, ["--no-verify", "--deny", "lamp.txt"], LIGHT);
+    expect(await discard(rejected.run_id)).toEqual([
+      1,
+      [
+        "error[RUN_ENDED] the run is rejected: nothing of it can be applied, so there is nothing to throw away",
+        `  fix: Look at it: verbatim agent show ${rejected.run_id}`,
+        "",
+      ],
+    ]);
+    const { summary: applied } = await tell(repo, ["--no-verify", "--apply", "auto"], LIGHT);
+    expect(await discard(applied.run_id)).toEqual([
+      1,
+      [
+        "error[RUN_ENDED] the change is applied, so it cannot be thrown away",
+        `  fix: Undo it: verbatim workflow rollback ${applied.run_id}`,
+        "",
+      ],
+    ]);
+  });
+
+  it("because Verbatim was killed is interrupted at every door, and can be discarded", async () => {
+    const repo = makeLamp();
+    const args = ["agent", "--goal", "wait", "--no-verify", "--", "sleep", "300"];
+    const child = spawn(process.execPath, [BIN, ...args], { cwd: repo.root, env: repo.env, stdio: "ignore" });
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    const look = async () => {
+      const { stdout } = await repo.verbatim("agent", "list", "--json");
+      return (JSON.parse(stdout) as { runs: { run_id: string; outcome: string }[] }).runs[0];
+    };
+    await vi.waitFor(async () => expect((await look())?.outcome).toBe("working"), { timeout: 60_000, interval: 100 });
+    child.kill("SIGKILL");
+    await ended;
+    const run = await look();
+    expect(run).toMatchObject({ outcome: "interrupted", reason: "Verbatim was killed while it worked on the run" });
+    const shown = await repo.verbatim("agent", "show", run!.run_id);
+    expect(shown.stdout).toContain("Verbatim was killed while it worked on the run");
+    expect(shown.stdout).not.toContain("working:");
+    const refused = await repo.verbatim("agent", "apply", run!.run_id);
+    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining("this run is interrupted")]);
+    expect((await repo.verbatim("agent", "discard", run!.run_id)).exit).toBe(0);
+    expect(await look()).toMatchObject({ outcome: "discarded" });
   });
 });
 

@@ -9,6 +9,7 @@ import { withSession } from "../../rooms/workflow/run/session.ts";
 import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
 import type { Composition } from "../compose.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
+import { isProcessGone } from "./agent-process.ts";
 import { NOT_VERIFIED } from "./agent-result.ts";
 import { type AgentSummary, agentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 
@@ -78,8 +79,26 @@ export async function discardAgentRun(composition: Composition, name: string): P
   const ports = await workflowPorts(composition, "mutate");
   const run = findAgentRun(ports, name);
   requireOwn(run);
+  refuseEnded(run);
   await withSession(ports, run.folder, "agent discard", (session) => abortRun(session, "discarded by its owner"));
   return readSummary(Run.load(ports, run.folder));
+}
+
+/** RUN_ENDED for a run that has nothing to throw away, in the words of agent runs. */
+function refuseEnded(run: Run): void {
+  if (run.state.status !== "pass" && run.state.stop_reason === null) return;
+  const { outcome } = readSummary(run);
+  throw new VerbatimError("RUN_ENDED", {
+    message:
+      outcome === "applied"
+        ? "the change is applied, so it cannot be thrown away"
+        : `the run is ${outcome.replaceAll("_", " ")}: nothing of it can be applied, so there is nothing to throw away`,
+    where: run.folder.dir,
+    fix:
+      outcome === "applied"
+        ? `Undo it: verbatim workflow rollback ${run.id}`
+        : `Look at it: verbatim agent show ${run.id}`,
+  });
 }
 
 function findAgentRun(ports: WorkflowPorts, name: string): Run {
@@ -113,6 +132,9 @@ function readSummary(run: Run): AgentSummary {
   if (stop_reason === "rolled_back") return { ...written, outcome: "undone", reason: "applied and taken back" };
   if (stop_reason === "aborted" && OPEN.includes(written.outcome)) {
     return { ...written, outcome: "discarded", reason: "thrown away before it was applied" };
+  }
+  if (written.outcome === "working" && isProcessGone(run)) {
+    return { ...written, outcome: "interrupted", reason: "Verbatim was killed while it worked on the run" };
   }
   return written;
 }

@@ -23,6 +23,7 @@ import { workflowPorts } from "../wiring/workflow.ts";
 import { rememberBase } from "./agent-base.ts";
 import { type Captured, captureChanges, NOTHING_CAPTURED } from "./agent-capture.ts";
 import { collectReports } from "./agent-hooks.ts";
+import { recordProcess } from "./agent-process.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 import { withTerminal } from "./agent-terminal.ts";
@@ -66,6 +67,7 @@ export async function runAgent(composition: Composition, request: AgentRequest):
     throw thrown;
   });
   const summary = start(run, request, await ports.git.changedTracked(), keep);
+  recordProcess(run);
   save(run, summary);
   // Whatever breaks off here, nobody may read afterwards that the agent is still at work.
   const breakOff = (thrown: unknown, hasWorked = true): never => {

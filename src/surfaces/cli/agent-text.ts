@@ -216,7 +216,7 @@ function formatEnd(view: AgentView, io: Io): string[] {
     case "undone":
       return [`${view.outcome}: ${plain(view.reason ?? "")}; the record stays`];
     case "working":
-      return ["working: the agent has not ended yet, or Verbatim was killed with it"];
+      return ["working: the run has not ended yet"];
     default:
       return [
         `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${plain(view.reason ?? "no reason was given")}`,
