@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 // Guards: the last line of a run tells the truth. A run that could not start must not read as a run without failures.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+// What the configuration of the tests loads.
+const NEEDED = [
+  "vitest.config.ts",
+  "tools/plain-reporter.ts",
+  "tools/counts.ts",
+  "tools/raised-codes.ts",
+  "tools/raised-table.ts",
+  "tools/stages.ts",
+  "test/support/record-raised.ts",
+  "src/core/errors",
+];
 const IMPORT = 'import { beforeAll, describe, expect, it } from "vitest";\n';
 
 describe("the count at the end of a test run", () => {
@@ -15,10 +26,8 @@ describe("the count at the end of a test run", () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "verbatim-count-"));
-    mkdirSync(join(folder, "tools"));
-    mkdirSync(join(folder, "test"));
-    for (const file of ["vitest.config.ts", "tools/plain-reporter.ts", "tools/counts.ts"]) {
-      cpSync(join(ROOT, file), join(folder, file));
+    for (const file of NEEDED) {
+      cpSync(join(ROOT, file), join(folder, file), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
     }
     symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
@@ -27,7 +36,7 @@ describe("the count at the end of a test run", () => {
 
   function run(files: Readonly<Record<string, string>>, ...args: string[]) {
     for (const [path, code] of Object.entries(files)) writeFileSync(join(folder, path), `${IMPORT}${code}\n`);
-    const { VERBATIM_COUNTS_FILE: _ours, ...env } = process.env;
+    const { VERBATIM_COUNTS_FILE: _ours, VERBATIM_RAISED_FOLDER: _raised, ...env } = process.env;
     const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
     const result = spawnSync(process.execPath, [vitest, "run", ...args], { cwd: folder, encoding: "utf8", env });
     const lines = result.stdout.trimEnd().split("\n");
@@ -72,7 +81,6 @@ describe("the count at the end of a test run", () => {
   it("counts a global setup that throws, and a filter that matches no file", () => {
     const test = { "test/a.test.ts": 'it("holds", () => expect(1).toBe(1));' };
     expect(run(test, "nothing-of-that-name")).toMatchObject({ last: "0 passed, 1 failed, 0 skipped", status: 1 });
-    mkdirSync(join(folder, "test/support"));
     writeFileSync(
       join(folder, "test/support/global-setup.ts"),
       'export function setup() {\n  throw new Error("no");\n}\n',
