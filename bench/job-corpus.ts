@@ -84,6 +84,7 @@ function rememberPuts(content: ContentStore): ContentStore {
     has: (hash) => content.has(hash),
     list: () => content.list(),
     remove: (hash, before) => content.remove(hash, before),
+    putStream: (parts) => content.putStream(parts),
     async put(bytes) {
       const hash = nodeCrypto.sha256(bytes);
       if (!known.has(hash)) known.add(await content.put(bytes));

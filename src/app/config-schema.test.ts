@@ -37,6 +37,7 @@ describe("the configuration", () => {
           stage_copy_bytes: 1073741824,
           log_bytes: 16777216,
           quarantine_bytes: 1073741824,
+          output_bytes: 16 * 1024 ** 3,
         },
         signing: { key_file: null, pinned_keys: [] },
         writer_skills: "warn",

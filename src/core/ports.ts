@@ -153,6 +153,8 @@ export interface Store<R extends ReadDoor = ReadDoor, W extends WriteDoor = Writ
 export interface ContentStore {
   /** Stores the bytes durably and returns their hash; storing them again changes nothing. */
   put(bytes: Uint8Array): Promise<string>;
+  /** The same for what comes in parts, which is never held as a whole where the store can do without. */
+  putStream(parts: Iterable<Uint8Array>): Promise<string>;
   get(hash: string): Promise<Uint8Array>;
   has(hash: string): Promise<boolean>;
   /** Hashes of everything stored, by code point. */

@@ -56,6 +56,31 @@ export function describeContentStore(create: () => Promise<ContentHarness>): voi
     expect(kept.length).toBe(bytes.length);
   });
 
+  it.each([
+    ["nothing", []],
+    ["one part", [bytesOf("one part\n")]],
+    ["many parts", Array.from({ length: 9 }, (_, i) => new Uint8Array(300_000).fill(i))],
+  ])("takes %s as they come, by the SHA-256 of the whole", async (_, parts) => {
+    const whole = Buffer.concat(parts);
+    expect(await content.putStream(parts)).toBe(hashOf(whole));
+    expect(hashOf(await content.get(hashOf(whole)))).toBe(hashOf(whole));
+    expect(await content.putStream(parts.values())).toBe(hashOf(whole));
+    expect(await listed()).toEqual([hashOf(whole)]);
+    await harness.damage(hashOf(whole), bytesOf("other"));
+    await content.putStream(parts);
+    expect(hashOf(await content.get(hashOf(whole)))).toBe(hashOf(whole));
+  });
+
+  it("keeps nothing of parts that break off", async () => {
+    const broken = function* () {
+      yield new Uint8Array(10);
+      yield new Uint8Array(10);
+      throw new Error("the file is gone");
+    };
+    await expect(content.putStream(broken())).rejects.toThrow("the file is gone");
+    expect(await listed()).toEqual([]);
+  });
+
   it("keeps a payload once however often it is stored, also at the same time", async () => {
     const bytes = bytesOf("press send ten times");
     const hashes = await Promise.all(Array.from({ length: 10 }, () => content.put(bytes)));

@@ -67,17 +67,46 @@ describe("files that are too large", () => {
     expect(summary.outcome).not.toBe("interrupted");
   });
 
-  it("are too large together as well", async () => {
+  it("are too large together as well, and take nothing away from small ones", async () => {
     const repo = makeSample();
-    const script = "for i in 1 2 3 4 5; do truncate -s 30M part$i; done; echo on > lamp.txt";
+    const script = "i=1; while [ $i -le 2000 ]; do truncate -s 30M 1-$i; i=$((i + 1)); done; echo on > lamp.txt";
     const { summary } = await repo.agent(["--no-verify"], ["sh", "-ec", script]);
-    const large = summary.changes.not_carried.filter(({ why }) => why === "too_large");
-    expect(large.map(({ path }) => path)).toEqual(["part5"]);
+    expect(summary.changes.not_carried.filter(({ why }) => why === "too_large")).toHaveLength(1996);
+    expect(summary.changes.files.map(({ path }) => path)).toContain("lamp.txt");
   });
+
+  it("take nothing away from the others when git ignores them", async () => {
+    const repo = makeSample();
+    repo.write(".gitignore", "lib/\n*.tmp\n");
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "rules");
+    repo.write("lib/old", "old\n");
+    const script =
+      "for i in 1 2 3 4 5; do truncate -s 30M a$i.tmp lib/$i; done; truncate -s 31M lib/old; echo on > lamp.txt";
+    const { summary } = await repo.agent(["--no-verify"], ["sh", "-ec", script]);
+    expect(summary.changes.not_carried).toEqual([]);
+    expect(summary.changes.files.map(({ path }) => path)).toEqual(["lamp.txt"]);
+    expect(summary.changes.ignored).toBeGreaterThanOrEqual(11);
+  });
+
+  it.each(["ns-overlay", "ns-bind", "audit"])(
+    "more entries than the limit allows end the run with a code, under %s",
+    async (guard) => {
+      const repo = makeSample();
+      repo.write("verbatim.config.json", '{"catalytic":{"limits":{"max_entries":60}}}');
+      repo.git("add", ".");
+      repo.git("commit", "-qm", "limits");
+      const script = "i=1; while [ $i -le 100 ]; do echo > f$i; i=$((i + 1)); done; echo on > lamp.txt";
+      const { exit, summary } = await repo.agent(["--no-verify", "--guard", guard], ["sh", "-ec", script]);
+      expect([exit, summary.outcome, summary.changes.files]).toEqual([1, "agent_failed", []]);
+      expect(summary.reason).toContain("VIEW_TOO_LARGE");
+      expect(summary.proof.tree_root_after).toBe(summary.proof.tree_root_before);
+    },
+  );
 });
 
 describe("a disk that fills up in the middle of a run", () => {
-  it.for(["ns-overlay", "audit"])(
+  it.for(["ns-overlay", "ns-bind", "landlock", "audit"])(
     "ends it with DISK_FULL, and what it took is given back, under %s",
     (guard, { skip }) => {
       if (process.platform !== "linux" || process.getuid?.() !== 0) skip("only root on Linux can mount a disk");

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { isHash, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, ContentStore, SyncCrypto } from "../../core/ports.ts";
@@ -19,6 +20,7 @@ export interface ContentStoreOptions {
 
 const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 const SMALL = 64 * 1024;
+const CHUNK = 1024 * 1024;
 
 /** Payloads as files. A payload's modification time says when it was last stored. */
 export function createContentStore(options: ContentStoreOptions): ContentStore {
@@ -47,6 +49,45 @@ class FolderContentStore implements ContentStore {
       throw toDiskError(thrown, path);
     }
     return hash;
+  }
+
+  async putStream(parts: Iterable<Uint8Array>): Promise<string> {
+    const rest = parts[Symbol.iterator]();
+    const first = rest.next();
+    const second = rest.next();
+    // Most files are one part, and one that is known already need not be written.
+    if (first.done === true) return this.put(new Uint8Array());
+    if (second.done === true) return this.put(first.value);
+    const temporary = await this.#temporary.next();
+    try {
+      const hash = await this.#writeParts(temporary, [first.value, second.value], { [Symbol.iterator]: () => rest });
+      const path = this.#place(hash);
+      if (await this.#refresh(hash, path)) await rm(temporary);
+      else {
+        const folder = await this.#makeFolders(hash);
+        await rename(temporary, path);
+        await syncFolder(folder);
+      }
+      return hash;
+    } catch (thrown) {
+      await rm(temporary, { force: true });
+      throw toDiskError(thrown, temporary);
+    }
+  }
+
+  /** Writes a new file, hashing what goes in. */
+  async #writeParts(path: string, begin: readonly Uint8Array[], rest: Iterable<Uint8Array>): Promise<string> {
+    const running = this.#crypto.hasher();
+    const hashed = function* () {
+      for (const parts of [begin, rest]) {
+        for (const part of parts) {
+          running.update(part);
+          yield part;
+        }
+      }
+    };
+    await writeDurable(path, Readable.from(hashed()), { mode: PRIVATE_FILE, mtimeMs: this.#clock.now() });
+    return running.digest();
   }
 
   async get(hash: string): Promise<Uint8Array> {
@@ -120,7 +161,7 @@ class FolderContentStore implements ContentStore {
     const handle = await this.#open(hash, path);
     if (handle === null) return false;
     try {
-      if (this.#crypto.sha256(await handle.readFile()) !== hash) return false;
+      if ((await this.#hashOpen(handle)) !== hash) return false;
       const now = this.#clock.now() / 1000;
       await handle.utimes(now, now);
       // Garbage collection may have taken the file away before it saw the new time.
@@ -128,6 +169,17 @@ class FolderContentStore implements ContentStore {
       return lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
     } finally {
       await handle.close();
+    }
+  }
+
+  async #hashOpen(handle: FileHandle): Promise<string> {
+    const running = this.#crypto.hasher();
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await handle.stat()).size + 1));
+    for (let at = 0; ; ) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) return running.digest();
+      running.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
     }
   }
 

@@ -19,13 +19,8 @@ export interface GuardedFile {
  * reached without a link in its last name. The caller decides how much is read.
  */
 export function withGuardedFile<T>(place: string, use: (file: GuardedFile) => T): T | null {
-  let fd: number;
-  try {
-    fd = openSync(place, READ);
-  } catch (thrown) {
-    if (ABSENT.includes(errnoCode(thrown) ?? "")) return null;
-    throw thrown;
-  }
+  const fd = openGuarded(place);
+  if (fd === null) return null;
   try {
     const facts = fstatSync(fd);
     if (!facts.isFile()) return null;
@@ -43,6 +38,23 @@ export function readGuarded(place: string, most: number): Buffer | null {
     const bytes = file.read(0, most + 1);
     return bytes.length > most ? null : bytes;
   });
+}
+
+/** So many bytes of a file of the guarded side, in parts, and one byte more where it has grown since. */
+export function* readGuardedChunks(place: string, size: number): Generator<Uint8Array, void, void> {
+  const fd = openGuarded(place);
+  if (fd === null) return;
+  try {
+    if (!fstatSync(fd).isFile()) return;
+    for (let at = 0; at <= size; ) {
+      const part = readAt(fd, at, Math.min(CHUNK, size + 1 - at));
+      if (part.length === 0) return;
+      yield part;
+      at += part.length;
+    }
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Names in a folder of the guarded side, at most so many; none where it is no folder. */
@@ -69,6 +81,15 @@ export function isPlainBelow(base: string, path: string): boolean {
     }
   }
   return true;
+}
+
+function openGuarded(place: string): number | null {
+  try {
+    return openSync(place, READ);
+  } catch (thrown) {
+    if (ABSENT.includes(errnoCode(thrown) ?? "")) return null;
+    throw thrown;
+  }
 }
 
 function readAt(fd: number, at: number, count: number): Buffer {

@@ -26,7 +26,7 @@ import { findExecutable } from "../guards/tools.ts";
 import { runTool } from "../process/tool.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
 import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.ts";
-import { readGuarded, withGuardedFile } from "./guarded-file.ts";
+import { readGuarded, readGuardedChunks, withGuardedFile } from "./guarded-file.ts";
 import { fileSystemOf, listMounts } from "./mounts.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
@@ -51,7 +51,7 @@ const plainDisk: RunDisk = {
     if (bytes === null) orNull(() => accessSync(place, constants.R_OK));
     return bytes;
   },
-  readFile: readGuarded,
+  readChunks: readGuardedChunks,
   createFolder(place, mode) {
     try {
       mkdirSync(place, { mode });

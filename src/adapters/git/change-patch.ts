@@ -13,12 +13,19 @@ export interface ChangeSide {
   readonly bytes: Uint8Array;
 }
 
+/** What an agent left at a path. Its bytes are read when they are needed, so that never two files are held at once. */
+export interface LeftSide {
+  readonly mode: ChangeSide["mode"];
+  readonly hasNul: boolean;
+  read(): Promise<Uint8Array>;
+}
+
 /** A path that differs from a tree. */
 export interface PathChange {
   readonly path: string;
   /** Bytes before, for paths the tree does not hold as files; null: nothing was there. */
   readonly before: (() => ChangeSide) | null;
-  readonly after: ChangeSide | null;
+  readonly after: LeftSide | null;
 }
 
 export interface PatchRequest {
@@ -68,7 +75,7 @@ export async function formatChangePatch(request: PatchRequest): Promise<ChangePa
     GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, real.toString("utf8").replace(/\r?\n$/, "")),
   };
   const known = await listFiles(root, request.tree, env);
-  const hard = changes.filter(({ after }) => after?.mode === "120000" || after?.bytes.includes(0) === true);
+  const hard = changes.filter(({ after }) => after?.mode === "120000" || after?.hasNul === true);
   const isHard = new Set(hard);
   const easy = changes.filter((change) => !isHard.has(change));
   // What git would call binary by its attributes alone still travels as text; what holds NUL cannot.
@@ -94,7 +101,9 @@ async function formatGroup(
     for (const change of changes) {
       const old = known.get(change.path) ?? (change.before === null ? null : store(change.before()));
       if (old !== null) before.push(`${old}\t${change.path}\0`);
-      if (change.after !== null) after.push(`${store(change.after)}\t${change.path}\0`);
+      if (change.after === null) continue;
+      const { mode, read } = change.after;
+      after.push(`${store({ mode, bytes: await read() })}\t${change.path}\0`);
     }
     const indexed = async (name: string, lines: readonly string[]) => {
       const own = { ...git, GIT_OBJECT_DIRECTORY: objects, GIT_INDEX_FILE: join(folder, name) };

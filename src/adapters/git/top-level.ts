@@ -43,12 +43,17 @@ function isGitFolder(folder: string): boolean {
 
 /** The folder that all work trees of a repository share, or null where its files do not say. */
 export function findCommonDir(top: string): string | null {
+  return findGitDirs(top)?.common ?? null;
+}
+
+/** Where a work tree keeps its own part of the repository and the shared one, or null where its files do not say. */
+export function findGitDirs(top: string): { readonly own: string; readonly common: string } | null {
   try {
     const place = join(top, ".git");
     const named = readLine(place);
     if (named !== null && !named.startsWith("gitdir: ")) return null;
-    const folder = realpathSync(named === null ? place : resolve(top, named.slice("gitdir: ".length)));
-    return realpathSync(resolve(folder, readLine(join(folder, "commondir")) ?? "."));
+    const own = realpathSync(named === null ? place : resolve(top, named.slice("gitdir: ".length)));
+    return { own, common: realpathSync(resolve(own, readLine(join(own, "commondir")) ?? ".")) };
   } catch (thrown) {
     if (isNothing(thrown) || isForbidden(thrown)) return null;
     throw thrown;

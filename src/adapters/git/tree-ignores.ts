@@ -1,6 +1,8 @@
 import type { TreeIgnores } from "../../rooms/catalytic/ports.ts";
 import { runGit, splitNul } from "./git-process.ts";
+import { listIgnoredPaths } from "./ignored-paths.ts";
 import { countOwnCommits } from "./own-commits.ts";
+import { findGitDirs, findGitPlace } from "./top-level.ts";
 
 /** What git says about a tree; everything is null where there is no repository. */
 export const treeIgnores: TreeIgnores = {
@@ -8,6 +10,16 @@ export const treeIgnores: TreeIgnores = {
     const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
     const { code, stdout } = await runGit({ cwd: root, args });
     return code === 0 ? splitNul(stdout) : null;
+  },
+  async ignoredAmong(root, paths) {
+    return findGitPlace(root) === null ? new Set() : listIgnoredPaths(root, paths);
+  },
+  outsideRoot(root) {
+    const found = findGitDirs(root);
+    if (found === null) return [];
+    const isBelow = (place: string, folder: string) => place === folder || place.startsWith(`${folder}/`);
+    const { own, common } = found;
+    return (isBelow(own, common) ? [common] : [common, own]).filter((place) => !isBelow(place, root));
   },
   countCommits: countOwnCommits,
 };

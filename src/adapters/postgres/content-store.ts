@@ -4,6 +4,8 @@ import type { Clock, ContentStore, SyncCrypto } from "../../core/ports.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 const PAGE = 1000;
+/** A value of the database is sent as a whole. */
+const MOST_STREAMED = 64 * 1024 * 1024;
 
 /** Payloads in a table of the store's database, so that every machine reads the same ones. */
 export class PostgresContentStore implements ContentStore {
@@ -34,6 +36,20 @@ export class PostgresContentStore implements ContentStore {
       [hash, bytes, now],
     );
     return hash;
+  }
+
+  async putStream(parts: Iterable<Uint8Array>): Promise<string> {
+    const held: Uint8Array[] = [];
+    let size = 0;
+    for (const part of parts) {
+      size += part.length;
+      if (size > MOST_STREAMED) {
+        const message = `a payload in the database has at most ${MOST_STREAMED} bytes`;
+        throw new VerbatimError("FILE_TOO_LARGE", { message, where: this.#where, details: { limit: MOST_STREAMED } });
+      }
+      held.push(part);
+    }
+    return this.put(Buffer.concat(held));
   }
 
   async get(hash: string): Promise<Uint8Array> {

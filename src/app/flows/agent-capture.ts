@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type ChangeSide, formatChangePatch, type PathChange } from "../../adapters/git/change-patch.ts";
+import { type ChangeSide, formatChangePatch, type LeftSide, type PathChange } from "../../adapters/git/change-patch.ts";
+import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
 import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { isGitName, isUnder } from "../../core/paths/index.ts";
@@ -11,7 +12,15 @@ import type { ViewChanges } from "../../rooms/catalytic/view-run.ts";
 /** A path that the agent left otherwise and that no patch carries. */
 export interface NotCarried {
   readonly path: string;
-  readonly why: "special_file" | "too_large" | "reserved" | "git_name" | "empty_folder" | "mode" | "left_out";
+  readonly why:
+    | "special_file"
+    | "too_large"
+    | "reserved"
+    | "git_name"
+    | "empty_folder"
+    | "mode"
+    | "filtered"
+    | "left_out";
   /** Where its bytes are kept, if it is a file. */
   readonly sha256: string | null;
 }
@@ -83,6 +92,9 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
   const ignored = await listIgnoredPaths(root, asked);
   const all = every.filter(([path]) => !ignored.has(path) && !ignored.has(`${path}/`));
   const folders = listFilledFolders(all);
+  // git keeps other bytes of them than the tree shows, so no patch between the two applies.
+  const kept = all.filter(([, { before }]) => before?.type === "file").map(([path]) => path);
+  const filtered = await listFilteredPaths(root, kept);
   for (const [path, { before, after }] of all) {
     if (request.leave_out.some((one) => isUnder(path, one))) {
       if (after?.type !== "dir") not_carried.push({ path, why: "left_out", sha256: hashOf(after) });
@@ -109,9 +121,13 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
       not_carried.push({ path, why: "mode", sha256: null });
       continue;
     }
-    const side = after === null || mode === null ? null : { mode, bytes: await readAfter(after, content) };
+    if (filtered.has(path)) {
+      not_carried.push({ path, why: "filtered", sha256: hashOf(after) });
+      continue;
+    }
+    const side = after === null || mode === null ? null : await toLeftSide(after, mode, content);
     if (after?.type === "symlink") links.push(path);
-    else if (side?.bytes.includes(0) === true) binaries.push(path);
+    else if (side?.hasNul === true) binaries.push(path);
     changed.push({ path, before: old === null ? null : () => readBefore(root, path), after: side });
     files.push({ path, sha256: hashOf(after), mode, isNew: old === null });
   }
@@ -166,8 +182,9 @@ function hashOf(entry: Entry | null): string | null {
   return entry?.type === "file" ? entry.sha256 : null;
 }
 
-async function readAfter(entry: Entry, content: ContentStore): Promise<Uint8Array> {
-  return entry.type === "symlink" ? encodeUtf8(entry.target) : content.get(hashOf(entry)!);
+async function toLeftSide(entry: Entry, mode: LeftSide["mode"], content: ContentStore): Promise<LeftSide> {
+  const read = async () => (entry.type === "symlink" ? encodeUtf8(entry.target) : content.get(hashOf(entry)!));
+  return { mode, hasNul: entry.type === "file" && (await read()).includes(0), read };
 }
 
 /** Only for paths the tree does not hold: what lies inside submodules. */

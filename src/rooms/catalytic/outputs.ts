@@ -15,6 +15,8 @@ export type OutputItem = { readonly path: string } & Entry;
 export interface Staged {
   readonly entries: ReadonlyMap<string, Entry | OtherEntry | null>;
   readonly not_utf8?: ReadonlySet<string>;
+  /** Declared outputs that were not read. */
+  readonly too_large?: ReadonlySet<string>;
 }
 
 export interface SealedOutputs {
@@ -65,7 +67,8 @@ function judgeDeclared(
   const entry = staged.entries.get(one.path) ?? null;
   if (entry === null) {
     if (ended) report("OUTPUT_MISSING", one.path);
-  } else if (entry.type === "symlink") report("OUTPUT_IS_SYMLINK", one.path);
+  } else if (staged.too_large?.has(one.path) === true) report("OUTPUT_TOO_LARGE", one.path);
+  else if (entry.type === "symlink") report("OUTPUT_IS_SYMLINK", one.path);
   else if (entry.type === "other") report("OUTPUT_SPECIAL_FILE", one.path);
   else if ((entry.type === "dir") !== one.folder) report("OUTPUT_TYPE_MISMATCH", one.path);
 }

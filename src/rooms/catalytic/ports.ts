@@ -88,8 +88,11 @@ export interface RunDisk {
   /** Names in a folder, or null when there is none. */
   list(place: string): string[] | null;
   read(place: string): Uint8Array | null;
-  /** A regular file of at most so many bytes, reached without a link and without waiting; null otherwise. */
-  readFile(place: string, most: number): Uint8Array | null;
+  /**
+   * The first so many bytes of a regular file, reached without a link and without waiting, in parts; nothing where there
+   * is none. What follows them is one part more, so that a file that has grown is another.
+   */
+  readChunks(place: string, size: number): Iterable<Uint8Array>;
   /** Makes one folder; false when something of that name exists. */
   createFolder(place: string, mode: number): boolean;
   makeFolders(place: string): void;
@@ -166,6 +169,10 @@ export interface RunRecords {
 export interface TreeIgnores {
   /** Ignored paths of a root: files, and folders with a slash at the end. */
   ignored(root: string): Promise<readonly string[] | null>;
+  /** Which of some paths the rules of a root ignore, whether they are there or not. */
+  ignoredAmong(root: string, paths: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Folders outside a root that hold its repository: those of a linked work tree or a submodule. */
+  outsideRoot(root: string): readonly string[];
   /**
    * How many commits somebody made in a copy of a repository; null when there are too many to count. No program runs on
    * what lies in the copy.

@@ -169,7 +169,8 @@ async function putAnchorsBack(ports: CatalyticPorts, { places, begin, journal }:
       [...begin.domains.map((domain) => domain.path), ...records].some(
         (own) => one === own || one.startsWith(`${own}/`),
       );
-    const { changes } = await diffAnchors(ports, [state], skip);
+    // Whatever has another size is put back, unread.
+    const { changes } = await diffAnchors(ports, [state], skip, 0);
     await restoreAnchor(disk, state, changes);
   }
 }

@@ -35,11 +35,11 @@ export async function sealRun(context: RunContext, facts: SealFacts): Promise<Se
   const { running, command } = facts;
   const { jobspec, policy } = declared;
   const staged = await stage(context, facts);
-  if (view !== null && running !== null) await view.collect(running);
+  const unread = view !== null && running !== null ? await view.collect(running) : [];
   const expected = command.exit_code !== null && jobspec.expected_exit_codes.includes(command.exit_code);
   const ended = expected && !command.timed_out && !command.interrupted;
   const sealed = sealOutputs(ports.crypto, jobspec.outputs.durable_paths, staged, policy.runs_root, ended);
-  const violations = [...facts.outside, ...sealed.violations];
+  const violations = [...facts.outside, ...sealed.violations, ...unread];
   for (const violation of violations) record.log("VIOLATION", violation);
   record.log("OUTPUTS_SEALED", { outputs_root: sealed.outputs_root, count: sealed.outputs.length });
   journal.record("SEALED");
@@ -58,7 +58,7 @@ async function stage(context: RunContext, { layers, running, memo }: SealFacts):
     anchors: toAnchors(context, layers, running),
     stage: at,
     made: layers.made,
-    max_bytes: declared.settings.limits.quarantine_bytes,
+    limits: declared.settings.limits,
     skip: (path) => isOthers(context, layers, path),
   });
 }

@@ -14,6 +14,7 @@ export interface Limits {
   readonly stage_copy_bytes: number;
   readonly log_bytes: number;
   readonly quarantine_bytes: number;
+  readonly output_bytes: number;
 }
 
 /** Everything else the configuration says about catalytic runs. */
@@ -41,6 +42,7 @@ export const DEFAULT_SETTINGS: Settings = {
     stage_copy_bytes: 1024 ** 3,
     log_bytes: 16 * 1024 ** 2,
     quarantine_bytes: 1024 ** 3,
+    output_bytes: 16 * 1024 ** 3,
   },
   signing: null,
   writer_skills: "warn",
@@ -110,6 +112,7 @@ function readLimits(value: JsonValue | undefined, fail: Fail): Limits {
     stage_copy_bytes: read("stage_copy_bytes"),
     log_bytes: read("log_bytes"),
     quarantine_bytes: read("quarantine_bytes"),
+    output_bytes: read("output_bytes"),
   };
 }
 

@@ -1,8 +1,11 @@
-import { sortedByCodePoint } from "../../core/canonical/index.ts";
+import { compareCodePoints } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
 import { type Staged, toDeclared } from "./outputs.ts";
 import { isInside } from "./path-rules.ts";
 import { parentOf, placeOf } from "./places.ts";
 import type { CatalyticPorts, FingerprintScan, RunDisk } from "./ports.ts";
+import { Reading, WITHOUT_LIMITS } from "./reading.ts";
+import type { Limits } from "./settings.ts";
 import type { Entry, OtherEntry } from "./tree.ts";
 
 /** One anchor after the command: what it was and what the command sees there. */
@@ -14,11 +17,21 @@ export interface AnchorState {
   readonly after: string;
 }
 
+interface Change {
+  readonly before: Entry | OtherEntry | null;
+  readonly after: Entry | OtherEntry | null;
+}
+
 /** What differs below an anchor: repository path -> entry before and after, null where there is none. */
-export type AnchorDiff = ReadonlyMap<
-  string,
-  { readonly before: Entry | OtherEntry | null; readonly after: Entry | OtherEntry | null }
->;
+export type AnchorDiff = ReadonlyMap<string, Change>;
+
+/** Where two readings of one folder are taken. */
+export type Sides = Pick<AnchorState, "before" | "after">;
+
+interface FoldersDiff {
+  readonly changes: AnchorDiff;
+  readonly not_utf8: ReadonlySet<string>;
+}
 
 export interface StagedOutputs extends Staged {
   readonly entries: ReadonlyMap<string, Entry | OtherEntry | null>;
@@ -27,48 +40,73 @@ export interface StagedOutputs extends Staged {
 
 type StagingPorts = Pick<CatalyticPorts, "disk">;
 
+/** A path that two scans show differently. */
+export interface Candidate {
+  readonly path: string;
+  readonly was: FingerprintScan;
+  readonly is: FingerprintScan;
+}
+
 /**
  * Compares two readings of one folder. A path whose stat is the same on both sides is the same file and is not read;
  * in an overlay that is everything the command did not touch, in a copy nothing. Cost: one lstat per path and side.
  */
 export async function diffFolders(
   disk: RunDisk,
-  before: string,
-  after: string,
+  sides: Sides,
   skip: (path: string) => boolean,
+  reading: Reading,
   known: FingerprintScan | null = null,
-  most = Number.POSITIVE_INFINITY,
-): Promise<{ readonly changes: AnchorDiff; readonly not_utf8: ReadonlySet<string> }> {
-  const options = { from: [""], skip, max_entries: Number.MAX_SAFE_INTEGER };
-  const was = known ?? (await disk.scan(before, options));
-  const is = await disk.scan(after, options);
-  const changes = new Map<string, { before: Entry | OtherEntry | null; after: Entry | OtherEntry | null }>();
-  for (const path of sortedByCodePoint(new Set([...was.packed.keys(), ...is.packed.keys()]))) {
-    if (path === "." || was.packed.get(path) === is.packed.get(path) || skip(path)) continue;
-    const [old, now] = entriesAt(disk, path, [before, was], [after, is], most);
-    if (old !== null && now !== null && isSameEntry(old, now)) continue;
-    changes.set(path, { before: old, after: now });
+): Promise<FoldersDiff> {
+  const options = { from: [""], skip };
+  const was = known === null ? await reading.scan(sides.before, options) : without(known, skip);
+  const is = await reading.scan(sides.after, options, was);
+  const candidates: Candidate[] = [];
+  for (const path of new Set([...was.packed.keys(), ...is.packed.keys()])) {
+    if (path !== "." && was.packed.get(path) !== is.packed.get(path)) candidates.push({ path, was, is });
   }
-  return { changes, not_utf8: is.not_utf8 };
+  return { changes: await readCandidates(disk, sides, candidates, reading), not_utf8: is.not_utf8 };
 }
 
-/**
- * What two scans showed at a path. A file of the second side that is larger than allowed is not read, unless it is as
- * large as the one it was: then reading it costs no more than what was there before.
- */
-export function entriesAt(
+function without({ packed, not_utf8 }: FingerprintScan, skip: (path: string) => boolean): FingerprintScan {
+  return { packed: new Map([...packed].filter(([path]) => !skip(path))), not_utf8 };
+}
+
+/** Reads what differs by stat, and keeps what really differs. What matters less comes last: it gets what is left. */
+export async function readCandidates(
   disk: RunDisk,
-  path: string,
-  [before, was]: readonly [string, FingerprintScan],
-  [after, is]: readonly [string, FingerprintScan],
-  most: number,
-): readonly [Entry | OtherEntry | null, Entry | OtherEntry | null] {
-  const sizeIn = ({ packed }: FingerprintScan) => {
-    const text = packed.get(path);
-    return text === undefined ? -1 : disk.unpack(text).size;
-  };
-  const isAllowed = sizeIn(is) <= most || sizeIn(was) === sizeIn(is);
-  return [entryAt(disk, before, path, was), isAllowed ? entryAt(disk, after, path, is) : { type: "other" }];
+  sides: Sides,
+  candidates: readonly Candidate[],
+  reading: Reading,
+): Promise<AnchorDiff> {
+  const sorted = [...candidates].sort((a, b) => compareCodePoints(a.path, b.path));
+  const added = sorted.filter(({ path, was }) => !was.packed.has(path)).map(({ path }) => path);
+  const later = await reading.findLater(
+    sorted.map(({ path }) => path),
+    added,
+  );
+  const changes = new Map<string, Change>();
+  for (const one of [
+    ...sorted.filter(({ path }) => !later.has(path)),
+    ...sorted.filter(({ path }) => later.has(path)),
+  ]) {
+    reading.check();
+    const before = entryAt(disk, sides.before, one.path, one.was);
+    const after = isRead(disk, one, reading) ? entryAt(disk, sides.after, one.path, one.is) : OTHER;
+    if (before !== null && after !== null && isSameEntry(before, after)) continue;
+    changes.set(one.path, { before, after });
+  }
+  return new Map([...changes].sort(([a], [b]) => compareCodePoints(a, b)));
+}
+
+const OTHER: OtherEntry = { type: "other" };
+
+/** A file as large as the one it was costs no more than what was there before. */
+function isRead(disk: RunDisk, { path, was, is }: Candidate, reading: Reading): boolean {
+  const [old, now] = [was.packed.get(path), is.packed.get(path)];
+  if (now === undefined) return true;
+  const { type, size } = disk.unpack(now);
+  return type !== "file" || (old !== undefined && disk.unpack(old).size === size) || reading.takes(size);
 }
 
 /** What a scan showed at a path, with the hash of a file. */
@@ -104,11 +142,15 @@ export async function diffAnchors(
   { disk }: StagingPorts,
   anchors: readonly AnchorState[],
   skip: (path: string) => boolean,
-): Promise<{ readonly changes: AnchorDiff; readonly not_utf8: ReadonlySet<string> }> {
-  const all = new Map<string, { before: Entry | OtherEntry | null; after: Entry | OtherEntry | null }>();
+  maxBytes: number,
+): Promise<FoldersDiff> {
+  const all = new Map<string, Change>();
   const notUtf8 = new Set<string>();
+  // Everything must be found to be put back, however long that takes; only contents have a limit.
+  const limits = { ...WITHOUT_LIMITS, file_bytes: maxBytes, total_bytes: maxBytes };
+  const reading = new Reading(disk, () => 0, limits);
   for (const anchor of anchors) {
-    const found = await diffFolders(disk, anchor.before, anchor.after, (path) => skip(`${anchor.path}/${path}`));
+    const found = await diffFolders(disk, anchor, (path) => skip(`${anchor.path}/${path}`), reading);
     for (const [path, change] of found.changes) all.set(`${anchor.path}/${path}`, change);
     for (const path of found.not_utf8) notUtf8.add(`${anchor.path}/${path}`);
   }
@@ -126,13 +168,16 @@ export async function stageOutputs(
     readonly anchors: readonly AnchorState[];
     readonly stage: string;
     readonly made: ReadonlySet<string>;
-    readonly max_bytes: number;
+    readonly limits: Pick<Limits, "max_entries" | "output_bytes" | "quarantine_bytes">;
     readonly skip: (path: string) => boolean;
   },
 ): Promise<StagedOutputs & { readonly kept: ReadonlySet<string>; readonly changes: AnchorDiff }> {
   const { disk } = ports;
-  const { changes, not_utf8 } = await diffAnchors(ports, setting.anchors, setting.skip);
+  const { quarantine_bytes, output_bytes, max_entries } = setting.limits;
+  const { changes, not_utf8 } = await diffAnchors(ports, setting.anchors, setting.skip, quarantine_bytes);
   const entries = new Map<string, Entry | OtherEntry | null>();
+  const tooLarge = new Set<string>();
+  const left = { bytes: output_bytes, entries: max_entries };
   const notUtf8 = new Set<string>();
   const kept = new Set<string>();
   const declared = setting.outputs.map(toDeclared);
@@ -141,6 +186,12 @@ export async function stageOutputs(
     const facts = disk.stat(place);
     if (facts === null || (folder && setting.made.has(path) && disk.list(place)?.length === 0)) {
       entries.set(path, null);
+      continue;
+    }
+    // By stat alone: what is too large costs neither a copy nor a hash.
+    if (!(await isWithin(disk, place, left))) {
+      tooLarge.add(path);
+      entries.set(path, OTHER);
       continue;
     }
     const target = `${setting.stage}/${path}`;
@@ -159,14 +210,34 @@ export async function stageOutputs(
     if (not_utf8.has(path)) notUtf8.add(path);
     if (after === null || after.type === "other" || after.type === "dir") continue;
     bytes += after.type === "file" ? after.size : 0;
-    if (bytes > setting.max_bytes) continue;
+    if (bytes > quarantine_bytes) continue;
     const target = `${setting.stage}/${path}`;
     disk.makeFolders(parentOf(target));
     await disk.copy(locate(path, setting.anchors), target);
     kept.add(path);
   }
-  return { entries, not_utf8: notUtf8, kept, changes };
+  return { entries, not_utf8: notUtf8, too_large: tooLarge, kept, changes };
 }
+
+/** Whether a declared output fits into what is left; what it takes of it is subtracted. */
+async function isWithin(disk: RunDisk, place: string, left: { bytes: number; entries: number }): Promise<boolean> {
+  const limits = { ...WITHOUT_LIMITS, entries: left.entries };
+  const reading = new Reading(disk, () => 0, limits);
+  try {
+    const { packed } = await reading.scan(place, { from: [""], skip: () => false }, NO_ENTRIES);
+    let bytes = 0;
+    for (const one of packed.values()) bytes += disk.unpack(one).size;
+    if (bytes > left.bytes) return false;
+    left.bytes -= bytes;
+    left.entries -= packed.size;
+    return true;
+  } catch (thrown) {
+    if (isVerbatimError(thrown) && thrown.code === "VIEW_TOO_LARGE") return false;
+    throw thrown;
+  }
+}
+
+const NO_ENTRIES: FingerprintScan = { packed: new Map(), not_utf8: new Set() };
 
 function locate(path: string, anchors: readonly AnchorState[]): string {
   const anchor = anchors.find((one) => isInside(path, one.path))!;

@@ -1,18 +1,12 @@
-import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import type { FingerprintScan, RunDisk } from "./ports.ts";
-import { type AnchorDiff, entriesAt, isSameEntry } from "./staging.ts";
-import type { Entry, OtherEntry } from "./tree.ts";
+import type { Reading } from "./reading.ts";
+import { type AnchorDiff, type Candidate, readCandidates } from "./staging.ts";
 
 /** Where the two sides of an overlay and the upper folder can be read. */
 export interface OverlayPlaces {
   readonly lower: string;
   readonly merged: string;
   readonly upper: string;
-}
-
-interface Side {
-  readonly before: Entry | OtherEntry | null;
-  readonly after: Entry | OtherEntry | null;
 }
 
 /**
@@ -24,59 +18,40 @@ export async function diffOverlay(
   disk: RunDisk,
   places: OverlayPlaces,
   skip: (path: string) => boolean,
-  most: number,
+  reading: Reading,
 ): Promise<{ readonly changes: AnchorDiff; readonly not_utf8: ReadonlySet<string> }> {
-  const found = new Map<string, Side>();
+  const candidates: Candidate[] = [];
   const notUtf8 = new Set<string>();
-  const read = async (base: string, path: string, shallow: boolean) => {
-    const scan = await disk.scan(base, { from: [path], skip, max_entries: Number.MAX_SAFE_INTEGER, shallow });
-    if (base === places.merged) for (const one of scan.not_utf8) notUtf8.add(one);
-    return scan;
+  const read = async (path: string, shallow: boolean) => {
+    const options = { from: [path], skip, shallow };
+    const was = await reading.scan(places.lower, options);
+    const is = await reading.scan(places.merged, options, was);
+    for (const one of is.not_utf8) notUtf8.add(one);
+    return { was, is };
+  };
+  const note = (path: string, was: FingerprintScan, is: FingerprintScan) => {
+    if (was.packed.get(path) !== is.packed.get(path)) candidates.push({ path, was, is });
   };
   const touched = [""];
   for (let folder = touched.pop(); folder !== undefined; folder = touched.pop()) {
-    const was = await read(places.lower, folder, true);
-    const is = await read(places.merged, folder, true);
-    for (const path of new Set([...was.packed.keys(), ...is.packed.keys()])) {
+    const { was, is } = await read(folder, true);
+    for (const path of pathsOf(was, is)) {
       if (path === (folder || ".")) continue;
       const [old, now] = [was.packed.get(path), is.packed.get(path)];
       const isFolder = (packed: string | undefined) => packed?.startsWith("dir|") === true;
       if (isFolder(old) && isFolder(now) && disk.stat(`${places.upper}/${path}`)?.kind === "dir") touched.push(path);
       else if (old !== now && (isFolder(old) || isFolder(now))) {
-        const whole = [await read(places.lower, path, false), await read(places.merged, path, false)] as const;
-        compare(disk, places, whole[0], whole[1], found, most);
+        const whole = await read(path, false);
+        for (const one of pathsOf(whole.was, whole.is)) note(one, whole.was, whole.is);
         continue;
       }
-      if (old !== now) note(disk, places, path, was, is, found, most);
+      note(path, was, is);
     }
   }
-  const changes = new Map(sortedByCodePoint(found.keys()).map((path) => [path, found.get(path)!]));
-  return { changes, not_utf8: notUtf8 };
+  const sides = { before: places.lower, after: places.merged };
+  return { changes: await readCandidates(disk, sides, candidates, reading), not_utf8: notUtf8 };
 }
 
-function compare(
-  disk: RunDisk,
-  places: OverlayPlaces,
-  was: FingerprintScan,
-  is: FingerprintScan,
-  found: Map<string, Side>,
-  most: number,
-): void {
-  for (const path of new Set([...was.packed.keys(), ...is.packed.keys()])) {
-    if (was.packed.get(path) !== is.packed.get(path)) note(disk, places, path, was, is, found, most);
-  }
-}
-
-function note(
-  disk: RunDisk,
-  { lower, merged }: OverlayPlaces,
-  path: string,
-  was: FingerprintScan,
-  is: FingerprintScan,
-  found: Map<string, Side>,
-  most: number,
-): void {
-  const [before, after] = entriesAt(disk, path, [lower, was], [merged, is], most);
-  if (before !== null && after !== null && isSameEntry(before, after)) return;
-  found.set(path, { before, after });
+function pathsOf(was: FingerprintScan, is: FingerprintScan): Set<string> {
+  return new Set([...was.packed.keys(), ...is.packed.keys()]);
 }

@@ -1,4 +1,5 @@
 import { formatCanonical, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
 import type { Declared, RunRequest } from "./declare.ts";
 import { type DomainDiff, diffTree, formatDomainDiff } from "./diff.ts";
 import { GUARD_FACTS } from "./guard-choice.ts";
@@ -6,10 +7,12 @@ import { isOwnTrace } from "./own-traces.ts";
 import { isInside } from "./path-rules.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "./places.ts";
 import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeLook } from "./ports.ts";
+import { Reading, viewLimits } from "./reading.ts";
 import type { RunRecord } from "./run-record.ts";
-import { diffFolders, entryAt, isSameEntry } from "./staging.ts";
+import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "./staging.ts";
 import type { Entry, Tree, Trees } from "./tree.ts";
 import { keepTexts } from "./tree-texts.ts";
+import type { Violation } from "./verdict.ts";
 import { diffOverlay } from "./view-diff.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "./watch.ts";
 import type { GuardName } from "./words.ts";
@@ -48,9 +51,8 @@ const NOTHING: ViewChanges = {
   commits: 0,
 };
 
-/** No change that can be reviewed comes near: larger files, or more of them, are listed and not read. */
-const MOST_FILE = 32 * 1024 ** 2;
-const MOST_TOTAL = 128 * 1024 ** 2;
+/** Why nothing of a view can be taken over. */
+const UNREAD: readonly string[] = ["VIEW_TOO_LARGE", "VIEW_READ_TIMED_OUT"];
 
 /** The parts of a run that differ for a view of the whole repository (section 16 of the room's document). */
 export class ViewRun {
@@ -229,51 +231,77 @@ export class ViewRun {
     return { violations: [], noise };
   }
 
-  /** Compares the view with what it was before it is dropped, and keeps what changed. */
-  async collect(running: RunningCommand): Promise<void> {
-    const { disk, git } = this.#ports;
+  /**
+   * Compares the view with what it was before it is dropped, and keeps what changed. Where that is more than is read,
+   * nothing is kept and the violation says so.
+   */
+  async collect(running: RunningCommand): Promise<readonly Violation[]> {
+    try {
+      this.changes = await this.#collect(running);
+    } catch (thrown) {
+      if (!isVerbatimError(thrown) || !UNREAD.includes(thrown.code)) throw thrown;
+      this.#ports.notify(`${thrown.code}: ${thrown.message}. ${thrown.fix}`);
+      return [{ code: thrown.code, path: "." }];
+    } finally {
+      this.#isCollected = true;
+    }
+    return [];
+  }
+
+  async #collect(running: RunningCommand): Promise<ViewChanges> {
+    const { disk, git, clock } = this.#ports;
     const { root, work } = this.#places;
     const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
     const merged = this.#isNamespace ? running.merged(layer) : `${work}/cp0`;
     const upper = running.upper?.(layer) ?? null;
     const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
+    const late = new Set<string>();
+    const limits = viewLimits(this.#declared.settings.limits.max_entries);
+    const reading = new Reading(
+      disk,
+      () => clock.now(),
+      limits,
+      async (paths, added) => {
+        for (const path of paths) if (this.#isIgnored(path)) late.add(path);
+        const rest = added.filter((path) => !late.has(path));
+        // Without a namespace the command may have written what git in the real tree would heed.
+        if (this.#isNamespace) for (const path of await git.ignoredAmong(root, rest)) late.add(path);
+        return late;
+      },
+    );
     const { changes, not_utf8 } =
       upper === null
-        ? await diffFolders(disk, root, merged, skip, this.#watch?.before ?? null, MOST_FILE)
-        : await diffOverlay(disk, { lower: root, merged, upper }, skip, MOST_FILE);
+        ? await diffFolders(disk, { before: root, after: merged }, skip, reading, this.#watch?.before ?? null)
+        : await diffOverlay(disk, { lower: root, merged, upper }, skip, reading);
     const added = new Map<string, Entry>();
     const removed = new Map<string, Entry>();
     const changed = new Map<string, { before: Entry; after: Entry; fields: readonly string[] }>();
     const refused: string[] = [];
     const large: string[] = [];
+    const kept = await this.#keepContents(merged, changes, reading);
     let ignored = 0;
-    let bytes = 0;
     for (const [path, { after }] of changes) {
-      if (this.#isIgnored(path)) {
-        ignored++;
-        continue;
-      }
       const before = this.#tree.get(path) ?? null;
-      if (after?.type === "file") bytes += after.size;
-      const isFile = !not_utf8.has(path) && disk.stat(`${merged}/${path}`)?.kind === "file";
-      if (isFile && (after?.type === "other" || (after?.type === "file" && bytes > MOST_TOTAL))) large.push(path);
-      if (not_utf8.has(path) || after?.type === "other" || large.at(-1) === path) refused.push(path);
-      else if (after === null) {
+      const isUnread = not_utf8.has(path) || after?.type === "other" || (after?.type === "file" && !kept.has(path));
+      // What git ignores and what is not read is counted like everything else that it ignores.
+      if (this.#isIgnored(path) || (isUnread && late.has(path))) ignored++;
+      else if (isUnread) {
+        refused.push(path);
+        if (!not_utf8.has(path) && disk.stat(`${merged}/${path}`)?.kind === "file") large.push(path);
+      } else if (after === null) {
         if (before !== null) removed.set(path, before);
-      } else if (before === null) added.set(path, after);
+      } else if (before === null) added.set(path, after as Entry);
       else {
-        const diff = diffTree(new Map([[path, before]]), new Map([[path, after]]));
+        const diff = diffTree(new Map([[path, before]]), new Map([[path, after as Entry]]));
         const change = diff.changed.get(path);
         if (change !== undefined) changed.set(path, change);
       }
     }
-    await this.#keepContents(merged, [...added, ...[...changed].map(([path, one]) => [path, one.after] as const)]);
     // An overlay whose upper side has no `.git` is a repository nobody wrote to.
     const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
     const commits = hasCommits ? git.countCommits(merged, root) : 0;
-    const reserved = await this.#listReserved(merged);
-    this.changes = { added, removed, changed, refused, large, reserved, ignored, concurrent: [], commits };
-    this.#isCollected = true;
+    const reserved = await this.#listReserved(merged, reading);
+    return { added, removed, changed, refused, large, reserved, ignored, concurrent: [], commits };
   }
 
   /** Records what changed, in the view and by others, once the real tree was looked at for the last time. */
@@ -284,12 +312,13 @@ export class ViewRun {
   }
 
   /** What the command left at forbidden places of its view: it is dropped, but not without a word. */
-  async #listReserved(merged: string): Promise<string[]> {
+  async #listReserved(merged: string, reading: Reading): Promise<string[]> {
     const { disk } = this.#ports;
     const { root } = this.#places;
     const from = this.#holes.filter((hole) => hole !== ".verbatim");
-    const options = { from, skip: () => false, max_entries: Number.MAX_SAFE_INTEGER };
-    const [was, is] = [await disk.scan(root, options), await disk.scan(merged, options)];
+    const options = { from, skip: () => false };
+    const was = await reading.scan(root, options);
+    const is = await reading.scan(merged, options, was);
     const paths = new Set([...was.packed.keys(), ...is.packed.keys()]);
     return sortedByCodePoint(paths).filter((path) => {
       const [old, now] = [was.packed.get(path), is.packed.get(path)];
@@ -303,13 +332,17 @@ export class ViewRun {
     });
   }
 
-  async #keepContents(merged: string, files: Iterable<readonly [string, Entry]>): Promise<void> {
+  /** Keeps the contents of files that changed; says of which paths they are what was compared. */
+  async #keepContents(merged: string, changes: AnchorDiff, reading: Reading): Promise<ReadonlySet<string>> {
     const content = await this.#ports.content();
-    for (const [path, entry] of files) {
-      if (entry.type !== "file") continue;
-      const bytes = this.#ports.disk.readFile(`${merged}/${path}`, MOST_FILE);
-      if (bytes !== null) await content.put(bytes);
+    const kept = new Set<string>();
+    for (const [path, { after }] of changes) {
+      if (after?.type !== "file" || this.#isIgnored(path)) continue;
+      reading.check();
+      const chunks = this.#ports.disk.readChunks(`${merged}/${path}`, after.size);
+      if ((await content.putStream(chunks)) === after.sha256) kept.add(path);
     }
+    return kept;
   }
 
   /** The real tree afterwards. What the kernel protected and whose stat is unchanged keeps its hash. */

@@ -72,6 +72,7 @@ const WHY: Readonly<Record<string, string>> = {
   git_name: "some system takes the name for .git",
   empty_folder: "an empty folder",
   mode: "only permissions that git does not keep",
+  filtered: "a filter of your git settings rewrites it, so no patch can change it; copy it by hand",
   left_out: "left out as you asked",
 };
 
@@ -192,7 +193,9 @@ function renderProof({ proof }: AgentView, io: Io): void {
 
 function isTreeSame(proof: NonNullable<AgentView["proof"]>): boolean {
   const { tree_root_before, tree_root_after, violations } = proof;
-  return tree_root_before !== null && tree_root_before === tree_root_after && violations.length === 0;
+  // That a view is too large to be read says nothing of the real tree.
+  const isTouched = violations.some((violation) => !violation.startsWith("VIEW_"));
+  return tree_root_before !== null && tree_root_before === tree_root_after && !isTouched;
 }
 
 function formatEnd(view: AgentView, io: Io): string[] {

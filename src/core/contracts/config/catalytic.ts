@@ -48,6 +48,7 @@ export const catalyticConfig = z.strictObject({
       stage_copy_bytes: count.optional(),
       log_bytes: count.optional(),
       quarantine_bytes: count.optional(),
+      output_bytes: count.optional(),
     })
     .optional(),
   signing: z
@@ -86,6 +87,7 @@ export function resolveCatalytic(config: CatalyticConfig = {}) {
       stage_copy_bytes: config.limits?.stage_copy_bytes ?? GIB,
       log_bytes: config.limits?.log_bytes ?? 16 * 1024 ** 2,
       quarantine_bytes: config.limits?.quarantine_bytes ?? GIB,
+      output_bytes: config.limits?.output_bytes ?? 16 * GIB,
     },
     signing: { key_file: config.signing?.key_file ?? null, pinned_keys: config.signing?.pinned_keys ?? [] },
     writer_skills: config.writer_skills ?? "warn",

@@ -103,6 +103,18 @@ export const CATALYTIC_CODES = {
     says: "The folder around an output is larger than may be copied; nothing was run.",
     fix: "Declare a directory output of its own, or raise catalytic.limits.stage_copy_bytes.",
   },
+  VIEW_TOO_LARGE: {
+    exit: 1,
+    http: 422,
+    says: "A command left more entries in its view than are compared; nothing of it was taken over.",
+    fix: "Let the command leave less, or raise catalytic.limits.max_entries.",
+  },
+  VIEW_READ_TIMED_OUT: {
+    exit: 1,
+    http: 422,
+    says: "What a command left in its view could not be read in time; nothing of it was taken over.",
+    fix: "Let the command leave less, and look whether the disk answers.",
+  },
   DOMAIN_TOO_LARGE: {
     exit: 1,
     http: 422,

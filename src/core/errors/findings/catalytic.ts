@@ -35,6 +35,7 @@ export const CATALYTIC_FINDINGS = {
   OUTPUT_SPECIAL_FILE: "An output is a FIFO, a socket or a device.",
   OUTPUT_TYPE_MISMATCH: "A declared output is of the other kind.",
   OUTPUT_UNDECLARED: "Something was written beside the declared outputs.",
+  OUTPUT_TOO_LARGE: "The outputs have more bytes or entries than the limits allow: output_bytes, max_entries.",
   OUTPUT_SYMLINK_ESCAPES: "A link in a directory output leads out of it.",
   OUTPUT_NAME_NOT_UTF8: "A name in a directory output is not UTF-8.",
   OUTPUT_RESERVED: "An output would be an artifact of a run.",
