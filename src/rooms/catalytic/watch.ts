@@ -37,7 +37,7 @@ const NO_WORK: OwnWork = { made: new Set(), moved: [] };
 
 /** The tripwire of one run: everything outside the domains, before and after. */
 export class Watch {
-  readonly #ports: Pick<CatalyticPorts, "disk">;
+  readonly #ports: Pick<CatalyticPorts, "disk" | "git">;
   readonly #setting: WatchSetting;
   #before: FingerprintScan | null = null;
   #options: ScanOptions | null = null;
@@ -47,9 +47,11 @@ export class Watch {
   #hashes: ReadonlyMap<string, string | null> = new Map();
   /** Which thing lies at each path that something else looks after. */
   #roots: ReadonlyMap<string, string> = new Map();
+  /** The repository of a linked work tree or a submodule lies outside the root, where nothing else is looked at. */
+  #elsewhere: ReadonlyMap<string, FingerprintScan> = new Map();
   scope: "full" | "forbidden" = "full";
 
-  constructor(ports: Pick<CatalyticPorts, "disk">, setting: WatchSetting) {
+  constructor(ports: Pick<CatalyticPorts, "disk" | "git">, setting: WatchSetting) {
     this.#ports = ports;
     this.#setting = setting;
   }
@@ -60,7 +62,8 @@ export class Watch {
   }
 
   get entries(): number {
-    return (this.#before?.packed.size ?? 0) + (this.#look?.entries ?? 0);
+    const elsewhere = [...this.#elsewhere.values()].reduce((sum, { packed }) => sum + packed.size, 0);
+    return (this.#before?.packed.size ?? 0) + (this.#look?.entries ?? 0) + elsewhere;
   }
 
   /**
@@ -83,6 +86,9 @@ export class Watch {
       this.#options = this.#narrow();
       this.#before = await this.#ports.disk.scan(places.root, this.#options);
     }
+    // Under a namespace guard the kernel keeps the command from it.
+    const folders = guard_class === "namespace" ? [] : this.#ports.git.outsideRoot(places.root);
+    this.#elsewhere = await this.#scanElsewhere(folders);
     if (guard_class === "audit" && !this.#ports.disk.isStatTrusted(places.root))
       this.#hashes = this.#hash(this.#before);
   }
@@ -102,6 +108,15 @@ export class Watch {
     }
     for (const [path, packed] of after.packed) {
       if (before.packed.get(path) !== packed) is.set(path, disk.unpack(packed));
+    }
+    for (const [folder, { packed }] of await this.#scanElsewhere([...this.#elsewhere.keys()])) {
+      const old = this.#elsewhere.get(folder)!.packed;
+      for (const path of new Set([...old.keys(), ...packed.keys()])) {
+        const [then, now] = [old.get(path), packed.get(path)];
+        if (then === now) continue;
+        if (then !== undefined) was.set(placeOf(folder, path), disk.unpack(then));
+        if (now !== undefined) is.set(placeOf(folder, path), disk.unpack(now));
+      }
     }
     for (const [path, sha256] of this.#hashes) {
       const packed = before.packed.get(path)!;
@@ -125,6 +140,15 @@ export class Watch {
       others,
     };
     return compareTripwire(facts);
+  }
+
+  async #scanElsewhere(folders: readonly string[]): Promise<Map<string, FingerprintScan>> {
+    const { max_entries } = this.#setting.settings;
+    const scans = new Map<string, FingerprintScan>();
+    for (const folder of folders) {
+      scans.set(folder, await this.#ports.disk.scan(folder, { from: [""], skip: () => false, max_entries }));
+    }
+    return scans;
   }
 
   #isSkipped(path: string): boolean {
