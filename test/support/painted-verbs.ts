@@ -1,6 +1,6 @@
 /**
  * One command line for every verb that paints, in an order in which each finds what it needs. `{section}` is the id of the
- * first section, `{agent}` that of the agent run. The last one takes long, so a pipe goes without it.
+ * first section, `{agent}` that of the agent run, `{job}` that of the job. The last one takes long, so a pipe goes without it.
  */
 export const PAINTED: readonly (readonly string[])[] = [
   ["--help"],
@@ -15,6 +15,7 @@ export const PAINTED: readonly (readonly string[])[] = [
   ["section", "show", "{section}"],
   ["symbol", "add", "@NOTES/LAMP", "{section}", "--slice", "lines[0:1]"],
   ["symbol", "check"],
+  ["symbol", "import", "symbols.jsonl"],
   ["keys", "new", "ci"],
   ["keys", "policy", "init", "trust.json", "--key", "ci"],
   ["keys", "policy", "check", "trust.json"],
@@ -26,13 +27,24 @@ export const PAINTED: readonly (readonly string[])[] = [
   ["catalytic", "doctor"],
   ["catalytic", "run", "--run-id", "spring", "--domain", ".verbatim/scratch", "--", "true"],
   ["catalytic", "verify", "spring"],
+  ["catalytic", "check-skill", "docs"],
   ["workflow", "new", "--goal", "light it", "--run-id", "wf"],
   ["workflow", "status", "wf"],
   ["workflow", "submit", "guardrails.md", "guardrails.md", "wf"],
   ["workflow", "validate", "guardrails.md"],
+  ["workflow", "advance", "wf"],
+  ["workflow", "pack", "--request", "request.json", "--out", "pack.json"],
   ["workflow", "patch", "check", "lamp.patch", "--no-git"],
   ["workflow", "abort", "wf"],
   ["bundle", "verify", "docs"],
+  ["job", "submit", "read.json"],
+  ["job", "status", "{job}"],
+  ["job", "receipts", "{job}"],
+  ["bundle", "build", "{job}", "--out", "sheet"],
+  ["bundle", "verify", "sheet"],
+  ["bundle", "attest", "sheet", "--key", "ci"],
+  ["bundle", "diff", "sheet", "sheet"],
+  ["bundle", "replay", "sheet", "--out", "receipts.jsonl"],
   ["job", "plan", "message.json"],
   ["job", "post", "message.json"],
   [
@@ -53,6 +65,7 @@ export const PAINTED: readonly (readonly string[])[] = [
   ["workflow", "rollback", "{agent}"],
   ["world", "new", "Gull Rock"],
   ["world", "show", "Gull Rock"],
+  ["world", "verify"],
   ["world", "demo"],
   ["demo"],
 ];

@@ -14,6 +14,21 @@ const SCRIPT = findTool("script");
 const COUNT = PAINTED.length;
 const SGR = /\u001b\[\d+m/g;
 
+const READING = {
+  intent: "Read about the lamp.",
+  refs: ["@NOTES/LAMP"],
+  ops: [{ type: "READ", target: "@NOTES/LAMP", params: {} }],
+  budgets: { max_symbols: 10, max_sections: 5, max_bytes_expanded: 10_000, max_expands_per_step: 3 },
+  required_outputs: [],
+};
+const REQUEST = {
+  schema_version: "ctcp-file-request-v1",
+  goal: "light it",
+  needs: [{ path: "lamp.txt", mode: "full" }],
+  budget: { max_files: 5, max_total_bytes: 1000 },
+  reason: "to see whether it burns",
+};
+
 function makeSample(): AgentRepo {
   const repo = makeAgentRepo();
   repo.write("lamp.txt", "off\n");
@@ -22,6 +37,9 @@ function makeSample(): AgentRepo {
   repo.write("lamp.patch", "--- a/lamp.txt\n+++ b/lamp.txt\n@@ -1 +1 @@\n-off\n+on\n");
   repo.write("bad-vectors.json", '[{"id":"x","area":"core.canonical","name":"x","input":{"text":"{}"},"expected":{}}]');
   repo.write("message.json", "{}");
+  repo.write("read.json", JSON.stringify(READING));
+  repo.write("request.json", JSON.stringify(REQUEST));
+  repo.write("symbols.jsonl", "");
   repo.git("add", ".");
   repo.git("commit", "-qm", "first");
   return repo;
