@@ -6,6 +6,7 @@ import { isWide, narrow, narrowBelow, PRIVATE_FILE, PRIVATE_FOLDER } from "../ad
 import { findGitPlace } from "../adapters/git/top-level.ts";
 import { isForeign, isTrustedRepository, trustedUsers } from "../adapters/git/trusted-owner.ts";
 import { VerbatimError } from "../core/errors/index.ts";
+import { showPath } from "../core/paths/index.ts";
 
 export const CONFIG_FILE = "verbatim.config.json";
 const STATE_FOLDER = ".verbatim";
@@ -93,7 +94,7 @@ function refuseForeign(root: string, top: string | null, users: ReadonlySet<numb
   if (foreign === undefined || (top !== null && isTrustedRepository(top, users))) return;
   throw new VerbatimError("WORKSPACE_FOREIGN", {
     where: foreign,
-    ...(top === null ? {} : { fix: `If you trust it: git config --global --add safe.directory ${top}` }),
+    ...(top === null ? {} : { fix: `If you trust it: git config --global --add safe.directory ${showPath(top)}` }),
   });
 }
 

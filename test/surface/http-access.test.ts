@@ -166,6 +166,7 @@ describe("starting a server", () => {
     execFileSync("mkfifo", ["-m", "600", join(folder, "pipe")]);
     for (const odd of [join(folder, "pipe"), "/dev/zero", folder]) {
       await refuse(["--token-file", odd], "error[FILE_UNREADABLE]");
+      await refuse(["--token-file", odd], `  where: ${JSON.stringify(odd)}\n`);
     }
   });
 });

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { openApp } from "../../app/app.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { showPath } from "../../core/paths/index.ts";
 import { type AccessOptions, describeAccess, toAddress } from "./access.ts";
 import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
@@ -48,7 +49,8 @@ export async function runStudio(world: StudioWorld): Promise<number> {
     return await serve(world);
   } catch (thrown) {
     const error = isVerbatimError(thrown) ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
-    world.stderr.write(`error[${error.code}] ${error.message}\n  fix: ${error.fix}\n`);
+    const where = error.where === undefined ? "" : `  where: ${showPath(error.where)}\n`;
+    world.stderr.write(`error[${error.code}] ${error.message}\n${where}  fix: ${error.fix}\n`);
     return error.exit;
   }
 }

@@ -3,6 +3,7 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import { openApp } from "../../app/app.ts";
 import type { App } from "../../app/app-type.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { showPath } from "../../core/paths/index.ts";
 import { DEFAULT_MAX_BYTES, LEAST_MAX_BYTES, MOST_MAX_BYTES } from "./answer.ts";
 import { createMcpHttp, type McpHttp } from "./http-handler.ts";
 import { createMcpDoor, type McpOptions } from "./server.ts";
@@ -91,7 +92,8 @@ export async function runMcp(world: McpWorld): Promise<number> {
     return options.http === null ? await serveStreams(world, served) : await serveHttp(world, served, options.http);
   } catch (thrown) {
     const error = isVerbatimError(thrown) ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
-    world.stderr.write(`error[${error.code}] ${error.message}\n  fix: ${error.fix}\n`);
+    const where = error.where === undefined ? "" : `  where: ${showPath(error.where)}\n`;
+    world.stderr.write(`error[${error.code}] ${error.message}\n${where}  fix: ${error.fix}\n`);
     return error.exit;
   }
 }
