@@ -129,6 +129,25 @@ describe.concurrent.each(VARIANTS)("under $name a command that", { timeout: 60_0
     }
   });
 
+  it.concurrent("ends the process that watches over it is never accepted, and leaves nothing", async (context) => {
+    if (guards.answer(variant) !== "ok") context.skip(`${variant.name}: ${guards.answer(variant)}`);
+    const command = sh("echo more >> src/app.txt; kill -9 $PPID; sleep 60");
+    const one = prepare({ name: "", command }, guard);
+    const room = openCatalytic(one.base, one.root, guards.ports(variant));
+    try {
+      const before = recordTree(one.base, isToolState);
+      const run = room.run(toJobSpec(one.command, { ...one.more, timeout_ms: 1500 }));
+      // Only audit lets a command reach what watches over it; elsewhere its time runs out, or it is not heard.
+      if (guard === "audit") await expect(run).rejects.toMatchObject({ code: "GUARD_LOST" });
+      else expect((await run).accepted).toBe(false);
+      expect(findByArgument(one.base)).toEqual([]);
+      if (guard !== "audit") expect(recordTree(one.base, isToolState)).toEqual(before);
+    } finally {
+      await room.close();
+      await runDisk.discard(one.base);
+    }
+  });
+
   it.concurrent("does any of that as an ordinary user is ended, and so is everything it left", async (context) => {
     if (process.getuid?.() !== 0) context.skip("the tests run as an ordinary user already");
     const all = here.map((attack) => prepare(attack, guard));

@@ -66,7 +66,7 @@ export class ControlledLauncher {
     const supervisor = this.#supervisor;
     const gone = () => {
       if (this.#isDestroyed) supervisor.finish({ code: null, signal: constants.signals.SIGKILL, orphans_killed: 0 });
-      else supervisor.fail(new VerbatimError("INTERNAL", { message: "the launcher ended by itself" }));
+      else supervisor.fail(new VerbatimError("GUARD_LOST"));
     };
     void this.exited.then(gone);
     supervisor.ended.catch(() => undefined);

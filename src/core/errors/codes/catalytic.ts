@@ -60,6 +60,12 @@ export const CATALYTIC_CODES = {
     says: "The guard did not start; the command was not run and nothing changed.",
     fix: "See why: verbatim catalytic doctor",
   },
+  GUARD_LOST: {
+    exit: 1,
+    http: 500,
+    says: "The process that watched over the command was ended before the command; the run is not accepted.",
+    fix: "The domains were put back; look at what else changed (git status). Use a namespace guard: verbatim catalytic doctor",
+  },
   TRIPWIRE_TOO_LARGE: {
     exit: 1,
     http: 422,
