@@ -69,11 +69,20 @@ describe("a domain that cannot be put back", () => {
     chownSync(place, 12_345, 12_345);
     chmodSync(place, 0o700);
     for (const open of [join(root, D, "empty"), base]) chmodSync(open, 0o755);
+    const options = { strict_mtime: false, max_entries: 99, lenient: true };
     process.seteuid!(65_534);
     try {
-      const options = { strict_mtime: false, max_entries: 99, lenient: true };
+      // First because the way to it is closed, then because a folder in it is.
       await expect(snapshotTree(join(root, D), options)).rejects.toMatchObject({
         code: "DOMAIN_UNREADABLE",
+        where: ".",
+      });
+      process.seteuid!(0);
+      chmodSync(join(root, ".verbatim"), 0o755);
+      process.seteuid!(65_534);
+      await expect(snapshotTree(join(root, D), options)).rejects.toMatchObject({
+        code: "DOMAIN_UNREADABLE",
+        where: "closed",
       });
     } finally {
       process.seteuid!(0);

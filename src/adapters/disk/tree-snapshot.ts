@@ -73,7 +73,7 @@ class Walk {
   }
 
   *run(): Generator<void, void, void> {
-    const facts = lstatSync(this.#folder, { throwIfNoEntry: false });
+    const facts = this.#lstatOrMissing();
     if (facts === undefined) return;
     if (!facts.isDirectory()) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", ".");
     this.#device = facts.dev;
@@ -232,6 +232,14 @@ class Walk {
     this.#entries.push([path, entry]);
   }
 
+  #lstatOrMissing(): Stats | undefined {
+    try {
+      return lstatSync(this.#folder, { throwIfNoEntry: false });
+    } catch (thrown) {
+      return this.#refuse(thrown, ".");
+    }
+  }
+
   #lstat(place: string, path: string): Stats {
     try {
       return lstatSync(place);
@@ -248,7 +256,7 @@ class Walk {
       if (this.#options.lenient === true && errnoCode(thrown) === "ENAMETOOLONG") return gone();
       if (errnoCode(thrown) !== "EACCES") return this.#refuse(thrown, path);
       const facts = this.#lstat(place, path);
-      if (facts.uid !== process.getuid?.()) return this.#refuse(thrown, path);
+      if (facts.uid !== process.geteuid?.()) return this.#refuse(thrown, path);
       this.#options.onChmod?.(place, toMode(facts.mode));
       chmodSync(place, (facts.mode & 0o7777) | bits);
       try {

@@ -61,16 +61,17 @@ sub rebind { my ($dir, $new) = @_;
   for my $p (@outer) { next unless index($p, "$dir/") == 0; folders($new . substr($p, length($dir))); mnt($p, $new . substr($p, length($dir)), 0, $BIND | $REC) }
   mnt($new, $dir, 0, $BIND | $REC) }
 
-# Empty folders take the place of those that are hidden; what stays of them is held open meanwhile and bound into them.
+# Empty folders take the place of those that are hidden; what stays of them is held open and bound into them.
 # From the outside in, so that a folder inside one that stays can be hidden again.
-sub cover { my (%fd, @covers); my %hide = map { $_ => 1 } @hide;
-  for my $p (@show) { next unless grep { index($p, "$_/") == 0 } @hide; $fd{$p} = $_ for grep { $_ } held($p) }
+sub cover { my %fd = %{ $_[0] }; my %was = map { $_ => 1 } @{ $_[1] }; my @covers; my %hide = map { $_ => 1 } @hide;
   for my $p (sort { length($a) <=> length($b) } (keys %hide, keys %fd)) {
-    if ($hide{$p}) { next unless -d $p; mnt("tmpfs", $p, "tmpfs", $NOSUID | $NODEV, "mode=0755"); push @covers, $p; next }
+    if ($hide{$p}) { folders($p) if $was{$p} && !grep { index($p, "$_/") == 0 } @hide; next unless -d $p; mnt("tmpfs", $p, "tmpfs", $NOSUID | $NODEV, "mode=0755"); push @covers, $p; next }
     if (-d $fd{$p}) { folders($p) } else { folders($p =~ s{/[^/]*$}{}r); open(my $f, ">>", $p) or stop("show $p: $!"); close($f) }
     mnt("/proc/self/fd/" . fileno($fd{$p}), $p, 0, $BIND | $REC) }
   for my $p (reverse @covers) { mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) or stop("hide $p: $!") } }
-sub held { my $f; sysopen($f, $_[0], 010000000) ? $f : () }
+sub hold { my %fd;
+  for my $p (@show) { next unless grep { index($p, "$_/") == 0 } @hide; my $f; $fd{$p} = $f if sysopen($f, $p, 010000000) }
+  \%fd }
 
 sub confine {
   syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
@@ -96,9 +97,11 @@ sub confine {
   for my $p ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus") { next unless -e $p && $C{mode} ne "root"; mnt($p, $p, 0, $BIND, 0, 1) and mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY, 0, 1) }
   mnt("tmpfs", "$C{work}/tmp", "tmpfs", $NOSUID | $NODEV, "mode=1777");
   for my $n ("t", "c") { mkdir("$C{work}/tmp/$n"); chmod(0700, "$C{work}/tmp/$n") }
+  # Looked at before the temporary folders change: what is hidden or shown may lie below one of them.
+  my ($shown, @there) = (hold(), grep { -d } @hide);
   rebind("/dev", "$C{work}/dv");
   for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
-  cover() if @hide;
+  cover($shown, \@there) if @hide;
   chdir($C{cwd}) or stop("cwd: $!");
   %ENV = %env;
   say_to("READY");
