@@ -7,7 +7,7 @@ import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/can
 import { isGitName, isUnder } from "../../core/paths/index.ts";
 import type { ContentStore } from "../../core/ports.ts";
 import type { Entry } from "../../rooms/catalytic/tree.ts";
-import type { ViewChanges } from "../../rooms/catalytic/view-run.ts";
+import type { ViewChanges } from "../../rooms/catalytic/view-changes.ts";
 
 /** A path that the agent left otherwise and that no patch carries. */
 export interface NotCarried {

@@ -1,7 +1,7 @@
 import { formatCanonical, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { Declared, RunRequest } from "./declare.ts";
-import { type DomainDiff, diffTree, formatDomainDiff } from "./diff.ts";
+import { diffTree } from "./diff.ts";
 import { GUARD_FACTS } from "./guard-choice.ts";
 import { isOwnTrace } from "./own-traces.ts";
 import { isInside } from "./path-rules.ts";
@@ -13,43 +13,16 @@ import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "./staging.ts
 import type { Entry, Tree, Trees } from "./tree.ts";
 import { keepTexts } from "./tree-texts.ts";
 import type { Violation } from "./verdict.ts";
+import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
 import { diffOverlay } from "./view-diff.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "./watch.ts";
 import type { GuardName } from "./words.ts";
 import { makeTexts, recallTree } from "./written-tree.ts";
 
-/** What a command changed in its view of the repository. */
-export interface ViewChanges extends DomainDiff {
-  /** Special files, names that are not UTF-8 and what is too large: they cannot travel. */
-  readonly refused: readonly string[];
-  /** Those of the refused that are too large. */
-  readonly large: readonly string[];
-  /** Paths that belong to the tool or are forbidden to every command, and that are otherwise in the view. */
-  readonly reserved: readonly string[];
-  /** How many git-ignored paths changed. */
-  readonly ignored: number;
-  /** Paths somebody else changed in the real tree meanwhile. */
-  readonly concurrent: readonly string[];
-  /** Commits the command made in its private repository; null when there are too many to count. */
-  readonly commits: number | null;
-}
-
 type ViewLaunch = Pick<
   LaunchRequest,
   "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "shown" | "cwd"
 >;
-
-const NOTHING: ViewChanges = {
-  added: new Map(),
-  removed: new Map(),
-  changed: new Map(),
-  refused: [],
-  large: [],
-  reserved: [],
-  ignored: 0,
-  concurrent: [],
-  commits: 0,
-};
 
 /** Why nothing of a view can be taken over. */
 const UNREAD: readonly string[] = ["VIEW_TOO_LARGE", "VIEW_READ_TIMED_OUT"];
@@ -68,7 +41,7 @@ export class ViewRun {
   #isCollected = false;
   #look: TreeLook | null = null;
   #concurrent: string[] = [];
-  changes: ViewChanges = NOTHING;
+  changes: ViewChanges = NO_CHANGES;
 
   constructor(ports: CatalyticPorts, request: RunRequest, declared: Declared, places: Places, guard: GuardName) {
     this.#ports = ports;
@@ -386,16 +359,4 @@ export class ViewRun {
 
 function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeLook | null> {
   return trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
-}
-
-/** VIEW_CHANGES.json without its line feed: one domain of RESTORE_DIFF and what could not be in it. */
-function formatViewChanges(changes: ViewChanges): string {
-  const diff = formatDomainDiff(changes);
-  const { ignored, concurrent, commits } = changes;
-  const refused = sortedByCodePoint([...changes.refused, ...changes.reserved]);
-  const more = formatCanonical({ commits, concurrent_changes: concurrent, ignored_count: ignored, refused });
-  // Keys by bytes: added, changed, commits, concurrent_changes, ignored_count, refused, removed.
-  const removed = formatDomainDiff({ added: new Map(), changed: new Map(), removed: changes.removed });
-  const rest = removed.slice(removed.indexOf(',"removed":'));
-  return `${diff.slice(0, diff.length - rest.length)},${more.slice(1, -1)}${rest}`;
 }

@@ -5,7 +5,7 @@ import { readPolicy } from "./declare.ts";
 import { isEnvName } from "./jobspec-fields.ts";
 import type { CatalyticPorts, TreeLook } from "./ports.ts";
 import { type RunResult, startCatalytic } from "./run.ts";
-import type { ViewChanges } from "./view-run.ts";
+import type { ViewChanges } from "./view-changes.ts";
 import { hiddenPaths } from "./watch.ts";
 import type { Determinism, GuardRequest, NetworkMode } from "./words.ts";
 
