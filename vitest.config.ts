@@ -15,8 +15,8 @@ export default defineConfig({
     globalSetup: existsSync(new URL(globalSetup, import.meta.url)) ? [globalSetup] : [],
     setupFiles: ["./test/support/record-raised.ts"],
     pool: "forks",
-    // The default leaves one core idle, which on two cores halves the speed.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // The default leaves one core idle; one more than there are cores, because many tests wait for processes and servers.
+    maxWorkers: Math.max(2, availableParallelism()) + 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
