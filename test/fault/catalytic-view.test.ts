@@ -156,66 +156,72 @@ describe("a view under ns-overlay", () => {
 });
 
 describe.each(VARIANTS.filter(isNamespace))("what is hidden from a view under $name", (variant) => {
-  it("cannot be read, and what is shown of it can", async (context) => {
-    const guards = createGuards(null, base, variant.bind);
-    const probes = await guards.probe(true);
-    if (probes[variant.guard] !== "ok") context.skip(`${variant.name}: ${probes[variant.guard]}`);
-    // Not below a temporary folder, which is another one in a view anyway.
-    const artifacts = new URL("../../test-artifacts", import.meta.url).pathname;
-    mkdirSync(artifacts, { recursive: true });
-    const user = realpathSync(mkdtempSync(join(artifacts, "user-")));
-    onTestFinished(() => runDisk.discard(user));
-    const [config, state, run] = ["config", "state/verbatim", "state/verbatim/runs/r"].map((path) => join(user, path));
-    mkdirSync(room.places.state, { recursive: true });
-    for (const folder of [config!, `${run}/hooks`, `${run}/artifacts`]) mkdirSync(folder, { recursive: true });
-    writeFileSync(`${config}/key`, "a key");
-    writeFileSync(`${run}/RUN.json`, "the run");
-    writeFileSync(`${run}/artifacts/PLAN.md`, "the plan");
-    writeFileSync(`${run}/artifacts/secret`, "a secret");
-    writeFileSync(join(room.places.state, "kept"), "state of the workspace");
-    const script = [
-      `ls -A ${config}; ls -A ${join(root, ".verbatim/state")}; ls -A ${run} ${run}/artifacts`,
-      `cat ${run}/RUN.json ${run}/artifacts/PLAN.md; echo`,
-      `echo word > ${run}/hooks/spool && echo spooled`,
-      `(echo x > ${config}/planted) 2>/dev/null || echo closed; (echo x > ${run}/RUN.json) 2>/dev/null || echo closed`,
-      `grep -rlE 'a key|a secret|state of the workspace' ${user} ${join(root, ".verbatim/state")} 2>/dev/null; echo over; echo x > $TMPDIR/t && cat src/a.txt`,
-      "echo more >> src/a.txt; git status --short -- src",
-    ].join("\n");
-    const { run: ended, changes } = await runInView(
-      { ...room.ports, guards: { ...guards, probe: async () => probes } },
-      {
-        ...room.places,
-        command: ["sh", "-c", script],
-        intent: "Look around",
-        run_id: "view-1",
-        guard: variant.guard,
-        keep: [`${run}/hooks`],
-        hidden: [config!, state!, join(root, ".verbatim/state")],
-        shown: [`${run}/RUN.json`, `${run}/artifacts/PLAN.md`],
-      },
-    );
-    const record = join(root, ".verbatim/runs/view-1");
-    expect(readFileSync(join(record, "STDERR.log"), "utf8")).toBe("");
-    expect(readFileSync(join(record, "STDOUT.log"), "utf8").split("\n")).toEqual([
-      `${run}:`,
-      "RUN.json",
-      "artifacts",
-      "hooks",
-      "",
-      `${run}/artifacts:`,
-      "PLAN.md",
-      "the runthe plan",
-      "spooled",
-      "closed",
-      "closed",
-      "over",
-      "one",
-      " M src/a.txt",
-      "",
-    ]);
-    expect(ended).toMatchObject({ accepted: true, violations: [] });
-    expect([...changes.changed.keys()]).toEqual(["src/a.txt"]);
-    expect(readFileSync(`${run}/hooks/spool`, "utf8")).toBe("word\n");
-    expect(readFileSync(`${run}/artifacts/secret`, "utf8")).toBe("a secret");
-  });
+  // The temporary folder is another one in a view, so what is shown there has to be carried over.
+  const artifacts = new URL("../../test-artifacts", import.meta.url).pathname;
+
+  it.for([artifacts, realpathSync(tmpdir())])(
+    "cannot be read, and what is shown of it can: %s",
+    async (parent, context) => {
+      const guards = createGuards(null, base, variant.bind);
+      const probes = await guards.probe(true);
+      if (probes[variant.guard] !== "ok") context.skip(`${variant.name}: ${probes[variant.guard]}`);
+      mkdirSync(parent, { recursive: true });
+      const user = realpathSync(mkdtempSync(join(parent, "user-")));
+      onTestFinished(() => runDisk.discard(user));
+      const [config, state, run] = ["config", "state/verbatim", "state/verbatim/runs/r"].map((path) =>
+        join(user, path),
+      );
+      mkdirSync(room.places.state, { recursive: true });
+      for (const folder of [config!, `${run}/hooks`, `${run}/artifacts`]) mkdirSync(folder, { recursive: true });
+      writeFileSync(`${config}/key`, "a key");
+      writeFileSync(`${run}/RUN.json`, "the run");
+      writeFileSync(`${run}/artifacts/PLAN.md`, "the plan");
+      writeFileSync(`${run}/artifacts/secret`, "a secret");
+      writeFileSync(join(room.places.state, "kept"), "state of the workspace");
+      const script = [
+        `ls -A ${config}; ls -A ${join(root, ".verbatim/state")}; ls -A ${run} ${run}/artifacts`,
+        `cat ${run}/RUN.json ${run}/artifacts/PLAN.md; echo`,
+        `echo word > ${run}/hooks/spool && echo spooled`,
+        `(echo x > ${config}/planted) 2>/dev/null || echo closed; (echo x > ${run}/RUN.json) 2>/dev/null || echo closed`,
+        `grep -rlE 'a key|a secret|state of the workspace' ${user} ${join(root, ".verbatim/state")} 2>/dev/null; echo over; echo x > $TMPDIR/t && cat src/a.txt`,
+        "echo more >> src/a.txt; git status --short -- src",
+      ].join("\n");
+      const { run: ended, changes } = await runInView(
+        { ...room.ports, guards: { ...guards, probe: async () => probes } },
+        {
+          ...room.places,
+          command: ["sh", "-c", script],
+          intent: "Look around",
+          run_id: "view-1",
+          guard: variant.guard,
+          keep: [`${run}/hooks`],
+          hidden: [config!, state!, join(root, ".verbatim/state")],
+          shown: [`${run}/RUN.json`, `${run}/artifacts/PLAN.md`],
+        },
+      );
+      const record = join(root, ".verbatim/runs/view-1");
+      expect(readFileSync(join(record, "STDERR.log"), "utf8")).toBe("");
+      expect(readFileSync(join(record, "STDOUT.log"), "utf8").split("\n")).toEqual([
+        `${run}:`,
+        "RUN.json",
+        "artifacts",
+        "hooks",
+        "",
+        `${run}/artifacts:`,
+        "PLAN.md",
+        "the runthe plan",
+        "spooled",
+        "closed",
+        "closed",
+        "over",
+        "one",
+        " M src/a.txt",
+        "",
+      ]);
+      expect(ended).toMatchObject({ accepted: true, violations: [] });
+      expect([...changes.changed.keys()]).toEqual(["src/a.txt"]);
+      expect(readFileSync(`${run}/hooks/spool`, "utf8")).toBe("word\n");
+      expect(readFileSync(`${run}/artifacts/secret`, "utf8")).toBe("a secret");
+    },
+  );
 });
