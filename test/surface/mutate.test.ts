@@ -51,24 +51,42 @@ function makeProject(): string {
   return root;
 }
 
-it("a mistake that a test notices is killed, one that none notices survives, and the checkout stays as it was", async () => {
+it("a mistake that a test notices is killed, one that none notices survives, and the checkout stays as it was", {
+  timeout: 300_000,
+}, async () => {
   const root = makeProject();
   const state = join(root, ".mutate/state.json");
   const options = { root, paths: ["src"], state, minutes: 5, tests: 3, log: () => undefined };
   const report = await runCampaign(options);
   expect(report).toEqual({
     complete: true,
-    folders: [{ folder: "src", mutants: 10, run: 10, killed: 7, survived: 3, score: 70 }],
+    folders: [
+      {
+        folder: "src",
+        mutants: 10,
+        chosen: 10,
+        run: 10,
+        killed: 7,
+        survived: 3,
+        refusals: 0,
+        refusals_survived: 0,
+        score: 70,
+      },
+    ],
     survivors: [
-      { file: "src/age.ts", line: 5, original: "loud", replacement: "true" },
-      { file: "src/ticket.ts", line: 2, original: "isAdult(age)", replacement: "true" },
-      { file: "src/ticket.ts", line: 2, original: "4", replacement: "5" },
+      { file: "src/age.ts", line: 5, original: "loud", replacement: "true", refusal: false },
+      { file: "src/ticket.ts", line: 2, original: "isAdult(age)", replacement: "true", refusal: false },
+      { file: "src/ticket.ts", line: 2, original: "4", replacement: "5", refusal: false },
     ],
   });
   expect(readFileSync(join(root, "src/age.ts"), "utf8")).toBe(SOURCE);
 
   // What is known is not tried again: without time the same answer comes from the state.
   expect(await runCampaign({ ...options, minutes: 0 })).toEqual(report);
+  // A sample is a part of it, the same every time.
+  const sample = await runCampaign({ ...options, minutes: 0, most: 4 });
+  expect(sample).toMatchObject({ complete: true, folders: [{ mutants: 10, chosen: 4, run: 4 }] });
+  expect(await runCampaign({ ...options, minutes: 0, most: 4 })).toEqual(sample);
   // Another test makes the answers it gave void, and no others.
   writeFileSync(join(root, "src/age.test.ts"), TEST.replace("true, false", "true, !true"));
   expect(await runCampaign({ ...options, minutes: 0 })).toMatchObject({
@@ -100,6 +118,70 @@ export function check(list: readonly string[], most: number): void {
     "5 startsWith -> endsWith",
     "5 a(list); -> ;",
   ]);
+});
+
+it("mistakes that may let something refused through are known", () => {
+  const text = `export function isAdult(age: number): boolean {
+  if (age > 200) throw new Error("nobody is that old");
+  const years = age === 0 ? 1 : age;
+  if (years < 18) return false;
+  check(age);
+  if (age !== 77) return true;
+  throw new Error("not you");
+}
+function check(age: number): void {
+  if (age > 150) notes.push("HOST_REFUSED");
+  notes.push(age);
+}
+`;
+  const found = listMutants("age.ts", text).filter(({ refusal }) => refusal);
+  expect(found.map(({ line, replacement }) => `${line} ${replacement}`)).toEqual([
+    "2 false",
+    "2 >=",
+    "2 201",
+    "2 ;",
+    "4 false",
+    "4 <=",
+    "4 19",
+    "5 ;",
+    "6 true",
+    "6 ===",
+    "6 78",
+    "7 ;",
+    "10 false",
+    "10 >=",
+    "10 151",
+    "10 ;",
+  ]);
+});
+
+it("mistakes that may let something refused through are tried before all others, or alone", {
+  timeout: 300_000,
+}, async () => {
+  const root = makeProject();
+  const text = `export function isOpen(hour: number): boolean {
+  if (hour > 24) throw new Error("no such hour");
+  return hour >= opens;
+}
+const opens = 9;
+export const bell = true;
+`;
+  writeFileSync(join(root, "src/zoo.ts"), text);
+  const lines: string[] = [];
+  const log = (line: string) => lines.push(line);
+  const options = { root, paths: ["src/zoo.ts"], state: join(root, "state.json"), minutes: 5, tests: 1, log };
+  const report = await runCampaign(options);
+  expect(lines.map((line) => line.slice(0, "survived (refusal) src/zoo.ts:2".length)).sort()).toEqual([
+    "survived (refusal) src/zoo.ts:2",
+    "survived (refusal) src/zoo.ts:2",
+    "survived (refusal) src/zoo.ts:2",
+    "survived (refusal) src/zoo.ts:2",
+    "survived src/zoo.ts:6: true -> ",
+  ]);
+  expect(lines.at(-1)).toBe("survived src/zoo.ts:6: true -> false");
+  expect(report.folders).toMatchObject([{ mutants: 8, chosen: 8, refusals: 4, refusals_survived: 4 }]);
+  const alone = await runCampaign({ ...options, minutes: 0, refusals: true });
+  expect(alone.folders).toMatchObject([{ mutants: 8, chosen: 4, run: 4, survived: 4 }]);
 });
 
 it("every part that is measured unless told otherwise is there", () => {

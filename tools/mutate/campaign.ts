@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sortedByCodePoint } from "../../src/core/canonical/index.ts";
+import { compareCodePoints, sortedByCodePoint } from "../../src/core/canonical/index.ts";
 import { ThrowAwayCopy } from "./bench-copy.ts";
 import { listMutants, type Mutant, plant } from "./mutants.ts";
 import { ImportGraph } from "./near-tests.ts";
@@ -15,6 +15,10 @@ export interface CampaignOptions {
   readonly minutes: number;
   /** How many test files, the nearest first, a mistake has to get past. */
   readonly tests: number;
+  /** How many mistakes of a folder are tried, or all. */
+  readonly most?: number;
+  /** Only mistakes that may turn a refusal into an acceptance. */
+  readonly refusals?: boolean;
   readonly log: Log;
 }
 
@@ -23,14 +27,20 @@ export interface Survivor {
   readonly line: number;
   readonly original: string;
   readonly replacement: string;
+  readonly refusal: boolean;
 }
 
 export interface FolderScore {
   readonly folder: string;
   readonly mutants: number;
+  /** How many of them this run was asked to try. */
+  readonly chosen: number;
   readonly run: number;
   readonly killed: number;
   readonly survived: number;
+  /** Of those that ran: may turn a refusal into an acceptance, and how many of these survived. */
+  readonly refusals: number;
+  readonly refusals_survived: number;
   /** Killed of those that ran, in per cent; null where none ran. */
   readonly score: number | null;
 }
@@ -38,7 +48,7 @@ export interface FolderScore {
 export interface CampaignReport {
   readonly folders: readonly FolderScore[];
   readonly survivors: readonly Survivor[];
-  /** False when the time was over before every mistake was tried. */
+  /** False when the time was over before every chosen mistake was tried. */
   readonly complete: boolean;
 }
 
@@ -50,10 +60,20 @@ interface Subject {
   readonly tests: readonly string[];
   readonly key: string;
   readonly mutants: readonly Mutant[];
+  /** Tests that noticed a mistake of this file, the latest first: they are asked first. */
+  readonly noticed: string[];
+}
+
+interface Chosen {
+  readonly subject: Subject;
+  readonly mutant: Mutant;
 }
 
 type Log = (line: string) => void;
 
+type Sums = { -readonly [K in Exclude<keyof FolderScore, "folder" | "score">]: number };
+
+const NONE: Sums = { mutants: 0, chosen: 0, run: 0, killed: 0, survived: 0, refusals: 0, refusals_survived: 0 };
 const SLACK_MS = 20_000;
 const BASELINE_MS = 300_000;
 
@@ -65,38 +85,50 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     ["src", "test"].filter((folder) => existsSync(join(root, folder))),
   );
   const subjects = listSources(root, options.paths).map((file) => toSubject(root, graph, file, options.tests));
+  const chosen = choose(subjects, options);
   const verdicts = readState(state);
   const ends = Date.now() + options.minutes * 60_000;
   const copy = new ThrowAwayCopy(root);
   try {
-    // One mistake of every file in turn: whenever the time is over, every file has had its share.
     const known: Known = new Map();
-    for (let turn = 0; Date.now() < ends; turn++) {
-      const left = subjects.filter(({ mutants }) => mutants.length > turn);
-      if (left.length === 0) break;
-      for (const subject of left) {
-        const mutant = spread(subject.mutants, turn);
-        const id = `${subject.key}:${mutant.id}`;
-        if (verdicts.has(id) || Date.now() >= ends) continue;
-        const baseline = await measure(copy, subject, known, log);
-        // A mistake that nobody was asked about has not survived anything.
-        if (baseline.tests.length === 0) continue;
-        const verdict = await judge(copy, subject, mutant, baseline);
-        verdicts.set(id, verdict);
-        writeState(state, verdicts);
-        if (verdict === "survived") log(`survived ${describe(subject.file, mutant)}`);
-      }
+    for (const { subject, mutant } of chosen) {
+      if (Date.now() >= ends) break;
+      const id = idOf(subject, mutant);
+      if (verdicts.has(id)) continue;
+      const baseline = await measure(copy, subject, known, log);
+      // A mistake that nobody was asked about has not survived anything.
+      if (baseline.tests.length === 0) continue;
+      const verdict = await judge(copy, subject, mutant, baseline);
+      verdicts.set(id, verdict);
+      writeState(state, verdicts);
+      if (verdict === "survived") log(describe(subject.file, mutant));
     }
   } finally {
     copy.remove();
   }
-  return report(subjects, verdicts);
+  return report(subjects, chosen, verdicts);
 }
 
-/** Another mistake at every turn, in an order that jumps through the file, so that a part of them speaks for all. */
-function spread(mutants: readonly Mutant[], turn: number): Mutant {
-  const order = [...mutants].sort((a, b) => (a.id < b.id ? -1 : 1));
-  return order[turn]!;
+/**
+ * A sample of each folder in the order of the ids, which jumps through the files, so that a part speaks for all. Those
+ * that may turn a refusal into an acceptance come first; then every folder has its share whenever the time is over.
+ */
+function choose(subjects: readonly Subject[], { most = Infinity, refusals = false }: CampaignOptions): Chosen[] {
+  const ranks = new Map<string, number>();
+  return subjects
+    .flatMap((subject) => subject.mutants.map((mutant) => ({ subject, mutant })))
+    .sort((a, b) => compareCodePoints(a.mutant.id, b.mutant.id))
+    .map(({ subject, mutant }) => {
+      const rank = ranks.get(dirname(subject.file)) ?? 0;
+      ranks.set(dirname(subject.file), rank + 1);
+      return { subject, mutant, rank };
+    })
+    .filter(({ mutant, rank }) => rank < most && (mutant.refusal || !refusals))
+    .sort((a, b) => Number(b.mutant.refusal) - Number(a.mutant.refusal) || a.rank - b.rank);
+}
+
+function idOf(subject: Subject, mutant: Mutant): string {
+  return `${subject.key}:${mutant.id}`;
 }
 
 interface Baseline {
@@ -126,15 +158,18 @@ async function measure(copy: ThrowAwayCopy, { tests }: Subject, known: Known, lo
 
 async function judge(
   copy: ThrowAwayCopy,
-  { file, text }: Subject,
+  { file, text, noticed }: Subject,
   mutant: Mutant,
   baseline: Baseline,
 ): Promise<Verdict> {
   copy.write(file, plant(text, mutant));
   try {
-    const answer = await copy.run(baseline.tests, baseline.ms * 4 + SLACK_MS);
+    const tests = [...new Set([...noticed, ...baseline.tests])];
+    const answer = await copy.run(tests, baseline.ms * 4 + SLACK_MS);
+    const failed = answer?.ran.find((one) => one.failed);
+    if (failed !== undefined) noticed.splice(0, noticed.length, ...new Set([failed.test, ...noticed]));
     // Tests that never end have noticed.
-    return answer === null || answer.ran.some(({ failed }) => failed) ? "killed" : "survived";
+    return answer === null || failed !== undefined ? "killed" : "survived";
   } finally {
     copy.write(file, text);
   }
@@ -145,7 +180,8 @@ function toSubject(root: string, graph: ImportGraph, file: string, most: number)
   const tests = graph.nearTests(file, most);
   const hash = createHash("sha256");
   for (const test of tests) hash.update(`${test}\0${graph.textOf(test)}\0`);
-  return { file, text, tests, key: `${file}:${hash.digest("hex").slice(0, 16)}`, mutants: listMutants(file, text) };
+  const key = `${file}:${hash.digest("hex").slice(0, 16)}`;
+  return { file, text, tests, key, mutants: listMutants(file, text), noticed: [] };
 }
 
 function listSources(root: string, paths: readonly string[]): string[] {
@@ -161,36 +197,48 @@ function listSources(root: string, paths: readonly string[]): string[] {
   return sortedByCodePoint(new Set(found));
 }
 
-function report(subjects: readonly Subject[], verdicts: ReadonlyMap<string, Verdict>): CampaignReport {
-  const folders = new Map<string, { mutants: number; run: number; killed: number; survived: number }>();
-  const survivors: Survivor[] = [];
-  for (const { file, key, mutants } of subjects) {
-    const folder = dirname(file);
-    const sums = folders.get(folder) ?? { mutants: 0, run: 0, killed: 0, survived: 0 };
-    folders.set(folder, sums);
-    for (const mutant of mutants) {
-      const verdict = verdicts.get(`${key}:${mutant.id}`);
-      sums.mutants += 1;
-      if (verdict === undefined) continue;
-      sums.run += 1;
-      sums[verdict] += 1;
-      const { line, original, replacement } = mutant;
-      if (verdict === "survived") survivors.push({ file, line, original, replacement });
-    }
+function report(
+  subjects: readonly Subject[],
+  chosen: readonly Chosen[],
+  verdicts: ReadonlyMap<string, Verdict>,
+): CampaignReport {
+  const folders = new Map<string, Sums>();
+  for (const { file, mutants } of subjects) {
+    const sums = folders.get(dirname(file)) ?? { ...NONE };
+    folders.set(dirname(file), { ...sums, mutants: sums.mutants + mutants.length });
   }
+  const survivors: (Survivor & { readonly start: number })[] = [];
+  for (const { subject, mutant } of chosen) {
+    const sums = folders.get(dirname(subject.file))!;
+    const verdict = verdicts.get(idOf(subject, mutant));
+    sums.chosen += 1;
+    if (verdict === undefined) continue;
+    const { line, start, original, replacement, refusal } = mutant;
+    sums.run += 1;
+    sums[verdict] += 1;
+    if (refusal) sums.refusals += 1;
+    if (verdict === "killed") continue;
+    if (refusal) sums.refusals_survived += 1;
+    survivors.push({ file: subject.file, line, start, original, replacement, refusal });
+  }
+  survivors.sort((a, b) => compareCodePoints(a.file, b.file) || a.start - b.start);
   const rows = [...folders].map(([folder, sums]) => {
     return { folder, ...sums, score: sums.run === 0 ? null : Math.round((sums.killed * 1000) / sums.run) / 10 };
   });
-  return { folders: rows, survivors, complete: rows.every(({ mutants, run }) => mutants === run) };
+  return {
+    folders: rows,
+    survivors: survivors.map(({ start: _, ...one }) => one),
+    complete: rows.every(({ chosen, run }) => chosen === run),
+  };
 }
 
-/** One line for a mistake: where, and what stands there instead. */
-export function describe(file: string, { line, original, replacement }: Omit<Survivor, "file">): string {
+/** One line for a survivor: where, what stands there instead, and whether it may accept what was refused. */
+export function describe(file: string, { line, original, replacement, refusal }: Omit<Survivor, "file">): string {
   const short = (text: string) => {
     const plain = text.replace(/\s+/g, " ");
     return plain.length > 60 ? `${plain.slice(0, 57)}...` : plain;
   };
-  return `${file}:${line}: ${short(original)} -> ${replacement === ";" ? "(removed)" : short(replacement)}`;
+  return `survived${refusal ? " (refusal)" : ""} ${file}:${line}: ${short(original)} -> ${replacement === ";" ? "(removed)" : short(replacement)}`;
 }
 
 function readState(file: string): Map<string, Verdict> {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import ts from "typescript";
+import { mayAccept } from "./refusals.ts";
 
 /** One small mistake: a piece of a source file and what stands there instead. */
 export interface Mutant {
@@ -10,6 +11,8 @@ export interface Mutant {
   readonly end: number;
   readonly original: string;
   readonly replacement: string;
+  /** Whether it may turn a refusal into an acceptance. */
+  readonly refusal: boolean;
 }
 
 const SWAPPED = new Map<ts.SyntaxKind, string>([
@@ -43,7 +46,7 @@ export function listMutants(path: string, text: string): Mutant[] {
     if (original === replacement) return;
     const line = source.getLineAndCharacterOfPosition(start).line + 1;
     const id = createHash("sha256").update(`${path}\0${start}\0${end}\0${replacement}\0${text}`).digest("hex");
-    found.push({ id: id.slice(0, 16), line, start, end, original, replacement });
+    found.push({ id: id.slice(0, 16), line, start, end, original, replacement, refusal: mayAccept(node, replacement) });
   };
   const visit = (node: ts.Node): void => {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return;

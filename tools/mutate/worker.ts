@@ -21,6 +21,8 @@ const vitest = await createVitest("test", {
   reporters: [{}],
   maxWorkers: 1,
   silent: true,
+  // The first failure is the answer.
+  bail: 1,
   passWithNoTests: false,
 });
 const known = await vitest.globTestSpecifications();
