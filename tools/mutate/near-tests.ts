@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 const IMPORT = /(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g;
+/** A name that a file exports, or a code in quotes. */
+const WORD = /\bexport (?:async )?(?:function|const|class) (\w+)|"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/g;
 
 /** Which files import which, over everything a test can reach. Paths are relative to the root. */
 export class ImportGraph {
@@ -31,7 +33,10 @@ export class ImportGraph {
     return this.#texts.get(path) ?? "";
   }
 
-  /** The test files that reach a file through imports, the nearest first: of its own folder, then by steps of import. */
+  /**
+   * The test files that reach a file through imports, the nearest first: its own, then those that speak of most of what it
+   * exports and refuses with (its own folder counts for something), then by steps of import.
+   */
   nearTests(path: string, most: number): string[] {
     const steps = new Map([[path, 0]]);
     const queue = [path];
@@ -42,11 +47,22 @@ export class ImportGraph {
         queue.push(importer);
       }
     }
-    const own = posix.dirname(path);
-    const rank = (test: string) => (posix.dirname(test) === own ? 0 : 1000) + steps.get(test)!;
+    const words = new Set([...this.textOf(path).matchAll(WORD)].map(([, exported, code]) => exported ?? code!));
+    const own = path.replace(/\.ts$/, ".test.ts");
+    const shared = (test: string) => {
+      const spoken = new Set(this.textOf(test).match(/\w+/g));
+      const neighbour = posix.dirname(test) === posix.dirname(path) ? 2 : 0;
+      return [...words].filter((word) => spoken.has(word)).length + neighbour;
+    };
     return queue
       .filter((one) => one.endsWith(".test.ts") && !one.startsWith("test/long/"))
-      .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-      .slice(0, most);
+      .map((test) => ({ test, rank: [test === own ? 0 : 1, -shared(test), steps.get(test)!] as const }))
+      .sort((a, b) => compare(a.rank, b.rank) || (a.test < b.test ? -1 : 1))
+      .slice(0, most)
+      .map(({ test }) => test);
   }
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  return a.map((one, i) => one - b[i]!).find((difference) => difference !== 0) ?? 0;
 }
