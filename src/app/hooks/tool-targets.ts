@@ -83,8 +83,13 @@ export function listToolTargets(tool: string, input: JsonObject, isMcp: boolean)
 function readCommand(tool: string, input: JsonObject): string {
   const command = input["command"] ?? input["cmd"];
   if (typeof command === "string") return command;
-  if (Array.isArray(command) && command.every((word) => typeof word === "string")) return command.join(" ");
+  // A list is run as it stands: each word stays one word, however much is in it.
+  if (Array.isArray(command) && command.every((word) => typeof word === "string")) return command.map(quote).join(" ");
   throw missing(tool, "a command");
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function listPaths(input: JsonObject, onOther: (key: string) => void = () => undefined): string[] {
