@@ -33,7 +33,7 @@ export function parsePatch(bytes: Uint8Array, platform: Platform = "posix"): Pat
     }
     for (const path of changedPaths(section)) changed.add(foldCase(path));
     sections.push(section);
-    at = skipToNext(lines, parser.end, parser.hasHunks);
+    at = skipToNext(lines, parser.end);
   }
   return sections;
 }
@@ -52,20 +52,19 @@ function checkFrame(lines: PatchLines): void {
   if (bytes.at(-1) !== 0x0a) refuseParse("no_final_newline", lines.count);
 }
 
-function skipToNext(lines: PatchLines, end: number, afterHunk: boolean): number {
+function skipToNext(lines: PatchLines, end: number): number {
   let at = end;
   while (at < lines.count && lines.isEmpty(at)) at++;
   if (at >= lines.count || lines.startsWith(at, HEADER)) return at;
   if (lines.startsWith(at, "--- ") && lines.startsWith(at + 1, "+++ ")) refuseParse("headerless_section", at + 1);
   const first = lines.first(at);
   const hunkLike = first === 0x20 || first === 0x2b || first === 0x2d;
-  return refuseParse(at === end && afterHunk && hunkLike ? "hunk_count" : "trailing_text", at + 1);
+  return refuseParse(at === end && hunkLike ? "hunk_count" : "trailing_text", at + 1);
 }
 
 class SectionParser {
   /** Index of the first line after the section. */
   end: number;
-  hasHunks = false;
   readonly #lines: PatchLines;
   readonly #platform: Platform;
   readonly #header: number;
@@ -89,7 +88,6 @@ class SectionParser {
       this.end++;
     }
     const body = this.#lines.startsWith(this.end, "--- ") ? this.#body() : null;
-    this.hasHunks = body !== null;
     return this.#judge(header.slice(HEADER.length), body);
   }
 
