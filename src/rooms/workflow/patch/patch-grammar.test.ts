@@ -1,6 +1,8 @@
 // The grammar of a patch, line by line: what is read, and at which line and by which rule the rest is refused.
 import { describe, expect, it } from "vitest";
+import { judgePatch } from "./patch-gate.ts";
 import { parsePatch } from "./patch-parser.ts";
+import { DEFAULT_POLICY } from "./patch-policy.ts";
 import type { PatchSection } from "./patch-section.ts";
 import { PatchRefused } from "./rejection.ts";
 
@@ -100,6 +102,11 @@ describe("a patch is refused", () => {
     ["names and then prose", `${head()}${names()}prose\n`, ["parse", "bad_hunk_header", 4]],
     ["a second hunk that is none", `${good}@@ nothing @@\n`, ["parse", "bad_hunk_header", 7]],
     ["a hunk cut off by the end", good.slice(0, -3), ["parse", "hunk_count", 4]],
+    [
+      "a last line of context that is missing",
+      `${head()}${names()}@@ -1,2 +1,2 @@\n-a\n+b\n`,
+      ["parse", "hunk_count", 4],
+    ],
     ["a hunk cut off by a section", good.replace("+b\n", "") + made, ["parse", "hunk_count", 4]],
     ["a hunk cut off by a hunk", good.replace("+b\n", "") + hunk, ["parse", "hunk_count", 4]],
     [
@@ -139,6 +146,7 @@ describe("a patch is refused", () => {
 
 describe("the lines of a header are refused", () => {
   it.each([
+    ["one of them twice", `${head()}index 1..2\nindex 1..2\n`, ["parse", "duplicate_header_line", 3]],
     ["an old mode alone", `${head()}old mode 100644\n`, ["parse", "missing_pair", 2]],
     ["a new mode alone", `${head()}index 1..2\nnew mode 100644\n`, ["parse", "missing_pair", 3]],
     ["a copy from nowhere", "diff --git a/p b/q\ncopy to q\n", ["parse", "missing_pair", 2]],
@@ -190,6 +198,13 @@ describe("what is made or goes is refused", () => {
   ])("%s", (_, patch, expected) => {
     expect(refusal(patch)).toEqual(expected);
   });
+});
+
+it("an error of the program is no refusal of the patch", () => {
+  expect(() => parsePatch(null as never)).toThrow(TypeError);
+  expect(() => judgePatch({ patch: null as never, policy: DEFAULT_POLICY, scope: null, planLimits: null })).toThrow(
+    TypeError,
+  );
 });
 
 describe("a path stands in one section only", () => {

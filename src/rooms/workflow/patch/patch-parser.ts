@@ -170,7 +170,7 @@ class SectionParser {
       if (old < 0 || next < 0) refuseParse("hunk_count", header);
       this.end++;
     }
-    if (markable && lines.first(this.end) === 0x5c && lines.text(this.end) === NO_NEWLINE) this.end++;
+    if (lines.first(this.end) === 0x5c && lines.text(this.end) === NO_NEWLINE) this.end++;
     return { added, deleted };
   }
 

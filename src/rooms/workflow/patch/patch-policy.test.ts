@@ -148,6 +148,7 @@ describe("a policy", () => {
         where: expect.stringContaining("policy.json"),
       }),
     );
+    expect(() => parsePolicy(null as never, open, "policy.json")).toThrow(TypeError);
     expect(parse('{"max_files":7}')()).toEqual({ ...open, max_files: 7 });
   });
 });
