@@ -79,16 +79,14 @@ function isIntegerFrom(value: JsonValue, low: number, high: number): value is nu
 }
 
 // Paths may be ill-formed texts: preflight has a code for them.
-function checkTexts(value: JsonValue, at: string, least: number, most: number, fail: Fail): void {
+function checkTexts(value: JsonValue | undefined, at: string, least: number, most: number, fail: Fail): void {
   if (!Array.isArray(value) || value.length < least || value.length > most) fail(at);
   else checkItems(value, at, (item) => typeof item === "string", fail);
 }
 
 function checkOutputs(value: JsonValue, at: string, fail: Fail): void {
   if (!checkKeys(value, at, ["durable_paths"], fail)) return;
-  const paths = value["durable_paths"];
-  if (paths === undefined) fail(`${at}/durable_paths`);
-  else checkTexts(paths, `${at}/durable_paths`, 0, 1024, fail);
+  checkTexts(value["durable_paths"], `${at}/durable_paths`, 0, 1024, fail);
 }
 
 function checkCommand(value: JsonValue, at: string, fail: Fail): void {

@@ -128,6 +128,8 @@ describe("a link in a declared folder", () => {
     ["to an absolute place", { "o/l": link("/etc/passwd") }, escapes("l")],
     ["to the folder above", { "o/l": link("../x") }, escapes("l")],
     ["too far up", { "o/d": dir, "o/d/l": link("../../x") }, escapes("d/l")],
+    ["up behind the folder itself", { "o/l": link("./../x") }, escapes("l")],
+    ["up behind nothing", { "o/l": link("d//../../x") }, escapes("l")],
     ["up behind a folder", { "o/l": link("d/../../x") }, escapes("l")],
     ["through a link that goes out", { "o/l": link("m/x"), "o/m": link("../p") }, [...escapes("l"), ...escapes("m")]],
     ["through an absolute link", { "o/l": link("m"), "o/m": link("/p") }, [...escapes("l"), ...escapes("m")]],
