@@ -1,3 +1,3 @@
 import { lintStages, runStages } from "./stages.ts";
 
-if (runStages(lintStages()) !== null) process.exitCode = 1;
+if ((await runStages(lintStages())) !== null) process.exitCode = 1;

@@ -13,14 +13,14 @@ const FLAGS = ["--long", "--node24"];
  * a stage that fails before the tests counts as one failure. Arguments go to vitest.
  * `--long` builds and runs the slow tests of test/long only; `--node24` builds and runs the tests on that Node.
  */
-function main(): void {
+async function main(): Promise<void> {
   const args = process.argv.slice(2).filter((arg) => !FLAGS.includes(arg));
   const long = process.argv.includes("--long");
   const newer = process.argv.includes("--node24");
-  const failedStage = runStages(long ? [BUILD] : newer ? [BUILD, NODE_24] : [...lintStages(), BUILD]);
+  const failedStage = await runStages(long ? [BUILD] : newer ? [BUILD, NODE_24] : [...lintStages(), BUILD]);
   const env = { ...(long && { VERBATIM_LONG: "1" }), ...(newer && { PATH: newerPath() }) };
-  const run = (): Counts => runTests(long ? ["test/long", ...args] : args, env);
-  const counts = failedStage === null ? run() : { passed: 0, failed: 1, skipped: 0 };
+  const run = (): Promise<Counts> => runTests(long ? ["test/long", ...args] : args, env);
+  const counts = failedStage === null ? await run() : { passed: 0, failed: 1, skipped: 0 };
   if (counts.failed > 0) process.exitCode = 1;
   if (failedStage !== null) console.log(`stopped at ${failedStage}; the tests did not run`);
   console.log(formatCounts(counts));
@@ -32,11 +32,11 @@ function newerPath(): string {
   return [node, join(ROOT, "node_modules/.bin"), process.env["PATH"] ?? ""].join(delimiter);
 }
 
-function runTests(args: readonly string[], env: Readonly<Record<string, string>>): Counts {
+async function runTests(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-test-"));
   const file = join(folder, "counts.json");
   try {
-    const passed = runStage({
+    const passed = await runStage({
       name: "tests",
       command: ["vitest", "run", ...args],
       live: true,
@@ -63,4 +63,4 @@ function readCounts(file: string): Counts {
   }
 }
 
-main();
+await main();

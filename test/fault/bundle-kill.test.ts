@@ -52,4 +52,4 @@ it("a build that is killed leaves its target absent or whole, and nothing acknow
     program.remove();
     await harness.destroy();
   }
-}, 60_000);
+});

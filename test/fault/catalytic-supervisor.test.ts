@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errnoCode } from "../../src/adapters/disk/errors.ts";
@@ -10,13 +8,12 @@ import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { runTool } from "../../src/adapters/process/tool.ts";
 import type { RunResult } from "../../src/rooms/catalytic/run.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
+import { bundleChild } from "../support/child.ts";
 import { tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";
 
 /** Commands that attack whatever watches over them, or that try to outlive it. */
 
 const NOBODY = 65534;
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-const childFile = new URL("../support/guarded-child.ts", import.meta.url).pathname;
 
 /** Attaches to the parent, writes an endless loop where it goes on, and lets it go. The numbers are those of x86-64. */
 const GET_INTO_PARENT = String.raw`$| = 1; my $t = getppid();
@@ -64,12 +61,17 @@ const ATTACKS: readonly Attack[] = [
 ];
 
 let guards: Variants;
+let program: Awaited<ReturnType<typeof bundleChild>>;
 
 beforeAll(async () => {
   guards = await tryVariants();
+  program = await bundleChild("test/support/guarded-child.ts");
 });
 
-afterAll(() => guards.close());
+afterAll(() => {
+  program.remove();
+  return guards.close();
+});
 
 /** Every process that carries a text among its arguments. */
 function findByArgument(text: string): string[] {
@@ -112,7 +114,7 @@ function toExpected({ attack }: Prepared, tree: Record<string, string>) {
 
 const here = ATTACKS.filter(({ arch = process.arch }) => arch === process.arch);
 
-describe.concurrent.each(VARIANTS)("under $name a command that", { timeout: 60_000 }, (variant) => {
+describe.concurrent.each(VARIANTS)("under $name a command that", (variant) => {
   const { guard, bind } = variant;
 
   it.concurrent.for(here)("$name is ended, and so is everything it left", async (attack, context) => {
@@ -154,7 +156,7 @@ describe.concurrent.each(VARIANTS)("under $name a command that", { timeout: 60_0
     try {
       for (const { base } of all) await runTool("chown", ["-R", `${NOBODY}:${NOBODY}`, base]);
       const before = all.map(({ base }) => recordTree(base, isToolState));
-      const argv = ["--import", tsx, childFile, bind, JSON.stringify(all)];
+      const argv = [program.file, bind, JSON.stringify(all)];
       const { stdout } = await promisify(execFile)(process.execPath, argv, { uid: NOBODY, gid: NOBODY });
       const { answer, runs } = JSON.parse(stdout) as { answer: string; runs: RunResult[] };
       if (answer !== "ok") context.skip(`${variant.name} as an ordinary user: ${answer}`);

@@ -53,7 +53,7 @@ export function describeWriters(create: () => Promise<SharedStore>): void {
       expect(own.map((entry) => entry.body)).toEqual(Array.from({ length: APPENDS }, (_, turn) => `{"turn":${turn}}`));
       expect(own.map((entry) => entry.hash)).toEqual(child.lines);
     }
-  }, 120_000);
+  });
 
   it(`loses nothing that was acknowledged when its writers are killed ${KILLS} times`, async () => {
     const acknowledged: string[] = [];
@@ -80,5 +80,5 @@ export function describeWriters(create: () => Promise<SharedStore>): void {
     expect(acknowledged.filter((hash) => !kept.has(hash))).toEqual([]);
     // Each killed process can have committed at most one entry that it had no time to acknowledge.
     expect(kept.size - acknowledged.length).toBeLessThanOrEqual(KILLS);
-  }, 120_000);
+  });
 }

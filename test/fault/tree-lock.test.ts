@@ -60,7 +60,7 @@ describe("while an agent looks at the tree", () => {
     const state = join(summary.run_dir, "RUN.json");
     const applied = readFileSync(state, "utf8");
     const looking = start(repo, view("echo looking; read line"));
-    await vi.waitUntil(() => looking.said().includes("looking"), { timeout: 60_000 });
+    await vi.waitUntil(() => looking.said().includes("looking"), { timeout: 200_000 });
 
     const rollback = await contend(repo, "workflow", "rollback", summary.run_id);
     expect([rollback.exit, rollback.stderr]).toEqual([4, isBusy]);
@@ -80,7 +80,7 @@ describe("while an agent looks at the tree", () => {
     expect(await looking.ended).toBe(0);
     expect((await contend(repo, "workflow", "rollback", summary.run_id)).exit).toBe(0);
     expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("off\n");
-  }, 120_000);
+  });
 });
 
 describe("an apply that is at work", () => {
@@ -97,7 +97,7 @@ describe("an apply that is at work", () => {
     onTestFinished(() => writeFileSync(join(slow, "go"), ""));
     const env = { ...repo.env, PATH: `${slow}:${repo.env["PATH"]}` };
     const applying = start(repo, ["agent", "apply", summary.run_id], env);
-    await vi.waitUntil(() => existsSync(join(slow, "writing")), { timeout: 60_000 });
+    await vi.waitUntil(() => existsSync(join(slow, "writing")), { timeout: 200_000 });
 
     const second = await contend(repo, "agent", "apply", summary.run_id);
     expect([second.exit, second.stderr]).toEqual([4, expect.stringContaining("error[RUN_LOCKED]")]);
@@ -108,5 +108,5 @@ describe("an apply that is at work", () => {
     expect(await applying.ended).toBe(0);
     expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("on\n");
     expect((await contend(repo, ...view("true"))).exit).toBe(0);
-  }, 120_000);
+  });
 });

@@ -68,7 +68,7 @@ beforeAll(async () => {
   expect(await repository.call("advance", { run: "undo" })).toMatchObject({ code: "CANDIDATE_VERIFIED" });
   await repository.app.close();
   keep("verified");
-}, 60_000);
+});
 afterAll(() => repository.remove());
 
 class Killed extends Error {}
@@ -128,7 +128,7 @@ const events = () =>
 const apply = (session: Session) => advanceRun(session, { maxSteps: 4, apply: true, retryVerify: false });
 
 describe("a rollback", () => {
-  it("leaves the repository as it was, whenever the apply before it was killed", { timeout: 120_000 }, async () => {
+  it("leaves the repository as it was, whenever the apply before it was killed", async () => {
     const outcomes = new Set<string>();
     // Before the fifth write nothing but the snapshot is written.
     for (let moment = 0; ; moment += moment === 0 ? 5 : 1) {
@@ -155,7 +155,7 @@ describe("a rollback", () => {
     expect([...outcomes].sort()).toEqual(["RUN_NOT_PASSED", "rolled back"]);
   });
 
-  it("is finished by a second one, whenever it was killed itself", { timeout: 120_000 }, async () => {
+  it("is finished by a second one, whenever it was killed itself", async () => {
     bringBack("verified");
     expect(await dieAt(Number.POSITIVE_INFINITY, apply)).toBe(true);
     expect(readFileSync(join(repository.root, "src/old"), "utf8")).toBe("a file now\n");

@@ -2,11 +2,10 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { BIN } from "../support/cli.ts";
 import { GOOD_PATCH, SampleRepository } from "../support/sample-repository.ts";
 
-const ENTRY = fileURLToPath(new URL("../support/run-verbatim.ts", import.meta.url));
 const repositories: SampleRepository[] = [];
 afterAll(async () => {
   for (const repository of repositories) await repository.remove();
@@ -25,17 +24,13 @@ describe("an interrupted verification", () => {
     repository.env["MARK"] = join(repository.root, "ignored/mark");
     const dir = await repository.plan("slow");
     await repository.submit("diff.patch", GOOD_PATCH, "slow");
-    const child = spawn(
-      process.execPath,
-      ["--import", import.meta.resolve("tsx"), ENTRY, "workflow", "advance", "slow"],
-      {
-        cwd: repository.root,
-        env: repository.env,
-        stdio: "ignore",
-      },
-    );
+    const child = spawn(process.execPath, [BIN, "workflow", "advance", "slow"], {
+      cwd: repository.root,
+      env: repository.env,
+      stdio: "ignore",
+    });
     const closed = new Promise<number | null>((done) => child.on("close", (code) => done(code)));
-    await expect.poll(() => repository.processes(name).length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => repository.processes(name).length, { timeout: 200_000 }).toBeGreaterThan(0);
     child.kill(signal);
     expect(await closed).toBe(exit);
     expect(repository.processes(name)).toEqual([]);

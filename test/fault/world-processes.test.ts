@@ -3,52 +3,35 @@ import { usePostgres } from "../support/postgres.ts";
 import { killTalkers, sendFromProcesses } from "../support/world-processes.ts";
 
 const postgres = await usePostgres();
-const LONG_MS = 180_000;
 
 describe("eight processes that send the same request at once", () => {
-  it(
-    "write one bundle and get eight identical answers on SQLite",
-    async () => {
-      const { answers, texts } = await sendFromProcesses(8);
-      expect(new Set(answers).size).toBe(1);
-      expect(JSON.parse(answers[0]!)).toMatchObject({ request_id: "same", debug: { wrote: true } });
-      expect(texts).toEqual(["Everybody says this.", "I hear you."]);
-    },
-    LONG_MS,
-  );
+  it("write one bundle and get eight identical answers on SQLite", async () => {
+    const { answers, texts } = await sendFromProcesses(8);
+    expect(new Set(answers).size).toBe(1);
+    expect(JSON.parse(answers[0]!)).toMatchObject({ request_id: "same", debug: { wrote: true } });
+    expect(texts).toEqual(["Everybody says this.", "I hear you."]);
+  });
 
-  it.skipIf(postgres.reason !== null)(
-    "write one bundle and get eight identical answers on PostgreSQL",
-    async () => {
-      const database = await postgres.createDatabase();
-      const { answers, texts } = await sendFromProcesses(8, database.url);
-      await database.drop();
-      expect(new Set(answers).size).toBe(1);
-      expect(texts).toEqual(["Everybody says this.", "I hear you."]);
-    },
-    LONG_MS,
-  );
+  it.skipIf(postgres.reason !== null)("write one bundle and get eight identical answers on PostgreSQL", async () => {
+    const database = await postgres.createDatabase();
+    const { answers, texts } = await sendFromProcesses(8, database.url);
+    await database.drop();
+    expect(new Set(answers).size).toBe(1);
+    expect(texts).toEqual(["Everybody says this.", "I hear you."]);
+  });
 });
 
 describe("a process that is killed during beats", () => {
-  it(
-    "loses nothing that was acknowledged and leaves nothing partial",
-    async () => {
-      const report = await killTalkers(4);
-      expect(report).toMatchObject({ kills: 4, lost: [], broken: [] });
-      expect(report.acknowledged).toBeGreaterThanOrEqual(4);
-    },
-    LONG_MS,
-  );
+  it("loses nothing that was acknowledged and leaves nothing partial", async () => {
+    const report = await killTalkers(4);
+    expect(report).toMatchObject({ kills: 4, lost: [], broken: [] });
+    expect(report.acknowledged).toBeGreaterThanOrEqual(4);
+  });
 
-  it.skipIf(postgres.reason !== null)(
-    "loses nothing on PostgreSQL either, whatever the signal",
-    async () => {
-      const database = await postgres.createDatabase({ durable: true });
-      const report = await killTalkers(2, database.url, ["SIGTERM", "SIGKILL"]);
-      await database.drop();
-      expect(report).toMatchObject({ kills: 2, lost: [], broken: [] });
-    },
-    LONG_MS,
-  );
+  it.skipIf(postgres.reason !== null)("loses nothing on PostgreSQL either, whatever the signal", async () => {
+    const database = await postgres.createDatabase({ durable: true });
+    const report = await killTalkers(2, database.url, ["SIGTERM", "SIGKILL"]);
+    await database.drop();
+    expect(report).toMatchObject({ kills: 2, lost: [], broken: [] });
+  });
 });

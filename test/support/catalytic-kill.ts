@@ -1,18 +1,22 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
 import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
 import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
 import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "./catalytic-repo.ts";
+import { bundleChild } from "./child.ts";
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-const child = new URL("./catalytic-child.ts", import.meta.url).pathname;
+let program: Awaited<ReturnType<typeof bundleChild>>;
+
+beforeAll(async () => {
+  program = await bundleChild("test/support/catalytic-child.ts");
+});
+
+afterAll(() => program.remove());
 
 /**
  * Kills a run after some milliseconds, lets `recover` or the next run put it back, and checks that everything is as it
@@ -67,7 +71,7 @@ export async function killAndRecover(
 
 function runAndKill(args: readonly string[], afterMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const running = spawn(process.execPath, ["--import", tsx, child, ...args], {
+    const running = spawn(process.execPath, [program.file, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     running.stdout.on("data", (bytes: Buffer) => {

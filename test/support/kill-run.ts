@@ -1,15 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { BIN } from "./cli.ts";
 import { makeDice } from "./patch-fuzz.ts";
 import { COMMAND, GOOD_PATCH, SampleRepository } from "./sample-repository.ts";
 
-const ENTRY = fileURLToPath(new URL("./run-verbatim.ts", import.meta.url));
-const TSX = import.meta.resolve("tsx");
-
 function start(repository: SampleRepository, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, ["--import", TSX, ENTRY, "workflow", ...args], {
+  return spawn(process.execPath, [BIN, "workflow", ...args], {
     cwd: repository.root,
     env: repository.env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -62,7 +59,7 @@ export async function killUntilPassed(
     let kills = 0;
     for (const point of [...points, ...Array.from({ length: more }, () => "RUN_CREATED")]) {
       const child = start(repository, ["advance", "killed"]);
-      await killAfter(child, dir, point, point === "RUN_CREATED" ? 300 + dice(900) : dice(25));
+      await killAfter(child, dir, point, point === "RUN_CREATED" ? 100 + dice(500) : dice(25));
       kills++;
       const status = await repository.call("status", { run: "killed" });
       if (typeof status["code"] !== "string") throw new Error("status does not answer");

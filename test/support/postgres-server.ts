@@ -68,7 +68,16 @@ async function start(binaries: PostgresBinaries, folder: string): Promise<Postgr
   };
 }
 
-const SETTINGS = ["listen_addresses=", "max_connections=150", "shared_buffers=64MB", "log_min_messages=fatal"];
+// Without `fsync` a crash of the machine would cost data, and nothing else does: a server that is killed keeps its writes.
+const SETTINGS = [
+  "listen_addresses=",
+  "max_connections=150",
+  "shared_buffers=64MB",
+  "log_min_messages=fatal",
+  "fsync=off",
+  "full_page_writes=off",
+  "autovacuum=off",
+];
 
 /** The server ends when its standard input closes, so it does not outlive a test run that was killed. */
 function spawnServer(

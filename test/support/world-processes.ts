@@ -2,13 +2,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
 import { setPresence } from "../../src/rooms/world/service/people.ts";
 import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
 import { readPage } from "../../src/rooms/world/service/views.ts";
+import { bundleChild } from "./child.ts";
 import { envelope, makeHarbour, openWorlds } from "./world.ts";
 
-const CHILD = fileURLToPath(new URL("world-child.ts", import.meta.url));
+let program: Awaited<ReturnType<typeof bundleChild>>;
+
+beforeAll(async () => {
+  program = await bundleChild("test/support/world-child.ts");
+});
+
+afterAll(() => program.remove());
 
 interface Child {
   readonly process: ChildProcess;
@@ -19,7 +26,7 @@ interface Child {
 }
 
 function start(mode: string, folder: string, url: string, world: string, from = 0): Child {
-  const child = spawn(process.execPath, ["--import", "tsx", CHILD, mode, folder, url, world, String(from)], {
+  const child = spawn(process.execPath, [program.file, mode, folder, url, world, String(from)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines: string[] = [];

@@ -135,7 +135,7 @@ describe("a run that ended", () => {
       const { stdout } = await repo.verbatim("agent", "list", "--json");
       return (JSON.parse(stdout) as { runs: { run_id: string; outcome: string }[] }).runs[0];
     };
-    await vi.waitFor(async () => expect((await look())?.outcome).toBe("working"), { timeout: 60_000, interval: 100 });
+    await vi.waitFor(async () => expect((await look())?.outcome).toBe("working"), { timeout: 200_000, interval: 100 });
     child.kill("SIGKILL");
     await ended;
     const run = await look();

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "verbatim-guide-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("docs/rooms/catalytic.md", () => {
-  it("is a session that works as it is printed", { timeout: 180_000 }, () => {
+  it("is a session that works as it is printed", () => {
     const env = { XDG_STATE_HOME: join(folder, "state") };
     expect(runGuide(page, folder, "garden", { env })).toBeGreaterThan(15);
   });

@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("docs/rooms/context.md", () => {
-  it("is a session that works as it is printed", { timeout: 180_000 }, () => {
+  it("is a session that works as it is printed", () => {
     expect(runGuide(page, folder, "harbour")).toBe(20);
   });
 

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "verbatim-guide-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("docs/rooms/workflow.md", () => {
-  it("is a session that works as it is printed", { timeout: 180_000 }, () => {
+  it("is a session that works as it is printed", () => {
     const env = { VERBATIM_RUNS_ROOT: join(folder, "runs") };
     expect(runGuide(page, folder, "greet", { env, notes: /^created .*\n/ })).toBeGreaterThan(15);
   });

@@ -95,7 +95,7 @@ describe("input without an end", () => {
     expect([exit, stderr]).toEqual([2, expect.stringContaining("is not a regular file")]);
   });
 
-  it("twenty thousand problems are placed in one pass", { timeout: 60_000 }, async () => {
+  it("twenty thousand problems are placed in one pass", async () => {
     const cwd = makeWorkspace();
     const members = Array.from({ length: 20_000 }, (_, i) => `"k${i}": 1`);
     writeFileSync(join(cwd, "many.json"), `{\n${members.join(",\n")}\n}`);

@@ -81,7 +81,7 @@ describe("an agent in one repository", () => {
     const body = JSON.stringify({ run: summary.run_id });
     const landed = await fetch(`${url}/api/operations/workflow.advance`, { method: "POST", headers, body });
     expect([landed.status, readFileSync(join(other.root, "lamp.txt"), "utf8")]).toEqual([200, "on\n"]);
-  }, 60_000);
+  });
 });
 
 describe("a token given as an argument", () => {
@@ -98,7 +98,7 @@ describe("a token given as an argument", () => {
       expect(cmdline).not.toContain(TOKEN);
       expect((await fetch(address, { method: "POST" })).status).toBe(address.includes("/mcp") ? 401 : 404);
     }
-  }, 30_000);
+  });
 });
 
 describe("starting a server", () => {

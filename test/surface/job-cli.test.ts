@@ -108,7 +108,7 @@ describe("verbatim job", () => {
     const ended = new Promise<number | null>((done) => worker.on("close", done));
     const state = async () =>
       (JSON.parse((await run(["job", "status", job_id, "--json"])).stdout) as { state: string }).state;
-    await expect.poll(state, { timeout: 30_000 }).toBe("SUCCEEDED");
+    await expect.poll(state, { timeout: 200_000 }).toBe("SUCCEEDED");
     worker.kill(signal);
     expect([await ended, said]).toEqual([0, "2 steps done\n"]);
   });

@@ -50,7 +50,7 @@ beforeAll(async () => {
   app = openApp({ door: "http", start: workspace.root, env, platform: process.platform });
   mcp = openMcpHttp({ env, platform: process.platform, stderr: process.stderr, version: "0.0.0" }, workspace.root);
   studio = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: TOKEN, mcp });
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([clients.modern.close(), clients.legacy.close()]);

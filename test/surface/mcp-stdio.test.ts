@@ -46,7 +46,7 @@ beforeAll(async () => {
   };
   clients.modern = modern as unknown as AnyClient;
   clients.legacy = legacy as unknown as AnyClient;
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([clients.modern.close(), clients.legacy.close()]);

@@ -44,7 +44,7 @@ describe("the published package", () => {
     const install = run(NPM, ["install", "--prefer-offline", join("..", packed!.filename)], user);
     unreachable = UNREACHABLE.exec(install.stderr)?.[1];
     if (unreachable === undefined) expect(install.status, install.stderr).toBe(0);
-  }, 180_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   function needsInstall(context: TestContext): void {

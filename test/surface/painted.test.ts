@@ -89,9 +89,7 @@ describe("verbs that paint", () => {
     expect([...nouns].filter((noun) => !tried.has(noun))).toEqual([]);
   });
 
-  it("show colours on a terminal and the same text as in a pipe, and no mark of ours", { timeout: 300_000 }, ({
-    skip,
-  }) => {
+  it("show colours on a terminal and the same text as in a pipe, and no mark of ours", ({ skip }) => {
     if (SCRIPT === null || process.platform !== "linux") skip("needs Linux and script");
     const terminal = run(true);
     const pipe = run(false);

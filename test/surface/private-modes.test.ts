@@ -49,7 +49,7 @@ describe("what is kept", () => {
     expect(readdirSync(join(user, "runs"))).toHaveLength(1);
     expect(findWide(user, ["objects"])).toEqual([]);
     expect(findWide(join(repo.base, "home", ".config", "verbatim", "keys"), ["ci.pub"])).toEqual([]);
-  }, 60_000);
+  });
 
   it("keeps the side files of the store as private as the store while it is open", async () => {
     const repo = makeSample();
@@ -94,5 +94,5 @@ describe("what is kept", () => {
     expect([summary.outcome, summary.proof.concurrent_changes]).toEqual(["unverified", []]);
     const run = readdirSync(join(state, "runs"))[0]!;
     expect((await repo.verbatim("catalytic", "verify", run)).exit).toBe(0);
-  }, 60_000);
+  });
 });

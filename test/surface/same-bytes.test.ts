@@ -38,7 +38,7 @@ function makeMessage(): object {
 }
 
 describe("the same bytes on every machine", () => {
-  it("contracts and the page of errors, built in processes of their own", { timeout: 60_000 }, () => {
+  it("contracts and the page of errors, built in processes of their own", () => {
     const built = MACHINES.slice(0, 2).map((machine) =>
       execFileSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", GENERATE], {
         cwd: ROOT,
@@ -116,7 +116,7 @@ describe("the same bytes on every machine", () => {
     }
     expect(Object.keys(bundles[0]!)).toHaveLength(6);
     expect(bundles[1]).toEqual(bundles[0]);
-  }, 120_000);
+  });
 
   it.runIf(process.platform !== "win32")("a private key is closed to others under any umask", () => {
     const home = makeFolder();

@@ -37,11 +37,12 @@ beforeAll(async () => {
   browser = await launchBrowser();
   const context = await browser.newContext({ locale: "en-US" });
   page = await context.newPage();
+  page.setDefaultTimeout(120_000);
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   // Loaded by the page itself: a dynamic import inside `evaluate` would be rewritten by the test runner.
   await page.addScriptTag({ type: "module", content: 'import * as verify from "/verify.js"; window.verify = verify;' });
   await page.waitForFunction("window.verify !== undefined");
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();

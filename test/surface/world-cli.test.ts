@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BIN } from "../support/cli.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
 
 // The verbs of the world room as somebody types them; what they mean is tested where the room is.
@@ -76,12 +76,11 @@ describe("capsule", () => {
 
 describe("say -", () => {
   it("refuses bytes that are no text instead of keeping others", async () => {
-    const program = fileURLToPath(new URL("../support/run-verbatim.ts", import.meta.url));
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ["--import", "tsx", program, "-C", root, "world", "say", "-"],
-      { input: Buffer.from([0x61, 0xff]), env: { ...process.env, HOME: root }, encoding: "utf8" },
-    );
+    const { status, stderr } = spawnSync(process.execPath, [BIN, "-C", root, "world", "say", "-"], {
+      input: Buffer.from([0x61, 0xff]),
+      env: { ...process.env, HOME: root },
+      encoding: "utf8",
+    });
     expect(stderr).toContain("TEXT_NOT_WELL_FORMED");
     expect(status).toBe(2);
     expect((await run("stream")).stdout).toBe("");

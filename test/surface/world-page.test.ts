@@ -26,7 +26,7 @@ beforeAll(async () => {
   await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
   browser = await launchBrowser();
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -41,6 +41,7 @@ const lines = (page: Page) => page.locator("#stream .line").allTextContents();
 describe("the small page", () => {
   it("sends what is typed and shows every committed line once, as text, whoever wrote it", async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120_000);
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("console", (message) => {
@@ -62,10 +63,11 @@ describe("the small page", () => {
     expect(await page.title()).toBe("Verbatim");
     expect(problems).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   it("keeps the text when the server refuses or is gone, and sends it once under the same id", async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120_000);
     await page.goto(http.url);
     await page.getByText("Connected.").waitFor();
     await page.route("**/invocations", (route) => route.abort());
@@ -83,10 +85,11 @@ describe("the small page", () => {
     expect(ids).toHaveLength(1);
     expect(ids[0]).toMatch(/^page-[0-9a-f]{16}$/);
     await page.close();
-  }, 60_000);
+  });
 
   it("asks for a token where one is needed", async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120_000);
     await page.goto(guarded.url);
     await page.getByText("A token is needed.").waitFor();
     await page.getByLabel("Token").fill("token-of-the-owner");
@@ -96,10 +99,11 @@ describe("the small page", () => {
     await page.getByText("Seen with a token.").first().waitFor();
     expect(page.url()).not.toContain("token-of-the-owner");
     await page.close();
-  }, 60_000);
+  });
 
   it("takes the token from the address that was printed, forgets it there, and keeps it over a reload", async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120_000);
     await page.goto(toAddress(`${guarded.url}/`, guarded.token));
     await page.getByText("Connected.").waitFor();
     expect(page.url()).toBe(`${guarded.url}/`);
@@ -109,5 +113,5 @@ describe("the small page", () => {
     await page.getByText("POST /api/worlds/:id/invocations").waitFor();
     expect(await page.getByLabel("Token").isVisible()).toBe(false);
     await page.close();
-  }, 60_000);
+  });
 });
