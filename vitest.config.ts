@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { recordRaisedCodes } from "./tools/code-recorder.ts";
 import { PlainReporter } from "./tools/plain-reporter.ts";
-import { RaisedCodesReporter, recordRaisedCodes } from "./tools/raised-codes.ts";
+import { RaisedCodesReporter } from "./tools/raised-codes.ts";
 
 const globalSetup = "./test/support/global-setup.ts";
 const long = Boolean(process.env["VERBATIM_LONG"]);

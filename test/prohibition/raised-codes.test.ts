@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { readExceptions, withRecorder } from "../../tools/raised-codes.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { JsonContract } from "../../src/contracts.ts";
+import { withRecorder } from "../../tools/code-recorder.ts";
+import { readExceptions } from "../../tools/raised-codes.ts";
 import { ALL_CODES, compareRaised } from "../../tools/raised-table.ts";
 
 // The check that every code is raised by some test can fail itself.
 
 describe("the recorder of raised codes", () => {
   const recorded = (text: string) =>
-    [...withRecorder("/src/x.ts", text).matchAll(/__raised\("([A-Z_]+)"\)/g)].map(([, code]) => code);
+    [...withRecorder("/src/x.ts", text).matchAll(/__raised\("?([\w.[\]]+)"?\)/g)].map(([, code]) => code);
 
   it("stands around every code that a function hands out", () => {
     expect(recorded('export const f = () => new VerbatimError("USAGE", { message: "USAGE" });')).toEqual([
@@ -24,6 +26,18 @@ describe("the recorder of raised codes", () => {
     ]);
   });
 
+  it("stands around a code that a function has from elsewhere: a constant, a table, a rule", () => {
+    expect(
+      recorded('const EMPTY = "SLICE_EMPTY"; const f = () => { add(EMPTY); if (x === EMPTY) return EMPTY; };'),
+    ).toEqual(["EMPTY", "EMPTY"]);
+    expect(recorded("const f = (e: Error) => ({ code: e.code, condition: TABLE[e], codes: e.codes });")).toEqual([
+      "e.code",
+      "TABLE[e]",
+    ]);
+    const text = withRecorder("/src/x.ts", "const f = ({ code }: Rule) => problems.push({ code, at });");
+    expect(text).toContain("({ code }: Rule) => problems.push({ code: __raised(code), at })");
+  });
+
   it("does not take a comparison, a look-up, a type, a table or another word for one", () => {
     expect(recorded('export const TABLE = { a: "USAGE" };')).toEqual([]);
     expect(
@@ -33,6 +47,36 @@ describe("the recorder of raised codes", () => {
       [],
     );
     expect(recorded('const f = (e: E) => ["USAGE", "STORE_BUSY"].includes(e.code);')).toEqual([]);
+  });
+
+  it("does not take a rule or a default that nobody has used yet for one", () => {
+    expect(recorded("const f = (code: Code) => ({ code, run: () => [] });")).toEqual([]);
+    expect(recorded('const f = () => ({ code: "USAGE", run: () => [] });')).toEqual([]);
+    expect(recorded('const f = (code = "USAGE", { other = "STORE_BUSY" } = {}) => code;')).toEqual([]);
+  });
+
+  it("hears of a finding when a check finds something, and not when contracts are loaded and listed", async () => {
+    const raised: unknown[] = [];
+    const slot = Symbol.for("verbatim.raised");
+    const before = (globalThis as Record<symbol, unknown>)[slot];
+    const record = (code: unknown) => {
+      raised.push(code);
+      return code;
+    };
+    Object.assign(globalThis, { [slot]: record });
+    onTestFinished(() => void Object.assign(globalThis, { [slot]: before }));
+    const { CONTRACTS, judgeObject } = await import("../../src/contracts.ts");
+    const { nodeCrypto } = await import("../../src/adapters/crypto/node-crypto.ts");
+    expect(CONTRACTS.flatMap(({ codes }) => [...codes.keys()])).toContain("LEDGER_PROOF_MISMATCH");
+    expect(raised).toEqual([]);
+    const proof = CONTRACTS.find(({ name }) => name === "inclusion-proof") as JsonContract;
+    const hash = "a".repeat(64);
+    await judgeObject(
+      proof,
+      { entry_hash: hash, index: 0, tree_size: 1, path: [], root_hash: "b".repeat(64) },
+      nodeCrypto,
+    );
+    expect(raised).toEqual(["LEDGER_PROOF_MISMATCH"]);
   });
 
   it("needs its place in the one class of errors", () => {

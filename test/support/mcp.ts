@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Client as NewClient } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { openWorkspace } from "../../src/index.ts";
+import { recordSaid } from "./said-codes.ts";
 import { sampleBundle } from "./sample-bundle.ts";
 
 /** What both generations of the client have in common, as far as tests use it. */
@@ -40,10 +41,28 @@ const INFO = { name: "verbatim-tests", version: "0.0.0" };
 
 /** Clients of both generations, not connected yet. */
 export function makeClients(): { readonly modern: NewClient; readonly legacy: OldClient } {
-  return {
-    modern: new NewClient(INFO, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
-    legacy: new OldClient(INFO),
-  };
+  const modern = new NewClient(INFO, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  const legacy = new OldClient(INFO);
+  for (const client of [modern, legacy]) recordRefusals(client as unknown as AnyClient);
+  return { modern, legacy };
+}
+
+/** Writes down the codes with which a server refuses: it may be a process of its own. */
+function recordRefusals(client: AnyClient): void {
+  const call = client.callTool.bind(client) as (...args: readonly unknown[]) => Promise<ToolResult>;
+  const read = client.readResource.bind(client) as (...args: readonly unknown[]) => Promise<unknown>;
+  Object.assign(client, {
+    callTool: async (...args: readonly unknown[]) => {
+      const result = await call(...args);
+      if (result.isError === true) recordSaid(result.structuredContent.error?.code ?? "");
+      return result;
+    },
+    readResource: (...args: readonly unknown[]) =>
+      read(...args).catch((thrown: { readonly data?: { readonly error?: { readonly code?: string } } }) => {
+        recordSaid(thrown.data?.error?.code ?? "");
+        throw thrown;
+      }),
+  });
 }
 
 export interface McpWorkspace {

@@ -12,9 +12,10 @@ if (folder !== undefined) {
   const file = openSync(join(folder, String(process.pid)), "a");
   Object.assign(globalThis, {
     // Set for the recorder that tools/raised-codes.ts puts around every code.
-    [Symbol.for("verbatim.raised")]: <T extends string>(code: T): T => {
-      if (!seen.has(code)) writeSync(file, `${code}\n`);
+    [Symbol.for("verbatim.raised")]: <T>(code: T): T => {
+      if (typeof code !== "string" || seen.has(code)) return code;
       seen.add(code);
+      if (/^[A-Z][A-Z0-9_]+$/.test(code)) writeSync(file, `${code}\n`);
       return code;
     },
   });
