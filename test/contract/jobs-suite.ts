@@ -228,6 +228,17 @@ export function describeJobs(create: () => Promise<JobHarness>): void {
       expect((await readJob(ports, id)).entries.length).toBe(2);
     });
 
+    it("a step that its job does not have is neither renewed nor ended", async () => {
+      const id = await post(ports, MESSAGE);
+      const row = await claim(A, id);
+      const unknown = { ...toHeld(row, A), ordinal: 4 };
+      const expected = { code: "STEP_UNKNOWN", exit: 2, details: { job_id: id, ordinal: 4 } };
+      await expect(renewLease(ports, unknown, TTL)).rejects.toMatchObject(expected);
+      await expect(finishStep(ports, unknown, toReadOutcome(RUN, row))).rejects.toMatchObject(expected);
+      const { entries, receipts } = await readJob(ports, id);
+      expect([entries.length, receipts.length]).toEqual([2, 0]);
+    });
+
     it("a renewal keeps the token and moves the end", async () => {
       const id = await post(ports, MESSAGE);
       const row = await claim(A, id);

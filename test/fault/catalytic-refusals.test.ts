@@ -1,6 +1,6 @@
 // Domains, outputs and settings that a run refuses, each with its code, as the room meets them on a real disk.
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
@@ -124,9 +124,9 @@ describe("a limit of the configuration", () => {
 });
 
 describe("an output that is not what was declared", () => {
-  const violations = () =>
+  const violations = (runs = ".verbatim/runs") =>
     (
-      JSON.parse(readFileSync(join(root, ".verbatim/runs/run-1/PROOF.json"), "utf8")) as {
+      JSON.parse(readFileSync(join(root, runs, "run-1/PROOF.json"), "utf8")) as {
         violations: { code: string; path: string }[];
       }
     ).violations.map(({ code, path }) => `${code} ${path}`);
@@ -142,6 +142,16 @@ describe("an output that is not what was declared", () => {
     const ran = await run({ outputs: { durable_paths } }, ["sh", "-c", script]);
     expect(ran).toMatchObject({ accepted: false, condition: "OUTPUT_VIOLATION" });
     expect(violations()).toContain(expected);
+  });
+
+  it.each(["auto", "audit"])("may not pass for the record of a run beside it, under %s", async (guard) => {
+    await reopen({ runs_root: OUT });
+    const forged = `${OUT}/forged/PROOF.json`;
+    const script = `mkdir ${OUT}/forged; echo '{}' > ${forged}`;
+    const ran = await run({ guard, outputs: { durable_paths: [`${OUT}/forged/`] } }, ["sh", "-c", script]);
+    expect(ran).toMatchObject({ accepted: false, condition: "OUTPUT_VIOLATION" });
+    expect(violations(OUT)).toEqual([`OUTPUT_RESERVED ${forged}`]);
+    expect(existsSync(join(root, forged))).toBe(false);
   });
 });
 

@@ -88,6 +88,24 @@ describe.each([
     },
   );
 
+  it.skipIf(skip)("asks for patience when a request comes again while another process works on it", async () => {
+    const model = new ListedModel(says("ANA", "I hear you."));
+    await using worlds = await open(model);
+    const { world, beats } = worlds;
+    let again: Promise<unknown> = Promise.resolve();
+    model.before = async () => {
+      again = worlds.another().invoke(world, envelope("r1", "The tide is out."));
+      await again.catch(() => undefined);
+    };
+    await beats.invoke(world, envelope("r1", "The tide is out."));
+    await expect(again).rejects.toMatchObject({
+      code: "REQUEST_PENDING",
+      exit: 4,
+      details: { request_id: "r1", status: "PENDING" },
+    });
+    expect(await linesOf(worlds, world)).toEqual(["The tide is out.", "I hear you."]);
+  });
+
   it.skipIf(skip)("lets go of the claim as soon as the store writes again, when it could not at once", async () => {
     await using worlds = await open();
     const { world } = worlds;

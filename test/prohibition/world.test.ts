@@ -261,6 +261,24 @@ describe("history", () => {
     expect(found.map(({ code, where }) => `${code} ${where}`)).toEqual(["WORLD_VISIBILITY_MISMATCH wseq 1"]);
   });
 
+  it("is not written over: a beat whose place somebody took by hand is refused whole", async () => {
+    await using worlds = await openWorlds({ models: new ListedModel(says("ANA", "Hello George.")) });
+    const id = await liveWorld(worlds);
+    const database = new SqliteDatabase(await loadSqlite(), worlds.path, 1000);
+    const rest =
+      "bundle_id, position + 9, request_id, created_ms, created_at, author_id, author_class, channel, scope, audience";
+    database.exec(
+      `insert into world_entry select world, wseq + 1, 'e_slipped_in', ${rest}, 'slipped in' from world_entry where wseq = 2`,
+    );
+    database.close();
+    await expect(worlds.beats.invoke(id, envelope("r2", "Who was that?"))).rejects.toMatchObject({
+      code: "APPEND_ONLY",
+      exit: 3,
+    });
+    const { findings } = await verifyWorld(worlds.ports, id);
+    expect(findings.map(({ code, where }) => `${code} ${where}`)).toEqual(["WORLD_ENTRY_EXTRA wseq 3"]);
+  });
+
   it("that was edited so that time runs backwards is never shown: an answer that breaks its contract is refused", async () => {
     await using worlds = await openWorlds({ models: new ListedModel(says("ANA", "Hello George.")) });
     const id = await liveWorld(worlds);

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 
 /** What an agent can leave that is hard to carry: it lands as it is, or the summary names it. */
@@ -65,4 +66,27 @@ it("an agent whose plan the guardian blocks does not start, and the reason is sa
     readonly runs: readonly { readonly stop_reason: string | null }[];
   };
   expect(list.runs.map(({ stop_reason }) => stop_reason)).toEqual(["aborted"]);
+});
+
+it("a patch that git applies to something else than the agent left is never applied", async () => {
+  const repo = makeAgentRepo();
+  repo.write("oil.txt", "oil\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  // A git with a mind of its own: where a candidate is tried out, one line more than the patch has.
+  const lines = [
+    "#!/bin/sh",
+    `'${real}' "$@" || exit`,
+    'case " $* " in *" apply --index "*) echo more >> oil.txt ;; esac',
+  ];
+  mkdirSync(join(repo.base, "bin"));
+  writeFileSync(join(repo.base, "bin/git"), `${lines.join("\n")}\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${join(repo.base, "bin")}:${process.env["PATH"]}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const flags = ["--goal", "more oil", "--no-verify", "--", "sh", "-c", "echo lamp >> oil.txt"];
+  const { exit, stderr } = await repo.verbatim("agent", ...flags);
+  expect([exit, stderr]).toEqual([1, expect.stringContaining("error[AGENT_CAPTURE_FAILED]")]);
+  expect(stderr).toContain("does not give what the agent left at oil.txt");
+  expect(readFileSync(join(repo.root, "oil.txt"), "utf8")).toBe("oil\n");
 });

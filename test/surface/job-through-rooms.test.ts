@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openWorkspace } from "../../src/index.ts";
 import { makeFolder } from "../support/cli.ts";
+import { DatabaseSync } from "../support/raw-sqlite.ts";
 
 /** One message, three rooms: READ is an expansion, WRITE passes the patch gate, EXECUTE is a catalytic run. */
 
@@ -34,6 +35,11 @@ const JOBSPEC = {
 
 const BUDGETS = { max_symbols: 10, max_sections: 5, max_bytes_expanded: 10_000, max_expands_per_step: 3 };
 
+function toEnv(root: string) {
+  const base = join(root, "..");
+  return { PATH: process.env["PATH"], HOME: base, XDG_STATE_HOME: join(base, "state"), XDG_CONFIG_HOME: base };
+}
+
 async function openSample() {
   const base = makeFolder();
   const root = join(base, "lamp");
@@ -50,8 +56,7 @@ async function openSample() {
   ]) {
     execFileSync("git", args, { cwd: root });
   }
-  const env = { PATH: process.env["PATH"], HOME: base, XDG_STATE_HOME: join(base, "state"), XDG_CONFIG_HOME: base };
-  const workspace = openWorkspace(root, { env });
+  const workspace = openWorkspace(root, { env: toEnv(root) });
   await workspace.call("context.index-build", {});
   await workspace.call("context.symbol-add", { symbol_id: "@DOC/RULES", file: "docs/rules.md", slice: "head(3)" });
   await workspace.call("context.symbol-add", { symbol_id: "@JOB/COUNT", file: "jobs/count.json", slice: "head(1)" });
@@ -98,6 +103,44 @@ describe("a message that reads, writes and executes", () => {
     const artifact = execFileSync("sh", ["-c", "cat artifacts/*.txt"], { cwd: out, encoding: "utf8" });
     expect(artifact).toBe("# Rules\n\nOil the gears on Monday.\n");
     expect(await workspace.call("ledger.verify", {})).toMatchObject({ ok: true });
+  });
+
+  it("has nothing to bundle when it read nothing", async () => {
+    const { root, workspace } = await openSample();
+    await using _ = workspace;
+    const { job_id, state } = await submit(workspace, root, [{ type: "EXECUTE", target: "@JOB/COUNT", params: {} }]);
+    expect(state).toBe("SUCCEEDED");
+    const out = join(root, ".verbatim", "bundle");
+    await expect(workspace.call("jobs.bundle-build", { job_id, out, reads_only: true })).rejects.toMatchObject({
+      code: "BUNDLE_NO_READ_STEPS",
+      exit: 1,
+    });
+    expect(existsSync(out)).toBe(false);
+  });
+
+  it("is not bundled when somebody made its receipts contradict each other about one slice", async () => {
+    const { root, workspace } = await openSample();
+    const read = { type: "READ", target: "@DOC/RULES", params: {} };
+    const { job_id } = await submit(workspace, root, [read, read]);
+    await workspace.close();
+    const database = new DatabaseSync(join(root, ".verbatim/state/store.db"));
+    for (const row of database.prepare("select name from sqlite_master where type = 'trigger'").all())
+      database.exec(`drop trigger "${(row as { name: string }).name}"`);
+    const other = `"content_hash":"${"0".repeat(64)}"`;
+    const { receipt } = database.prepare("select receipt from jobs_receipt where ordinal = 2").get() as {
+      receipt: string;
+    };
+    const forged = receipt.replace(/"content_hash":"[0-9a-f]{64}"/, other);
+    expect(forged).not.toBe(receipt);
+    database.prepare("update jobs_receipt set receipt = ? where ordinal = 2").run(forged);
+    database.close();
+    await using again = openWorkspace(root, { env: toEnv(root) });
+    const out = join(root, ".verbatim", "bundle");
+    await expect(again.call("jobs.bundle-build", { job_id, out })).rejects.toMatchObject({
+      code: "BUNDLE_CONTENT_CONFLICT",
+      details: { ref: "@DOC/RULES" },
+    });
+    expect(existsSync(out)).toBe(false);
   });
 
   it("fails the step, and only says no, when the patch gate refuses", async () => {
