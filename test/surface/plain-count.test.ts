@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NEEDED = [
   "vitest.config.ts",
   "tools/plain-reporter.ts",
+  "tools/code-recorder.ts",
   "tools/counts.ts",
   "tools/raised-codes.ts",
   "tools/raised-table.ts",
