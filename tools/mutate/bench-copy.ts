@@ -31,11 +31,11 @@ export class ThrowAwayCopy {
     writeFileSync(join(this.root, path), text);
   }
 
-  /** Runs test files up to the first that fails; null when that takes longer than it may. */
-  async run(tests: readonly string[], mostMs: number): Promise<Answered | null> {
+  /** Runs a test file; null when that takes longer than it may. */
+  async run(test: string, mostMs: number): Promise<Answered | null> {
     this.#worker ??= await this.#start();
     const worker = this.#worker;
-    worker.send({ changed: [...this.#changed], tests } satisfies Asked);
+    worker.send({ changed: [...this.#changed], test } satisfies Asked);
     this.#changed.clear();
     const answered = await new Promise<Answered | null>((resolve) => {
       const timer = setTimeout(() => resolve(null), mostMs);

@@ -95,10 +95,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
       if (Date.now() >= ends) break;
       const id = idOf(subject, mutant);
       if (verdicts.has(id)) continue;
-      const baseline = await measure(copy, subject, known, log);
+      const verdict = await judge(copy, subject, mutant, known, log);
       // A mistake that nobody was asked about has not survived anything.
-      if (baseline.tests.length === 0) continue;
-      const verdict = await judge(copy, subject, mutant, baseline);
+      if (verdict === null) continue;
       verdicts.set(id, verdict);
       writeState(state, verdicts);
       if (verdict === "survived") log(describe(subject.file, mutant));
@@ -131,48 +130,41 @@ function idOf(subject: Subject, mutant: Mutant): string {
   return `${subject.key}:${mutant.id}`;
 }
 
-interface Baseline {
-  readonly tests: readonly string[];
-  readonly ms: number;
-}
-
 /** How long each test takes without a mistake, null where it does not pass; asked once for all files. */
 type Known = Map<string, number | null>;
 
-/** Which tests of a file pass without a mistake, the quickest first, and how long they take together. */
-async function measure(copy: ThrowAwayCopy, { tests }: Subject, known: Known, log: Log): Promise<Baseline> {
-  for (const test of tests) {
-    if (known.has(test)) continue;
-    const answer = await copy.run([test], BASELINE_MS);
-    const one = answer?.ran[0];
-    known.set(test, one === undefined || one.failed ? null : one.ms);
-    if (known.get(test) === null) log(`left out: ${test} does not pass here without a mistake`);
-  }
-  const passed = tests.flatMap((test) => {
-    const ms = known.get(test);
-    return ms == null ? [] : [{ test, ms }];
-  });
-  passed.sort((x, y) => x.ms - y.ms);
-  return { tests: passed.map(({ test }) => test), ms: passed.reduce((sum, { ms }) => sum + ms, 0) };
+async function measure(copy: ThrowAwayCopy, test: string, known: Known, log: Log): Promise<number | null> {
+  const before = known.get(test);
+  if (before !== undefined) return before;
+  const one = await copy.run(test, BASELINE_MS);
+  const ms = one === null || one.failed ? null : one.ms;
+  known.set(test, ms);
+  if (ms === null) log(`left out: ${test} does not pass here without a mistake`);
+  return ms;
 }
 
+/** Asks one test after another, the one that noticed the last mistake of this file first; null where there is none. */
 async function judge(
   copy: ThrowAwayCopy,
-  { file, text, noticed }: Subject,
+  { file, text, tests, noticed }: Subject,
   mutant: Mutant,
-  baseline: Baseline,
-): Promise<Verdict> {
-  copy.write(file, plant(text, mutant));
-  try {
-    const tests = [...new Set([...noticed, ...baseline.tests])];
-    const answer = await copy.run(tests, baseline.ms * 4 + SLACK_MS);
-    const failed = answer?.ran.find((one) => one.failed);
-    if (failed !== undefined) noticed.splice(0, noticed.length, ...new Set([failed.test, ...noticed]));
-    // Tests that never end have noticed.
-    return answer === null || failed !== undefined ? "killed" : "survived";
-  } finally {
+  known: Known,
+  log: Log,
+): Promise<Verdict | null> {
+  let verdict: Verdict | null = null;
+  for (const test of new Set([...noticed, ...tests])) {
+    const ms = await measure(copy, test, known, log);
+    if (ms === null) continue;
+    copy.write(file, plant(text, mutant));
+    const answer = await copy.run(test, ms * 4 + SLACK_MS);
     copy.write(file, text);
+    verdict = "survived";
+    // Tests that never end have noticed.
+    if (answer !== null && !answer.failed) continue;
+    noticed.splice(0, noticed.length, ...new Set([test, ...noticed]));
+    return "killed";
   }
+  return verdict;
 }
 
 function toSubject(root: string, graph: ImportGraph, file: string, most: number): Subject {

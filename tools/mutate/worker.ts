@@ -1,16 +1,17 @@
 import { join } from "node:path";
 import { createVitest } from "vitest/node";
 
-/** What the driver asks: to run these test files in order, up to the first that fails. */
+/** What the driver asks: to run this test file. */
 export interface Asked {
   /** Files that have another text than the last time. */
   readonly changed: readonly string[];
-  readonly tests: readonly string[];
+  readonly test: string;
 }
 
-/** How each test file that ran ended. */
+/** How it ended. */
 export interface Answered {
-  readonly ran: readonly { readonly test: string; readonly failed: boolean; readonly ms: number }[];
+  readonly failed: boolean;
+  readonly ms: number;
 }
 
 // One process holds the transformed modules, so that a mistake costs a run of its tests and not a start of vitest.
@@ -29,21 +30,16 @@ const vitest = await createVitest("test", {
 });
 const known = await vitest.globTestSpecifications();
 
-async function run({ changed, tests }: Asked): Promise<Answered> {
+async function run({ changed, test }: Asked): Promise<Answered> {
   for (const file of changed) vitest.invalidateFile(join(root, file));
-  const ran: { test: string; failed: boolean; ms: number }[] = [];
-  for (const test of tests) {
-    const started = performance.now();
-    vitest.state.clearErrors();
-    const specification = known.find(({ moduleId }) => moduleId === join(root, test));
-    const result = specification && (await vitest.runTestSpecifications([specification]));
-    // The result holds every module that ever ran here.
-    const module = result?.testModules.find(({ moduleId }) => moduleId === specification?.moduleId);
-    const passed = result?.unhandledErrors.length === 0 && module?.ok() === true;
-    ran.push({ test, failed: !passed, ms: Math.round(performance.now() - started) });
-    if (!passed) break;
-  }
-  return { ran };
+  const started = performance.now();
+  vitest.state.clearErrors();
+  const specification = known.find(({ moduleId }) => moduleId === join(root, test));
+  const result = specification && (await vitest.runTestSpecifications([specification]));
+  // The result holds every module that ever ran here.
+  const module = result?.testModules.find(({ moduleId }) => moduleId === specification?.moduleId);
+  const passed = result?.unhandledErrors.length === 0 && module?.ok() === true;
+  return { failed: !passed, ms: Math.round(performance.now() - started) };
 }
 
 process.on("message", (asked: Asked) => {
@@ -56,4 +52,4 @@ process.on("message", (asked: Asked) => {
   );
 });
 process.on("disconnect", () => process.exit(0));
-process.send!({ ran: [] } satisfies Answered);
+process.send!({ failed: false, ms: 0 } satisfies Answered);
