@@ -5,6 +5,7 @@ import { formatFailure, formatReply, toPlainLine } from "./hook-reply.ts";
 const say = (client: string, event: string, moment: string, allowed: boolean) => {
   const { exit, stdout, stderr } = formatReply({ client, event, moment } as HookCall, allowed, "no");
   expect([exit, stderr]).toEqual([0, ""]);
+  expect(stdout).not.toBe("null\n");
   return stdout === "" ? null : (JSON.parse(stdout) as unknown);
 };
 const reason = "Verbatim: no";

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { toClientSettings } from "./client-settings.ts";
@@ -118,9 +118,27 @@ describe("installing", () => {
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ hooks: { ...BLOCK, PreToolUse: mine } });
   });
 
+  it("leaves a file as it is written when everything is there, and adds a single hook that is missing", () => {
+    const text = JSON.stringify({ hooks: BLOCK });
+    const { root, file } = makeSettings(text);
+    expect(install(root)).toMatchObject({ state: "unchanged", text });
+    expect(readFileSync(file, "utf8")).toBe(text);
+    const { Stop: _, ...others } = BLOCK;
+    writeFileSync(file, JSON.stringify({ hooks: others }));
+    expect(install(root)).toMatchObject({ state: "merged", text: `${JSON.stringify({ hooks: BLOCK }, null, 2)}\n` });
+  });
+
+  it("is for the repository, or for everything its user does", () => {
+    const root = makeRoot();
+    const user = installHook({ client: "codex", root, user: true, write: false });
+    expect(user.file).toBe(join(homedir(), ".codex", "hooks.json"));
+  });
+
   it("takes an empty file for none, and gives Cursor its version", () => {
-    const { root } = makeSettings(" \n");
+    const { root, file } = makeSettings(" \n");
+    chmodSync(file, 0o600);
     expect(install(root)).toMatchObject({ state: "merged" });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     const other = makeRoot();
     mkdirSync(join(other, ".cursor"));
     writeFileSync(join(other, ".cursor", "hooks.json"), '{"version":2}');
@@ -142,6 +160,13 @@ describe("installing", () => {
     const { root, file } = makeSettings(text);
     expect(() => install(root)).toThrow(expect.objectContaining({ code: "HOOK_SETTINGS_INVALID", where: file }));
     expect(readFileSync(file)).toEqual(Buffer.from(text));
+  });
+
+  it("keeps why a file is not JSON", () => {
+    const { root, file } = makeSettings("{ // mine\n}");
+    expect(() => install(root)).toThrow(
+      expect.objectContaining({ where: file, cause: expect.objectContaining({ code: "JSON_SYNTAX" }) }),
+    );
   });
 
   it("refuses what is no file, also a link to one", () => {

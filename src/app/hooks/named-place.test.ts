@@ -59,6 +59,12 @@ it.each(["round", "a\0b", "x".repeat(5000), "round/a"])("what cannot be a path i
   );
 });
 
+it("says which text is no path, as far as it can be shown", () => {
+  expect(() => locatePlace(root, root, "y".repeat(5000))).toThrow(
+    `"${"y".repeat(100)}" cannot be a path here (ENAMETOOLONG)`,
+  );
+});
+
 it("a root that is not there is no answer", () => {
   expect(() => locatePlace(join(folder, "none"), root, "a")).toThrow("ENOENT");
 });

@@ -43,6 +43,7 @@ describe("what a program changes", () => {
     ["install -d a b", "+/r/a +/r/b"],
     ["install --directory a b", "+/r/a +/r/b"],
     ["install -vd a", "+/r/a"],
+    ["install -v -d a b", "+/r/a +/r/b"],
     ["rsync -e x --exclude y a b", "+/r/b"],
     ["rsync --backup-dir=k a b", "+/r/k"],
     ["scp -i k -P 1 a b", "+/r/b"],
@@ -53,6 +54,8 @@ describe("what a program changes", () => {
     ["sed -i -f f x", "+/r/x"],
     ["sed -ni -l 5 p x", "+/r/x"],
     ["sed --in-place p x", "+/r/x"],
+    ["sed -n -i p x", "+/r/x"],
+    ["sed -n -i -e p x", "+/r/x"],
     ["perl -pe s/a/b/ x", ""],
     ["perl -pi -e s/a/b/ x", "+/r/x"],
     ["perl -p0i.bak -e s/a/b/ -M k x", "+/r/x"],
@@ -89,6 +92,7 @@ describe("what a find changes", () => {
     ["find a -exec sudo rm {} ;", "+/r/a"],
     ["find a -exec cat {} ;", ""],
     ["find a -exec rm b ;", ""],
+    ["find a -name rm -exec cat {} ;", ""],
     ["find . -delete", "+/r"],
     ["find / -delete", "+/"],
     ["find ./ -name x -delete", ""],
@@ -138,6 +142,9 @@ describe("commands in commands", () => {
   it.each<[string, string]>([
     ["sudo rm a", "+/r/a"],
     ["sudo -u x rm a", "+/r/a"],
+    ["sudo -u x bash -c 'rm a'", "+/r/a"],
+    ["sudo -u x git rm a", "?/r/a"],
+    ["sudo -u x nice -n 5 tidy a", "?/r/tidy ?/r/a"],
     ["A=b C+=d rm a", "+/r/a"],
     ["A=b", ""],
     ["env A=b rm a", "+/r/a"],
@@ -191,6 +198,7 @@ describe("where a path leads", () => {
     ["echo > /dev/sda > /dev/nullx > a/dev/null", "+/dev/sda +/dev/nullx +/r/a/dev/null"],
     ["tidy a -b out=c", "?/r/a ?/r/c"],
     ["tidy x=~/a", "?HOME/a"],
+    ["tidy '~/a'", "?/r/~/a"],
     ["rm a > b", "+/r/b +/r/a"],
   ])("%s", (command, expected) => {
     expect(show(command)).toBe(expected);

@@ -47,7 +47,6 @@ function unwrap(words: readonly ShellWord[]): { readonly program: string; readon
     // Options and their values stand between a wrapper and its program; a program that is known ends them.
     const at = after.findIndex((word) => isProgram(nameOf(word)));
     rest = at === -1 ? dropOptions(after) : after.slice(at);
-    if (at === -1) break;
   }
   return { program: rest[0] === undefined ? "" : nameOf(rest[0]), args: rest.slice(1) };
 }

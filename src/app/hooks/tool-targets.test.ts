@@ -23,6 +23,7 @@ describe("a tool that changes files", () => {
     const input = { path: "a", file_path: "b", paths: ["c", "d"], content: "e", absolute_path: null };
     expect(listToolTargets(tool, input, false)).toEqual({ ...none, writes: ["b", "a", "c", "d"] });
     expect(() => listToolTargets(tool, { content: "e", path: "" }, false)).toThrow(REFUSED);
+    expect(() => listToolTargets(tool, { content: "e", path: null }, false)).toThrow(REFUSED);
     expect(() => listToolTargets(tool, { file_path: "a", path: 7 }, false)).toThrow(REFUSED);
     expect(() => listToolTargets(tool, { file_path: "a", paths: ["b", false] }, false)).toThrow(REFUSED);
   });
@@ -120,10 +121,14 @@ describe("a tool nobody knows", () => {
 });
 
 describe("apply_patch", () => {
-  const patch = "*** Begin Patch\n*** Add File: a \r\n*** Update File: b\n*** Move to: c\n*** Delete File: d\n@@ e";
+  const patch = "*** Begin Patch\n*** Add File: a\r\n*** Update File: b \n*** Move to: c\n*** Delete File: d\n@@ e";
 
   it.each(["command", "patch", "input"])("changes the files that its patch names, given as %s", (key) => {
     expect(listToolTargets("apply_patch", { [key]: patch }, false)).toEqual({ ...none, writes: ["a", "b", "c", "d"] });
+  });
+
+  it("may name a single file", () => {
+    expect(listPatchedPaths("*** Delete File: a b")).toEqual(["a b"]);
   });
 
   it("is refused without a patch, or with one that names no file", () => {

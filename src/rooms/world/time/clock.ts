@@ -93,9 +93,8 @@ function advance(policy: TimePolicy, elapsedMs: number): number {
 function findDue(items: readonly ScheduledItem[], from: number, to: number): string[] {
   return items
     .filter(({ state, time_ms }) => state === "SCHEDULED" && time_ms !== null && time_ms > from && time_ms <= to)
-    .map((item, created) => ({ item, created }))
-    .sort((a, b) => a.item.time_ms! - b.item.time_ms! || a.created - b.created)
-    .map(({ item }) => item.item_id);
+    .sort((a, b) => a.time_ms! - b.time_ms!)
+    .map(({ item_id }) => item_id);
 }
 
 function toMove(zones: Zones, ms: number, zone: string, paused: boolean, due: readonly string[]): ClockMove {
