@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LeaseTable } from "./conformance-leases.ts";
+import { type Candidate, decideClaim, decideRenewal, LEASE_MS } from "./lease.ts";
 
 const TTL = 100;
 const mira = (token: number) => ({ worker: "mira", token });
@@ -71,5 +72,43 @@ describe("the end of a step", () => {
     const table = new LeaseTable(["READ"], TTL, null);
     expect(table.finish(1, "COMMITTED", mira(0), 0)).toBe("LEASE_LOST");
     expect(table.renew(1, mira(0), 0)).toBe("LEASE_LOST");
+  });
+});
+
+describe("what the store says about a step", () => {
+  const candidate = (more: Partial<Candidate>): Candidate => ({
+    ordinal: 1,
+    status: "PENDING",
+    lease_expires_ms: null,
+    fencing_token: 4,
+    ...more,
+  });
+  const view = { failed: false, lowest: 1, barrier: null, breach_ordinal: null, candidates: [] };
+
+  it("lasts a minute unless told otherwise", () => {
+    expect(LEASE_MS).toBe(60_000);
+  });
+
+  it.each<[Partial<Candidate>, boolean]>([
+    [{}, true],
+    [{ status: "LEASED", lease_expires_ms: 50 }, true],
+    [{ status: "LEASED", lease_expires_ms: 51 }, false],
+    [{ status: "LEASED", lease_expires_ms: null }, false],
+    [{ status: "COMMITTED", lease_expires_ms: 10 }, false],
+    [{ status: "FAILED", lease_expires_ms: 10 }, false],
+  ])("%j can be claimed at 50: %s", (more, free) => {
+    const answer = decideClaim({ ...view, candidates: [candidate(more)] }, 50, 100);
+    expect(answer).toEqual(free ? { ordinal: 1, token: 5, expires: 150 } : "NO_STEP");
+  });
+
+  it("tells a job that is done from one that failed", () => {
+    expect(decideClaim({ ...view, lowest: null, candidates: [candidate({})] }, 0, 1)).toBe("JOB_DONE");
+    expect(decideClaim({ ...view, lowest: null, failed: true }, 0, 1)).toBe("JOB_FAILED");
+  });
+
+  it("without an end of its lease is held by nobody", () => {
+    const step = { status: "LEASED", lease_owner: "mira", lease_expires_ms: null, fencing_token: 1 } as const;
+    expect(decideRenewal(step, mira(1), 0)).toBe("LEASE_EXPIRED");
+    expect(decideRenewal({ ...step, status: "PENDING" }, mira(1), 0)).toBe("LEASE_LOST");
   });
 });
