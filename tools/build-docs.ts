@@ -6,15 +6,15 @@ import { formatFloorPlan, readFolderGraph } from "./docs/floor-plan.ts";
 import { reportFindings } from "./findings.ts";
 import { ROOT } from "./stages.ts";
 
-const BEGIN = "<!-- generated: floor plan -->";
 const END = "<!-- end of generated part -->";
 
 /** Puts text between the markers of a page; a page without them is an error, not a silent no-op. */
-export function replaceBetweenMarkers(page: string, text: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`the page has no ${BEGIN} ... ${END}`);
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${text}\n${page.slice(end)}`;
+export function replaceBetweenMarkers(page: string, text: string, name = "floor plan"): string {
+  const mark = `<!-- generated: ${name} -->`;
+  const begin = page.indexOf(mark);
+  const end = page.indexOf(END, begin);
+  if (begin === -1 || end === -1) throw new Error(`the page has no ${mark} ... ${END}`);
+  return `${page.slice(0, begin + mark.length)}\n\n${text}\n${page.slice(end)}`;
 }
 
 async function main(): Promise<void> {

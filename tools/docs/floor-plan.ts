@@ -9,32 +9,35 @@ export interface FolderGraph {
   readonly edges: ReadonlyMap<string, readonly string[]>;
 }
 
-interface Cruise {
-  readonly modules: readonly {
-    readonly source: string;
-    readonly dependencies: readonly { readonly resolved: string }[];
-  }[];
+/** A module as dependency-cruiser reports it, with what it imports; paths are below the root. */
+export interface CruisedModule {
+  readonly source: string;
+  readonly dependencies: readonly { readonly resolved: string }[];
 }
 
 const LAYERS = ["surfaces", "app", "rooms", "adapters", "core"] as const;
 
-/** The real graph, from the same checker that enforces the directions. */
-export function readFolderGraph(): FolderGraph {
+/** Every module of src, read by the same checker that enforces the directions. */
+export function cruiseSources(): readonly CruisedModule[] {
   const bin = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
   const args = [bin, "--config", ".dependency-cruiser.cjs", "--output-type", "json", "src"];
   const output = execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  const { modules } = JSON.parse(output) as Cruise;
-  const ours = modules.filter(({ source }) => source.startsWith("src/"));
+  const { modules } = JSON.parse(output) as { readonly modules: readonly CruisedModule[] };
+  if (!modules.some(({ source }) => source.startsWith("src/core/"))) {
+    throw new Error("dependency-cruiser read no module of core");
+  }
+  return modules.filter(({ source }) => source.startsWith("src/"));
+}
+
+/** The folders of the modules, and which of them import which. */
+export function readFolderGraph(ours = cruiseSources()): FolderGraph {
   const edges = new Map<string, string[]>();
   for (const { source, dependencies } of ours) {
     const from = folderOf(source);
     const targets = dependencies.map(({ resolved }) => resolved).filter((path) => path.startsWith("src/"));
     edges.set(from, [...(edges.get(from) ?? []), ...targets.map(folderOf)]);
   }
-  const folders = sortedUnique(ours.map(({ source }) => folderOf(source)));
-  if (!folders.some((folder) => folder.startsWith("core/")))
-    throw new Error("dependency-cruiser read no module of core");
-  return { folders, edges };
+  return { folders: sortedUnique(ours.map(({ source }) => folderOf(source))), edges };
 }
 
 /** `core/text`, `rooms/jobs`, `app`, or `entries` for the files directly under src/. */
