@@ -5,6 +5,7 @@
 import { openApp } from "./app/app.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./app/catalytic-ports.ts";
 import { compose } from "./app/compose.ts";
+import type { JsonObject } from "./core/canonical/index.ts";
 import { recoverRuns } from "./rooms/catalytic/recover.ts";
 import { runCatalytic } from "./rooms/catalytic/run.ts";
 import { runInView, type ViewOptions } from "./rooms/catalytic/view.ts";
@@ -46,7 +47,7 @@ export function openCatalytic(folder: string, env: NodeJS.ProcessEnv = process.e
   return {
     ports,
     /** Runs a JobSpec. */
-    run: (jobspec: object) => runCatalytic(ports, { ...places, jobspec: jobspec as never }),
+    run: (jobspec: object) => runCatalytic(ports, { ...places, jobspec: jobspec as JsonObject }),
     /** Runs a command in an isolated view of the repository. */
     view: (view: Omit<ViewOptions, "root" | "state" | "user_state" | "config">) =>
       runInView(ports, { ...places, ...view }),

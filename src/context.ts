@@ -5,22 +5,8 @@
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { Section } from "./rooms/context/contracts.ts";
-import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./rooms/context/index-operations.ts";
-import { expand, search } from "./rooms/context/operations.ts";
-import { sectionList, sectionShow } from "./rooms/context/section-operations.ts";
 import { sectionsOf as cut } from "./rooms/context/sections.ts";
 import { decodeSource } from "./rooms/context/source.ts";
-import {
-  symbolAdd,
-  symbolCheck,
-  symbolExport,
-  symbolImport,
-  symbolList,
-  symbolRemove,
-  symbolRepin,
-  symbolReplace,
-  symbolShow,
-} from "./rooms/context/symbol-operations.ts";
 
 export type { RoomOptions as ContextOptions } from "./app/library-room.ts";
 export {
@@ -56,25 +42,25 @@ export function sectionsOf(file_path: string, bytes: Uint8Array): Section[] {
 export function openContext(folder: string, options: RoomOptions = {}) {
   const { app, bind, ends } = openLibraryRoom(folder, options);
   return {
-    buildIndex: bind(indexBuild),
-    verifyIndex: bind(indexVerify),
-    indexStatus: bind(indexStatus),
-    explainPath: bind(indexExplain),
-    exportIndex: bind(indexExport),
-    listSections: bind(sectionList),
-    showSection: bind(sectionShow),
-    addSymbol: bind(symbolAdd),
-    replaceSymbol: bind(symbolReplace),
-    removeSymbol: bind(symbolRemove),
-    showSymbol: bind(symbolShow),
-    listSymbols: bind(symbolList),
-    checkSymbols: bind(symbolCheck),
-    repinSymbol: bind(symbolRepin),
-    importSymbols: bind(symbolImport),
+    buildIndex: bind("context.index-build"),
+    verifyIndex: bind("context.index-verify"),
+    indexStatus: bind("context.index-status"),
+    explainPath: bind("context.index-explain"),
+    exportIndex: bind("context.index-export"),
+    listSections: bind("context.section-list"),
+    showSection: bind("context.section-show"),
+    addSymbol: bind("context.symbol-add"),
+    replaceSymbol: bind("context.symbol-replace"),
+    removeSymbol: bind("context.symbol-remove"),
+    showSymbol: bind("context.symbol-show"),
+    listSymbols: bind("context.symbol-list"),
+    checkSymbols: bind("context.symbol-check"),
+    repinSymbol: bind("context.symbol-repin"),
+    importSymbols: bind("context.symbol-import"),
     /** All symbols as canonical JSON Lines, without their line feeds. */
-    exportSymbols: () => app.lines(symbolExport.name, {}),
-    expand: bind(expand),
-    search: bind(search),
+    exportSymbols: () => app.lines("context.symbol-export", {}),
+    expand: bind("context.expand"),
+    search: bind("context.search"),
     ...ends,
   };
 }

@@ -5,21 +5,8 @@
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
-import { bundleBuild } from "./rooms/jobs/bundle-build-operation.ts";
 import { toPlanHash as hashPlan } from "./rooms/jobs/bundle-hash.ts";
-import { bundleAttest, bundleDiff, bundleInspect, bundleReplay, bundleVerify } from "./rooms/jobs/bundle-operations.ts";
 import { toJobId, toMessageId } from "./rooms/jobs/ids.ts";
-import {
-  jobCancel,
-  jobList,
-  jobPlan,
-  jobPost,
-  jobReceipts,
-  jobRun,
-  jobStatusShow,
-  jobSubmit,
-  jobWorker,
-} from "./rooms/jobs/job-operations.ts";
 
 export type { RoomOptions as JobsOptions } from "./app/library-room.ts";
 export type {
@@ -73,21 +60,21 @@ export function toPlanHash(run_id: string, steps: readonly JsonObject[]): string
 export function openJobs(folder: string, options: RoomOptions = {}) {
   const { bind, ends } = openLibraryRoom(folder, options);
   return {
-    plan: bind(jobPlan),
-    post: bind(jobPost),
-    run: bind(jobRun),
-    submit: bind(jobSubmit),
-    work: bind(jobWorker),
-    cancel: bind(jobCancel),
-    status: bind(jobStatusShow),
-    list: bind(jobList),
-    receipts: bind(jobReceipts),
-    buildBundle: bind(bundleBuild),
-    verifyBundle: bind(bundleVerify),
-    inspectBundle: bind(bundleInspect),
-    diffBundles: bind(bundleDiff),
-    replayBundle: bind(bundleReplay),
-    attestBundle: bind(bundleAttest),
+    plan: bind("jobs.plan"),
+    post: bind("jobs.post"),
+    run: bind("jobs.run"),
+    submit: bind("jobs.submit"),
+    work: bind("jobs.worker"),
+    cancel: bind("jobs.cancel"),
+    status: bind("jobs.status"),
+    list: bind("jobs.list"),
+    receipts: bind("jobs.receipts"),
+    buildBundle: bind("jobs.bundle-build"),
+    verifyBundle: bind("jobs.bundle-verify"),
+    inspectBundle: bind("jobs.bundle-inspect"),
+    diffBundles: bind("jobs.bundle-diff"),
+    replayBundle: bind("jobs.bundle-replay"),
+    attestBundle: bind("jobs.bundle-attest"),
     ...ends,
   };
 }

@@ -13,11 +13,17 @@ import { findOperation, listOperationNames, type WiredOperation } from "./operat
 export function openApp(options: CompositionOptions): App {
   const composition = compose(options, (start, env) => openApp({ ...options, start, env, notify: () => undefined }));
   const close = () => composition.close();
+  const callUnknown: App["callUnknown"] = (name, input, options) =>
+    withCall(options, () => call(composition, name, input, options));
+  const linesUnknown: App["linesUnknown"] = (name, input) => lines(composition, name, input);
   return {
     workspace: composition.workspace,
-    call: (name, input, options?: CallOptions) => withCall(options, () => call(composition, name, input, options)),
-    lines: (name, input) => lines(composition, name, input),
-    describe: async (name) => (await find(name)).operation,
+    // What comes out was parsed by the operation's own schema, which is where its type was taken from.
+    call: callUnknown as App["call"],
+    lines: linesUnknown,
+    describe: (async (name) => (await find(name)).operation) as App["describe"],
+    callUnknown,
+    linesUnknown,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -40,7 +46,7 @@ async function call(
   const { operation, ports } = await find(name);
   const parsed = parseInput(operation, composition, input);
   const output = await tellFullDisk(async () =>
-    operation.run((await ports(composition, operation.effect, name, options)) as never, parsed),
+    operation.run(await ports(composition, operation.effect, name, options), parsed),
   );
   const checked = operation.output.safeParse(output);
   if (checked.success) return checked.data;
@@ -67,7 +73,7 @@ async function* lines(composition: Composition, name: string, input: unknown): A
   if (operation.lines === undefined) {
     throw new VerbatimError("INTERNAL", { message: `the operation ${name} has no lines` });
   }
-  return yield* operation.lines((await ports(composition, operation.effect, name)) as never, parsed);
+  return yield* operation.lines(await ports(composition, operation.effect, name), parsed);
 }
 
 function parseInput(operation: Operation, composition: Composition, input: unknown): z.output<z.ZodType> {

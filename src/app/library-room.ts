@@ -1,7 +1,6 @@
-import type { z } from "zod";
-import type { Operation } from "../core/operation.ts";
 import type { Progress } from "../core/ports.ts";
 import { openApp } from "./app.ts";
+import type { Input, OperationName, Output } from "./operation-types.ts";
 
 /** How a room is opened by a program. */
 export interface RoomOptions {
@@ -20,9 +19,9 @@ export function openLibraryRoom(folder: string, { env = process.env, progress }:
     ...(progress === undefined ? {} : { progress }),
   });
   const bind =
-    <I extends z.ZodType, O extends z.ZodType>({ name }: Pick<Operation<never, I, O>, "name" | "input" | "output">) =>
-    (input: z.input<I>) =>
-      app.call(name, input) as Promise<z.output<O>>;
+    <N extends OperationName>(name: N) =>
+    (input: Input<N>): Promise<Output<N>> =>
+      app.call(name, input);
   const close = () => app.close();
   return { app, bind, ends: { close, [Symbol.asyncDispose]: close } };
 }

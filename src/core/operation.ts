@@ -13,9 +13,14 @@ export const LOCAL_DOORS: readonly Door[] = ["cli", "library"];
  * One thing the product can do. `app.call` parses the input, runs it, and parses the output;
  * every door is generated from the table of operations.
  */
-export interface Operation<Ports = never, I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+export interface Operation<
+  Ports = never,
+  I extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+  N extends string = string,
+> {
   /** `<room>.<verb>` */
-  readonly name: string;
+  readonly name: N;
   readonly summary: string;
   readonly effect: Effect;
   /** Absent: all doors. */
@@ -30,9 +35,17 @@ export interface Operation<Ports = never, I extends z.ZodType = z.ZodType, O ext
   lines?(ports: Ports, input: z.output<I>): AsyncGenerator<string, unknown>;
 }
 
-/** Keeps the types of an operation while checking its shape. */
-export function defineOperation<Ports, I extends z.ZodType, O extends z.ZodType>(
-  operation: Operation<Ports, I, O>,
-): Operation<Ports, I, O> {
+/** Keeps the types of an operation, its name among them, while checking its shape. */
+export function defineOperation<Ports, I extends z.ZodType, O extends z.ZodType, N extends string>(
+  operation: Operation<Ports, I, O, N>,
+): Operation<Ports, I, O, N> {
   return operation;
+}
+
+/**
+ * A loose schema with an exact type. What runs must return a T and who calls gets a T, while the published schema
+ * promises no more than it did.
+ */
+export function typed<T>(schema: z.ZodType): z.ZodType<T, T> {
+  return schema as z.ZodType<T, T>;
 }

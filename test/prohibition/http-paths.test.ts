@@ -72,7 +72,7 @@ const look = () =>
 /** What the door would answer, whatever it is, as one text. */
 async function ask(name: string, input: object): Promise<string> {
   try {
-    return JSON.stringify(await app.call(name, input)) ?? "";
+    return JSON.stringify(await app.callUnknown(name, input)) ?? "";
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
     const { code, message, where, details } = thrown;

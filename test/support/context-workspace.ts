@@ -95,7 +95,7 @@ export class ContextWorkspace {
   }
 
   async call<T = unknown>(name: string, input: unknown = {}): Promise<T> {
-    return (await this.#app.call(`context.${name}`, input)) as T;
+    return (await this.#app.callUnknown(`context.${name}`, input)) as T;
   }
 
   build(options: { readonly full?: boolean; readonly with_search?: boolean } = {}): Promise<Built> {
@@ -104,7 +104,7 @@ export class ContextWorkspace {
 
   async lines(name: string, input: unknown = {}): Promise<string> {
     let text = "";
-    for await (const line of this.#app.lines(`context.${name}`, input)) text += `${line}\n`;
+    for await (const line of this.#app.linesUnknown(`context.${name}`, input)) text += `${line}\n`;
     return text;
   }
 

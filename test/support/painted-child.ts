@@ -8,17 +8,15 @@ const [folder = ".", count] = process.argv.slice(2);
 const world = { cwd: folder, env: process.env, platform: process.platform, version: "0.0.0" };
 const streams = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr };
 
-async function ask(
-  operation: string,
-): Promise<Record<string, { section_id?: string; run_id?: string; job_id?: string }[]>> {
-  await using app = openApp({ door: "library", start: folder, env: process.env, platform: process.platform });
-  return (await app.call(operation, {})) as never;
-}
-
 async function fill(word: string): Promise<string> {
-  if (word === "{section}") return (await ask("context.section-list"))["sections"]?.[0]?.section_id ?? word;
-  if (word === "{job}") return (await ask("jobs.list"))["jobs"]?.[0]?.job_id ?? word;
-  return word === "{agent}" ? ((await ask("agent.list"))["runs"]?.[0]?.run_id ?? word) : word;
+  if (!word.startsWith("{")) return word;
+  await using app = openApp({ door: "library", start: folder, env: process.env, platform: process.platform });
+  const ids: Record<string, () => Promise<string | undefined>> = {
+    "{section}": async () => (await app.call("context.section-list", {}))[0]?.section_id,
+    "{job}": async () => (await app.call("jobs.list", {})).jobs[0]?.job_id,
+    "{agent}": async () => (await app.call("agent.list", {})).runs[0]?.run_id,
+  };
+  return (await ids[word]?.()) ?? word;
 }
 
 for (const [number, words] of PAINTED.slice(0, Number(count)).entries()) {

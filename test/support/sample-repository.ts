@@ -144,7 +144,7 @@ export class SampleRepository {
   }
 
   async call(name: string, input: Json = {}): Promise<Json> {
-    return (await this.app.call(`workflow.${name}`, input)) as Json;
+    return (await this.app.callUnknown(`workflow.${name}`, input)) as Json;
   }
 
   async submit(artifact: string, text: string, run?: string): Promise<Json> {

@@ -103,9 +103,15 @@ export function toApp(room: WorldRoom): App {
   const own = new Map(
     (WORLD_OPERATIONS as readonly unknown[] as readonly Operation<WorldRoom>[]).map((one) => [one.name, one]),
   );
+  const call = async (name: string, input: unknown) =>
+    own.get(name)!.run(room, own.get(name)!.input.parse(input) as never);
+  const lines = (name: string, input: unknown) =>
+    own.get(name)!.lines!(room, own.get(name)!.input.parse(input) as never);
   return {
-    call: async (name: string, input: unknown) => own.get(name)!.run(room, own.get(name)!.input.parse(input) as never),
-    lines: (name: string, input: unknown) => own.get(name)!.lines!(room, own.get(name)!.input.parse(input) as never),
+    call,
+    lines,
+    callUnknown: call,
+    linesUnknown: lines,
     describe: async (name: string) => (await findOperation(name))!.operation,
   } as unknown as App;
 }

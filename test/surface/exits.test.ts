@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
+import type { Verb } from "../../src/surfaces/cli/verb.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
 
 interface Judged {
   readonly name: string;
-  readonly exit: ((output: never) => number) | undefined;
+  readonly exit: Verb["exit"];
 }
 
 const verbs: Judged[] = [];
@@ -171,7 +172,7 @@ describe("an answer", () => {
     answers.map(([exit, output]) => [name, exit, JSON.stringify(output), output] as const),
   );
   it.each(rows)("of %s ends with %i: %s", (name, exit, _, output) => {
-    expect(verbs.find((verb) => verb.name === name)?.exit?.(output as never)).toBe(exit);
+    expect(verbs.find((verb) => verb.name === name)?.exit?.(output, {})).toBe(exit);
   });
 });
 

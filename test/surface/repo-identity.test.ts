@@ -50,7 +50,7 @@ function makeUser() {
   const call = async (root: string, name: string, input: object) => {
     const app = openApp({ door: "library", start: root, env, platform: process.platform });
     try {
-      return (await app.call(name, input)) as Record<string, unknown>;
+      return (await app.callUnknown(name, input)) as Record<string, unknown>;
     } finally {
       await app.close();
     }

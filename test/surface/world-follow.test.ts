@@ -56,7 +56,7 @@ describe("a stream that is followed", () => {
       ];
       for (const [event, name, input] of waking) {
         const seen = next();
-        await app.call(name, { world, ...input });
+        await app.callUnknown(name, { world, ...input });
         expect([name, (await seen).event]).toEqual([name, event]);
         if (event !== "tick") expect((await next()).event).toBe("tick");
       }

@@ -23,12 +23,6 @@ export interface Story {
   readonly next: string[];
 }
 
-interface Verified {
-  readonly ok: boolean;
-  readonly entries: number;
-  readonly problems: readonly { readonly code: string; readonly stream: string; readonly position: number }[];
-}
-
 const NEXT = [
   'verbatim agent --goal "..." --verify "npm test" -- YOUR AGENT',
   "verbatim hook install --client claude     judge its tool calls as well",
@@ -151,7 +145,7 @@ async function tellApply(own: Composition, honest: AgentSummary, root: string): 
 async function tellBundle(app: App, out: string): Promise<Step> {
   await app.call("context.index-build", {});
   await app.call("context.symbol-add", { symbol_id: "@DOC/KEEPER", file: "docs/keeper.md", slice: "lines[2:4]" });
-  const job = (await app.call("jobs.submit", {
+  const job = await app.call("jobs.submit", {
     message: {
       intent: "read the keeper's rules",
       refs: ["@DOC/KEEPER"],
@@ -159,13 +153,9 @@ async function tellBundle(app: App, out: string): Promise<Step> {
       budgets: { max_symbols: 1, max_sections: 1, max_bytes_expanded: 200, max_expands_per_step: 1 },
       required_outputs: [],
     },
-  })) as { readonly job_id: string };
+  });
   await app.call("jobs.bundle-build", { job_id: job.job_id, out });
-  const verify = async () =>
-    (await app.call("jobs.bundle-verify", { path: out, strict: true })) as {
-      readonly ok: boolean;
-      readonly problems: readonly { readonly code: string }[];
-    };
+  const verify = () => app.call("jobs.bundle-verify", { path: out, strict: true });
   const good = await verify();
   const artifact = join(out, "artifacts", readdirSync(join(out, "artifacts"))[0]!);
   writeFileSync(artifact, readFileSync(artifact, "utf8").replace("Monday", "Sunday"));
@@ -182,7 +172,7 @@ async function tellBundle(app: App, out: string): Promise<Step> {
 
 /** Whoever holds the file can drop the triggers; the chain shows it all the same. */
 async function tellTampering(app: App): Promise<Step> {
-  const before = (await app.call("ledger.verify", {})) as Verified;
+  const before = await app.call("ledger.verify", {});
   const database = new SqliteDatabase(await loadSqlite(), app.workspace.database, 1000);
   const attempt = "update ledger_entry set body = '{}' where idx = 1";
   const refused = codeOf(() => database.exec(attempt));
@@ -193,7 +183,7 @@ async function tellTampering(app: App): Promise<Step> {
   }
   database.exec(attempt);
   database.close();
-  const after = (await app.call("ledger.verify", {})) as Verified;
+  const after = await app.call("ledger.verify", {});
   const first = after.problems[0];
   return {
     title: "What was done and decided is in a ledger; somebody rewrites it",

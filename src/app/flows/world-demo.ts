@@ -3,16 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { App } from "../app-type.ts";
 import type { Composition } from "../compose.ts";
+import type { Output } from "../operation-types.ts";
 
 export interface WorldStory {
   readonly ok: boolean;
   readonly steps: { readonly title: string; readonly lines: string[]; readonly ok: boolean }[];
-}
-
-interface Said {
-  readonly result: string;
-  readonly request_id: string;
-  readonly output: { readonly stream: { readonly entries: readonly { author_label: string | null; text: string }[] } };
 }
 
 const SECRET = "The spare key is under the blue boat.";
@@ -31,14 +26,14 @@ export async function tellWorldStory(composition: Composition): Promise<WorldSto
 }
 
 async function tell(app: App): Promise<WorldStory["steps"]> {
-  const { world_id: world } = (await app.call("world.new", {
+  const { world_id: world } = await app.call("world.new", {
     title: "Gull Rock",
     timezone: "Europe/London",
     start: "2026-05-01T08:00",
     person: ["ANA=Ana", "BEN=Ben"],
-  })) as { world_id: string };
+  });
   const gather = (present: string[]) => app.call("world.presence", { world, present });
-  const say = async (text: string) => (await app.call("world.say", { world, text })) as Said;
+  const say = (text: string) => app.call("world.say", { world, text });
   await gather(["GEORGE", "ANA"]);
   const told = await say(SECRET);
   await gather(["GEORGE", "BEN"]);
@@ -47,8 +42,8 @@ async function tell(app: App): Promise<WorldStory["steps"]> {
   const knows = await say(QUESTION);
   const prompts = await readPrompts(app, world, asked.request_id);
   const found = await Promise.all(["ANA", "BEN"].map((viewer) => countFound(app, world, viewer)));
-  const again = (await app.call("world.say", { world, text: QUESTION, request_id: knows.request_id })) as Said;
-  const report = (await app.call("world.verify", { world })) as { ok: boolean; checked: { entries: number } };
+  const again = await app.call("world.say", { world, text: QUESTION, request_id: knows.request_id });
+  const report = await app.call("world.verify", { world });
   return [
     { title: "George and Ana at the pier", lines: show(told), ok: told.result === "WROTE" },
     {
@@ -79,19 +74,17 @@ async function tell(app: App): Promise<WorldStory["steps"]> {
   ];
 }
 
-function show({ output }: Said): string[] {
+function show({ output }: Output<"world.say">): string[] {
   return output.stream.entries.map(({ author_label, text }) => `${author_label ?? "George"}: ${text}`);
 }
 
 async function countFound(app: App, world: string, viewer: string): Promise<number> {
-  const pack = (await app.call("world.search", { world, viewer, query: "blue boat", person: "GEORGE" })) as {
-    results: unknown[];
-  };
+  const pack = await app.call("world.search", { world, viewer, query: "blue boat", person: "GEORGE" });
   return pack.results.length;
 }
 
 async function readPrompts(app: App, world: string, request_id: string): Promise<string> {
-  const { calls } = (await app.call("world.calls", { world, request_id })) as { calls: { call_id: string }[] };
+  const { calls } = await app.call("world.calls", { world, request_id });
   const texts = await Promise.all(calls.map(({ call_id }) => app.call("world.call", { world, call_id })));
-  return JSON.stringify(texts.map((call) => (call as { messages: unknown }).messages));
+  return JSON.stringify(texts.map(({ messages }) => messages));
 }

@@ -114,7 +114,10 @@ const discard = defineOperation({
   run: (composition: Composition, input) => discardAgentRun(composition, input.run),
 });
 
-export const wiring: Wiring = {
-  operations: [start, list, show, apply, discard],
+/** Everything under `agent.` */
+export const AGENT_OPERATIONS = [start, list, show, apply, discard] as const;
+
+export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
+  operations: AGENT_OPERATIONS,
   ports: async (composition) => composition,
 };

@@ -4,7 +4,7 @@ import type { RoomPorts } from "../../rooms/catalytic/room-ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Wiring } from "../operations.ts";
 
-export const wiring: Wiring = {
+export const wiring: Wiring<typeof CATALYTIC_OPERATIONS> = {
   operations: CATALYTIC_OPERATIONS,
   async ports(composition): Promise<RoomPorts> {
     return {

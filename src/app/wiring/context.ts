@@ -13,7 +13,7 @@ type Kept = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents"
 // Caches live as long as their workspace stays open.
 const kept = new WeakMap<Composition, Kept>();
 
-export const wiring: Wiring = {
+export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = {
   operations: CONTEXT_OPERATIONS,
   async ports(composition, effect): Promise<ContextPorts> {
     const { crypto, clock, ids, progress, actor, files } = composition;

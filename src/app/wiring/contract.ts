@@ -121,7 +121,10 @@ async function judge(
   });
 }
 
-export const wiring: Wiring = {
-  operations: [list, show, check],
+/** Everything under `contract.` */
+export const CONTRACT_OPERATIONS = [list, show, check] as const;
+
+export const wiring: Wiring<typeof CONTRACT_OPERATIONS> = {
+  operations: CONTRACT_OPERATIONS,
   ports: async ({ files, crypto }) => ({ files, crypto }),
 };

@@ -154,7 +154,10 @@ const demo = defineOperation({
   run: (composition: Composition, input) => demonstrate(composition, input.keep),
 });
 
-export const wiring: Wiring = {
-  operations: [conformance, doctor, init, completion, demo],
+/** Everything under `hall.` */
+export const HALL_OPERATIONS = [conformance, doctor, init, completion, demo] as const;
+
+export const wiring: Wiring<typeof HALL_OPERATIONS> = {
+  operations: HALL_OPERATIONS,
   ports: async (composition) => composition,
 };

@@ -10,9 +10,9 @@ const MAX_INPUT = 64 * 1024 * 1024;
 
 const client = z.enum(HOOK_CLIENTS).default("claude").describe("The coding agent that calls.");
 
-function defineHook(event: (typeof HOOK_EVENTS)[number], summary: string) {
+function defineHook<E extends (typeof HOOK_EVENTS)[number]>(event: E, summary: string) {
   return defineOperation({
-    name: `hook.${event}`,
+    name: `hook.${event}` as const,
     summary,
     effect: "append",
     doors: LOCAL_DOORS,
@@ -52,12 +52,15 @@ const install = defineOperation({
   run: async ({ workspace }: Composition, input) => installHook({ ...input, root: workspace.root }),
 });
 
-export const wiring: Wiring = {
-  operations: [
-    defineHook("pre-tool", "Judges what a coding agent is about to do: scope, forbidden roots, the current run."),
-    defineHook("post-tool", "Records what a coding agent has done, and says when it should not have."),
-    defineHook("stop", "Records that a coding agent has stopped."),
-    install,
-  ],
+/** Everything under `hook.` */
+export const HOOK_OPERATIONS = [
+  defineHook("pre-tool", "Judges what a coding agent is about to do: scope, forbidden roots, the current run."),
+  defineHook("post-tool", "Records what a coding agent has done, and says when it should not have."),
+  defineHook("stop", "Records that a coding agent has stopped."),
+  install,
+] as const;
+
+export const wiring: Wiring<typeof HOOK_OPERATIONS> = {
+  operations: HOOK_OPERATIONS,
   ports: async (composition) => composition,
 };

@@ -28,7 +28,7 @@ const kept = new WeakMap<Composition, Pauses>();
 export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
   const { crypto, clock, ids, progress, actor, files, door } = composition;
   const store = await composition.store(effect);
-  const sources = (await context.ports(composition, effect, "")) as ContextPorts;
+  const sources = await context.ports(composition, effect, "");
   return {
     store: givingTurns(store),
     content: await composition.content(effect),

@@ -22,7 +22,7 @@ import { createRepoIdentity } from "../repo-identity.ts";
 import { lockTree } from "../tree-lock.ts";
 import { findRunsRoot } from "../workspace.ts";
 
-export const wiring: Wiring = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
+export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
 
 /** A store that is opened by its first use: most verbs that only look never need one. */
 function openLater(open: () => Promise<Store>): Store {

@@ -16,7 +16,7 @@ import type { Wiring } from "../operations.ts";
 // Queues, running beats and followers live as long as their workspace stays open.
 const kept = new WeakMap<object, { readonly store: WorldPorts["store"]; readonly beats: Beats }>();
 
-export const wiring: Wiring = {
+export const wiring: Wiring<typeof WORLD_OPERATIONS> = {
   operations: WORLD_OPERATIONS,
   async ports(
     composition,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { encodeUtf8, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { defineOperation, LOCAL_DOORS, typed } from "../../core/operation.ts";
 import type { LocalFiles, SyncCrypto } from "../../core/ports.ts";
 import {
   addSignature,
@@ -134,19 +134,21 @@ export const bundleInspect = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ path, artifact: z.string().optional().describe("Print the text of this artifact.") }),
   output: z.strictObject({
-    bundle: z.looseObject({
-      bundle_id: z.string(),
-      steps: z.array(
-        z.strictObject({
-          ordinal: z.int(),
-          op: z.string(),
-          ref: z.string(),
-          slice: text,
-          artifact_id: text,
-          bytes: z.int().nullable(),
-        }),
-      ),
-    }),
+    bundle: typed<ReturnType<typeof describeBundle>>(
+      z.looseObject({
+        bundle_id: z.string(),
+        steps: z.array(
+          z.strictObject({
+            ordinal: z.int(),
+            op: z.string(),
+            ref: z.string(),
+            slice: text,
+            artifact_id: text,
+            bytes: z.int().nullable(),
+          }),
+        ),
+      }),
+    ),
     verifies: z.boolean(),
     content: text,
   }),

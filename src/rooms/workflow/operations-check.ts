@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operation.ts";
+import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { FILE_REQUEST_FILE, validateFileRequest } from "./artifacts/file-request.ts";
 import { type ArtifactFinding, sayFinding } from "./artifacts/finding.ts";
 import { formatArtifact } from "./artifacts/json.ts";
@@ -204,4 +204,4 @@ function toFindings(result: PatchResult, file: string): ArtifactFinding[] {
   }));
 }
 
-export const CHECK_OPERATIONS = [VALIDATE, PACK, PATCH_CHECK] as unknown as readonly Operation<never>[];
+export const CHECK_OPERATIONS = [VALIDATE, PACK, PATCH_CHECK] as const;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, type Operation } from "../../core/operation.ts";
+import { defineOperation } from "../../core/operation.ts";
 import type { DispatchRole } from "./artifacts/dispatch.ts";
 import { describeStep } from "./describe-step.ts";
 import { statusSchema, stepSchema } from "./outputs.ts";
@@ -152,4 +152,4 @@ function showFile(found: Run, files: readonly string[], name: string) {
   return { path, text: decodeUtf8(bytes), bytes: bytes.length, sha256: found.ports.crypto.sha256(bytes) };
 }
 
-export const READ_OPERATIONS = [STATUS, NEXT, LIST, SHOW] as unknown as readonly Operation<never>[];
+export const READ_OPERATIONS = [STATUS, NEXT, LIST, SHOW] as const;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS, type Operation } from "../../core/operation.ts";
+import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { findKind, KINDS } from "./artifact-kinds.ts";
 import { CONTEXT_PACK_FILE } from "./artifacts/context-pack.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE } from "./artifacts/plan.ts";
@@ -199,4 +199,4 @@ const ROLLBACK = defineOperation({
   },
 });
 
-export const RUN_OPERATIONS = [NEW, ADVANCE, SUBMIT, ABORT, ROLLBACK] as unknown as readonly Operation<never>[];
+export const RUN_OPERATIONS = [NEW, ADVANCE, SUBMIT, ABORT, ROLLBACK] as const;

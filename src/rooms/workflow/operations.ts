@@ -1,11 +1,6 @@
-import type { Operation } from "../../core/operation.ts";
 import { CHECK_OPERATIONS } from "./operations-check.ts";
 import { READ_OPERATIONS } from "./operations-read.ts";
 import { RUN_OPERATIONS } from "./operations-run.ts";
 
 /** Everything the workflow room can do. */
-export const WORKFLOW_OPERATIONS: readonly Operation<never>[] = [
-  ...RUN_OPERATIONS,
-  ...READ_OPERATIONS,
-  ...CHECK_OPERATIONS,
-];
+export const WORKFLOW_OPERATIONS = [...RUN_OPERATIONS, ...READ_OPERATIONS, ...CHECK_OPERATIONS] as const;

@@ -1,13 +1,17 @@
 import { z } from "zod";
+import { typed } from "../../core/operation.ts";
+import type { ArtifactFinding } from "./artifacts/finding.ts";
 
 /** A finding as every verb reports it. */
-export const findingSchema = z.looseObject({
-  code: z.string().describe("what is wrong"),
-  file: z.string().describe("run-relative file"),
-  line: z.int().nullable().describe("line from 1, or null for something absent"),
-  message: z.string().describe("what is wrong, in words"),
-  fix: z.string().describe("what to do"),
-});
+export const findingSchema = typed<ArtifactFinding>(
+  z.looseObject({
+    code: z.string().describe("what is wrong"),
+    file: z.string().describe("run-relative file"),
+    line: z.int().nullable().describe("line from 1, or null for something absent"),
+    message: z.string().describe("what is wrong, in words"),
+    fix: z.string().describe("what to do"),
+  }),
+);
 
 const text = z.string();
 const nullable = z.string().nullable();

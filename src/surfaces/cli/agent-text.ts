@@ -1,64 +1,9 @@
+import type { Output } from "../../app/operation-types.ts";
 import type { Io } from "./io.ts";
 import { formatTable } from "./table.ts";
 
-/** The part of an agent run's summary that people read. */
-export interface AgentView {
-  readonly run_id: string;
-  readonly run_dir: string;
-  readonly goal: string;
-  readonly outcome: string;
-  readonly reason: string | null;
-  readonly created_at: string;
-  readonly duration_ms: number;
-  readonly base: { readonly commit: string; readonly dirty_count: number };
-  readonly agent: {
-    readonly argv: readonly string[];
-    readonly exit_code: number | null;
-    readonly duration_ms: number;
-    readonly commits: number | null;
-  };
-  readonly proof: {
-    readonly catalytic_run: string;
-    readonly directory: string;
-    readonly accepted: boolean;
-    readonly proof_hash: string | null;
-    readonly guard: string;
-    readonly launcher: string | null;
-    readonly tree_root_before: string | null;
-    readonly tree_root_after: string | null;
-    readonly hashed: string;
-    readonly violations: readonly string[];
-    readonly limits: readonly string[];
-    readonly concurrent_changes: readonly string[];
-  } | null;
-  readonly changes: {
-    readonly files: readonly {
-      readonly path: string;
-      readonly operation: string;
-      readonly added: number;
-      readonly deleted: number;
-    }[];
-    readonly added_lines: number;
-    readonly deleted_lines: number;
-    readonly ignored: number;
-    readonly binaries: readonly string[];
-    readonly links: readonly string[];
-    readonly not_carried: readonly { readonly path: string; readonly why: string }[];
-  };
-  readonly gate: {
-    readonly verdict: string;
-    readonly findings: readonly { readonly code: string; readonly rule: string; readonly path: string | null }[];
-  } | null;
-  readonly verify: {
-    readonly result: string;
-    readonly isolation: string;
-    readonly commands: readonly { readonly cmd: string; readonly exit_code: number; readonly duration_ms: number }[];
-    readonly failures: readonly { readonly message: string }[];
-  } | null;
-  readonly shown: { readonly files: readonly string[]; readonly bytes: number };
-  readonly kept: readonly string[];
-  readonly hooks: { readonly reported: number; readonly reported_blocked: number };
-}
+/** What became of an agent run. */
+export type AgentView = Output<"agent.show">["summary"];
 
 const MOST_FILES = 15;
 const MOST_LINES = 8;

@@ -25,7 +25,7 @@ interface FieldSchema {
 }
 
 /** The flags of a verb: every field of the input that is not a positional argument. */
-export function toFlags(operation: Operation, verb: Verb<never>): GeneratedFlag[] {
+export function toFlags(operation: Operation, verb: Verb): GeneratedFlag[] {
   const schema = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" }) as {
     readonly properties?: Readonly<Record<string, FieldSchema>>;
     readonly required?: readonly string[];

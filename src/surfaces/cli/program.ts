@@ -6,8 +6,7 @@ import type { Noun, Verb } from "./verb.ts";
 
 /** What the command line asked for. */
 export interface Request {
-  readonly verb: Verb<never>;
-  readonly operation: Operation;
+  readonly verb: Verb;
   readonly input: Record<string, unknown>;
 }
 
@@ -38,7 +37,7 @@ export async function buildProgram(
 }
 
 /** The command a verb stands for: the noun itself, or one word (or two) below it. */
-function toCommand(top: Command, { path, isDefault }: Verb<never>): Command {
+function toCommand(top: Command, { path, isDefault }: Verb): Command {
   let command = top;
   for (const [i, word] of path.entries()) {
     const known = command.commands.find((one) => one.name() === word);
@@ -71,7 +70,7 @@ function addGlobalFlags(command: Command): void {
 
 function addVerb(
   command: Command,
-  verb: Verb<never>,
+  verb: Verb,
   operation: Operation,
   isShared: boolean,
   onRequest: (request: Request) => void,
@@ -84,7 +83,7 @@ function addVerb(
   const flags = toFlags(operation, verb);
   for (const flag of flags) command.addOption(toOption(isShared ? { ...flag, required: false } : flag));
   command.addHelpText("after", `\nExamples:\n${verb.examples.map((example) => `  ${example}`).join("\n")}\n`);
-  command.action(() => onRequest({ verb, operation, input: toInput(command, verb, flags) }));
+  command.action(() => onRequest({ verb, input: toInput(command, verb, flags) }));
 }
 
 function toOption(flag: GeneratedFlag): Option {
@@ -116,7 +115,7 @@ function toInteger(text: string): number {
   return value;
 }
 
-function toInput(command: Command, verb: Verb<never>, flags: readonly GeneratedFlag[]): Record<string, unknown> {
+function toInput(command: Command, verb: Verb, flags: readonly GeneratedFlag[]): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const values = command.processedArgs as unknown[];
   for (const [i, arg] of (verb.args ?? []).entries()) {

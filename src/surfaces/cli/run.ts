@@ -182,21 +182,21 @@ function forAll(command: AnyCommand, run: (command: AnyCommand) => void): void {
   for (const below of command.commands) forAll(below as AnyCommand, run);
 }
 
-async function answer({ verb, operation, input }: Request, app: App, io: Io): Promise<number> {
+async function answer({ verb, input }: Request, app: App, io: Io): Promise<number> {
   const prepared = verb.prepare === undefined ? input : await verb.prepare(input, io, app);
   const wantsLines = { json: io.flags.json, always: true, "unless-out": prepared["out"] === undefined };
   if (verb.lines !== undefined && wantsLines[verb.lines]) {
-    const lines = app.lines(operation.name, prepared);
+    const lines = app.linesUnknown(verb.operation, prepared);
     for (let next = await lines.next(); ; next = await lines.next()) {
       if (next.done === true) return typeof next.value === "number" ? next.value : 0;
       await io.out(`${next.value}\n`);
     }
   }
-  const output = (await app.call(operation.name, prepared)) as never;
+  const output = await app.callUnknown(verb.operation, prepared);
   if (io.flags.json) io.line(formatCanonical(output));
-  else await verb.render(output, io);
+  else await verb.render(output, io, input, app);
   await io.flush();
-  return verb.exit?.(output) ?? 0;
+  return verb.exit?.(output, input) ?? 0;
 }
 
 async function reportError(thrown: unknown, io: Io): Promise<number> {

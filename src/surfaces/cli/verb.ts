@@ -1,9 +1,10 @@
 import type { App } from "../../app/app-type.ts";
+import type { Input, OperationName, Output } from "../../app/operation-types.ts";
 import type { Io } from "./io.ts";
 
 /** A positional argument that fills a field of the operation's input. */
-export interface ArgHint {
-  readonly field: string;
+export interface ArgHint<Field extends string = string> {
+  readonly field: Field;
   readonly label: string;
   readonly optional?: boolean;
   readonly variadic?: boolean;
@@ -19,36 +20,54 @@ export interface FlagHint {
   readonly hidden?: boolean;
 }
 
-/** Hints that turn one operation into one verb of the command line. */
-export interface Verb<Output = unknown> {
+/** What the command line gave of an operation's input; it is parsed when the operation is called. */
+export type Given<N extends OperationName> = Partial<Input<N>>;
+
+/** What every verb says about itself. */
+interface Words {
   /** Words after the noun; empty when the noun is the verb. */
   readonly path: readonly string[];
   /** What the words before the last one do when nothing follows them. */
   readonly isDefault?: true;
-  readonly operation: string;
   /** What help says, where the operation's own summary says too little. */
   readonly summary?: string;
-  readonly args?: readonly ArgHint[];
-  readonly flags?: Readonly<Record<string, FlagHint>>;
-  /** Input fields the command line decides by itself. */
-  prepare?(input: Record<string, unknown>, io: Io, app: App): Promise<Record<string, unknown>>;
   readonly examples: readonly string[];
   /** When this verb prints JSON Lines: with --json, always, or unless it was given a file to write. */
   readonly lines?: "json" | "always" | "unless-out";
-  /** Prints the result for people. */
-  render(output: Output, io: Io): void | Promise<void>;
+}
+
+/** Hints that turn one operation into one verb of the command line. */
+export interface VerbHints<N extends OperationName> extends Words {
+  readonly args?: readonly ArgHint<keyof Input<N> & string>[];
+  readonly flags?: { readonly [F in keyof Input<N> & string]?: FlagHint };
+  /** Input fields the command line decides by itself. */
+  prepare?(given: Given<N>, io: Io, app: App): Promise<Given<N>>;
+  /** Prints the result for people. `given` is what the command line gave, before `prepare`. */
+  render(output: Output<N>, io: Io, given: Given<N>, app: App): void | Promise<void>;
   /** 0 unless the result itself says no. */
-  exit?(output: Output): number;
+  exit?(output: Output<N>, given: Given<N>): number;
+}
+
+type AnyFields = Record<string, unknown>;
+
+/** One verb among others, whatever its operation answers. */
+export interface Verb extends Words {
+  readonly operation: OperationName;
+  readonly args?: readonly ArgHint[];
+  readonly flags?: Readonly<Record<string, FlagHint>>;
+  prepare?(given: AnyFields, io: Io, app: App): Promise<AnyFields>;
+  render(output: unknown, io: Io, given: AnyFields, app: App): void | Promise<void>;
+  exit?(output: unknown, given: AnyFields): number;
 }
 
 /** The verbs of one noun. */
 export interface Noun {
-  readonly verbs: readonly Verb<never>[];
+  readonly verbs: readonly Verb[];
   /** What help says about a word that only groups verbs. */
   readonly groups?: Readonly<Record<string, string>>;
 }
 
-/** Checks a verb's hints while forgetting the type of its output. */
-export function defineVerb<Output>(verb: Verb<Output>): Verb<never> {
-  return verb as Verb<never>;
+/** Binds a verb to its operation: fields and results are those of the operation's own schemas. */
+export function defineVerb<N extends OperationName>(operation: N, hints: VerbHints<N>): Verb {
+  return { operation, ...hints } as Verb;
 }

@@ -31,13 +31,10 @@ export class Callers {
       return { ...LOCAL_OWNER, counted_as: "owner" };
     }
     const hash = hashToken(token);
-    const found = (await this.#app.call("world.authorize", { token_sha256: hash.toString("hex") })) as {
-      role: "operator" | "viewer" | null;
-      world_id: string | null;
-      viewer: string | null;
-    };
-    if (found.role === null) throw new VerbatimError("AUTH_REQUIRED");
-    return { ...found, role: found.role, counted_as: hash.toString("hex") };
+    const found = await this.#app.call("world.authorize", { token_sha256: hash.toString("hex") });
+    const { role } = found;
+    if (role !== "operator" && role !== "viewer") throw new VerbatimError("AUTH_REQUIRED");
+    return { ...found, role, counted_as: hash.toString("hex") };
   }
 }
 

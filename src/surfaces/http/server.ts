@@ -59,7 +59,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
 
 /** Looks whether there are worlds first: a server that nobody uses must not make a store. */
 async function passTime(app: App): Promise<void> {
-  const { worlds } = (await app.call("world.list", {})) as { readonly worlds: readonly unknown[] };
+  const { worlds } = await app.call("world.list", {});
   if (worlds.length > 0) await app.call("world.autonomy", {});
 }
 
@@ -103,7 +103,7 @@ export async function makeHttpDoor(
 
   // Before any token is asked for, so it says nothing but whether the server works.
   hono.get("/api/health", async (call) => {
-    const { store: ok } = (await app.call("world.health", {})) as { readonly store: boolean };
+    const { store: ok } = await app.call("world.health", {});
     return call.json({ ok }, ok ? 200 : 503);
   });
   if (mcp !== undefined) {
@@ -127,7 +127,7 @@ export async function makeHttpDoor(
   });
   hono.get("/api/metrics", async (call) => {
     requireOwner(call.get("caller"));
-    const { text } = (await app.call("world.metrics", {})) as { text: string };
+    const { text } = await app.call("world.metrics", {});
     return call.text(`${text}# TYPE verbatim_world_sse_clients gauge\nverbatim_world_sse_clients ${streams.clients}\n`);
   });
   const operations = (await listOperations()).filter(({ doors }) => doors === undefined || doors.includes("http"));

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { App } from "../../app/app-type.ts";
+import type { Input, OperationName } from "../../app/operation-types.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Caller, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
 import { RateLimit } from "./rate.ts";
@@ -21,10 +22,13 @@ export interface WorldRoute {
   /** Whether it shows something of a world; a test drives a secret at each of them. */
   readonly reads: boolean;
   /** The operation behind it, whose schemas describe the body and the answer. */
-  readonly operation?: string;
+  readonly operation?: OperationName;
   /** Names in the query. */
   readonly query?: readonly string[];
 }
+
+/** Fields of an operation as a client sent them; their values are parsed when it is called. */
+type Sent<N extends OperationName> = { readonly [F in keyof Input<N>]?: unknown };
 
 /** What the OpenAPI document says about a route besides its address. */
 type RouteFacts = Pick<WorldRoute, "operation" | "query">;
@@ -68,7 +72,7 @@ export class WorldDoor {
   }
 
   /** Runs an operation and answers with its output. */
-  answer(call: Call, name: string, input: object): Promise<Response> {
+  answer<N extends OperationName>(call: Call, name: N, input: Sent<N>): Promise<Response> {
     return answerCall(call, this.app, name, dropAbsent(input));
   }
 }
@@ -82,7 +86,7 @@ export async function answerCall(call: Context, app: App, name: string, input: u
   const onReplay = (): void => {
     isReplay = true;
   };
-  const output = (await app.call(name, input, { onReplay })) as object;
+  const output = (await app.callUnknown(name, input, { onReplay })) as object;
   return call.json(output, 200, isReplay ? REPLAYED : {});
 }
 

@@ -136,7 +136,7 @@ function wantsNote(call: Call): boolean {
 
 /** Nobody learns of a world they have no right to. */
 async function listFor(app: App, call: Call): Promise<Response> {
-  const { worlds } = (await app.call("world.list", {})) as { worlds: { world_id: string; title: string }[] };
+  const { worlds } = await app.call("world.list", {});
   const { role, world_id } = call.get("caller");
   if (role === "owner") return call.json({ worlds });
   return call.json({
@@ -148,10 +148,10 @@ async function listFor(app: App, call: Call): Promise<Response> {
 
 /** Counts and positions tell what is hidden, so only the owner sees them. */
 async function showFor(app: App, call: Call, world: string): Promise<Response> {
-  const shown = (await app.call("world.show", { world })) as Record<string, unknown>;
+  const shown = await app.call("world.show", { world });
   if (call.get("caller").role === "owner") return call.json(shown);
   const { settings, people, world_time, timezone, paused, writer } = shown;
-  const { title, operator_id, operator_name, pocket } = settings as Record<string, unknown>;
-  const clock = (pocket as { clock_hidden: boolean }).clock_hidden ? {} : { world_time, timezone, paused };
+  const { title, operator_id, operator_name, pocket } = settings;
+  const clock = pocket.clock_hidden ? {} : { world_time, timezone, paused };
   return call.json({ world_id: world, title, operator_id, operator_name, people, writer, ...clock });
 }

@@ -4,7 +4,7 @@ import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldDoor } from "./world-d
 /** Routes that change a world. */
 export function addWritingRoutes(door: WorldDoor): void {
   door.route("post", "", "owner", "Makes a world.", { operation: "world.new" }, async (call) =>
-    call.json(await door.app.call("world.new", await readInput(call)), 201),
+    call.json(await door.app.callUnknown("world.new", await readInput(call)), 201),
   );
   door.route(
     "patch",
@@ -16,11 +16,7 @@ export function addWritingRoutes(door: WorldDoor): void {
       door.answer(call, "world.settings-set", { world, settings: await readInput(call), key: keyOf(call) }),
   );
   door.route("post", "/:id/invocations", "operator", "Runs an invocation envelope.", {}, async (call, world) => {
-    const done = (await door.app.call("world.invoke", { world, envelope: await readStrict(call) })) as {
-      readonly body: string;
-      readonly headers: Record<string, string>;
-      readonly replayed: boolean;
-    };
+    const done = await door.app.call("world.invoke", { world, envelope: await readStrict(call) });
     const headers = { ...done.headers, ...(done.replayed ? REPLAYED : {}) };
     return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
   });

@@ -1,4 +1,5 @@
 import type { App } from "../../app/app-type.ts";
+import type { Input, Output } from "../../app/operation-types.ts";
 import { compareCodePoints } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { refused } from "./cursor.ts";
@@ -30,11 +31,7 @@ export const LIST_PARTS: Readonly<Record<string, Part>> = {
 };
 
 async function* listSymbols(app: App, after: string | null): AsyncGenerator<ListedResource> {
-  const symbols = (await app.call("context.symbol-list", {})) as readonly {
-    readonly symbol_id: string;
-    readonly target_ref: string;
-    readonly default_slice_policy: string;
-  }[];
+  const symbols = await app.call("context.symbol-list", {});
   for (const { symbol_id, target_ref, default_slice_policy } of symbols) {
     if (after !== null && compareCodePoints(symbol_id, after) <= 0) continue;
     const description = `${default_slice_policy} of ${target_ref}`;
@@ -44,12 +41,10 @@ async function* listSymbols(app: App, after: string | null): AsyncGenerator<List
 
 async function* listWorkflowFiles(app: App, after: string | null): AsyncGenerator<ListedResource> {
   const [run, path] = splitAfter(after);
-  const { runs } = (await app.call("workflow.list", { all: true })) as { readonly runs: readonly { run_id: string }[] };
+  const { runs } = await app.call("workflow.list", { all: true });
   for (const { run_id } of runs) {
     if (run !== null && compareCodePoints(run_id, run) < 0) continue;
-    const { files } = (await app.call("workflow.show", { run: run_id })) as {
-      readonly files: readonly { readonly path: string; readonly bytes: number }[];
-    };
+    const { files } = await app.call("workflow.show", { run: run_id });
     for (const { path: file, bytes } of files) {
       if (run_id === run && compareCodePoints(file, path) <= 0) continue;
       const uri = toRunUri("workflow", run_id, file);
@@ -62,9 +57,7 @@ const MOST_RUNS = 10_000;
 
 async function* listCatalyticFiles(app: App, after: string | null): AsyncGenerator<ListedResource> {
   const [run, name] = splitAfter(after);
-  const { runs } = (await app.call("catalytic.list", { limit: MOST_RUNS })) as {
-    readonly runs: readonly { readonly run_id: string; readonly proof_hash: string | null; readonly status: string }[];
-  };
+  const { runs } = await app.call("catalytic.list", { limit: MOST_RUNS });
   // Newest first: runs that came since the list began stand before the place where it goes on.
   const from = run === null ? 0 : runs.findIndex(({ run_id }) => run_id === run);
   if (from === -1) throw refused();
@@ -90,16 +83,10 @@ async function* listReceipts(app: App, place: string | null): AsyncGenerator<Lis
   // The job in which the last page ended may have more.
   let after = Math.max(0, (job ?? 0) - 1);
   for (;;) {
-    const page = (await app.call("jobs.list", { after, limit: BATCH })) as {
-      readonly jobs: readonly { readonly number: number; readonly job_id: string }[];
-      readonly more: boolean;
-    };
+    const page = await app.call("jobs.list", { after, limit: BATCH });
     for (const { number, job_id } of page.jobs) {
       after = number;
-      const { receipts } = (await app.call("jobs.receipts", {
-        job_id,
-        after: number === job ? ordinal : 0,
-      })) as { readonly receipts: readonly { readonly ordinal: number; readonly receipt_hash: string }[] };
+      const { receipts } = await app.call("jobs.receipts", { job_id, after: number === job ? ordinal : 0 });
       for (const one of receipts) {
         const name = `${job_id} step ${one.ordinal}`;
         const resource = { uri: `receipt://${one.receipt_hash}`, name, mimeType: "application/json" };
@@ -108,14 +95,6 @@ async function* listReceipts(app: App, place: string | null): AsyncGenerator<Lis
     }
     if (!page.more) return;
   }
-}
-
-interface ListedSection {
-  readonly section_id: string;
-  readonly file_path: string;
-  readonly heading_path: readonly string[];
-  readonly lines: number;
-  readonly bytes: number;
 }
 
 async function* listSections(app: App, after: string | null): AsyncGenerator<ListedResource> {
@@ -142,9 +121,9 @@ async function* listSections(app: App, after: string | null): AsyncGenerator<Lis
 }
 
 /** No index, no sections: what an empty workspace has to list is nothing. */
-async function readSections(app: App, input: object): Promise<readonly ListedSection[]> {
+async function readSections(app: App, input: Input<"context.section-list">): Promise<Output<"context.section-list">> {
   try {
-    return (await app.call("context.section-list", input)) as readonly ListedSection[];
+    return await app.call("context.section-list", input);
   } catch (thrown) {
     if (isVerbatimError(thrown) && thrown.code === "INDEX_MISSING") return [];
     throw thrown;

@@ -1,5 +1,6 @@
 import type { App } from "../../app/app-type.ts";
 import type { CallOptions } from "../../app/current-call.ts";
+import type { Input, Output } from "../../app/operation-types.ts";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Answers } from "./answer.ts";
@@ -14,13 +15,7 @@ export interface ResourceContents {
   ))[];
 }
 
-interface Expanded {
-  readonly expansions: readonly {
-    readonly expansion: Record<string, unknown>;
-    readonly section: { readonly file_path: string };
-    readonly content: string;
-  }[];
-}
+type Expanded = Output<"context.expand">;
 
 /** Reads a resource. Text of the corpus is an expansion: charged, recorded, and refused before that if it is too long. */
 export async function readResource(
@@ -52,12 +47,12 @@ export async function readResource(
 async function expand(
   app: App,
   uri: string,
-  input: { readonly refs: readonly string[]; readonly slice?: string },
+  input: Input<"context.expand">,
   answers: Answers,
   options: CallOptions,
 ): Promise<ResourceContents> {
   const admit = (output: unknown): void => void answers.carry(toText(uri, output as Expanded));
-  return answers.carry(toText(uri, (await app.call("context.expand", input, { ...options, admit })) as Expanded));
+  return answers.carry(toText(uri, await app.call("context.expand", input, { ...options, admit })));
 }
 
 function toText(uri: string, { expansions }: Expanded): ResourceContents {
@@ -80,11 +75,8 @@ function toFile(uri: string, bytes: Uint8Array): ResourceContents {
 
 /** Exactly the file that was asked for: the operation itself also takes the beginning of a run and shorter names. */
 async function readWorkflowFile(app: App, run: string, file: string): Promise<Uint8Array> {
-  const shown = (await app.call("workflow.show", { run, artifact: file })) as {
-    readonly run_id: string;
-    readonly artifact: { readonly path: string; readonly text: string | null };
-  };
-  if (shown.run_id !== run || shown.artifact.path !== file)
+  const shown = await app.call("workflow.show", { run, artifact: file });
+  if (shown.run_id !== run || shown.artifact?.path !== file)
     throw new VerbatimError("ARTIFACT_UNKNOWN", { where: file });
   const { text } = shown.artifact;
   if (text === null) throw new VerbatimError("FILE_UNREADABLE", { message: "the file is not UTF-8", where: file });
@@ -93,5 +85,5 @@ async function readWorkflowFile(app: App, run: string, file: string): Promise<Ui
 
 async function readCatalyticFile(app: App, run: string, file: string): Promise<Uint8Array> {
   const shown = await app.call("catalytic.show", { run, artifact: file });
-  return Buffer.from((shown as { readonly artifact_base64: string }).artifact_base64, "base64");
+  return Buffer.from(shown.artifact_base64 ?? "", "base64");
 }

@@ -101,7 +101,7 @@ export function createMcpDoor(options: McpOptions): McpDoor {
       orProtocolError(
         (async () => {
           tools ??= listTools(app, plans);
-          return pageTools(await tools, params?.cursor, answers) as never;
+          return pageTools(await tools, params?.cursor, answers);
         })(),
       ),
     );

@@ -20,7 +20,7 @@ export async function callTool(
     const { verb, input } = readInput(tool, asked);
     const toAnswer = (output: unknown): ToolAnswer => pickAnswer(answers, verb, output as Record<string, unknown>);
     const admit = (output: unknown): void => void toAnswer(output);
-    const run = (whole: Input) => app.call(verb.operation, whole, { ...during, admit });
+    const run = (whole: Input) => app.callUnknown(verb.operation, whole, { ...during, admit });
     const isBeat = during.signal !== undefined && BEATS.has(verb.operation);
     const output = isBeat ? await runBeat(app, input, options, run) : await run(input);
     return toAnswer(output);
@@ -78,7 +78,7 @@ async function runBeat(
   const request_id = input["request_id"] ?? `mcp-${randomBytes(8).toString("hex")}`;
   const world = input["world"] === undefined ? {} : { world: input["world"] };
   const stopping: Promise<unknown>[] = [];
-  const stop = () => void stopping.push(app.call("world.stop", { ...world, request_id }).catch(onFailure));
+  const stop = () => void stopping.push(app.callUnknown("world.stop", { ...world, request_id }).catch(onFailure));
   signal?.addEventListener("abort", stop, { once: true });
   try {
     return await run({ ...input, request_id });

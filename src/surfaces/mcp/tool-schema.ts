@@ -70,7 +70,7 @@ async function describeTool(app: App, tool: ToolPlan): Promise<ListedTool> {
   };
 }
 
-interface Fields {
+interface Fields extends JsonSchema {
   readonly properties: Record<string, JsonSchema>;
   readonly required?: readonly string[];
 }
@@ -92,7 +92,7 @@ async function toInputSchema(app: App, tool: ToolPlan, operations: readonly Oper
 }
 
 function pickFields(operation: Operation, { fields, renamed = {}, defaults = {} }: ToolVerb): Fields {
-  const schema = toJsonSchema(operation.input, "input") as unknown as Fields;
+  const schema = toJsonSchema(operation.input, "input") as Fields;
   const known = (field: string) => renamed[field] ?? field;
   const properties = Object.fromEntries(fields.map((field) => [field, schema.properties[known(field)]!]));
   const required = fields.filter((field) => schema.required?.includes(known(field)) && !Object.hasOwn(defaults, field));
@@ -101,7 +101,7 @@ function pickFields(operation: Operation, { fields, renamed = {}, defaults = {} 
 
 /** The schema of a contract object as part of another one. */
 async function readContract(app: App, object: string): Promise<JsonSchema> {
-  const { schema } = (await app.call("contract.show", { object })) as { readonly schema: JsonSchema };
+  const { schema } = await app.call("contract.show", { object });
   return withoutNames(schema) as JsonSchema;
 }
 
@@ -122,7 +122,7 @@ function toOutputSchema(tool: ToolPlan, operations: readonly Operation[]): Objec
   for (const [i, { output }] of operations.entries()) {
     const whole = toJsonSchema(output, "output");
     const { part } = tool.verbs[i]!;
-    const schema = part === undefined ? whole : (whole as unknown as Fields).properties[part]!;
+    const schema = part === undefined ? whole : (whole as Fields).properties[part]!;
     variants.set(JSON.stringify(schema), schema);
   }
   return shareParts({ type: "object", anyOf: [...variants.values(), REFUSAL] }) as ObjectSchema;

@@ -1,7 +1,9 @@
+import type { Input, OperationName, Output } from "../../app/operation-types.ts";
+
 /** One thing a tool can do: an operation of the table, and which of its fields this door takes. */
 export interface ToolVerb {
   readonly action: string;
-  readonly operation: string;
+  readonly operation: OperationName;
   readonly fields: readonly string[];
   /** Fields that the operation calls otherwise, and how. */
   readonly renamed?: Readonly<Record<string, string>>;
@@ -27,6 +29,25 @@ export interface ToolPlan {
   readonly contracts?: Readonly<Record<string, string>>;
 }
 
+type Field<N extends OperationName> = keyof Input<N> & string;
+type Renamed<N extends OperationName> = Readonly<Record<string, Field<N>>>;
+
+/** What a tool says about one of its verbs; the fields are those of the operation, or names that stand for them. */
+type VerbHints<N extends OperationName, R extends Renamed<N>> = Omit<ToolVerb, "operation"> & {
+  readonly fields: readonly (Field<N> | NoInfer<keyof R & string>)[];
+  readonly renamed?: R;
+  readonly defaults?: { readonly [F in Field<N>]?: Input<N>[F] };
+  readonly part?: keyof Output<N> & string;
+};
+
+/** Binds a verb of a tool to its operation. */
+export function defineToolVerb<N extends OperationName, const R extends Renamed<N> = Record<never, never>>(
+  operation: N,
+  hints: VerbHints<N, R>,
+): ToolVerb {
+  return { operation, ...hints };
+}
+
 const MESSAGE = ["message", "run_id"] as const;
 const PAGE = ["after", "limit"] as const;
 const BEAT = ["text", "world_id", "request_id", "at", "timezone", "pause", "resume", "cursor"] as const;
@@ -42,7 +63,7 @@ const TOOLS: readonly ToolPlan[] = [
     title: "Search the context",
     description:
       "Find sections by words. Results are addresses with a slice, never text; read them with context_expand.",
-    verbs: [{ action: "search", operation: "context.search", caged: true, fields: ["query", "limit", "refresh"] }],
+    verbs: [defineToolVerb("context.search", { action: "search", caged: true, fields: ["query", "limit", "refresh"] })],
     idempotent: true,
     openWorld: false,
   },
@@ -51,12 +72,11 @@ const TOOLS: readonly ToolPlan[] = [
     title: "Read exact slices",
     description: "Read exact slices of sections or symbols. Charged against a budget, recorded, bound to a hash.",
     verbs: [
-      {
+      defineToolVerb("context.expand", {
         action: "expand",
-        operation: "context.expand",
         caged: true,
         fields: ["refs", "slice", "run_id", "max_symbols", "max_sections", "max_bytes", "max_expands", "refresh"],
-      },
+      }),
     ],
     idempotent: false,
     openWorld: false,
@@ -65,7 +85,7 @@ const TOOLS: readonly ToolPlan[] = [
     name: "context_pack",
     title: "Pack files for a task",
     description: "Pack the files of a file request within its budget; what is left out is listed with the reason.",
-    verbs: [{ action: "pack", operation: "workflow.pack", caged: true, fields: ["file_request"] }],
+    verbs: [defineToolVerb("workflow.pack", { action: "pack", caged: true, fields: ["file_request"] })],
     idempotent: false,
     openWorld: false,
     contracts: { file_request: "workflow/file-request" },
@@ -76,11 +96,11 @@ const TOOLS: readonly ToolPlan[] = [
     description:
       "submit: post a message and run its job. plan: only show steps and charges. post: store it. run, cancel: a job by id.",
     verbs: [
-      { action: "submit", operation: "jobs.submit", fields: [...MESSAGE, "workers"] },
-      { action: "plan", operation: "jobs.plan", caged: true, fields: MESSAGE },
-      { action: "post", operation: "jobs.post", fields: MESSAGE },
-      { action: "run", operation: "jobs.run", fields: ["job_id", "workers"] },
-      { action: "cancel", operation: "jobs.cancel", fields: ["job_id"] },
+      defineToolVerb("jobs.submit", { action: "submit", fields: [...MESSAGE, "workers"] }),
+      defineToolVerb("jobs.plan", { action: "plan", caged: true, fields: MESSAGE }),
+      defineToolVerb("jobs.post", { action: "post", fields: MESSAGE }),
+      defineToolVerb("jobs.run", { action: "run", fields: ["job_id", "workers"] }),
+      defineToolVerb("jobs.cancel", { action: "cancel", fields: ["job_id"] }),
     ],
     idempotent: false,
     openWorld: true,
@@ -91,9 +111,9 @@ const TOOLS: readonly ToolPlan[] = [
     title: "Look at jobs",
     description: "status: where each step of a job stands. receipts: its receipts. list: the jobs of this workspace.",
     verbs: [
-      { action: "status", operation: "jobs.status", caged: true, fields: ["job_id", ...PAGE] },
-      { action: "receipts", operation: "jobs.receipts", caged: true, fields: ["job_id", ...PAGE] },
-      { action: "list", operation: "jobs.list", caged: true, fields: [...PAGE, "open"] },
+      defineToolVerb("jobs.status", { action: "status", caged: true, fields: ["job_id", ...PAGE] }),
+      defineToolVerb("jobs.receipts", { action: "receipts", caged: true, fields: ["job_id", ...PAGE] }),
+      defineToolVerb("jobs.list", { action: "list", caged: true, fields: [...PAGE, "open"] }),
     ],
     idempotent: true,
     openWorld: false,
@@ -102,7 +122,9 @@ const TOOLS: readonly ToolPlan[] = [
     name: "patch_check",
     title: "Judge a patch",
     description: "Judge a unified diff by the patch gate: what it would change, or the rule and line that refuse it.",
-    verbs: [{ action: "check", operation: "workflow.patch-check", caged: true, fields: ["patch", "no_git", "format"] }],
+    verbs: [
+      defineToolVerb("workflow.patch-check", { action: "check", caged: true, fields: ["patch", "no_git", "format"] }),
+    ],
     idempotent: true,
     openWorld: false,
   },
@@ -111,12 +133,11 @@ const TOOLS: readonly ToolPlan[] = [
     title: "Verify a bundle",
     description: "Verify a bundle of this workspace offline: integrity always, who made it with a trust policy.",
     verbs: [
-      {
+      defineToolVerb("jobs.bundle-verify", {
         action: "verify",
-        operation: "jobs.bundle-verify",
         caged: true,
         fields: ["path", "strict", "trust", "attestation"],
-      },
+      }),
     ],
     idempotent: true,
     openWorld: false,
@@ -127,33 +148,29 @@ const TOOLS: readonly ToolPlan[] = [
     description:
       "beat: say text or let a beat pass. projection: what a viewer may see. search, capsule: exact lines. list: the worlds.",
     verbs: [
-      {
+      defineToolVerb("world.say", {
         action: "beat",
-        operation: "world.say",
         fields: BEAT,
         renamed: WORLD,
         defaults: { text: "" },
         part: "output",
-      },
-      {
+      }),
+      defineToolVerb("world.projection", {
         action: "projection",
-        operation: "world.projection",
         fields: ["world_id", "viewer", "cursor", "before", "limit"],
         renamed: { ...WORLD, cursor: "after" },
-      },
-      {
+      }),
+      defineToolVerb("world.search", {
         action: "search",
-        operation: "world.search",
         fields: ["query", "world_id", "viewer", "person", "from", "to", "limit"],
         renamed: WORLD,
-      },
-      {
+      }),
+      defineToolVerb("world.capsule", {
         action: "capsule",
-        operation: "world.capsule",
         fields: ["person", "world_id", "viewer"],
         renamed: WORLD,
-      },
-      { action: "list", operation: "world.list", fields: [] },
+      }),
+      defineToolVerb("world.list", { action: "list", fields: [] }),
     ],
     idempotent: false,
     openWorld: true,

@@ -1,4 +1,3 @@
-import type { Operation } from "../../../core/operation.ts";
 import { BEAT_OPERATIONS } from "./beats.ts";
 import { CONTROL_OPERATIONS } from "./control.ts";
 import { deleteWorld } from "./delete.ts";
@@ -10,7 +9,7 @@ import { WORLD_MAKING_OPERATIONS } from "./worlds.ts";
 export type { WorldRoom } from "./room.ts";
 
 /** Everything the world room can do. */
-export const WORLD_OPERATIONS: readonly Operation<never>[] = [
+export const WORLD_OPERATIONS = [
   ...WORLD_MAKING_OPERATIONS,
   ...BEAT_OPERATIONS,
   ...VIEW_OPERATIONS,
@@ -18,4 +17,4 @@ export const WORLD_OPERATIONS: readonly Operation<never>[] = [
   ...HISTORY_OPERATIONS,
   deleteWorld,
   demo,
-] as unknown as readonly Operation<never>[];
+] as const;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, typed } from "../../../core/operation.ts";
 import { isControlId } from "../idempotency.ts";
-import { parseCall } from "../service/calls.ts";
+import { type CallRecord, parseCall } from "../service/calls.ts";
 import { loadWorld } from "../service/reading.ts";
 import { findWorldId, type WorldRoom, worldField } from "./room.ts";
 
@@ -61,12 +61,9 @@ export const call = defineOperation({
   summary: "Shows one model call: the exact messages, their parts, the raw answer and the verdict.",
   effect: "read",
   input: z.strictObject({ call_id: z.string().min(1).describe("Id of the call."), world: worldField }),
-  output: z.looseObject({
-    call_id: z.string(),
-    request_id: z.string(),
-    raw: z.string().nullable(),
-    verdict: z.string(),
-  }),
+  output: typed<CallRecord>(
+    z.looseObject({ call_id: z.string(), request_id: z.string(), raw: z.string().nullable(), verdict: z.string() }),
+  ),
   async run(room: WorldRoom, { call_id, world }) {
     const worldId = await findWorldId(room, world);
     const row = await room.store.read(async (door) => {
@@ -89,7 +86,7 @@ export const inspect = defineOperation({
     raw: z.boolean().default(false).describe("Show only the exact messages and the raw answer."),
   }),
   output: z.strictObject({
-    calls: z.array(z.looseObject({ call_id: z.string(), verdict: z.string() })),
+    calls: z.array(typed<CallRecord>(z.looseObject({ call_id: z.string(), verdict: z.string() }))),
     raw: z.boolean(),
   }),
   async run(room: WorldRoom, { request_id, world, call: number, raw }) {

@@ -1,23 +1,18 @@
-import type { App } from "../../../app/app-type.ts";
-import { type AgentView, count, formatAgentList, formatApplied, renderAgent } from "../agent-text.ts";
+import { count, formatAgentList, formatApplied, renderAgent } from "../agent-text.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Ask {
-  readonly app: App;
-  readonly wanted: boolean;
+const RUN = [{ field: "run", label: "RUN" }] as const;
+
+/** Somebody at a terminal is asked; a pipe cannot answer. */
+function canAsk(io: Io): boolean {
+  return io.interactive && !io.flags.json;
 }
-
-/** What was asked for, until the change is there to be shown. */
-const asked = new WeakMap<Io, Ask>();
-
-const RUN = [{ field: "run", label: "RUN" }];
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<AgentView>({
+    defineVerb("agent.run", {
       path: [],
-      operation: "agent.run",
       args: [{ field: "command", label: "COMMAND", variadic: true }],
       flags: { files: { name: "file", value: "PATH" }, guard: { value: "G" }, timeout: { value: "T" } },
       examples: [
@@ -25,25 +20,19 @@ export const noun: Noun = {
         'verbatim agent --goal "tidy the docs" --no-verify --allow docs -- ./tidy.sh',
         'verbatim agent --goal "bump" --verify "npm test" --apply auto --keep ~/.codex -- codex exec "..."',
       ],
-      async prepare(input, io, app) {
-        const apply = input["apply"] ?? (io.interactive && !io.flags.json ? "ask" : "never");
-        asked.set(io, { app, wanted: apply === "ask" && io.interactive && !io.flags.json });
-        return { ...input, apply };
-      },
-      async render(view, io) {
+      prepare: async (given, io) => ({ ...given, apply: given.apply ?? (canAsk(io) ? "ask" : "never") }),
+      async render(view, io, { apply = "ask" }, app) {
         renderAgent(view, io);
-        const ask = asked.get(io);
-        if (ask?.wanted !== true || !["verified", "unverified"].includes(view.outcome)) return;
+        if (apply !== "ask" || !canAsk(io) || !["verified", "unverified"].includes(view.outcome)) return;
         await io.flush();
         const what = view.outcome === "verified" ? "this change" : "this change, which nothing verified,";
         if (!(await io.confirm(`Apply ${what} to the real tree?`))) return;
-        io.line(formatApplied((await ask.app.call("agent.apply", { run: view.run_id })) as AgentView, io));
+        io.line(formatApplied(await app.call("agent.apply", { run: view.run_id }), io));
       },
       exit: ({ outcome }) => (["verified", "unverified", "applied", "unchanged"].includes(outcome) ? 0 : 1),
     }),
-    defineVerb<{ readonly runs: readonly AgentView[]; readonly total: number }>({
+    defineVerb("agent.list", {
       path: ["list"],
-      operation: "agent.list",
       examples: ["verbatim agent list", "verbatim agent list --limit 5 --json"],
       render({ runs, total }, io) {
         if (total === 0) return io.line("no agent has worked here yet: verbatim agent --help");
@@ -51,9 +40,8 @@ export const noun: Noun = {
         if (total > runs.length) io.line(`${runs.length} of ${total} runs`);
       },
     }),
-    defineVerb<{ readonly summary: AgentView; readonly patch: string }>({
+    defineVerb("agent.show", {
       path: ["show"],
-      operation: "agent.show",
       args: RUN,
       examples: ["verbatim agent show 20250102-030405", "verbatim agent show 20250102-030405 --json"],
       render({ summary, patch }, io) {
@@ -63,9 +51,8 @@ export const noun: Noun = {
         for (const line of paintPatch(patch, io)) io.line(line);
       },
     }),
-    defineVerb<AgentView>({
+    defineVerb("agent.apply", {
       path: ["apply"],
-      operation: "agent.apply",
       args: RUN,
       examples: ["verbatim agent apply 20250102-030405"],
       render(view, io) {
@@ -74,9 +61,8 @@ export const noun: Noun = {
         io.line(formatApplied(view, io));
       },
     }),
-    defineVerb<AgentView>({
+    defineVerb("agent.discard", {
       path: ["discard"],
-      operation: "agent.discard",
       args: RUN,
       examples: ["verbatim agent discard 20250102-030405"],
       render: (view, io) => io.line(`discarded ${view.run_id}; the record stays in ${view.run_dir}`),

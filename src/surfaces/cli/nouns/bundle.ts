@@ -1,78 +1,13 @@
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Report {
-  readonly ok: boolean;
-  readonly exit_code: number;
-  readonly mode: string;
-  readonly bundle_id: string | null;
-  readonly counts: { readonly steps: number; readonly artifacts: number; readonly bytes: number };
-  readonly problems: readonly {
-    readonly code: string;
-    readonly pointer: string;
-    readonly message: string;
-    readonly expected?: string;
-    readonly actual?: string;
-    readonly path?: string;
-  }[];
-  readonly trust: { readonly verdict: string; readonly code: string | null; readonly valid_keys: readonly string[] };
-  readonly proves: readonly string[];
-  readonly does_not_prove: readonly string[];
-}
-
-interface Built {
-  readonly path: string;
-  readonly bundle_id: string;
-  readonly artifacts: number;
-  readonly bytes: number;
-  readonly attestation: string | null;
-}
-
-interface Inspected {
-  readonly bundle: {
-    readonly bundle_id: string;
-    readonly run_id: string;
-    readonly job_id: string;
-    readonly message_id: string;
-    readonly plan_hash: string;
-    readonly root_hash: string;
-    readonly steps: readonly {
-      readonly ordinal: number;
-      readonly op: string;
-      readonly ref: string;
-      readonly slice: string | null;
-      readonly artifact_id: string | null;
-      readonly bytes: number | null;
-    }[];
-    readonly inputs: { readonly files: readonly string[] };
-    readonly provenance: Readonly<Record<string, unknown>>;
-  };
-  readonly verifies: boolean;
-  readonly content: string | null;
-}
-
-interface Diff {
-  readonly equal: boolean;
-  readonly fields: readonly { readonly pointer: string; readonly a: unknown; readonly b: unknown }[];
-  readonly steps: Changes;
-  readonly artifacts: Changes;
-  readonly lines: readonly { readonly artifact_id: string; readonly diff: string }[];
-}
-
-interface Changes {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-}
-
 const REPLAYED_HASHES =
   "a replayed content_hash is the artifact's: it differs from the receipt's where a line feed was appended";
 
 const PATH = [{ field: "path", label: "PATH" }] as const;
 
-const verify = defineVerb<Report>({
+const verify = defineVerb("jobs.bundle-verify", {
   path: ["verify"],
-  operation: "jobs.bundle-verify",
   args: PATH,
   flags: { trust: { value: "POLICY" }, attestation: { value: "FILE" } },
   examples: ["verbatim bundle verify out/rules", "verbatim bundle verify out/rules --strict --trust trust.json"],
@@ -96,9 +31,8 @@ const verify = defineVerb<Report>({
   exit: ({ exit_code }) => exit_code,
 });
 
-const inspect = defineVerb<Inspected>({
+const inspect = defineVerb("jobs.bundle-inspect", {
   path: ["inspect"],
-  operation: "jobs.bundle-inspect",
   args: PATH,
   flags: { artifact: { value: "ID" } },
   examples: ["verbatim bundle inspect out/rules", "verbatim bundle inspect out/rules --artifact ID"],
@@ -136,9 +70,8 @@ const inspect = defineVerb<Inspected>({
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<Built>({
+    defineVerb("jobs.bundle-build", {
       path: ["build"],
-      operation: "jobs.bundle-build",
       args: [{ field: "job_id", label: "JOB" }],
       flags: { out: { value: "DIR" }, sign: { value: "KEY" } },
       examples: ["verbatim bundle build JOB --out out/rules", "verbatim bundle build JOB --out out/rules --sign ci"],
@@ -151,9 +84,8 @@ export const noun: Noun = {
     }),
     verify,
     inspect,
-    defineVerb<Diff>({
+    defineVerb("jobs.bundle-diff", {
       path: ["diff"],
-      operation: "jobs.bundle-diff",
       args: [
         { field: "a", label: "A" },
         { field: "b", label: "B" },
@@ -175,15 +107,14 @@ export const noun: Noun = {
       },
       exit: ({ equal }) => (equal ? 0 : 1),
     }),
-    defineVerb<{ path: string; receipts: number; replay_hash: string; exit: number }>({
+    defineVerb("jobs.bundle-replay", {
       path: ["replay"],
-      operation: "jobs.bundle-replay",
       args: PATH,
       flags: { out: { value: "FILE" } },
       lines: "unless-out",
-      async prepare(input, io) {
-        if (input["out"] === undefined && !io.flags.json) io.note(REPLAYED_HASHES);
-        return input;
+      async prepare(given, io) {
+        if (given.out === undefined && !io.flags.json) io.note(REPLAYED_HASHES);
+        return given;
       },
       examples: [
         "verbatim bundle replay out/rules > receipts.jsonl",
@@ -195,9 +126,8 @@ export const noun: Noun = {
       },
       exit: ({ exit }) => exit,
     }),
-    defineVerb<{ path: string; key_id: string; signatures: number }>({
+    defineVerb("jobs.bundle-attest", {
       path: ["attest"],
-      operation: "jobs.bundle-attest",
       args: PATH,
       examples: ["verbatim bundle attest out/rules --key ci"],
       render(done, io) {

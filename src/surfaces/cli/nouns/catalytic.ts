@@ -1,103 +1,12 @@
+import type { Output } from "../../../app/operation-types.ts";
 import { FINDINGS, type Finding } from "../../../core/errors/index.ts";
 import { exitOfCondition } from "../../../core/exits.ts";
 import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Ran {
-  readonly run_id: string;
-  readonly run_dir: string;
-  readonly status: string;
-  readonly accepted: boolean;
-  readonly condition: string | null;
-  readonly exit_code: number | null;
-  readonly guard: string | null;
-  readonly outputs: readonly string[];
-  readonly quarantined: readonly string[];
-  readonly violations: readonly { readonly code: string; readonly path: string }[];
-  readonly proof_hash: string | null;
-  readonly duration_ms: number;
-  readonly next_step: string;
-  readonly message: string;
-  readonly interrupted_by: "SIGINT" | "SIGTERM" | null;
-  readonly memo_hit: boolean;
-  readonly noise: readonly string[];
-  readonly inside: { readonly added: number; readonly changed: number; readonly removed: number };
-  readonly compared: number;
-  readonly refused: { readonly lines: number; readonly shown: readonly string[] };
-}
-
-interface Problem {
-  readonly code: string;
-  readonly file?: string;
-  readonly path?: string;
-  readonly message: string;
-  readonly fix: string;
-}
-
-interface Verified {
-  readonly run_id: string;
-  readonly accepted: boolean;
-  readonly genuine: boolean;
-  readonly condition: string | null;
-  readonly signature: { readonly state: string; readonly keyid: string | null };
-  readonly tree: string;
-  readonly errors: readonly Problem[];
-  readonly warnings: readonly Problem[];
-}
-
-interface Recovered {
-  readonly runs: readonly {
-    readonly run_id: string;
-    readonly action: string;
-    readonly code: string | null;
-    readonly steps: readonly string[];
-    readonly final_status: string | null;
-    readonly condition: string | null;
-  }[];
-}
-
-interface Examined {
-  readonly guards: readonly {
-    readonly name: string;
-    readonly works: boolean;
-    readonly reason: string | null;
-    readonly blocks: readonly string[];
-    readonly gaps: readonly string[];
-    readonly fix: string | null;
-  }[];
-  readonly chosen: string;
-  readonly network_none: boolean;
-  readonly upper: readonly { readonly holds: string; readonly place: string; readonly file_system: string | null }[];
-  readonly locks: readonly {
-    readonly run_id: string;
-    readonly path: string;
-    readonly state: string;
-    readonly halted: boolean;
-  }[];
-  readonly dead_runs: readonly string[];
-}
-
-interface Shown {
-  readonly run_id: string;
-  readonly jobspec: unknown;
-  readonly status: unknown;
-  readonly proof: unknown;
-  readonly outputs: readonly unknown[];
-  readonly quarantined: readonly string[];
-  readonly artifact_base64?: string;
-}
-
-interface Listed {
-  readonly runs: readonly {
-    readonly run_id: string;
-    readonly status: string;
-    readonly condition: string | null;
-    readonly started: string;
-    readonly guard: string;
-    readonly outputs: number;
-  }[];
-}
+type Ran = Output<"catalytic.run">;
+type Shown = Output<"catalytic.show">;
 
 function sayFinding(code: string): string {
   return FINDINGS.catalytic[code as Finding<"catalytic">];
@@ -157,13 +66,13 @@ function tellRefused({ refused }: Ran, io: Io): void {
     io.note(`    and ${refused.lines - refused.shown.length} more in STDERR.log`);
 }
 
-function exitOfRun(ran: Ran & { readonly exit_code_of?: string }): number {
+function exitOfRun(ran: Ran): number {
   // A run that was only checked, and a skill that runs without a guard, have no condition.
   if (ran.condition === null) return ran.status === "declared" || ran.status === "succeeded" ? 0 : 1;
   return exitOfCondition(ran.condition, ran.interrupted_by);
 }
 
-function tellVerified(verified: Verified, io: Io): void {
+function tellVerified(verified: Output<"catalytic.verify">, io: Io): void {
   const { accepted, genuine, run_id: run, errors, warnings, signature, tree } = verified;
   const word = accepted ? io.paint.good("accepted") : io.paint.bad("not accepted");
   io.line(
@@ -235,9 +144,8 @@ function nextStep({ run_id: run, status }: Shown): string {
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<Ran>({
+    defineVerb("catalytic.run", {
       path: ["run"],
-      operation: "catalytic.run",
       args: [{ field: "command", label: "CMD", optional: true, variadic: true }],
       flags: {
         jobspec: { value: "FILE" },
@@ -255,17 +163,12 @@ export const noun: Noun = {
         "verbatim catalytic run --jobspec job.json --guard require",
         "verbatim catalytic run --domain .verbatim/scratch --network none --timeout 5m -- npm test",
       ],
-      async prepare(input) {
-        commandExit = input["exit_code"] === "command";
-        return input;
-      },
       render: tellRun,
-      exit: (ran) =>
-        commandExit && ran.exit_code !== null && ran.status !== "halted" ? ran.exit_code : exitOfRun(ran),
+      exit: (ran, { exit_code: whose }) =>
+        whose === "command" && ran.exit_code !== null && ran.status !== "halted" ? ran.exit_code : exitOfRun(ran),
     }),
-    defineVerb<Verified>({
+    defineVerb("catalytic.verify", {
       path: ["verify"],
-      operation: "catalytic.verify",
       args: [{ field: "run", label: "RUN" }],
       flags: { pin: { value: "KEY" }, trust: { value: "POLICY" }, policy: { value: "FILE" } },
       examples: [
@@ -275,17 +178,15 @@ export const noun: Noun = {
       render: tellVerified,
       exit: ({ accepted }) => (accepted ? 0 : 1),
     }),
-    defineVerb<Shown>({
+    defineVerb("catalytic.show", {
       path: ["show"],
-      operation: "catalytic.show",
       args: [{ field: "run", label: "RUN" }],
       flags: { artifact: { value: "NAME" } },
       examples: ["verbatim catalytic show nightly", "verbatim catalytic show nightly --artifact RESTORE_DIFF.json"],
       render: tellShown,
     }),
-    defineVerb<Listed>({
+    defineVerb("catalytic.list", {
       path: ["list"],
-      operation: "catalytic.list",
       examples: ["verbatim catalytic list", "verbatim catalytic list --status halted --json"],
       render({ runs }, io) {
         const rows = runs.map((run) => [
@@ -303,9 +204,8 @@ export const noun: Noun = {
         for (const line of formatTable(columns, rows, io.width)) io.line(line);
       },
     }),
-    defineVerb<Recovered>({
+    defineVerb("catalytic.recover", {
       path: ["recover"],
-      operation: "catalytic.recover",
       args: [{ field: "run", label: "RUN", optional: true }],
       examples: [
         "verbatim catalytic recover",
@@ -327,9 +227,8 @@ export const noun: Noun = {
       exit: ({ runs }) =>
         runs.some(({ action }) => action === "halt" || action === "refuse" || action === "skip") ? 4 : 0,
     }),
-    defineVerb<Examined>({
+    defineVerb("catalytic.doctor", {
       path: ["doctor"],
-      operation: "catalytic.doctor",
       examples: ["verbatim catalytic doctor", "verbatim catalytic doctor --json"],
       render(examined, io) {
         for (const { name, works, reason, blocks, gaps, fix } of examined.guards) {
@@ -347,14 +246,8 @@ export const noun: Noun = {
       },
       exit: ({ chosen }) => (chosen === "audit" ? 1 : 0),
     }),
-    defineVerb<{
-      readonly ok: boolean;
-      readonly mode: string | null;
-      readonly errors: readonly string[];
-      readonly warnings: readonly string[];
-    }>({
+    defineVerb("catalytic.check-skill", {
       path: ["check-skill"],
-      operation: "catalytic.check-skill",
       args: [{ field: "dir", label: "DIR" }],
       examples: ["verbatim catalytic check-skill skills/lint"],
       render({ ok, mode, errors, warnings }, io) {
@@ -369,6 +262,3 @@ export const noun: Noun = {
 
 /** Runs that need nobody; the others are marked. */
 const FINISHED: readonly string[] = ["succeeded", "failed"];
-
-// `exit` sees only the output; whose exit code was asked for is known from the input.
-let commandExit = false;

@@ -2,9 +2,8 @@ import { defineVerb, type Noun } from "../verb.ts";
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<{ readonly script: string }>({
+    defineVerb("hall.completion", {
       path: [],
-      operation: "hall.completion",
       args: [{ field: "shell", label: "SHELL" }],
       flags: { tree: { hidden: true } },
       examples: [

@@ -1,18 +1,9 @@
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Report {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly mismatches: readonly { id: string; area: string; name: string; expected: string; actual: string }[];
-  readonly skips: readonly { id: string; reason: string }[];
-}
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Report>({
+    defineVerb("hall.conformance", {
       path: [],
-      operation: "hall.conformance",
       args: [{ field: "files", label: "FILE", variadic: true }],
       flags: { area: { value: "PREFIX" } },
       examples: [

@@ -1,27 +1,10 @@
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Listed {
-  readonly objects: readonly { readonly id: string; readonly media: string; readonly summary: string }[];
-}
-
-interface Judged {
-  readonly ok: boolean;
-  readonly object: string;
-  readonly file: string;
-  readonly problems: readonly {
-    readonly code: string;
-    readonly where: string;
-    readonly pointer?: string | undefined;
-    readonly message: string;
-  }[];
-}
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Listed>({
+    defineVerb("contract.list", {
       path: ["list"],
-      operation: "contract.list",
       examples: ["verbatim contract list", "verbatim contract list --json"],
       render({ objects }, io) {
         const rows = objects.map(({ id, media, summary }) => [id, media, summary]);
@@ -29,18 +12,16 @@ export const noun: Noun = {
         for (const line of formatTable(columns, rows, io.width)) io.line(line);
       },
     }),
-    defineVerb<{ readonly schema: unknown }>({
+    defineVerb("contract.show", {
       path: ["show"],
-      operation: "contract.show",
       args: [{ field: "object", label: "OBJECT" }],
       examples: ["verbatim contract show jobs/message", "verbatim contract show receipt --json"],
       render({ schema }, io) {
         io.line(JSON.stringify(schema, null, 2));
       },
     }),
-    defineVerb<Judged>({
+    defineVerb("contract.check", {
       path: ["check"],
-      operation: "contract.check",
       args: [
         { field: "object", label: "OBJECT" },
         { field: "file", label: "FILE" },

@@ -1,17 +1,9 @@
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Story {
-  readonly ok: boolean;
-  readonly folder: string | null;
-  readonly steps: readonly { readonly title: string; readonly lines: readonly string[]; readonly ok: boolean }[];
-  readonly next: readonly string[];
-}
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Story>({
+    defineVerb("hall.demo", {
       path: [],
-      operation: "hall.demo",
       examples: ["verbatim demo", "verbatim demo --keep"],
       render(story, io) {
         for (const [i, step] of story.steps.entries()) {

@@ -1,15 +1,9 @@
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Diagnosis {
-  readonly ok: boolean;
-  readonly checks: readonly { name: string; status: "ok" | "warn" | "fail"; message: string; fix: string | null }[];
-}
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Diagnosis>({
+    defineVerb("hall.doctor", {
       path: [],
-      operation: "hall.doctor",
       examples: ["verbatim doctor", "verbatim doctor --json"],
       render({ checks, ok }, io) {
         const paint = { ok: io.paint.good, warn: io.paint.warn, fail: io.paint.bad };

@@ -1,28 +1,13 @@
 import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Output {
-  readonly run_id: string;
-  readonly expansions: readonly {
-    readonly expansion: {
-      readonly symbol_or_section_id: string;
-      readonly slice: string;
-      readonly content_hash: string;
-    };
-    readonly section: { readonly file_path: string; readonly line_start: number; readonly line_end: number };
-    readonly content: string;
-    readonly bytes: number;
-  }[];
-}
-
 // At a terminal a person reads; the strict budgets of the configuration are for agents.
 const TERMINAL_BUDGETS = { max_symbols: 100, max_sections: 100, max_bytes: 1_000_000, max_expands: 100 };
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<Output>({
+    defineVerb("context.expand", {
       path: [],
-      operation: "context.expand",
       args: [{ field: "refs", label: "REF", variadic: true }],
       flags: { slice: { value: "S" }, run_id: { value: "UUID" } },
       examples: ["verbatim expand @CANON/RULES", "verbatim expand SECTION_ID --slice 'lines[0:10]' > rules.txt"],

@@ -1,23 +1,10 @@
+import type { Output } from "../../../app/operation-types.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Reply {
-  readonly exit: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Installed {
-  readonly file: string;
-  readonly block: unknown;
-  readonly state: "created" | "merged" | "unchanged" | "proposed";
-  readonly notes: readonly string[];
-}
-
-function defineHookVerb(event: string) {
-  return defineVerb<Reply>({
+function defineHookVerb(event: "pre-tool" | "post-tool" | "stop") {
+  return defineVerb(`hook.${event}`, {
     path: [event],
-    operation: `hook.${event}`,
     args: [{ field: "file", label: "FILE", optional: true }],
     examples: [
       `verbatim hook ${event} < call.json`,
@@ -37,22 +24,22 @@ export const noun: Noun = {
     defineHookVerb("pre-tool"),
     defineHookVerb("post-tool"),
     defineHookVerb("stop"),
-    defineVerb<Installed>({
+    defineVerb("hook.install", {
       path: ["install"],
-      operation: "hook.install",
       flags: { write: { name: "yes" } },
       examples: [
         "verbatim hook install --client claude",
         "verbatim hook install --client cursor --yes",
         "verbatim hook install --client gemini --user",
       ],
-      async prepare(input, io, app) {
-        if (input["write"] === true || io.flags.json || !io.interactive) return input;
-        const proposal = (await app.call("hook.install", { ...input, write: false })) as Installed;
-        if (proposal.state === "unchanged") return input;
+      async prepare(given, io, app) {
+        const { client, ...rest } = given;
+        if (client === undefined || given.write === true || io.flags.json || !io.interactive) return given;
+        const proposal = await app.call("hook.install", { client, ...rest, write: false });
+        if (proposal.state === "unchanged") return given;
         showBlock(proposal, io);
         await io.flush();
-        return { ...input, write: await io.confirm(`Merge this into ${proposal.file}?`) };
+        return { ...given, write: await io.confirm(`Merge this into ${proposal.file}?`) };
       },
       render(outcome, io) {
         if (!io.interactive && outcome.state !== "unchanged") showBlock(outcome, io);
@@ -69,6 +56,6 @@ export const noun: Noun = {
   ],
 };
 
-function showBlock({ block }: Installed, io: Io): void {
+function showBlock({ block }: Output<"hook.install">, io: Io): void {
   io.line(JSON.stringify(block, null, 2));
 }

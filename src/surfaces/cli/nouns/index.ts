@@ -1,52 +1,14 @@
 import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Built {
-  readonly index_hash: string;
-  readonly files: number;
-  readonly sections: number;
-  readonly changed: { readonly added: number; readonly modified: number; readonly removed: number };
-  readonly mode: string;
-  readonly empty_globs: readonly string[];
-  readonly skipped_links: readonly string[];
-}
-
-interface Verdict {
-  readonly ok: boolean;
-  readonly index_hash: string;
-  readonly actual_hash: string;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-}
-
-interface Status {
-  readonly index_hash: string;
-  readonly built_at: string;
-  readonly age_ms: number;
-  readonly files: number;
-  readonly sections: number;
-  readonly stale: readonly string[];
-  readonly symbol_problems: readonly { readonly symbol_id: string; readonly code: string; readonly message: string }[];
-}
-
-interface Explained {
-  readonly file_path: string;
-  readonly source: boolean;
-  readonly sources: readonly string[];
-  readonly exclude: readonly string[];
-  readonly problem: string | null;
-}
-
 const MOST = 20;
 
 function count(many: number, what: string): string {
   return `${many} ${what}${many === 1 ? "" : "s"}`;
 }
 
-const build = defineVerb<Built>({
+const build = defineVerb("context.index-build", {
   path: ["build"],
-  operation: "context.index-build",
   examples: ["verbatim index build", "verbatim index build --full", "verbatim index build --with-search"],
   render(built, io) {
     const { added, modified, removed } = built.changed;
@@ -62,9 +24,8 @@ const build = defineVerb<Built>({
   },
 });
 
-const verify = defineVerb<Verdict>({
+const verify = defineVerb("context.index-verify", {
   path: ["verify"],
-  operation: "context.index-verify",
   examples: ["verbatim index verify"],
   render(verdict, io) {
     for (const [word, paths] of [
@@ -88,9 +49,8 @@ export const noun: Noun = {
   verbs: [
     build,
     verify,
-    defineVerb<Status>({
+    defineVerb("context.index-status", {
       path: ["status"],
-      operation: "context.index-status",
       examples: ["verbatim index status"],
       render(status, io) {
         io.line(`index    ${status.index_hash}`);
@@ -105,9 +65,8 @@ export const noun: Noun = {
           io.line(`symbol   ${symbol_id} ${io.paint.warn(code)}`);
       },
     }),
-    defineVerb<Explained>({
+    defineVerb("context.index-explain", {
       path: ["explain"],
-      operation: "context.index-explain",
       args: [{ field: "path", label: "PATH" }],
       examples: ["verbatim index explain docs/guide.md"],
       render(explained, io) {
@@ -120,9 +79,8 @@ export const noun: Noun = {
         if (explained.problem !== null) io.line(`  problem: ${io.paint.bad(explained.problem)}`);
       },
     }),
-    defineVerb<{ path: string | null; index_hash: string; sections: number }>({
+    defineVerb("context.index-export", {
       path: ["export"],
-      operation: "context.index-export",
       lines: "unless-out",
       examples: ["verbatim index export > SECTION_INDEX.jsonl", "verbatim index export --out SECTION_INDEX.jsonl"],
       render(done, io) {

@@ -1,28 +1,20 @@
+import type { Output } from "../../../app/operation-types.ts";
+import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Outcome {
-  readonly path: string;
-  readonly written: boolean;
-  readonly docs: readonly string[];
-  readonly config: unknown;
-  readonly sources: readonly { readonly glob: string; readonly files: number; readonly bytes: number }[];
-  readonly reasons: readonly string[];
-}
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Outcome>({
+    defineVerb("hall.init", {
       path: [],
-      operation: "hall.init",
       flags: { write: { name: "yes" } },
       examples: ["verbatim init", "verbatim init --yes", "verbatim init --yes --docs", "verbatim init --json"],
-      async prepare(input, io, app) {
-        if (input["write"] === true || io.flags.json || !io.interactive) return input;
-        const proposal = (await app.call("hall.init", { write: false })) as Outcome;
+      async prepare(given, io, app) {
+        if (given.write === true || io.flags.json || !io.interactive) return given;
+        const proposal = await app.call("hall.init", { write: false });
         showProposal(proposal, io);
         await io.flush();
-        return { ...input, write: await io.confirm(`Write ${proposal.path}?`) };
+        return { ...given, write: await io.confirm(`Write ${proposal.path}?`) };
       },
       render(outcome, io) {
         if (!io.interactive || outcome.written) showProposal(outcome, io);
@@ -35,7 +27,7 @@ export const noun: Noun = {
   ],
 };
 
-function showProposal(outcome: Outcome, io: Parameters<NonNullable<(typeof noun.verbs)[0]["render"]>>[1]): void {
+function showProposal(outcome: Output<"hall.init">, io: Io): void {
   const rows = outcome.sources.map(({ glob, files, bytes }) => [glob, String(files), String(bytes)]);
   const columns = [
     { title: "source", shrink: true },

@@ -1,77 +1,17 @@
+import type { Output } from "../../../app/operation-types.ts";
 import { formatTime } from "../../../core/time.ts";
 import type { Io } from "../io.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Head {
-  readonly job_id: string;
-  readonly run_id: string;
-  readonly breach: {
-    readonly ordinal: number;
-    readonly code: string;
-    readonly breaches: readonly { readonly budget: string; readonly limit: number; readonly used: number }[];
-  } | null;
-}
-
-interface Planned extends Head {
-  readonly steps: readonly {
-    readonly step: {
-      readonly ordinal: number;
-      readonly op: string;
-      readonly refs: Readonly<Record<string, string>>;
-      readonly constraints: Readonly<Record<string, string>>;
-    };
-    readonly resolved: { readonly file_path: string; readonly bytes?: number; readonly content_hash?: string };
-    readonly used: Readonly<Record<string, number>>;
-  }[];
-  readonly budgets: Readonly<Record<string, number>>;
-}
-
-interface Posted extends Head {
-  readonly steps: number;
-  readonly existing: boolean;
-}
-
-interface Status extends Head {
-  readonly intent: string;
-  readonly state: string;
-  readonly outputs: Readonly<Record<string, string>>;
-  readonly outputs_missing: readonly string[];
-  readonly steps: readonly {
-    readonly ordinal: number;
-    readonly op: string;
-    readonly target: string;
-    readonly slice: string | null;
-    readonly status: string;
-    readonly lease_owner: string | null;
-    readonly lease_expires_ms: number | null;
-    readonly code: string | null;
-  }[];
-}
-
-interface Receipts {
-  readonly receipts: readonly {
-    readonly ordinal: number;
-    readonly receipt_hash: string;
-    readonly receipt: {
-      readonly status: string;
-      readonly actions: readonly {
-        readonly type: string;
-        readonly target: string;
-        readonly result: Readonly<Record<string, unknown>>;
-      }[];
-      readonly outputs: Readonly<Record<string, string>>;
-    };
-  }[];
-}
+type Status = Output<"jobs.status">;
 
 const JOB = [{ field: "job_id", label: "JOB" }] as const;
 const FILE = [{ field: "file", label: "FILE" }] as const;
 const SOURCE_FLAGS = { message: { hidden: true }, run_id: { value: "UUID" } } as const;
 
-const plan = defineVerb<Planned>({
+const plan = defineVerb("jobs.plan", {
   path: ["plan"],
-  operation: "jobs.plan",
   args: FILE,
   flags: SOURCE_FLAGS,
   examples: ["verbatim job plan message.json", "verbatim job plan - < message.json"],
@@ -80,7 +20,7 @@ const plan = defineVerb<Planned>({
       String(step.ordinal),
       step.op,
       shortRef(Object.values(step.refs)[0] ?? "", io),
-      step.constraints["slice"] ?? "",
+      "slice" in step.constraints ? step.constraints.slice : "",
       resolved.file_path,
       resolved.bytes === undefined ? "" : String(resolved.bytes),
       ...(io.flags.full ? [resolved.content_hash ?? ""] : []),
@@ -95,7 +35,8 @@ const plan = defineVerb<Planned>({
       ...(io.flags.full ? [{ title: "content" }] : []),
     ] as const;
     for (const line of formatTable(columns, rows, io.width)) io.line(line);
-    const used = planned.steps[(planned.breach?.ordinal ?? planned.steps.length) - 1]?.used ?? {};
+    const used: Readonly<Record<string, number>> =
+      planned.steps[(planned.breach?.ordinal ?? planned.steps.length) - 1]?.used ?? {};
     for (const [budget, limit] of Object.entries(planned.budgets)) {
       const over = (used[budget] ?? 0) > limit;
       io.line(`${over ? io.paint.bad("over  ") : "within"} ${budget}: ${used[budget] ?? 0} of ${limit}`);
@@ -106,16 +47,15 @@ const plan = defineVerb<Planned>({
   exit: ({ breach }) => (breach === null ? 0 : 1),
 });
 
-function renderBreach({ breach }: Head, io: Io): void {
+function renderBreach({ breach }: Pick<Output<"jobs.post">, "breach">, io: Io): void {
   if (breach === null) return;
   const list = breach.breaches.map(({ budget, limit, used }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
   io.line(io.paint.bad(`step ${breach.ordinal} breaks a budget (${breach.code}): ${list}`));
   io.line("the steps before it run, it fails, and nothing after it runs");
 }
 
-const post = defineVerb<Posted>({
+const post = defineVerb("jobs.post", {
   path: ["post"],
-  operation: "jobs.post",
   args: FILE,
   flags: SOURCE_FLAGS,
   examples: ["verbatim job post message.json", "verbatim job post message.json --run-id UUID"],
@@ -156,7 +96,8 @@ function renderStatus(status: Status, io: Io): void {
   for (const line of formatTable(columns, rows, io.width)) io.line(line);
   for (const [name, value] of Object.entries(status.outputs)) io.line(`output ${name} ${value}`);
   for (const name of status.outputs_missing) io.line(io.paint.bad(`output ${name} is missing`));
-  const paint = { SUCCEEDED: io.paint.good, FAILED: io.paint.bad }[status.state] ?? ((text: string) => text);
+  const same = (text: string) => text;
+  const paint = { SUCCEEDED: io.paint.good, FAILED: io.paint.bad, PENDING: same, RUNNING: same }[status.state];
   io.line(`${paint(status.state)} ${status.job_id} of run ${status.run_id}`);
 }
 
@@ -176,30 +117,26 @@ export const noun: Noun = {
   verbs: [
     plan,
     post,
-    defineVerb<Status>({
+    defineVerb("jobs.run", {
       path: ["run"],
-      operation: "jobs.run",
       args: JOB,
       examples: ["verbatim job run JOB", "verbatim job run JOB --workers 4"],
       render: renderEnd,
     }),
-    defineVerb<Status>({
+    defineVerb("jobs.submit", {
       path: ["submit"],
-      operation: "jobs.submit",
       args: FILE,
       flags: SOURCE_FLAGS,
       examples: ["verbatim job submit message.json"],
       render: renderEnd,
     }),
-    defineVerb<{ readonly steps: number }>({
+    defineVerb("jobs.worker", {
       path: ["worker"],
-      operation: "jobs.worker",
       examples: ["verbatim job worker --workers 4", "verbatim job worker --once"],
       render: ({ steps }, io) => io.line(`${steps} steps done`),
     }),
-    defineVerb<Status & { readonly cancelled: boolean }>({
+    defineVerb("jobs.cancel", {
       path: ["cancel"],
-      operation: "jobs.cancel",
       args: JOB,
       examples: ["verbatim job cancel JOB"],
       render(status, io) {
@@ -207,9 +144,8 @@ export const noun: Noun = {
         io.line(status.cancelled ? "cancelled; nothing further of it runs" : "it was finished already");
       },
     }),
-    defineVerb<Status>({
+    defineVerb("jobs.status", {
       path: ["status"],
-      operation: "jobs.status",
       args: JOB,
       examples: ["verbatim job status JOB", "verbatim job status JOB --json"],
       render(status, io) {
@@ -219,19 +155,8 @@ export const noun: Noun = {
         else next(io, `verbatim job run ${status.job_id}`);
       },
     }),
-    defineVerb<{
-      readonly jobs: readonly {
-        readonly number: number;
-        readonly job_id: string;
-        readonly state: string;
-        readonly steps: number;
-        readonly committed: number;
-        readonly intent: string;
-      }[];
-      readonly more: boolean;
-    }>({
+    defineVerb("jobs.list", {
       path: ["list"],
-      operation: "jobs.list",
       examples: ["verbatim job list", "verbatim job list --open"],
       render({ jobs, more }, io) {
         const rows = jobs.map((job) => [job.job_id, job.state, `${job.committed}/${job.steps}`, job.intent]);
@@ -246,9 +171,8 @@ export const noun: Noun = {
         if (more) next(io, `verbatim job list --after ${jobs.at(-1)?.number ?? 0}`);
       },
     }),
-    defineVerb<Receipts>({
+    defineVerb("jobs.receipts", {
       path: ["receipts"],
-      operation: "jobs.receipts",
       args: JOB,
       lines: "json",
       examples: ["verbatim job receipts JOB", "verbatim job receipts JOB --json > receipts.jsonl"],

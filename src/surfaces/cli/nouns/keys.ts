@@ -1,30 +1,16 @@
-import { SCOPES } from "../../../core/trust/policy.ts";
+import type { Output } from "../../../app/operation-types.ts";
+import { SCOPES, type Scope } from "../../../core/trust/policy.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Key {
-  readonly name: string;
-  readonly key_id: string;
-  readonly public_key: string;
-  readonly public_file: string;
-  readonly private_file: string | null;
-}
-
-interface Policy {
-  readonly path: string;
-  readonly threshold: number;
-  readonly keys: readonly { name: string; key_id: string; scopes: readonly string[]; enabled: boolean }[];
-}
-
-function countFor(policy: Policy, scope: string): number {
+function countFor(policy: Output<"keys.policy-check">, scope: Scope): number {
   return policy.keys.filter((key) => key.enabled && key.scopes.includes(scope)).length;
 }
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<Key>({
+    defineVerb("keys.new", {
       path: ["new"],
-      operation: "keys.new",
       args: [{ field: "name", label: "NAME" }],
       examples: ["verbatim keys new ci"],
       render(key, io) {
@@ -34,9 +20,8 @@ export const noun: Noun = {
         io.line(`next: ${io.paint.bold(`verbatim keys policy init trust.json --key ${key.name}`)}`);
       },
     }),
-    defineVerb<{ readonly keys: readonly Key[] }>({
+    defineVerb("keys.list", {
       path: ["list"],
-      operation: "keys.list",
       examples: ["verbatim keys list"],
       render({ keys }, io) {
         if (keys.length === 0) io.line("no keys yet: verbatim keys new NAME");
@@ -51,9 +36,8 @@ export const noun: Noun = {
         }
       },
     }),
-    defineVerb<Key>({
+    defineVerb("keys.show", {
       path: ["show"],
-      operation: "keys.show",
       args: [{ field: "key", label: "NAME" }],
       examples: ["verbatim keys show ci"],
       render(key, io) {
@@ -63,9 +47,8 @@ export const noun: Noun = {
         io.line(`file        ${key.public_file}`);
       },
     }),
-    defineVerb<Policy>({
+    defineVerb("keys.policy-init", {
       path: ["policy", "init"],
-      operation: "keys.policy-init",
       args: [{ field: "file", label: "FILE" }],
       flags: { keys: { name: "key", value: "NAME" }, scopes: { name: "scope" } },
       examples: [
@@ -78,9 +61,8 @@ export const noun: Noun = {
         );
       },
     }),
-    defineVerb<Policy>({
+    defineVerb("keys.policy-check", {
       path: ["policy", "check"],
-      operation: "keys.policy-check",
       args: [{ field: "file", label: "FILE" }],
       examples: ["verbatim keys policy check trust.json"],
       render(policy, io) {

@@ -2,45 +2,8 @@ import { formatCanonical } from "../../../core/canonical/index.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Shown {
-  readonly total: number;
-  readonly entries: readonly {
-    index: number;
-    stream: string;
-    position: number;
-    kind: string;
-    time: string;
-    actor: string;
-    hash: string;
-  }[];
-}
-
-interface Verified {
-  readonly ok: boolean;
-  readonly entries: number;
-  readonly streams: number;
-  readonly root_hash: string | null;
-  readonly problems: readonly { code: string; stream: string; position: number; expected: string; actual: string }[];
-  readonly checkpoint: { readonly tree_size: number } | null;
-  readonly trust: {
-    readonly verdict: string;
-    readonly code: string | null;
-    readonly valid_keys: readonly string[];
-  } | null;
-  readonly proves: readonly string[];
-  readonly does_not_prove: readonly string[];
-}
-
-interface Inclusion {
-  readonly entry_hash: string;
-  readonly index: number;
-  readonly tree_size: number;
-  readonly root_hash: string;
-}
-
-const show = defineVerb<Shown>({
+const show = defineVerb("ledger.show", {
   path: ["show"],
-  operation: "ledger.show",
   examples: ["verbatim ledger show", "verbatim ledger show --stream context --from 10 --limit 5"],
   render({ entries, total }, io) {
     const rows = entries.map((entry) => [
@@ -66,9 +29,8 @@ const show = defineVerb<Shown>({
   },
 });
 
-const verify = defineVerb<Verified>({
+const verify = defineVerb("ledger.verify", {
   path: ["verify"],
-  operation: "ledger.verify",
   flags: { checkpoint: { value: "FILE" }, trust: { value: "POLICY" } },
   examples: ["verbatim ledger verify", "verbatim ledger verify --checkpoint today.dsse.json --trust trust.json"],
   render(report, io) {
@@ -94,16 +56,14 @@ export const noun: Noun = {
   verbs: [
     show,
     verify,
-    defineVerb({
+    defineVerb("ledger.export", {
       path: ["export"],
-      operation: "ledger.export",
       lines: "always",
       examples: ["verbatim ledger export > ledger.jsonl", "verbatim ledger export --stream context"],
       render: () => undefined,
     }),
-    defineVerb<{ tree_size: number; root_hash: string; key_id: string; path: string | null; envelope: unknown }>({
+    defineVerb("ledger.checkpoint", {
       path: ["checkpoint"],
-      operation: "ledger.checkpoint",
       flags: { out: { value: "FILE" } },
       examples: ["verbatim ledger checkpoint --key ci --out today.dsse.json"],
       render(made, io) {
@@ -115,9 +75,8 @@ export const noun: Noun = {
         else io.line(`next: ${io.paint.bold(`verbatim ledger verify --checkpoint ${made.path} --trust POLICY`)}`);
       },
     }),
-    defineVerb<Inclusion>({
+    defineVerb("ledger.prove", {
       path: ["prove"],
-      operation: "ledger.prove",
       flags: { entry: { value: "HASH" } },
       examples: ["verbatim ledger prove --entry HASH --json > proof.json"],
       render(proof, io) {
@@ -128,18 +87,16 @@ export const noun: Noun = {
         );
       },
     }),
-    defineVerb<{ first_size: number; second_size: number; first_root: string; second_root: string }>({
+    defineVerb("ledger.prove-consistency", {
       path: ["prove-consistency"],
-      operation: "ledger.prove-consistency",
       examples: ["verbatim ledger prove-consistency --from 10 --to 20 --json > proof.json"],
       render(proof, io) {
         io.line(`the ledger of ${proof.second_size} entries begins with the one of ${proof.first_size}`);
         io.line(`roots ${proof.first_root} and ${proof.second_root}`);
       },
     }),
-    defineVerb<{ ok: boolean; kind: string; root_hash: string; tree_size: number }>({
+    defineVerb("ledger.check-proof", {
       path: ["check-proof"],
-      operation: "ledger.check-proof",
       args: [{ field: "file", label: "FILE" }],
       flags: { root: { value: "HASH" } },
       examples: ["verbatim ledger check-proof proof.json", "verbatim ledger check-proof proof.json --root HASH"],

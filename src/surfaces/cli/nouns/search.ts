@@ -2,22 +2,10 @@ import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Found {
-  readonly ignored: readonly string[];
-  readonly total: number;
-  readonly results: readonly {
-    readonly section_id: string;
-    readonly file_path: string;
-    readonly heading_path: readonly string[];
-    readonly slice: string;
-  }[];
-}
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Found>({
+    defineVerb("context.search", {
       path: [],
-      operation: "context.search",
       args: [{ field: "query", label: "QUERY" }],
       examples: ["verbatim search 'restore proof'", "verbatim search '\"byte identical\" catal*' --limit 5"],
       render({ ignored, total, results }, io) {

@@ -2,22 +2,10 @@ import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-interface Section {
-  readonly section_id: string;
-  readonly file_path: string;
-  readonly heading_path: readonly string[];
-  readonly line_start: number;
-  readonly line_end: number;
-  readonly content_hash: string;
-}
-
-type Listed = readonly (Section & { readonly lines: number; readonly bytes: number })[];
-
 export const noun: Noun = {
   verbs: [
-    defineVerb<Listed>({
+    defineVerb("context.section-list", {
       path: ["list"],
-      operation: "context.section-list",
       args: [{ field: "path", label: "PATH", optional: true }],
       flags: { heading: { value: "TEXT" } },
       examples: [
@@ -56,9 +44,8 @@ export const noun: Noun = {
         }
       },
     }),
-    defineVerb<Section & { readonly symbols: readonly string[] }>({
+    defineVerb("context.section-show", {
       path: ["show"],
-      operation: "context.section-show",
       args: [{ field: "section_id", label: "ID" }],
       examples: ["verbatim section show SECTION_ID"],
       render(section, io) {

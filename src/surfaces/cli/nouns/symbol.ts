@@ -1,27 +1,10 @@
+import type { Output } from "../../../app/operation-types.ts";
+import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
-import { defineVerb, type Noun, type Verb } from "../verb.ts";
+import { defineVerb, type Noun } from "../verb.ts";
 
-interface SymbolRecord {
-  readonly symbol_id: string;
-  readonly target_type: string;
-  readonly target_ref: string;
-  readonly default_slice_policy: string;
-}
-
-interface Defined extends SymbolRecord {
-  readonly existing?: true;
-}
-
-interface Shown extends SymbolRecord {
-  readonly section: {
-    readonly section_id: string;
-    readonly file_path: string;
-    readonly line_start: number;
-    readonly line_end: number;
-  } | null;
-  readonly problem: { readonly code: string; readonly message: string } | null;
-}
+type SymbolRecord = Output<"context.symbol-list">[number];
 
 const ID = [{ field: "symbol_id", label: "@ID" }] as const;
 const TARGET_FLAGS = {
@@ -35,16 +18,15 @@ function describe({ symbol_id, target_type, target_ref, default_slice_policy }: 
   return showLine(`${symbol_id} ${target_type} ${target_ref} ${default_slice_policy}`);
 }
 
-const renderDefined: Verb<Defined>["render"] = (symbol, io) => {
+function renderDefined(symbol: Output<"context.symbol-add">, io: Io): void {
   io.line(`${symbol.existing === true ? "unchanged" : io.paint.good("defined")} ${describe(symbol)}`);
   io.line(`next: ${io.paint.bold(`verbatim expand ${symbol.symbol_id}`)}`);
-};
+}
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<Defined>({
+    defineVerb("context.symbol-add", {
       path: ["add"],
-      operation: "context.symbol-add",
       args: ID,
       flags: TARGET_FLAGS,
       examples: [
@@ -53,24 +35,21 @@ export const noun: Noun = {
       ],
       render: renderDefined,
     }),
-    defineVerb<Defined>({
+    defineVerb("context.symbol-replace", {
       path: ["replace"],
-      operation: "context.symbol-replace",
       args: ID,
       flags: TARGET_FLAGS,
       examples: ["verbatim symbol replace @CANON/RULES --file LAW/CANON/RULES.md --slice 'head(10)'"],
       render: renderDefined,
     }),
-    defineVerb<SymbolRecord>({
+    defineVerb("context.symbol-remove", {
       path: ["remove"],
-      operation: "context.symbol-remove",
       args: ID,
       examples: ["verbatim symbol remove @CANON/RULES"],
       render: (symbol, io) => io.line(`removed ${describe(symbol)}`),
     }),
-    defineVerb<Shown>({
+    defineVerb("context.symbol-show", {
       path: ["show"],
-      operation: "context.symbol-show",
       args: ID,
       examples: ["verbatim symbol show @CANON/RULES"],
       render(shown, io) {
@@ -83,9 +62,8 @@ export const noun: Noun = {
         if (problem !== null) io.line(`${io.paint.bad(problem.code)} ${showLine(problem.message)}`);
       },
     }),
-    defineVerb<readonly SymbolRecord[]>({
+    defineVerb("context.symbol-list", {
       path: ["list"],
-      operation: "context.symbol-list",
       examples: ["verbatim symbol list"],
       render(symbols, io) {
         const { full } = io.flags;
@@ -105,9 +83,8 @@ export const noun: Noun = {
         else for (const line of formatTable(columns, rows, full ? Number.POSITIVE_INFINITY : io.width)) io.line(line);
       },
     }),
-    defineVerb<{ ok: boolean; problems: readonly { symbol_id: string; code: string; message: string }[] }>({
+    defineVerb("context.symbol-check", {
       path: ["check"],
-      operation: "context.symbol-check",
       examples: ["verbatim symbol check"],
       render({ ok, problems }, io) {
         for (const { symbol_id, code, message } of problems)
@@ -116,24 +93,21 @@ export const noun: Noun = {
       },
       exit: ({ ok }) => (ok ? 0 : 1),
     }),
-    defineVerb<Defined>({
+    defineVerb("context.symbol-repin", {
       path: ["repin"],
-      operation: "context.symbol-repin",
       args: ID,
       flags: { to: { value: "ID" } },
       examples: ["verbatim symbol repin @CANON/RULES", "verbatim symbol repin @CANON/RULES --to SECTION_ID"],
       render: renderDefined,
     }),
-    defineVerb({
+    defineVerb("context.symbol-export", {
       path: ["export"],
-      operation: "context.symbol-export",
       lines: "always",
       examples: ["verbatim symbol export > symbols.jsonl"],
       render: () => undefined,
     }),
-    defineVerb<{ added: number; existing: number }>({
+    defineVerb("context.symbol-import", {
       path: ["import"],
-      operation: "context.symbol-import",
       args: [{ field: "file", label: "FILE" }],
       examples: ["verbatim symbol import symbols.jsonl"],
       render: ({ added, existing }, io) =>

@@ -1,38 +1,9 @@
 import { defineVerb } from "../verb.ts";
 
-type Result =
-  | {
-      readonly verdict: "accept";
-      readonly changed_paths: readonly string[];
-      readonly read_paths: readonly string[];
-      readonly added_lines: number;
-      readonly deleted_lines: number;
-      readonly operations: readonly string[];
-    }
-  | {
-      readonly verdict: "reject";
-      readonly stage: string;
-      readonly code: string;
-      readonly rule: string;
-      readonly line?: number;
-      readonly path?: string;
-      readonly findings?: readonly { readonly code: string; readonly rule: string; readonly path?: string }[];
-      readonly stderr?: string;
-    };
-
-interface Checked {
-  readonly result: Result;
-  readonly git_stage: "run" | "skipped";
-  readonly offending_line: string | null;
-  readonly advice: string | null;
-  readonly report: string;
-}
-
 /** The librarian and the patch gate, each usable without a run. */
 export const PATCH_VERBS = [
-  defineVerb<{ readonly text: string; readonly summary: string; readonly out: string | null }>({
+  defineVerb("workflow.pack", {
     path: ["pack"],
-    operation: "workflow.pack",
     flags: { request: { value: "FILE" }, file_request: { hidden: true }, out: { value: "FILE" } },
     examples: [
       "verbatim workflow pack --request file_request.json",
@@ -45,9 +16,8 @@ export const PATCH_VERBS = [
       } else io.line(`${io.paint.good("written")} ${out}: ${summary}`);
     },
   }),
-  defineVerb<Checked>({
+  defineVerb("workflow.patch-check", {
     path: ["patch", "check"],
-    operation: "workflow.patch-check",
     args: [{ field: "file", label: "FILE", optional: true }],
     flags: { patch: { hidden: true }, plan: { value: "FILE" }, policy: { value: "FILE" }, repo: { value: "DIR" } },
     examples: [

@@ -1,50 +1,11 @@
 import { formatTable } from "../table.ts";
 import { defineVerb } from "../verb.ts";
-import { renderFindings, renderStep, type Step } from "./workflow-step.ts";
-
-interface Status extends Step {
-  readonly goal: string;
-  readonly iterations: { readonly used: number; readonly max: number | null };
-  readonly rejections: { readonly used: number; readonly max: number };
-  readonly prompts: { readonly used: number; readonly max: number };
-}
-
-interface Next extends Step {
-  readonly submit: string | null;
-  readonly prompt: string | null;
-  readonly only_prompt: boolean;
-}
-
-interface Listed {
-  readonly runs: readonly {
-    readonly run_id: string;
-    readonly status: string;
-    readonly stop_reason: string | null;
-    readonly goal: string;
-    readonly updated_at: string;
-  }[];
-}
-
-interface Shown {
-  readonly run_id: string;
-  readonly run_dir: string;
-  readonly status: string;
-  readonly goal: string;
-  readonly files: readonly { readonly path: string; readonly bytes: number }[];
-  readonly artifact: { readonly path: string; readonly text: string | null; readonly bytes: number } | null;
-  readonly events: readonly {
-    readonly ts: string;
-    readonly role: string;
-    readonly event: string;
-    readonly path: string;
-  }[];
-}
+import { renderFindings, renderStep } from "./workflow-step.ts";
 
 /** Verbs that only look. */
 export const READ_VERBS = [
-  defineVerb<Status>({
+  defineVerb("workflow.status", {
     path: ["status"],
-    operation: "workflow.status",
     args: [{ field: "run", label: "RUN", optional: true }],
     examples: ["verbatim workflow status", "verbatim workflow status 20260102 --json"],
     render(status, io) {
@@ -57,9 +18,8 @@ export const READ_VERBS = [
       renderStep(status, io);
     },
   }),
-  defineVerb<Next>({
+  defineVerb("workflow.next", {
     path: ["next"],
-    operation: "workflow.next",
     args: [{ field: "run", label: "RUN", optional: true }],
     flags: { only_prompt: { name: "prompt" } },
     examples: ["verbatim workflow next", "verbatim workflow next --prompt | some-agent"],
@@ -70,9 +30,8 @@ export const READ_VERBS = [
       await io.out(next.prompt);
     },
   }),
-  defineVerb<Listed>({
+  defineVerb("workflow.list", {
     path: ["list"],
-    operation: "workflow.list",
     flags: { status: { value: "S" } },
     examples: ["verbatim workflow list", "verbatim workflow list --all", "verbatim workflow list --status pass"],
     render({ runs }, io) {
@@ -90,9 +49,8 @@ export const READ_VERBS = [
       for (const line of formatTable(columns, rows, io.width)) io.line(line);
     },
   }),
-  defineVerb<Shown>({
+  defineVerb("workflow.show", {
     path: ["show"],
-    operation: "workflow.show",
     args: [
       { field: "run", label: "RUN" },
       { field: "artifact", label: "ARTIFACT", optional: true },
@@ -118,18 +76,8 @@ export const READ_VERBS = [
       }
     },
   }),
-  defineVerb<{
-    readonly ok: boolean;
-    readonly results: readonly {
-      readonly file: string;
-      readonly kind: string;
-      readonly errors: Step["findings"];
-      readonly warnings: Step["findings"];
-    }[];
-    readonly report: string;
-  }>({
+  defineVerb("workflow.validate", {
     path: ["validate"],
-    operation: "workflow.validate",
     args: [{ field: "target", label: "ARTIFACT|RUN" }],
     flags: { kind: { value: "K" } },
     examples: [

@@ -1,32 +1,11 @@
+import type { Output } from "../../../app/operation-types.ts";
 import type { Io } from "../io.ts";
 
 /** Where a run stands, as the operations report it. */
-export interface Step {
-  readonly run_id: string;
-  readonly run_dir: string;
-  readonly status: string;
-  readonly stop_reason: string | null;
-  readonly state: string;
-  readonly owner: string | null;
-  readonly action: string | null;
-  readonly target: string | null;
-  readonly code: string;
-  readonly message: string;
-  readonly findings: readonly Finding[];
-}
-
-export interface Finding {
-  readonly code: string;
-  readonly file: string;
-  readonly line: number | null;
-  /** The field of a JSON artifact. */
-  readonly at?: string;
-  readonly message: string;
-  readonly fix: string;
-}
+export type Step = Omit<Output<"workflow.advance">, "steps">;
 
 /** Findings as `file:line: error CODE message`. */
-export function renderFindings(findings: readonly Finding[], level: "error" | "warning", io: Io): void {
+export function renderFindings(findings: Step["findings"], level: "error" | "warning", io: Io): void {
   for (const { code, file, line, at = "", message } of findings) {
     const place = line === null ? file : `${file}:${line}`;
     const word = level === "error" ? io.paint.bad(level) : io.paint.warn(level);

@@ -3,18 +3,6 @@ import { PATCH_VERBS } from "./workflow-patch.ts";
 import { READ_VERBS } from "./workflow-read.ts";
 import { renderFindings, renderStep, type Step } from "./workflow-step.ts";
 
-interface Advanced extends Step {
-  readonly steps: readonly { readonly action: string; readonly target: string; readonly result: string }[];
-}
-
-interface Submitted extends Step {
-  readonly artifact: string;
-  readonly ok: boolean;
-  readonly sha256: string | null;
-  readonly errors: Step["findings"];
-  readonly warnings: Step["findings"];
-}
-
 /** 0 passed or nothing waits, 1 rejected, failed or stopped, 4 waiting for somebody. */
 function toExit({ state, code }: Step): number {
   if (state === "stopped" || code === "PATCH_REJECTED" || code === "VERIFY_FAILED") return 1;
@@ -23,9 +11,8 @@ function toExit({ state, code }: Step): number {
 
 export const noun: Noun = {
   verbs: [
-    defineVerb<Step>({
+    defineVerb("workflow.new", {
       path: ["new"],
-      operation: "workflow.new",
       flags: {
         goal: { value: "TEXT" },
         run_id: { value: "ID" },
@@ -47,9 +34,8 @@ export const noun: Noun = {
       },
     }),
     ...READ_VERBS,
-    defineVerb<Advanced>({
+    defineVerb("workflow.advance", {
       path: ["advance"],
-      operation: "workflow.advance",
       args: [{ field: "run", label: "RUN", optional: true }],
       examples: ["verbatim workflow advance", "verbatim workflow advance 20260102-030405-a1b2c3 --no-apply"],
       render(output, io) {
@@ -58,9 +44,8 @@ export const noun: Noun = {
       },
       exit: toExit,
     }),
-    defineVerb<Submitted>({
+    defineVerb("workflow.submit", {
       path: ["submit"],
-      operation: "workflow.submit",
       args: [
         { field: "artifact", label: "ARTIFACT" },
         { field: "file", label: "FILE", optional: true },
@@ -83,17 +68,15 @@ export const noun: Noun = {
       },
       exit: ({ ok }) => (ok ? 0 : 1),
     }),
-    defineVerb<{ readonly run_id: string }>({
+    defineVerb("workflow.abort", {
       path: ["abort"],
-      operation: "workflow.abort",
       args: [{ field: "run", label: "RUN" }],
       flags: { reason: { value: "TEXT" } },
       examples: ['verbatim workflow abort 20260102 --reason "no longer needed"'],
       render: ({ run_id }, io) => io.line(`${io.paint.warn("aborted")} run ${run_id}; the repository was not changed`),
     }),
-    defineVerb<{ readonly run_id: string; readonly paths: readonly string[] }>({
+    defineVerb("workflow.rollback", {
       path: ["rollback"],
-      operation: "workflow.rollback",
       args: [{ field: "run", label: "RUN" }],
       examples: ["verbatim workflow rollback 20260102"],
       render({ run_id, paths }, io) {

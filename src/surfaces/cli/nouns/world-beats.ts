@@ -1,43 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { App } from "../../../app/app-type.ts";
+import type { Input, Output } from "../../../app/operation-types.ts";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
 
-interface Line {
-  readonly entry_id: string;
-  readonly channel: string;
-  readonly author_label: string | null;
-  readonly text: string;
-}
-
-interface Answer {
-  readonly request_id: string;
-  readonly result: string;
-  readonly code: string | null;
-  readonly replayed: boolean;
-  readonly output: {
-    readonly stream: { readonly entries: readonly Line[]; readonly cursor_after: string | null };
-    readonly pocket: { readonly clock: { readonly world_time: string | null; readonly timezone: string | null } };
-  };
-}
-
-interface Page {
-  readonly viewer: string;
-  readonly entries: readonly Line[];
-  readonly cursor_before: string | null;
-  readonly cursor_after: string | null;
-  readonly has_more_before: boolean;
-}
-
-interface Time {
-  readonly world_time: string;
-  readonly timezone: string;
-  readonly paused: boolean;
-  readonly policy: { readonly kind: string };
-}
+type Line = Output<"world.projection">["entries"][number];
+type Answer = Output<"world.say">;
+type Time = Output<"world.time">;
 
 const WORDS: Readonly<Record<string, string>> = {
   WROTE: "written",
@@ -80,23 +52,10 @@ function renderResult({ output, result, code, replayed }: Answer, io: Io, beside
   io.note(`${WORDS[result] ?? result}${why}${besides}${replayed ? "; answered before" : ""}${cursor}`);
 }
 
-/** Streams that go on after their first page. */
-const following = new WeakMap<Io, { readonly app: App; readonly world: unknown }>();
-
 /** Prints lines as they are committed, until interrupted. */
-async function printNews(
-  { app, world }: { readonly app: App; readonly world: unknown },
-  { viewer, after }: { readonly viewer: string; readonly after: string | null },
-  io: Io,
-): Promise<void> {
-  const asked = {
-    viewer,
-    whole: true,
-    ...(after === null ? {} : { after }),
-    ...(world === undefined ? {} : { world }),
-  };
+async function printNews(app: App, asked: Input<"world.follow">, io: Io): Promise<void> {
   await io.flush();
-  for await (const line of app.lines("world.follow", asked)) {
+  for await (const line of app.lines("world.follow", { ...asked, whole: true })) {
     const { event, data } = JSON.parse(line) as { readonly event: string; readonly data: Line };
     if (event === "entry") printLines([data], io);
     if (event === "reset") io.note("this place does not hold any more; show the page again");
@@ -105,64 +64,51 @@ async function printNews(
 }
 
 /** A request id of its own, said before anything is sent, so that an interrupted call can be repeated. */
-async function withRequestId(input: Record<string, unknown>, io: Io): Promise<Record<string, unknown>> {
-  if (input["request_id"] !== undefined) return input;
+async function withRequestId<T extends { request_id?: string | undefined }>(given: T, io: Io): Promise<T> {
+  if (given.request_id !== undefined) return given;
   const request_id = `cli-${randomBytes(8).toString("hex")}`;
   io.note(`request ${request_id}`);
-  return { ...input, request_id };
+  return { ...given, request_id };
 }
 
-export const BEAT_VERBS: readonly Verb<never>[] = [
-  defineVerb<Answer>({
+export const BEAT_VERBS: readonly Verb[] = [
+  defineVerb("world.say", {
     path: ["say"],
-    operation: "world.say",
     args: [{ field: "text", label: "TEXT" }],
     examples: ['verbatim world say "I sit down."', 'echo "A long line." | verbatim world say - --world w_harbour'],
     lines: "json",
-    async prepare(input, io) {
-      const text = input["text"] === "-" ? await readInput() : input["text"];
-      return withRequestId({ ...input, text }, io);
-    },
+    prepare: async (given, io) => withRequestId(given.text === "-" ? { ...given, text: await readInput() } : given, io),
     render: renderSaid,
   }),
-  defineVerb<Answer>({
+  defineVerb("world.beat", {
     path: ["beat"],
-    operation: "world.beat",
     examples: ["verbatim world beat", "verbatim world beat --at 2026-01-01T22:00"],
     lines: "json",
     prepare: withRequestId,
     render: renderAnswer,
   }),
-  defineVerb<Page>({
+  defineVerb("world.projection", {
     path: ["stream"],
-    operation: "world.projection",
     flags: { viewer: { name: "as", value: "VIEWER" } },
     lines: "json",
     examples: ["verbatim world stream --limit 20", "verbatim world stream --as ANA --follow"],
-    async prepare(input, io, app) {
-      if (io.flags.json || input["follow"] !== true) return input;
-      const { follow: _, ...page } = input;
-      following.set(io, { app, world: page["world"] });
-      return page;
-    },
-    async render({ viewer, entries, cursor_before, cursor_after, has_more_before }, io) {
+    // Following has no end, so it is no part of the page: `render` goes on with it.
+    prepare: async (given, io) => (io.flags.json ? given : { ...given, follow: false }),
+    async render({ viewer, entries, cursor_before, cursor_after, has_more_before }, io, { follow, world }, app) {
       printLines(entries, io);
       if (has_more_before && cursor_before !== null) io.note(`earlier lines: --before ${cursor_before}`);
-      const followed = following.get(io);
-      if (followed !== undefined) await printNews(followed, { viewer, after: cursor_after }, io);
+      if (follow === true) await printNews(app, { world, viewer, after: cursor_after ?? undefined }, io);
     },
   }),
-  defineVerb<Time>({
+  defineVerb("world.time", {
     path: ["time", "show"],
     isDefault: true,
-    operation: "world.time",
     examples: ["verbatim world time", "verbatim world time show --json"],
     render: renderTime,
   }),
-  defineVerb<Answer>({
+  defineVerb("world.beat", {
     path: ["time", "declare"],
     summary: "Declares the time of the world: a beat without a word at that time, never before the clock.",
-    operation: "world.beat",
     args: [{ field: "at", label: "TIME" }],
     flags: { pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time declare 2026-01-01T22:00 --timezone Europe/London"],
@@ -170,29 +116,26 @@ export const BEAT_VERBS: readonly Verb<never>[] = [
     prepare: withRequestId,
     render: renderDeclared,
   }),
-  defineVerb<Answer>({
+  defineVerb("world.beat", {
     path: ["time", "pause"],
     summary: "Stops the clock of the world, by a beat without a word. A declared time still moves it.",
-    operation: "world.beat",
     flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time pause"],
     lines: "json",
-    prepare: async (input, io) => withRequestId({ ...input, pause: true }, io),
+    prepare: async (given, io) => withRequestId({ ...given, pause: true }, io),
     render: renderDeclared,
   }),
-  defineVerb<Answer>({
+  defineVerb("world.beat", {
     path: ["time", "resume"],
     summary: "Lets the clock of the world go on from where it stands, by a beat without a word.",
-    operation: "world.beat",
     flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time resume"],
     lines: "json",
-    prepare: async (input, io) => withRequestId({ ...input, resume: true }, io),
+    prepare: async (given, io) => withRequestId({ ...given, resume: true }, io),
     render: renderDeclared,
   }),
-  defineVerb<Time>({
+  defineVerb("world.time-policy", {
     path: ["time", "policy"],
-    operation: "world.time-policy",
     args: [{ field: "policy", label: "JSON" }],
     examples: [`verbatim world time policy '{"kind":"step","step_ms":60000}'`],
     render: renderTime,

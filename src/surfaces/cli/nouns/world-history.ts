@@ -1,58 +1,12 @@
+import type { Output } from "../../../app/operation-types.ts";
 import type { Io } from "../io.ts";
 import { shortId } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
 
-interface Report {
-  readonly world_id: string;
-  readonly ok: boolean;
-  readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };
-  readonly head: { readonly position: number; readonly hash: string } | null;
-  readonly checkpoint: { readonly tree_size: number; readonly source: string; readonly time: string | null } | null;
-  readonly trust?: Trust | null;
-  readonly findings: readonly { code: string; where: string; message: string; fix: string }[];
-}
-
-interface Trust {
-  readonly verdict: string;
-  readonly code: string | null;
-  readonly named_keys: readonly string[];
-  readonly valid_keys: readonly string[];
-}
-
-interface Imported {
-  readonly world_id: string;
-  readonly format: string;
-  readonly preview: boolean;
-  readonly people: readonly { person_id: string; display_name: string }[];
-  readonly lines: readonly {
-    channel: string;
-    author: string;
-    text: string;
-    visible_to: readonly string[];
-    from: string;
-  }[];
-  readonly not_imported: readonly string[];
-  readonly entries: number;
-  readonly head_hash: string | null;
-}
-
-interface Call {
-  readonly purpose: string;
-  readonly actor: string;
-  readonly provider: string;
-  readonly verdict: string;
-  readonly estimated_tokens: number;
-  readonly duration_ms: number;
-  readonly messages: readonly { role: string; content: string }[];
-  readonly parts: readonly { part: string; bytes: number; tokens: number; entry_ids: readonly string[] }[];
-  readonly raw: string | null;
-}
-
-interface Inspected {
-  readonly calls: readonly Call[];
-  readonly raw: boolean;
-}
+type Report = Output<"world.verify">;
+type Trust = NonNullable<Report["trust"]>;
+type Call = Output<"world.inspect">["calls"][number];
 
 function renderReport({ ok, world_id, checked, head, checkpoint, trust, findings }: Report, io: Io): void {
   for (const { code, where, message, fix } of findings) {
@@ -82,10 +36,9 @@ function renderTrust({ verdict, code, named_keys, valid_keys }: Trust, ok: boole
   }
 }
 
-export const HISTORY_VERBS: readonly Verb<never>[] = [
-  defineVerb<{ readonly world_id: string; readonly parent_world_id: string; readonly parent_position: number }>({
+export const HISTORY_VERBS: readonly Verb[] = [
+  defineVerb("world.fork", {
     path: ["fork"],
-    operation: "world.fork",
     args: [{ field: "cursor", label: "CURSOR" }],
     flags: { viewer: { name: "as", value: "VIEWER" } },
     examples: ['verbatim world fork c1.e_fambspyrfwhaeypi.YhkiXfRpWWYzjCvD --title "What if"'],
@@ -93,14 +46,8 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
       io.line(`${world_id} from ${parent_world_id} at ${parent_position}`);
     },
   }),
-  defineVerb<{
-    readonly lines: number;
-    readonly file: string | null;
-    readonly sha256: string;
-    readonly key_id: string | null;
-  }>({
+  defineVerb("world.export", {
     path: ["export"],
-    operation: "world.export",
     flags: { viewer: { name: "as", value: "VIEWER" }, out: { value: "FILE" }, sign: { value: "KEY" } },
     examples: [
       "verbatim world export --out harbour.vworld.jsonl",
@@ -114,9 +61,8 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
       if (key_id !== null) io.line(`signed by ${shortId(key_id, io.flags.full)}`);
     },
   }),
-  defineVerb<Imported>({
+  defineVerb("world.import", {
     path: ["import"],
-    operation: "world.import",
     args: [{ field: "file", label: "FILE" }],
     flags: { key: { hidden: true }, trust: { value: "POLICY" } },
     examples: [
@@ -133,17 +79,15 @@ export const HISTORY_VERBS: readonly Verb<never>[] = [
       if (head_hash !== null) io.line(`head ${head_hash}`);
     },
   }),
-  defineVerb<Report>({
+  defineVerb("world.verify", {
     path: ["verify"],
-    operation: "world.verify",
     flags: { trust: { value: "POLICY" } },
     examples: ["verbatim world verify", "verbatim world verify --file harbour.vworld.jsonl --trust trust.json"],
     render: renderReport,
     exit: ({ ok }) => (ok ? 0 : 1),
   }),
-  defineVerb<Inspected>({
+  defineVerb("world.inspect", {
     path: ["inspect"],
-    operation: "world.inspect",
     args: [{ field: "request_id", label: "REQUEST_ID" }],
     examples: [
       "verbatim world inspect cli-0123456789abcdef",

@@ -1,78 +1,24 @@
-import type { App } from "../../../app/app-type.ts";
+import type { Output } from "../../../app/operation-types.ts";
 import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
 import { shown } from "./world-text.ts";
 
-interface People {
-  readonly operator: { readonly operator_id: string; readonly name: string; readonly present: boolean };
-  readonly people: readonly { readonly person_id: string; readonly display_name: string; readonly present: boolean }[];
-}
-
-interface Person {
-  readonly person_id: string;
-  readonly display_name: string;
-}
-
-interface Pocket {
-  readonly clock: { readonly world_time: string | null; readonly timezone: string | null };
-  readonly messages: { readonly items: readonly { from: string; text: string; time: string }[] };
-}
-
-interface Pack {
-  readonly results: readonly { entry_id: string; created_at_world: string; verbatim_excerpt: string }[];
-  readonly notes: string | null;
-}
-
-interface Capsule {
-  readonly capsule_id: string;
-  readonly sections: readonly { text: string; provenance: { used_entry_ids: readonly string[] } }[];
-}
-
-interface Entry {
-  readonly author: { readonly author_id: string };
-}
-
-interface Calendar {
-  readonly items: readonly {
-    readonly item_id: string;
-    readonly state: string;
-    readonly title: string;
-    readonly time: string | null;
-    readonly location: string | null;
-  }[];
-}
-
-/** What a verb was asked, for what its output does not say because the contract object has no room for it. */
-const asked = new WeakMap<Io, { readonly app: App; readonly input: Record<string, unknown> }>();
-
-async function remember(input: Record<string, unknown>, io: Io, app: App): Promise<Record<string, unknown>> {
-  asked.set(io, { app, input });
-  return input;
-}
-
-function pick({ world, viewer }: Record<string, unknown>): Record<string, unknown> {
-  return { ...(world === undefined ? {} : { world }), ...(viewer === undefined ? {} : { viewer }) };
-}
-
 const AS = { viewer: { name: "as", value: "VIEWER" } } as const;
 
-function renderPerson({ person_id, display_name }: Person, io: Io): void {
+function renderPerson({ person_id, display_name }: Output<"world.people-add">, io: Io): void {
   io.line(`${person_id} ${shown(display_name)}`);
 }
 
-export const PEOPLE_VERBS: readonly Verb<never>[] = [
-  defineVerb<Pack>({
+export const PEOPLE_VERBS: readonly Verb[] = [
+  defineVerb("world.search", {
     path: ["search"],
-    operation: "world.search",
     args: [{ field: "query", label: "QUERY" }],
     flags: AS,
     examples: ['verbatim world search "blue boat"', "verbatim world search letter --person ANA --as ANA"],
-    prepare: remember,
-    async render({ results, notes }, io) {
-      const { app, input } = asked.get(io)!;
+    async render({ results, notes }, io, { world, viewer }, app) {
       for (const { entry_id, created_at_world, verbatim_excerpt } of results) {
-        const { author } = (await app.call("world.entry", { ...pick(input), entry_id })) as Entry;
+        const { author } = await app.call("world.entry", { world, viewer, entry_id });
         io.line(io.paint.dim(`${created_at_world} ${author.author_id} ${entry_id}`));
         io.line(shown(verbatim_excerpt));
       }
@@ -80,9 +26,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       if (notes !== null) io.note(notes);
     },
   }),
-  defineVerb<Capsule>({
+  defineVerb("world.capsule", {
     path: ["capsule"],
-    operation: "world.capsule",
     args: [{ field: "person", label: "PERSON" }],
     flags: AS,
     examples: ["verbatim world capsule ANA", "verbatim world capsule ANA --as BEN"],
@@ -95,10 +40,9 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       }
     },
   }),
-  defineVerb<People>({
+  defineVerb("world.people", {
     path: ["people", "list"],
     isDefault: true,
-    operation: "world.people",
     examples: ["verbatim world people", "verbatim world people list --json"],
     render({ operator, people }, io) {
       const rows = [
@@ -109,9 +53,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       for (const line of formatTable(columns, rows, io.width)) io.line(line);
     },
   }),
-  defineVerb<Person>({
+  defineVerb("world.people-add", {
     path: ["people", "add"],
-    operation: "world.people-add",
     args: [
       { field: "person_id", label: "ID" },
       { field: "display_name", label: "NAME" },
@@ -120,9 +63,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     examples: ["verbatim world people add CLEO Cleo"],
     render: renderPerson,
   }),
-  defineVerb<Person>({
+  defineVerb("world.people-name", {
     path: ["people", "name"],
-    operation: "world.people-name",
     args: [
       { field: "person_id", label: "ID" },
       { field: "display_name", label: "NAME" },
@@ -131,9 +73,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
     examples: ['verbatim world people name CLEO "Cleo the baker"'],
     render: renderPerson,
   }),
-  defineVerb<{ readonly present: readonly string[]; readonly scene_no: number }>({
+  defineVerb("world.presence", {
     path: ["people", "presence"],
-    operation: "world.presence",
     args: [{ field: "present", label: "ID", variadic: true }],
     flags: { key: { hidden: true } },
     examples: [
@@ -144,9 +85,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       io.line(`here: ${present.join(", ")} (scene ${scene_no})`);
     },
   }),
-  defineVerb<{ readonly token: string; readonly role: string; readonly viewer: string }>({
+  defineVerb("world.people-token", {
     path: ["people", "token"],
-    operation: "world.people-token",
     args: [{ field: "person_id", label: "ID" }],
     examples: ["verbatim world people token ANA"],
     render({ token, viewer, role }, io) {
@@ -154,17 +94,14 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       io.note(`reads as ${viewer} (${role}); it is shown once and only its hash is kept`);
     },
   }),
-  defineVerb<Pocket>({
+  defineVerb("world.pocket", {
     path: ["pocket", "show"],
     isDefault: true,
-    operation: "world.pocket",
     flags: AS,
     examples: ["verbatim world pocket", "verbatim world pocket show --as ANA"],
-    prepare: remember,
-    async render({ clock, messages }, io) {
-      const { app, input } = asked.get(io)!;
+    async render({ clock, messages }, io, { world, viewer }, app) {
       if (clock.world_time !== null) io.line(`clock ${clock.world_time} (${clock.timezone})`);
-      const { items } = (await app.call("world.calendar", pick(input))) as Calendar;
+      const { items } = await app.call("world.calendar", { world, viewer });
       for (const { item_id, state, title, time, location } of items) {
         if (state === "CLOSED") continue;
         const place = location === null ? [] : [shown(location)];
@@ -182,9 +119,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       for (const { from, text, time } of messages.items) io.line(`from  ${shown(from)}, ${time}: ${shown(text)}`);
     },
   }),
-  defineVerb<{ readonly item_id: string }>({
+  defineVerb("world.calendar-add", {
     path: ["pocket", "event"],
-    operation: "world.calendar-add",
     args: [{ field: "title", label: "TITLE" }],
     flags: { key: { hidden: true } },
     examples: ['verbatim world pocket event Ferry --at 2026-01-01T09:00 --location "Pier 2"'],
@@ -192,9 +128,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       io.line(item_id);
     },
   }),
-  defineVerb<{ readonly item_id: string; readonly state: string }>({
+  defineVerb("world.calendar-close", {
     path: ["pocket", "close"],
-    operation: "world.calendar-close",
     args: [{ field: "item_id", label: "ITEM" }],
     flags: { key: { hidden: true }, viewer: { hidden: true } },
     examples: ["verbatim world pocket close k_bd2nrjvq3yhtw5fa"],
@@ -202,9 +137,8 @@ export const PEOPLE_VERBS: readonly Verb<never>[] = [
       io.line(`${item_id} ${state}`);
     },
   }),
-  defineVerb<{ readonly message_id: string }>({
+  defineVerb("world.message-add", {
     path: ["pocket", "message"],
-    operation: "world.message-add",
     args: [
       { field: "from", label: "FROM" },
       { field: "text", label: "TEXT" },

@@ -5,35 +5,6 @@ import { HISTORY_VERBS } from "./world-history.ts";
 import { PEOPLE_VERBS } from "./world-people.ts";
 import { shown } from "./world-text.ts";
 
-interface Listed {
-  readonly worlds: readonly {
-    readonly world_id: string;
-    readonly title: string;
-    readonly world_time: string;
-    readonly entries: number;
-    readonly writer: string;
-  }[];
-}
-
-interface Shown {
-  readonly world_id: string;
-  readonly settings: { readonly title: string; readonly operator_id: string; readonly cast: string };
-  readonly people: readonly { readonly person_id: string; readonly display_name: string; readonly present: boolean }[];
-  readonly operator_present: boolean;
-  readonly world_time: string;
-  readonly timezone: string;
-  readonly paused: boolean;
-  readonly scene_no: number;
-  readonly head: { readonly position: number; readonly hash: string } | null;
-  readonly parent: { readonly world_id: string; readonly position: number } | null;
-  readonly writer: string;
-}
-
-interface Story {
-  readonly ok: boolean;
-  readonly steps: readonly { readonly title: string; readonly lines: readonly string[]; readonly ok: boolean }[];
-}
-
 export const noun: Noun = {
   groups: {
     time: "The clock: show, declare, pause, resume, policy.",
@@ -41,9 +12,8 @@ export const noun: Noun = {
     pocket: "Calendar and messages: show, event, close, message.",
   },
   verbs: [
-    defineVerb<{ readonly world_id: string; readonly title: string; readonly next: string }>({
+    defineVerb("world.new", {
       path: ["new"],
-      operation: "world.new",
       args: [{ field: "title", label: "TITLE" }],
       flags: { settings: { hidden: true }, person: { value: "ID=NAME" } },
       examples: [
@@ -55,9 +25,8 @@ export const noun: Noun = {
         io.line(`next: ${next}`);
       },
     }),
-    defineVerb<Listed>({
+    defineVerb("world.list", {
       path: ["list"],
-      operation: "world.list",
       examples: ["verbatim world list"],
       render({ worlds }, io) {
         if (worlds.length === 0) io.line("there is no world yet; make one: verbatim world new TITLE");
@@ -78,9 +47,8 @@ export const noun: Noun = {
         if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
       },
     }),
-    defineVerb<Shown>({
+    defineVerb("world.show", {
       path: ["show"],
-      operation: "world.show",
       args: [{ field: "world", label: "WORLD", optional: true }],
       examples: ["verbatim world show w_gull-rock"],
       render(world, io) {
@@ -95,9 +63,8 @@ export const noun: Noun = {
         if (world.head !== null) io.line(`head      ${world.head.position} ${world.head.hash}`);
       },
     }),
-    defineVerb<{ readonly world_id: string; readonly records: number; readonly entries: number }>({
+    defineVerb("world.delete", {
       path: ["delete"],
-      operation: "world.delete",
       args: [{ field: "world", label: "WORLD", optional: true }],
       flags: { confirm: { value: "TITLE" } },
       examples: ['verbatim world delete w_gull-rock --confirm "Gull Rock"'],
@@ -108,9 +75,8 @@ export const noun: Noun = {
     ...BEAT_VERBS,
     ...PEOPLE_VERBS,
     ...HISTORY_VERBS,
-    defineVerb<Story>({
+    defineVerb("world.demo", {
       path: ["demo"],
-      operation: "world.demo",
       examples: ["verbatim world demo"],
       render({ ok, steps }, io) {
         for (const { title, lines, ok: good } of steps) {
