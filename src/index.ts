@@ -1,8 +1,9 @@
 import { openApp } from "./app/app.ts";
 import type { App } from "./app/app-type.ts";
+import { createRoomMethods, type RoomMethods } from "./app/room-methods.ts";
 import type { Progress } from "./core/ports.ts";
 
-export type { App as Workspace } from "./app/app-type.ts";
+export type { Input, OperationName, Operations, Output } from "./app/operation-types.ts";
 export { Float, formatCanonical, type JsonObject, type JsonValue, parseJson } from "./core/canonical/index.ts";
 export { CODES, type Code, isVerbatimError, VerbatimError } from "./core/errors/index.ts";
 export { isRepoPath, parseRepoPath, type RepoPath } from "./core/paths/index.ts";
@@ -14,20 +15,26 @@ export interface OpenOptions {
   readonly progress?: Progress;
 }
 
+/** An open workspace: every operation by its name, and as a method of its room. */
+export interface Workspace extends App, RoomMethods {}
+
 /**
- * Opens the workspace around a folder: `call` runs any operation of the product by its name. Nothing is created
- * before an operation must write. Close it, or use `await using`.
+ * Opens the workspace around a folder: `call` runs any operation of the product by its name, and `context.expand` is
+ * short for `call("context.expand")`. Nothing is created before an operation must write. Close it, or use
+ * `await using`.
  *
  * @example
  * await using workspace = openWorkspace("path/to/repository");
  * await workspace.call("context.index-build", {});
+ * const { results } = await workspace.context.search({ query: "tides" });
  */
-export function openWorkspace(folder: string, options: OpenOptions = {}): App {
-  return openApp({
+export function openWorkspace(folder: string, options: OpenOptions = {}): Workspace {
+  const app = openApp({
     door: "library",
     start: folder,
     env: options.env ?? process.env,
     platform: process.platform,
     ...(options.progress === undefined ? {} : { progress: options.progress }),
   });
+  return { ...app, ...createRoomMethods(app) };
 }

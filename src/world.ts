@@ -1,4 +1,6 @@
 import { openApp } from "./app/app.ts";
+import type { Output } from "./app/operation-types.ts";
+import type { ProjectionOutput } from "./rooms/world/check/projection-output.ts";
 
 export { checkEntry, type WriteEntry } from "./rooms/world/check/entry.ts";
 export { checkEnvelope, type Envelope } from "./rooms/world/check/envelope.ts";
@@ -21,18 +23,23 @@ export { gate, isAllowed, type View } from "./rooms/world/gate.ts";
 /** A world of the workspace around a folder. */
 export interface World extends AsyncDisposable {
   /** Runs an invocation envelope and gives the projection output. */
-  beat(envelope: unknown): Promise<unknown>;
+  beat(envelope: unknown): Promise<ProjectionOutput>;
   /** A page of what a viewer may see. */
-  projection(query?: { viewer?: string; after?: string; before?: string; limit?: number }): Promise<unknown>;
+  projection(query?: {
+    viewer?: string;
+    after?: string;
+    before?: string;
+    limit?: number;
+  }): Promise<Output<"world.projection">>;
   search(
     query: string,
     options?: { viewer?: string; person?: string; from?: string; to?: string; limit?: number },
-  ): Promise<unknown>;
-  capsule(person: string, options?: { viewer?: string }): Promise<unknown>;
+  ): Promise<Output<"world.search">>;
+  capsule(person: string, options?: { viewer?: string }): Promise<Output<"world.capsule">>;
   /** Events of a viewer as they are written; leave the loop to stop. */
   subscribe(options?: { viewer?: string; after?: string }): AsyncIterable<unknown>;
-  fork(cursor: string, options?: { id?: string; title?: string }): Promise<unknown>;
-  verify(): Promise<unknown>;
+  fork(cursor: string, options?: { id?: string; title?: string }): Promise<Output<"world.fork">>;
+  verify(): Promise<Output<"world.verify">>;
 }
 
 /** Opens a world by its id, or by the beginning of its title, in the workspace around a folder. */
@@ -44,8 +51,8 @@ export function openWorld(
   const app = openApp({ door: "library", start, env, platform: process.platform });
   return {
     async beat(envelope) {
-      const { body } = (await app.call("world.invoke", { world, envelope })) as { readonly body: string };
-      return JSON.parse(body) as unknown;
+      const { body } = await app.call("world.invoke", { world, envelope });
+      return JSON.parse(body) as ProjectionOutput;
     },
     projection: (query = {}) => app.call("world.projection", { world, ...query }),
     search: (query, more = {}) => app.call("world.search", { world, query, ...more }),

@@ -105,21 +105,49 @@ describe("the published package", () => {
     expect(result.status).toBe(0);
   });
 
+  const flags = [
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--lib",
+    "es2023,dom,esnext.disposable",
+  ];
+
+  it("gives a program the types of every operation, and refuses what is misspelt", (context) => {
+    needsInstall(context);
+    const program = `
+      import { openWorkspace, type Output } from "${manifest.name}";
+      import { openWorld } from "${manifest.name}/world";
+      const workspace = openWorkspace(".");
+      export const files: number = (await workspace.call("context.index-build", {})).files;
+      export const found: string | undefined = (await workspace.context.search({ query: "x" })).results[0]?.section_id;
+      export const job: Output<"jobs.plan">["job_id"] = (await workspace.jobs.plan({ message: {} })).job_id;
+      export const ok: boolean = (await openWorld("w").verify()).ok;
+      // @ts-expect-error: index-biuld
+      await workspace.call("context.index-biuld", {});
+      // @ts-expect-error: serach
+      await workspace.context.serach({ query: "x" });
+      // @ts-expect-error: qeury
+      await workspace.context.search({ qeury: "x" });
+      // @ts-expect-error: resulst
+      export const none = (await workspace.context.search({ query: "x" })).resulst;`;
+    writeFileSync(join(user, "typed.ts"), program);
+    const types = run(
+      join(ROOT, "node_modules/.bin/tsc"),
+      [...flags, "--skipLibCheck", "--types", "", "typed.ts"],
+      user,
+    );
+    expect(types.stdout).toBe("");
+  });
+
   it("lets a program import every subpath, with types", (context) => {
     needsInstall(context);
     const imports = subpaths.map((path, i) => `import * as m${i} from "${path.replace(/^\./, manifest.name)}";`);
     const uses = subpaths.map((_, i) => `console.log(Object.keys(m${i}).length > 0);`);
     writeFileSync(join(user, "use.ts"), `${[...imports, ...uses].join("\n")}\nexport {};\n`);
-    const flags = [
-      "--noEmit",
-      "--strict",
-      "--module",
-      "nodenext",
-      "--target",
-      "es2023",
-      "--lib",
-      "es2023,dom,esnext.disposable",
-    ];
     const types = run(join(ROOT, "node_modules/.bin/tsc"), [...flags, "--skipLibCheck", "--types", "", "use.ts"], user);
     expect(types.stdout).toBe("");
     writeFileSync(join(user, "use.mjs"), `${[...imports, ...uses].join("\n")}\n`);

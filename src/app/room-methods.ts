@@ -1,0 +1,42 @@
+import type { z } from "zod";
+import type { App } from "./app-type.ts";
+import type { CallOptions } from "./current-call.ts";
+import type { RoomName, Rooms } from "./operation-types.ts";
+import { ROOM_NAMES } from "./operations.ts";
+
+/** `index-build` as a method: `indexBuild`. */
+type MethodName<Verb extends string> = Verb extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<MethodName<Rest>>}`
+  : Verb;
+
+/** The operations of a room as methods. */
+type Methods<R extends RoomName> = {
+  readonly [O in Rooms[R][number] as O["name"] extends `${R}.${infer Verb}` ? MethodName<Verb> : never]: (
+    input: z.input<O["input"]>,
+    options?: CallOptions,
+  ) => Promise<z.output<O["output"]>>;
+};
+
+/** Every operation as a method of its room: `context.expand(input)` is `call("context.expand", input)`. */
+export type RoomMethods = { readonly [R in RoomName]: Methods<R> };
+
+/** The methods are made from the names they are asked by, so that no room is loaded before one of its is called. */
+export function createRoomMethods(app: App): RoomMethods {
+  return Object.fromEntries(ROOM_NAMES.map((room) => [room, createMethods(app, room)])) as RoomMethods;
+}
+
+// Asked for by `await` and `JSON.stringify`, which take any object that has them for something it is not.
+const NO_METHODS: readonly (string | symbol)[] = ["then", "toJSON"];
+
+function createMethods(app: App, room: RoomName): object {
+  return new Proxy(
+    {},
+    {
+      get(_, method) {
+        if (typeof method === "symbol" || NO_METHODS.includes(method)) return undefined;
+        const name = `${room}.${method.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+        return (input: unknown, options?: CallOptions) => app.callUnknown(name, input, options);
+      },
+    },
+  );
+}
