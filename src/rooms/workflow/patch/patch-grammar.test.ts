@@ -144,45 +144,6 @@ describe("a patch is refused", () => {
   });
 });
 
-describe("the lines of a header are refused", () => {
-  it.each([
-    ["one of them twice", `${head()}index 1..2\nindex 1..2\n`, ["parse", "duplicate_header_line", 3]],
-    ["an old mode alone", `${head()}old mode 100644\n`, ["parse", "missing_pair", 2]],
-    ["a new mode alone", `${head()}index 1..2\nnew mode 100644\n`, ["parse", "missing_pair", 3]],
-    ["a copy from nowhere", "diff --git a/p b/q\ncopy to q\n", ["parse", "missing_pair", 2]],
-    ["a copy to nowhere", "diff --git a/p b/q\ncopy from p\n", ["parse", "missing_pair", 2]],
-    ["a rename from nowhere", "diff --git a/p b/q\nrename to q\n", ["parse", "missing_pair", 2]],
-    ["a rename and a copy", `${renamed}copy from p\ncopy to q\n`, ["parse", "conflicting_operations", 1]],
-    [
-      "new and deleted",
-      `${head()}new file mode 100644\ndeleted file mode 100644\n`,
-      ["parse", "conflicting_operations", 1],
-    ],
-    [
-      "new with another mode",
-      `${head()}new file mode 100644\nold mode 100644\nnew mode 100755\n`,
-      ["parse", "conflicting_operations", 1],
-    ],
-    [
-      "deleted with another mode",
-      `${head()}deleted file mode 100644\nold mode 100644\nnew mode 100755\n`,
-      ["parse", "conflicting_operations", 1],
-    ],
-    ["a rename to itself", "diff --git a/p b/p\nrename from p\nrename to p\n", ["parse", "no_change", 1]],
-    ["nothing but an index line", `${head()}index 1..2\n`, ["parse", "no_change", 1]],
-    ["nothing at all", head(), ["parse", "no_change", 1]],
-    ["a similarity above all", `${renamed}similarity index 101%\n`, ["parse", "unknown_header_line", 4]],
-    ["a similarity without a number", `${renamed}dissimilarity index x%\n`, ["parse", "unknown_header_line", 4]],
-    ["an index line without two ids", `${head()}index 1\n${names()}${hunk}`, ["parse", "unknown_header_line", 2]],
-    ["a mode of five digits in an index line", `${head()}index 1..2 10064\n${names()}${hunk}`, ["parse", "mode", 2]],
-    ["another mode of six digits", `${head()}new file mode 100600\n`, ["policy", "mode", 2]],
-    ["a mode of seven digits", `${head()}new file mode 1006440\n`, ["parse", "mode", 2]],
-    ["a word that only begins like one of ours", `${head()}indexes 1..2\n`, ["parse", "unknown_header_line", 2]],
-  ])("%s", (_, patch, expected) => {
-    expect(refusal(patch)).toEqual(expected);
-  });
-});
-
 describe("what is made or goes is refused", () => {
   it.each([
     ["new, with an old name", made.replace("/dev/null", "a/n"), ["parse", "dev_null", 3]],

@@ -1,7 +1,6 @@
 // Names in a patch: quoted as git quotes them, with one prefix, and nothing that another reader could split elsewhere.
 import { describe, expect, it } from "vitest";
 import { dropPrefix, readBodyName, readPlainName, readQuoted, toPath } from "./patch-names.ts";
-import { readHeaderOperands } from "./patch-section.ts";
 import { PatchRefused } from "./rejection.ts";
 
 function tell(read: () => unknown): unknown {
@@ -104,51 +103,5 @@ describe("a path", () => {
 
   it("loses one prefix and no more", () => {
     expect(dropPrefix("a/a/x", "a/", 1)).toBe("a/x");
-  });
-});
-
-describe("the two names of a header", () => {
-  const read = (text: string, known: { old: string; new: string } | null = null, hasBody = false) =>
-    tell(() => readHeaderOperands(text, 4, known, hasBody, "posix"));
-  const both = { old: "x", new: "y" };
-
-  it.each([
-    ["a/x b/x", { old: "x", new: "x" }],
-    ["a/x b/x b/x b/x", { old: "x b/x", new: "x b/x" }],
-    ['"a/x" "b/x"', { old: "x", new: "x" }],
-    ['"a/x" b/x', { old: "x", new: "x" }],
-    ['a/x "b/x"', { old: "x", new: "x" }],
-    ["a/x b/y", ["header_mismatch", 4]],
-    ["a/xx b/y", ["bad_header", 4]],
-    ["a/x-b/x", ["bad_header", 4]],
-    ["a/x  b/x", ["bad_header", 4]],
-    ['"a/x"-"b/x"', ["bad_header", 4]],
-    ['"a/x" b/"x', ["bad_quote", 4]],
-    ['"a/x" "b/x" ', ["bad_quote", 4]],
-    ['"a/x', ["bad_quote", 4]],
-    ['a/x-b/x"', ["bad_quote", 4]],
-    ['a/"x "b/x"', ["bad_quote", 4]],
-    ['a/x "b/x" "', ["bad_quote", 4]],
-    ['a/" b/"', ["bad_quote", 4]],
-    ['a/"x b/"x', ["bad_quote", 4]],
-    ["b/x b/x", ["prefix", 4]],
-    ["a/x a/x", ["prefix", 4]],
-    ["a/.. b/..", ["dot_component", 4]],
-  ])("%s", (text, expected) => {
-    expect(read(text)).toEqual(expected);
-  });
-
-  it("are those of the rename lines, which alone say where they part", () => {
-    expect(read("a/x b/y", both)).toEqual(both);
-    expect(read("a/p q b/r", { old: "p q", new: "r" })).toEqual({ old: "p q", new: "r" });
-    expect(read('"a/x" "b/y"', both)).toEqual(both);
-    expect(read('"a/x" "b/z"', both)).toEqual(["header_mismatch", 4]);
-    expect(read('"a/z" "b/y"', both)).toEqual(["header_mismatch", 4]);
-    expect(read("a/x b/z", both)).toEqual(["header_mismatch", 4]);
-    expect(read("a/\u00c3\u00a9 b/y", { old: "\u00e9", new: "y" })).toEqual({ old: "\u00e9", new: "y" });
-  });
-
-  it("that cannot be split are a mismatch as soon as other lines name the file", () => {
-    expect(read("a/xx b/y", null, true)).toEqual(["header_mismatch", 4]);
   });
 });
