@@ -147,13 +147,8 @@ describe("the turn in which locks are taken", () => {
     expect(listLocks(runDisk, host, state)).toHaveLength(1);
   });
 
-  it.each([
-    ["lives", { ...ownerOf(host) }],
-    ["is on another machine", { ...ownerOf(host), host: "there" }],
-    ["cannot be read", "{"],
-    ["is no owner", "[]"],
-  ])("is not taken from somebody who %s, and not waited for without end", async (_, owner) => {
-    leave(owner);
+  it("is not waited for without end", async () => {
+    leave(ownerOf(host));
     pauses = 0;
     await expect(take("one", ["a"])).rejects.toMatchObject({
       code: "DOMAIN_BUSY",
@@ -161,5 +156,22 @@ describe("the turn in which locks are taken", () => {
       where: mutex(),
     });
     expect([existsSync(mutex()), listLocks(runDisk, host, state), pauses]).toEqual([true, [], 500]);
+  });
+
+  it.each([
+    ["lives", ownerOf(host)],
+    ["is on another machine", { ...ownerOf(host), host: "there" }],
+    ["cannot be read", "{"],
+    ["is no owner", "[]"],
+  ])("is not taken from somebody who %s, but had once that one has gone", async (_, owner) => {
+    leave(owner);
+    let waited = 0;
+    const pause = async () => {
+      waited++;
+      if (waited === 3) rmSync(mutex());
+    };
+    const patient = { ...ports, host: { ...host, pause } as Host };
+    await acquireLocks(patient, state, { run_id: "one", root: "/r", paths: ["a"], shared: false });
+    expect([waited, listLocks(runDisk, host, state).length]).toEqual([3, 1]);
   });
 });
