@@ -138,6 +138,26 @@ describe("a patch is refused", () => {
     ["a removed line behind a hunk", `${good}-c\n`, ["parse", "hunk_count", 7]],
     ["a line of a hunk behind an empty line", `${good}\n+c\n`, ["parse", "trailing_text", 8]],
     ["prose behind a hunk", `${good}prose\n`, ["parse", "trailing_text", 7]],
+    ["a hunk of context alone", `${head()}${names()}@@ -1 +1 @@\n a\n`, ["parse", "empty_hunk", 4]],
+    ["a hunk of nothing", `${head()}${names()}@@ -0,0 +0,0 @@\n`, ["parse", "empty_hunk", 4]],
+    ["a section that changes nothing", head(), ["parse", "no_change", 1]],
+    ["a section with nothing but an index line", `${head()}index 1..2\n`, ["parse", "no_change", 1]],
+    ["a mode that stays", `${head()}old mode 100644\nnew mode 100644\n`, ["parse", "no_change", 1]],
+    ["a rename to itself", "diff --git a/p b/p\nrename from p\nrename to p\n", ["parse", "no_change", 1]],
+    ["half a pair of modes", `${head()}old mode 100644\n`, ["parse", "missing_pair", 2]],
+    ["half a copy", "diff --git a/p b/q\ncopy to q\n", ["parse", "missing_pair", 2]],
+    ["half a rename", "diff --git a/p b/q\nrename from p\n", ["parse", "missing_pair", 2]],
+    ["a rename and a copy", `${renamed}copy from p\ncopy to q\n`, ["parse", "conflicting_operations", 1]],
+    [
+      "new and deleted",
+      `${head()}new file mode 100644\ndeleted file mode 100644\n`,
+      ["parse", "conflicting_operations", 1],
+    ],
+    [
+      "new with another mode",
+      `${head()}new file mode 100644\nold mode 100644\nnew mode 100755\n`,
+      ["parse", "conflicting_operations", 1],
+    ],
     ["prose behind a rename", `${renamed}\nprose\n`, ["parse", "trailing_text", 5]],
   ])("%s", (_, patch, expected) => {
     expect(refusal(patch)).toEqual(expected);
