@@ -166,12 +166,19 @@ describe("path rules", () => {
       stage: "path",
       code: "PATCH_PATH_INVALID",
       rule: name,
+      path,
     });
   });
 
   it("refuse a name that is not UTF-8", () => {
     const bytes = Buffer.from(section("src/x").replaceAll("src/x", "src/\u00ff"), "latin1");
-    expect(judge(bytes)).toMatchObject({ rule: "not_utf8" });
+    expect(judge(bytes)).toEqual({
+      verdict: "reject",
+      stage: "path",
+      code: "PATCH_PATH_INVALID",
+      rule: "not_utf8",
+      line: 2,
+    });
   });
 
   it("refuse device names on Windows only", () => {

@@ -115,6 +115,7 @@ describe("a policy", () => {
   it("replaces only the fields it gives", () => {
     expect(readPolicy(undefined)).toBe(DEFAULT_POLICY);
     expect(readPolicy(null, open)).toBe(open);
+    expect(readPolicy({ allow_roots: ["src", "lib"] }, open)).toEqual({ ...open, allow_roots: ["src", "lib"] });
     expect(readPolicy({ max_files: 0, allow_roots: [] }, open)).toEqual({ ...open, max_files: 0, allow_roots: [] });
   });
 
