@@ -26,7 +26,11 @@ describe("a name that folds to nothing", () => {
 
 describe("paths on a disk", () => {
   let root: string;
-  const { policy } = effectivePolicy({ catalytic_roots: ["work", "link"], durable_roots: ["out"], runs_root: "out" });
+  const { policy } = effectivePolicy({
+    catalytic_roots: ["work", "link", "dist/tmp"],
+    durable_roots: ["out", "dist"],
+    runs_root: "out",
+  });
   beforeAll(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-preflight-")));
     for (const folder of ["work/d", "out/old", "src", ".git"]) mkdirSync(join(root, folder), { recursive: true });
@@ -76,6 +80,15 @@ describe("paths on a disk", () => {
       { durable_output_roots: ["out/a"], outputs: { durable_paths: ["out/b"] } },
       ["OUTPUT_OUTSIDE_DECLARED_ROOT /outputs/durable_paths/0"],
     ],
+    [{ durable_output_roots: ["out/a", "out/b"], outputs: { durable_paths: ["out/b/x"] } }, []],
+    [{ durable_output_roots: ["dist"], outputs: { durable_paths: ["dist/x"] } }, []],
+    [
+      { durable_output_roots: ["dist"], outputs: { durable_paths: ["dist/tmp/x"] } },
+      ["OUTPUT_IN_CATALYTIC_ROOT /outputs/durable_paths/0"],
+    ],
+    [{ durable_output_roots: ["dist/tmp"] }, ["OUTPUT_IN_CATALYTIC_ROOT /durable_output_roots/0"]],
+    [{ catalytic_domains: ["."] }, ["FORBIDDEN_PATH_OVERLAP /catalytic_domains/0"]],
+    [{ catalytic_domains: ["work/.GIT/x"] }, ["FORBIDDEN_PATH_OVERLAP /catalytic_domains/0"]],
     [{ inputs: ["src", "gone"] }, ["INPUT_MISSING /inputs/1"]],
     [{ inputs: ["../x"] }, ["PATH_CONTAINS_TRAVERSAL /inputs/0"]],
     [{ inputs: ["work/up"] }, ["PATH_ESCAPES_REPO_ROOT /inputs/0"]],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { VerbatimError } from "../../core/errors/index.ts";
 import type { RunDisk } from "./ports.ts";
 import { Reading, viewLimits } from "./reading.ts";
 
@@ -22,5 +23,43 @@ describe("a reading of what a command left", () => {
     await expect(reading.scan("/", { from: [""], skip: () => false })).rejects.toMatchObject({
       code: "VIEW_READ_TIMED_OUT",
     });
+  });
+
+  it("takes no more new entries than may be, over all its scans", async () => {
+    const asked: number[] = [];
+    const scan = (size: number) => ({
+      packed: new Map(Array.from({ length: size }, (_, i) => [`${i}`, ""])),
+      not_utf8: new Set<string>(),
+    });
+    const sizes = [3, 6, 4];
+    const counting = {
+      scan: async (_: string, { max_entries }: { max_entries: number }) => {
+        asked.push(max_entries);
+        return scan(sizes[asked.length - 1]!);
+      },
+    } as unknown as RunDisk;
+    const reading = new Reading(counting, () => 0, { ...viewLimits(9), entries: 10 });
+    const options = { from: [""], skip: () => false };
+    const was = await reading.scan("/", options);
+    await reading.scan("/", options, was);
+    await reading.scan("/", options, was);
+    expect(asked).toEqual([Number.MAX_SAFE_INTEGER, 13, 10]);
+  });
+
+  it("says in its own words that there is too much, and passes every other failure on", async () => {
+    const failing = (thrown: Error) =>
+      new Reading({ scan: () => Promise.reject(thrown) } as unknown as RunDisk, () => 0, {
+        ...viewLimits(9),
+        entries: 10,
+      });
+    const options = { from: [""], skip: () => false };
+    await expect(failing(new VerbatimError("TRIPWIRE_TOO_LARGE")).scan("/", options)).rejects.toMatchObject({
+      code: "VIEW_TOO_LARGE",
+      details: { path: ".", limit: 10 },
+    });
+    await expect(failing(new VerbatimError("DISK_FULL")).scan("/", options)).rejects.toMatchObject({
+      code: "DISK_FULL",
+    });
+    await expect(failing(new TypeError("broken")).scan("/", options)).rejects.toThrow(TypeError);
   });
 });
