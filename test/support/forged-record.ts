@@ -11,7 +11,9 @@ interface Vector {
 }
 
 const file = new URL("../vectors/catalytic.json", import.meta.url);
-const genuine = (JSON.parse(readFileSync(file, "utf8")) as Vector[]).find(({ id }) => id === "cat-132")!.input.files;
+const vectors = JSON.parse(readFileSync(file, "utf8")) as Vector[];
+const filesOf = (wanted: string) => vectors.find(({ id }) => id === wanted)!.input.files;
+const genuine = filesOf("cat-132");
 const CLOSING = ["OUTPUTS", "POST_MANIFEST", "PRE_MANIFEST", "RESTORE_DIFF", "RUN_INFO", "STATUS"];
 
 /** The names of the domains and of an output of the record. */
@@ -84,6 +86,11 @@ export class RecordParts {
       .map(({ kind, body }) => writer.add(kind, kind === "RUN" && this.closed ? closing : body))
       .join("");
   }
+}
+
+/** The genuine record of a run whose domain could not be put back. */
+export function readFailedRecord(): Map<string, Uint8Array> {
+  return new Map(Object.entries(filesOf("cat-133")).map(([name, text]) => [name, Buffer.from(text)]));
 }
 
 export function forgeRecord(change: (parts: RecordParts) => void): Map<string, Uint8Array> {

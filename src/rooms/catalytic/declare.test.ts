@@ -142,16 +142,21 @@ describe("a request that may not run", () => {
     expect(readPolicy({}).policy.runs_root).toBe(".verbatim/runs");
   });
 
-  it("would make a forbidden folder writable by an output directly in it", async () => {
-    const config = { durable_roots: ["law"], forbidden_roots: ["law/x/y"], catalytic_roots: [".verbatim/scratch"] };
-    expect((await refusal({}, { config }))[0]).toBe("CONFIG_ROOT_FORBIDDEN");
-    const fixed = { config: { profile: "cmp-01" } };
-    const declared = {
-      catalytic_domains: ["THOUGHT/LAB/_tmp/y"],
-      durable_output_roots: ["NAVIGATION/CORTEX/_generated"],
-      outputs: { durable_paths: ["NAVIGATION/CORTEX/_generated/a"] },
-    };
-    expect((await declare(declared, fixed)).policy.profile).toBe("cmp-01");
+  it("would make the repository itself writable by an output directly in it", async () => {
+    const config = { durable_roots: ["report.txt", "out"] };
+    const declared = (...paths: string[]) => ({
+      durable_output_roots: ["report.txt", "out"],
+      outputs: { durable_paths: paths },
+    });
+    const forbidden = "FORBIDDEN_PATH_OVERLAP /outputs/durable_paths/1";
+    expect(await refusal(declared("out/a", "report.txt"), { config })).toEqual(["PREFLIGHT_REJECTED", forbidden]);
+    expect((await declare(declared("out/a", "out/b"), { config })).jobspec.outputs.durable_paths).toEqual([
+      "out/a",
+      "out/b",
+    ]);
+    // What is refused by itself is told once.
+    const once = await refusal(declared("out/a", "src/report.txt"), { config });
+    expect(once).toEqual(["PREFLIGHT_REJECTED", "OUTPUT_OUTSIDE_DURABLE_ROOT /outputs/durable_paths/1"]);
   });
 
   it("asks for an output beside the runs under a guard that writes in place", async () => {

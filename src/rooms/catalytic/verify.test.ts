@@ -6,6 +6,7 @@ import {
   listProblems,
   OTHER_DOMAIN,
   OUTPUT,
+  readFailedRecord,
   verifyFiles,
 } from "../../../test/support/forged-record.ts";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
@@ -72,6 +73,17 @@ describe("the files of a record", () => {
     expect(listProblems(await verifyFiles(bound))).toEqual(["ARTIFACT_MISSING QUARANTINE.json"]);
   });
 
+  it("that must be there are missed though nothing binds them, and what they hold is looked at", async () => {
+    const unbound = forgeRecord((parts) => parts.set("PROOF.json", ["artifacts", "STDOUT.log"], undefined));
+    unbound.delete("STDOUT.log");
+    expect(listProblems(await verifyFiles(unbound))).toEqual([
+      "ARTIFACT_MISSING STDOUT.log",
+      "ARTIFACT_UNBOUND STDOUT.log",
+    ]);
+    const edited = forgeRecord((parts) => parts.set("STATUS.json", ["status"], "failed"));
+    expect(listProblems(await verifyFiles(edited))).toEqual(["CROSS_CHECK_MISMATCH STATUS.json"]);
+  });
+
   it("of the desktop are told and nothing else", async () => {
     const result = await verifyFiles(withFile(".DS_Store", ""));
     expect([result.accepted, result.warnings.map(({ code, file }) => `${code} ${file}`)]).toEqual([
@@ -107,6 +119,18 @@ describe("the files of a record", () => {
       verified: true,
       condition: "RESTORED_IDENTICAL",
     });
+  });
+});
+
+it("a record of a run that was not accepted is genuine, and not accepted either", async () => {
+  const files = readFailedRecord();
+  const name = (JSON.parse(Buffer.from(files.get("PROOF.json")!).toString()) as { run_id: string }).run_id;
+  expect(await verifyFiles(files, {}, { name })).toMatchObject({
+    accepted: false,
+    genuine: true,
+    verified: false,
+    condition: "RESTORATION_FAILED_HASH_MISMATCH",
+    errors: [{ code: "NOT_VERIFIED", message: "the run was not accepted: RESTORATION_FAILED_HASH_MISMATCH" }],
   });
 });
 
