@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "../stages.ts";
+import { bundleTest } from "./bundled-test.ts";
 import type { Answered, Asked } from "./worker.ts";
 
 const LEFT_OUT = new Set(["node_modules", ".git", ".verbatim", ".mutate", "dist", "coverage"]);
@@ -13,7 +14,7 @@ const WORKER = fileURLToPath(new URL("./worker.ts", import.meta.url));
 export class ThrowAwayCopy {
   readonly root: string;
   #worker: ChildProcess | null = null;
-  readonly #changed = new Set<string>();
+  readonly #bundles = new Map<string, string | null>();
 
   constructor(project: string) {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-mutate-")));
@@ -27,16 +28,35 @@ export class ThrowAwayCopy {
   }
 
   write(path: string, text: string): void {
-    this.#changed.add(path);
     writeFileSync(join(this.root, path), text);
   }
 
-  /** Runs a test file; null when that takes longer than it may. */
-  async run(test: string, mostMs: number): Promise<Answered | null> {
+  /** Runs a test file with one mistake switched on, 0 for none; null when that takes longer than it may. */
+  async run(test: string, mistake: number, mostMs: number): Promise<Answered | null> {
+    const bundle = await this.#bundle(test);
+    if (bundle === null) return null;
+    const asked = { test: join(this.root, test), bundle, mistake };
+    const answer = await this.#ask(asked, mostMs);
+    if (answer?.stray !== true) return answer;
+    // Perhaps an earlier run left something behind: a new process has no past.
+    this.#stop();
+    return this.#ask(asked, mostMs);
+  }
+
+  async #bundle(test: string): Promise<string | null> {
+    const known = this.#bundles.get(test);
+    if (known !== undefined) return known;
+    const file = join(this.root, `.bundle-${this.#bundles.size}.js`);
+    const text = await bundleTest(join(this.root, test)).catch(() => null);
+    if (text !== null) writeFileSync(file, text);
+    this.#bundles.set(test, text === null ? null : file);
+    return text === null ? null : file;
+  }
+
+  async #ask(asked: Asked, mostMs: number): Promise<Answered | null> {
     this.#worker ??= await this.#start();
     const worker = this.#worker;
-    worker.send({ changed: [...this.#changed], test } satisfies Asked);
-    this.#changed.clear();
+    worker.send(asked);
     const answered = await new Promise<Answered | null>((resolve) => {
       const timer = setTimeout(() => resolve(null), mostMs);
       const end = (answer: Answered | null) => {
@@ -54,7 +74,7 @@ export class ThrowAwayCopy {
   }
 
   #start(): Promise<ChildProcess> {
-    const worker = fork(WORKER, [this.root], {
+    const worker = fork(WORKER, [], {
       cwd: this.root,
       execArgv: ["--import", "tsx"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { compareCodePoints, sortedByCodePoint } from "../../src/core/canonical/index.ts";
 import { ThrowAwayCopy } from "./bench-copy.ts";
-import { listMutants, type Mutant, plant } from "./mutants.ts";
+import { listMutants, type Mutant } from "./mutants.ts";
 import { ImportGraph } from "./near-tests.ts";
+import { plantAll } from "./switched.ts";
 
 export interface CampaignOptions {
   readonly root: string;
@@ -90,12 +91,13 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const ends = Date.now() + options.minutes * 60_000;
   const copy = new ThrowAwayCopy(root);
   try {
+    const numbers = plantIn(copy, subjects);
     const known: Known = new Map();
     for (const { subject, mutant } of chosen) {
       if (Date.now() >= ends) break;
       const id = idOf(subject, mutant);
       if (verdicts.has(id)) continue;
-      const verdict = await judge(copy, subject, mutant, known, log);
+      const verdict = await judge(copy, subject, numbers.get(mutant)!, known, log);
       // A mistake that nobody was asked about has not survived anything.
       if (verdict === null) continue;
       verdicts.set(id, verdict);
@@ -126,6 +128,16 @@ function choose(subjects: readonly Subject[], { most = Infinity, refusals = fals
     .sort((a, b) => Number(b.mutant.refusal) - Number(a.mutant.refusal) || a.rank - b.rank);
 }
 
+/** Puts every mistake of every file into the copy, behind a switch; the number of each. */
+function plantIn(copy: ThrowAwayCopy, subjects: readonly Subject[]): Map<Mutant, number> {
+  const numbers = new Map<Mutant, number>();
+  for (const { file, text, mutants } of subjects) {
+    copy.write(file, plantAll(file, text, mutants, numbers.size + 1));
+    for (const mutant of mutants) numbers.set(mutant, numbers.size + 1);
+  }
+  return numbers;
+}
+
 function idOf(subject: Subject, mutant: Mutant): string {
   return `${subject.key}:${mutant.id}`;
 }
@@ -136,7 +148,7 @@ type Known = Map<string, number | null>;
 async function measure(copy: ThrowAwayCopy, test: string, known: Known, log: Log): Promise<number | null> {
   const before = known.get(test);
   if (before !== undefined) return before;
-  const one = await copy.run(test, BASELINE_MS);
+  const one = await copy.run(test, 0, BASELINE_MS);
   const ms = one === null || one.failed ? null : one.ms;
   known.set(test, ms);
   if (ms === null) log(`left out: ${test} does not pass here without a mistake`);
@@ -146,8 +158,8 @@ async function measure(copy: ThrowAwayCopy, test: string, known: Known, log: Log
 /** Asks one test after another, the one that noticed the last mistake of this file first; null where there is none. */
 async function judge(
   copy: ThrowAwayCopy,
-  { file, text, tests, noticed }: Subject,
-  mutant: Mutant,
+  { tests, noticed }: Subject,
+  mistake: number,
   known: Known,
   log: Log,
 ): Promise<Verdict | null> {
@@ -155,9 +167,7 @@ async function judge(
   for (const test of new Set([...noticed, ...tests])) {
     const ms = await measure(copy, test, known, log);
     if (ms === null) continue;
-    copy.write(file, plant(text, mutant));
-    const answer = await copy.run(test, ms * 4 + SLACK_MS);
-    copy.write(file, text);
+    const answer = await copy.run(test, mistake, ms * 4 + SLACK_MS);
     verdict = "survived";
     // Tests that never end have noticed.
     if (answer !== null && !answer.failed) continue;

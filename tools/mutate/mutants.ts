@@ -70,7 +70,7 @@ function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void
     add(node, node.operand.getText());
   } else if (node.kind === ts.SyntaxKind.TrueKeyword) add(node, "false");
   else if (node.kind === ts.SyntaxKind.FalseKeyword) add(node, "true");
-  else if (ts.isNumericLiteral(node)) add(node, String(Number(node.text) + 1));
+  else if (ts.isNumericLiteral(node) && !isName(node)) add(node, String(Number(node.text) + 1));
   else if (ts.isThrowStatement(node)) add(node, ";");
   else if (ts.isExpressionStatement(node) && !isPlainAssignment(node.expression)) add(node, ";");
   else if (ts.isPropertyAccessExpression(node)) {
@@ -79,13 +79,12 @@ function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void
   }
 }
 
+function isName(node: ts.NumericLiteral): boolean {
+  return ts.isPropertyAssignment(node.parent) && node.parent.name === node;
+}
+
 /** `super()` must stay, and what is only assigned shows where it is read. */
 function isPlainAssignment(expression: ts.Expression): boolean {
   if (ts.isCallExpression(expression)) return expression.expression.kind === ts.SyntaxKind.SuperKeyword;
   return ts.isBinaryExpression(expression) && expression.operatorToken.kind === ts.SyntaxKind.EqualsToken;
-}
-
-/** The file with the mistake in it. */
-export function plant(text: string, { start, end, replacement }: Mutant): string {
-  return `${text.slice(0, start)}${replacement}${text.slice(end)}`;
 }
