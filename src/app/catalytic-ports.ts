@@ -16,7 +16,7 @@ import type { Composition } from "./compose.ts";
 import { createStateFolder, findRunsRoot, userFolders } from "./workspace.ts";
 
 /** The places a run of this workspace uses. */
-export interface CatalyticPlaces {
+interface CatalyticPlaces {
   readonly root: string;
   readonly state: string;
   readonly user_state: string;
@@ -120,7 +120,7 @@ function toNewEntry(entry: RunEntry): NewEntry {
 let validator: Validator | undefined;
 
 /** Version and build of this package: the hash of its list of files. */
-export function readValidator(crypto: SyncCrypto): Validator {
+function readValidator(crypto: SyncCrypto): Validator {
   validator ??= makeValidator(crypto);
   return validator;
 }

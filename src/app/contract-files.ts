@@ -19,7 +19,7 @@ export function formatContractSchema(contract: JsonContract): string {
 }
 
 /** What is published about an operation. */
-export type PublishedOperation = Pick<Operation, "name" | "summary" | "effect" | "input" | "output">;
+type PublishedOperation = Pick<Operation, "name" | "summary" | "effect" | "input" | "output">;
 
 /** The schemas of operations: input and output, each a schema of its own so that their references stay inside. */
 export function formatOperationSchemas(operations: readonly PublishedOperation[]): ContractFiles {

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { toPointerToken } from "../core/canonical/index.ts";
 
 /** A problem of an operation's input, at an RFC 6901 pointer. */
-export interface InputProblem {
+interface InputProblem {
   readonly pointer: string;
   readonly message: string;
 }

@@ -33,7 +33,7 @@ export interface AppStore extends Store<AppReadDoor, AppWriteDoor> {
   subscribe(channel: string, listener: () => void): Promise<() => void>;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly path: string;
   /** A PostgreSQL address; SQLite in `path` without one. */
   readonly url: string | undefined;

@@ -25,7 +25,7 @@ const LOOKED_AT = 4096;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A path that was named as a bundle: its folder, or why it cannot be one. */
-export type NamedBundle = { readonly folder: string } | { readonly problem: "BUNDLE_NOT_FOUND" | "MANIFEST_NAME" };
+type NamedBundle = { readonly folder: string } | { readonly problem: "BUNDLE_NOT_FOUND" | "MANIFEST_NAME" };
 
 /** A bundle is named by its folder or by the bundle.json in it. */
 export function findBundle(path: string): NamedBundle {

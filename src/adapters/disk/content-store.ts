@@ -11,7 +11,7 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
-export interface ContentStoreOptions {
+interface ContentStoreOptions {
   /** Payloads lie in `<folder>/sha256/ab/cd/<hash>`, unfinished ones in `<folder>/tmp`. */
   readonly folder: string;
   readonly crypto: SyncCrypto;

@@ -6,7 +6,7 @@ const CHUNK = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const buffer = Buffer.allocUnsafe(CHUNK);
 
-export interface FileDigest {
+interface FileDigest {
   readonly digest: Uint8Array;
   readonly size: bigint;
   readonly mtime: bigint;

@@ -10,7 +10,7 @@ import { errnoCode, toDiskError } from "./errors.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** The public half of a key and where its files are. */
-export interface StoredKey {
+interface StoredKey {
   readonly name: string;
   readonly key_id: string;
   readonly public_key: string;

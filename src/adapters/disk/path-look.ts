@@ -29,7 +29,7 @@ export function kindOf(place: string): PlaceKind | null {
 }
 
 /** The names of the folders that hold the record of a run. */
-export function listRunNames(folder: string): string[] {
+function listRunNames(folder: string): string[] {
   let names: string[];
   try {
     names = readdirSync(folder);

@@ -19,7 +19,7 @@ import { errnoCode, toDiskError } from "./errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { lockRun } from "./run-lock.ts";
 
-export interface RunPlaces {
+interface RunPlaces {
   readonly runsRoot: string;
   /** What the repository is called there. */
   readonly slug: string;

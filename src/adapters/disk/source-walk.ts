@@ -39,7 +39,7 @@ export function putStat(stats: Float64Array, i: number, facts: Stats): void {
 }
 
 /** What a link leads to: a folder, a problem, or a file inside the root. */
-export type LinkTarget =
+type LinkTarget =
   | { readonly kind: "folder" }
   | { readonly kind: "problem"; readonly code: SourceProblem["code"] }
   | { readonly kind: "file"; readonly facts: Stats; readonly path: string };

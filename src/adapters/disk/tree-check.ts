@@ -5,7 +5,7 @@ import type { TableSource } from "./tree-file.ts";
 import type { Hidden, TreeTable } from "./tree-table.ts";
 
 /** Below this many entries a second thread or process costs more than it gives. */
-export const WORTH_HELP = 3000;
+const WORTH_HELP = 3000;
 
 /** Compares a tree with a table, with the help of a process or a thread that lives as long as the run that looks. */
 export class TreeChecker {

@@ -35,7 +35,7 @@ export interface TableSource {
 }
 
 /** What a file says about a tree besides its table. */
-export interface TreeFacts {
+interface TreeFacts {
   /** Whatever the answers depend on besides the tree: another one, and nothing of this is used. */
   readonly context: string;
   readonly root: string;

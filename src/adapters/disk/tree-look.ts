@@ -33,7 +33,7 @@ const TEXT_NAMES: readonly TextName[] = ["trees", "manifests", "inputs"];
 const REPLACED = ".git/index";
 
 /** What a look knows from the last one. */
-export interface Memory {
+interface Memory {
   readonly place: string | null;
   readonly context: string;
   readonly kept: Readonly<Record<string, KeptFiles>>;

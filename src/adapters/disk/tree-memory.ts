@@ -9,7 +9,7 @@ import { type Hidden, isTouchedOnly, readTable } from "./tree-table.ts";
 
 const GIT = ".git";
 
-export interface TreeMemorySetting {
+interface TreeMemorySetting {
   /** Where the last look is kept; null keeps nothing. */
   readonly place: (root: string) => string | null;
   /** What answers about a tree depend on besides the tree, for example the settings of git. */

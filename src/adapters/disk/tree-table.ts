@@ -225,12 +225,12 @@ export function isTouchedOnly(root: string, hidden: Hidden, table: TreeTable, na
 }
 
 /** The names of a folder as a list. */
-export function splitNames(names: string): string[] {
+function splitNames(names: string): string[] {
   return names === "" ? [] : names.split("\0");
 }
 
 /** What a path of this folder begins with. */
-export function toPrefix(folder: string): string {
+function toPrefix(folder: string): string {
   return folder === "" ? "" : `${folder}/`;
 }
 
@@ -245,7 +245,7 @@ export function entriesOf(table: TreeTable, folder: number): TableEntry[] {
   }));
 }
 
-export function typeOf(table: TreeTable, at: number): TableEntry["type"] {
+function typeOf(table: TreeTable, at: number): TableEntry["type"] {
   const type = Number(table.stats[at * WIDTH + MODE]!) & TYPE_BITS;
   return type === FILE ? "file" : type === FOLDER ? "dir" : type === LINK ? "symlink" : "other";
 }

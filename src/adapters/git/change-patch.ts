@@ -28,7 +28,7 @@ export interface PathChange {
   readonly after: LeftSide | null;
 }
 
-export interface PatchRequest {
+interface PatchRequest {
   readonly root: string;
   /** The tree the patch begins with. */
   readonly tree: string;
@@ -38,7 +38,7 @@ export interface PatchRequest {
 }
 
 /** The patch in two parts: what can travel, and links and files with NUL, which a gate must see to refuse. */
-export interface ChangePatch {
+interface ChangePatch {
   readonly text: Uint8Array;
   readonly rest: Uint8Array;
 }

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { VerbatimError } from "../../core/errors/index.ts";
 
 /** What a finished git process left. */
-export interface GitAnswer {
+interface GitAnswer {
   readonly code: number;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
-export interface GitCall {
+interface GitCall {
   readonly cwd: string;
   readonly args: readonly string[];
   readonly stdin?: Uint8Array;

@@ -8,7 +8,7 @@ import { type GitObject, readPacked } from "./pack-object.ts";
 const MOST_PACKS = 1000;
 const MOST_STEPS = 64;
 /** A commit or a tag is a few hundred bytes. */
-export const MOST_OBJECT = 1024 * 1024;
+const MOST_OBJECT = 1024 * 1024;
 
 /**
  * Reads single small objects of a repository without git: no configuration, no alternates, no replacement is heeded, so

@@ -10,7 +10,7 @@ const BY_OFFSET = 6;
 const BY_NAME = 7;
 const HEAD_BYTES = 64;
 
-export interface PackedReading {
+interface PackedReading {
   /** Larger objects are not read. */
   readonly most: number;
   /** How long the name of an object is. */

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { errnoCode } from "../disk/errors.ts";
 
 /** A git repository as its files show it. No program is run and no variable of the environment is asked. */
-export interface GitPlace {
+interface GitPlace {
   /** The top folder of the work tree, or the repository itself when it is bare. */
   readonly top: string;
   readonly isBare: boolean;

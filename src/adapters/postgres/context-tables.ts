@@ -23,7 +23,7 @@ interface StoredSymbol {
 }
 
 /** The tables of the context room inside one read transaction. */
-export class PostgresContextReader implements ContextReader {
+class PostgresContextReader implements ContextReader {
   readonly #connection: PostgresReadConnection;
 
   constructor(connection: PostgresReadConnection) {
@@ -104,7 +104,7 @@ export class PostgresContextReader implements ContextReader {
 }
 
 /** The same inside a write transaction. */
-export class PostgresContextWriter extends PostgresContextReader implements ContextWriter {
+class PostgresContextWriter extends PostgresContextReader implements ContextWriter {
   readonly #connection: PostgresWriteConnection;
 
   constructor(connection: PostgresWriteConnection) {

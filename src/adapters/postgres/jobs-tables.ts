@@ -71,7 +71,7 @@ where job_id = $5 and ordinal = $6 returning ${STEP}`;
 const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
 
 /** The tables of the jobs room inside one read transaction. */
-export class PostgresJobsReader implements JobsReader {
+class PostgresJobsReader implements JobsReader {
   readonly #connection: PostgresReadConnection;
 
   constructor(connection: PostgresReadConnection) {
@@ -145,7 +145,7 @@ export class PostgresJobsReader implements JobsReader {
 }
 
 /** The same inside a write transaction. */
-export class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter {
+class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter {
   readonly #connection: PostgresWriteConnection;
   readonly #clock: Clock | null;
 

@@ -19,7 +19,7 @@ import { ConnectionPool } from "./pool.ts";
 /** Rooms whose tables are reachable from the doors of a PostgreSQL store. */
 export type PostgresRooms = Rooms<PostgresReadConnection, PostgresWriteConnection>;
 
-export interface PostgresStoreOptions<D extends PostgresRooms> {
+interface PostgresStoreOptions<D extends PostgresRooms> {
   /** `postgres://user@host/database`; the schema is `verbatim` unless the address's `options` set a search_path. */
   readonly url: string;
   readonly crypto: SyncCrypto;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 
-export interface CommandRequest {
+interface CommandRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface CommandRequest {
   readonly signal: AbortSignal;
 }
 
-export interface CommandAnswer {
+interface CommandAnswer {
   /** 124 timeout, 127 not found, 128+n signal. */
   readonly exit_code: number;
   readonly ending: "exited" | "timeout" | "not_found" | "too_much_output" | "aborted";

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { Ending } from "../../rooms/catalytic/ports.ts";
 
 /** The name of a signal number, such as SIGKILL. */
-export function signalName(number: number): string | null {
+function signalName(number: number): string | null {
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 

@@ -1,5 +1,5 @@
 /** A table whose rows are never changed: its name and every set of columns that is unique in it. */
-export interface AppendOnlyTable {
+interface AppendOnlyTable {
   readonly table: string;
   readonly keys: readonly (readonly string[])[];
 }

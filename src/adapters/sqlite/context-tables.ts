@@ -35,7 +35,7 @@ interface StoredSymbol {
 }
 
 /** The tables of the context room inside one read transaction. */
-export class SqliteContextReader implements ContextReader {
+class SqliteContextReader implements ContextReader {
   readonly #connection: SqliteReadConnection;
 
   constructor(connection: SqliteReadConnection) {
@@ -112,7 +112,7 @@ export class SqliteContextReader implements ContextReader {
 }
 
 /** The same inside a write transaction. */
-export class SqliteContextWriter extends SqliteContextReader implements ContextWriter {
+class SqliteContextWriter extends SqliteContextReader implements ContextWriter {
   readonly #connection: SqliteWriteConnection;
 
   constructor(connection: SqliteWriteConnection) {

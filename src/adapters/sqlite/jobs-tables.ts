@@ -58,7 +58,7 @@ where job_id = ? and ordinal = ? returning ${STEP}`;
 const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
 
 /** The tables of the jobs room inside one read transaction. */
-export class SqliteJobsReader implements JobsReader {
+class SqliteJobsReader implements JobsReader {
   readonly #connection: SqliteReadConnection;
 
   constructor(connection: SqliteReadConnection) {
@@ -132,7 +132,7 @@ export class SqliteJobsReader implements JobsReader {
 }
 
 /** The same inside a write transaction, which no other one overlaps: nothing more has to be held. */
-export class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
+class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
   readonly #connection: SqliteWriteConnection;
   readonly #clock: Clock;
 

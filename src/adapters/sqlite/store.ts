@@ -21,7 +21,7 @@ import { Turns } from "./turns.ts";
 /** Rooms whose tables are reachable from the doors of a SQLite store. */
 export type SqliteRooms = Rooms<SqliteReadConnection, SqliteWriteConnection>;
 
-export interface SqliteStoreOptions<D extends SqliteRooms> {
+interface SqliteStoreOptions<D extends SqliteRooms> {
   /** The database file; its folder is made when it is missing. */
   readonly path: string;
   readonly crypto: SyncCrypto;

@@ -1,12 +1,12 @@
 import type { Clock, ContentStore, Store } from "../../core/ports.ts";
 
-export interface GarbageOptions {
+interface GarbageOptions {
   readonly clock: Clock;
   /** Payloads stored less than this ago stay: their ledger entry may still be on its way. */
   readonly graceMs: number;
 }
 
-export interface GarbageReport {
+interface GarbageReport {
   /** Payloads that a ledger entry names. */
   readonly referenced: number;
   /** Payloads that no entry names but that are too young to go. */

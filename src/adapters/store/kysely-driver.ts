@@ -2,7 +2,7 @@ import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kys
 import { VerbatimError } from "../../core/errors/index.ts";
 
 /** Runs one compiled query on the connection of the current transaction. */
-export type RunQuery = (query: CompiledQuery) => Promise<QueryResult<unknown>>;
+type RunQuery = (query: CompiledQuery) => Promise<QueryResult<unknown>>;
 
 /** A Kysely driver that knows one connection, whose transaction the store has opened and will end. */
 export class BoundDriver implements Driver {

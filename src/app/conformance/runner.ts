@@ -19,7 +19,7 @@ export class VectorSkipped extends Error {
   override readonly name = "VectorSkipped";
 }
 
-export interface Mismatch {
+interface Mismatch {
   readonly id: string;
   readonly area: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface Mismatch {
   readonly actual: string;
 }
 
-export interface ConformanceReport {
+interface ConformanceReport {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;

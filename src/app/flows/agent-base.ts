@@ -15,7 +15,7 @@ interface GitFacts {
 }
 
 /** git as an agent run asks it, and the look at the tree that spares most of the questions. */
-export interface AgentBase {
+interface AgentBase {
   readonly git: GitWork;
   /** The look, once something was asked; null where there is none. */
   look(): TreeLook | null;

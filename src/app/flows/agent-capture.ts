@@ -59,7 +59,7 @@ export const NOTHING_CAPTURED: Captured = {
   ignored: 0,
 };
 
-export interface CaptureRequest {
+interface CaptureRequest {
   readonly root: string;
   readonly tree: string;
   readonly objects: string;

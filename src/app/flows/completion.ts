@@ -1,12 +1,12 @@
 /** What a shell may offer after some words. */
-export interface CompletionChoice {
+interface CompletionChoice {
   readonly path: string;
   readonly words: readonly string[];
   readonly flags: readonly string[];
 }
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof SHELLS)[number];
+type Shell = (typeof SHELLS)[number];
 
 /** A completion script for a shell: fixed choices, nothing is run while completing. */
 export function formatCompletion(shell: Shell, tree: readonly CompletionChoice[]): string {

@@ -11,7 +11,7 @@ import type { Composition } from "../compose.ts";
 import { isStoreAbsent } from "../workspace.ts";
 import { findWidePlaces } from "./private-check.ts";
 
-export interface Check {
+interface Check {
   readonly name: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;

@@ -11,13 +11,13 @@ import { isVerbatimError } from "../../core/errors/index.ts";
 import { isRepoPath, looksSecret } from "../../core/paths/index.ts";
 
 /** A glob that would be indexed, and how much it selects. */
-export interface ProposedSource {
+interface ProposedSource {
   readonly glob: string;
   readonly files: number;
   readonly bytes: number;
 }
 
-export interface Proposal {
+interface Proposal {
   readonly config: JsonObject;
   readonly sources: readonly ProposedSource[];
   /** Plain sentences: what was seen, and why this is proposed. */

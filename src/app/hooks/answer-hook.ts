@@ -16,7 +16,7 @@ import { formatFailure, formatReply, type HookReply } from "./hook-reply.ts";
 import { readHookRules } from "./hook-rules.ts";
 import { type HookVerdict, judgeCall } from "./hook-verdict.ts";
 
-export interface HookRequest {
+interface HookRequest {
   readonly event: string;
   readonly client: string;
   readonly bytes: Uint8Array;

@@ -50,7 +50,7 @@ export function toClientSettings(client: HookClient): ClientSettings {
 }
 
 /** The command of one moment. Before a tool runs, a program that is missing or ends otherwise must block as well. */
-export function toHookCommand(client: HookClient, event: HookEvent): string {
+function toHookCommand(client: HookClient, event: HookEvent): string {
   const command = `verbatim hook ${event} --client ${client}`;
   return event === "pre-tool" ? `${command} || exit 2` : command;
 }

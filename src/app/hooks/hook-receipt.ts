@@ -10,12 +10,12 @@ import { createStateFolder, type Workspace } from "../workspace.ts";
 import type { HookRun } from "./hook-rules.ts";
 
 /** Stream of receipts outside a run. */
-export const HOOK_STREAM = "hook";
+const HOOK_STREAM = "hook";
 /** Where hooks inside an agent's view leave their receipts, below the run directory. */
 export const HOOK_SPOOL = "hooks";
 export const HOOK_SPOOL_FILE = "receipts.jsonl";
 
-export interface ReceiptPlace {
+interface ReceiptPlace {
   readonly workspace: Workspace;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;

@@ -7,7 +7,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { type ClientSettings, type HookBlock, toClientSettings } from "./client-settings.ts";
 import { HOOK_EVENTS, type HookClient } from "./hook-call.ts";
 
-export interface InstallRequest {
+interface InstallRequest {
   readonly client: HookClient;
   readonly root: string;
   /** The settings of the user instead of those of the repository. */
@@ -15,7 +15,7 @@ export interface InstallRequest {
   readonly write: boolean;
 }
 
-export interface Installed {
+interface Installed {
   readonly file: string;
   /** The block on its own, for people who would rather paste it. */
   readonly block: Record<string, unknown>;

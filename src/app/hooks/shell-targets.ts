@@ -4,7 +4,7 @@ import { GIT_PATHS, GIT_PLACES, GIT_READS, PROGRAMS, type ProgramRule, SHELLS, W
 import { type ShellWord, type SimpleCommand, splitShell } from "./shell-words.ts";
 
 /** A path that a command shows. */
-export interface ShellTarget {
+interface ShellTarget {
   /** Absolute; links are not followed yet. */
   readonly path: string;
   /** Changed by the command; worked in, as by `git -C`; or only named by a program that nobody knows. */

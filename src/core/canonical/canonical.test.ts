@@ -8,7 +8,7 @@ import {
   formatCanonical,
   formatFloat,
   type JsonValue,
-  locatePointer,
+  locatePointers,
   parseJson,
   toCanonicalFile,
   utf8Length,
@@ -269,6 +269,6 @@ describe("locating a pointer", () => {
     ["/missing", 1, 1],
     ["/a/9", 2, 3],
   ])("%j stands at line %d, column %d", (pointer, line, column) => {
-    expect(locatePointer(text, pointer)).toEqual({ line, column });
+    expect(locatePointers(text, [pointer])).toEqual([{ line, column }]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { VerbatimError } from "../errors/index.ts";
-import { locatePointer, locatePointers } from "./locate.ts";
+import { locatePointers } from "./locate.ts";
 import { parseJson } from "./parse.ts";
 
 const TEXT = '{\n  "a/b": [1, {"~": "x\\"]}"}],\n  "\\u0063": {"d": null}\n}';
@@ -15,13 +15,13 @@ describe("the place of a pointer", () => {
     ["/c", 3, 3],
     ["/c/d", 3, 14],
   ])("%j is line %i, column %i", (pointer, line, column) => {
-    expect(locatePointer(TEXT, pointer)).toEqual({ line, column });
+    expect(locatePointers(TEXT, [pointer])).toEqual([{ line, column }]);
   });
 
   it("that leads nowhere is the nearest enclosing one", () => {
-    expect(locatePointer(TEXT, "/c/missing/deep")).toEqual({ line: 3, column: 3 });
-    expect(locatePointer(TEXT, "/a~1b/7")).toEqual({ line: 2, column: 3 });
-    expect(locatePointer(" 1", "/x")).toEqual({ line: 1, column: 2 });
+    expect(locatePointers(TEXT, ["/c/missing/deep"])).toEqual([{ line: 3, column: 3 }]);
+    expect(locatePointers(TEXT, ["/a~1b/7"])).toEqual([{ line: 2, column: 3 }]);
+    expect(locatePointers(" 1", ["/x"])).toEqual([{ line: 1, column: 2 }]);
   });
 
   it("comes in the order asked for, also when asked for twice", () => {

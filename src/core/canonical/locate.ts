@@ -10,14 +10,10 @@ export function toPointerToken(key: string): string {
 }
 
 /**
- * Where the value of an RFC 6901 pointer stands in a JSON text that is known to parse: the place of its key in
- * an object, of the value in an array. A pointer that leads nowhere gives the nearest enclosing place.
+ * Where the values of RFC 6901 pointers stand in a JSON text that is known to parse, in the order of the pointers: the
+ * place of its key in an object, of the value in an array. A pointer that leads nowhere gives the nearest enclosing
+ * place. Cost: one pass over the text, however many there are.
  */
-export function locatePointer(text: string, pointer: string): TextPlace {
-  return locatePointers(text, [pointer])[0]!;
-}
-
-/** The same for many pointers, in their order. Cost: one pass over the text, however many there are. */
 export function locatePointers(text: string, pointers: readonly string[]): TextPlace[] {
   const root: Wanted = { parts: new Map(), place: skipSpace(text, 0) };
   const found = pointers.map((pointer) => wantPointer(root, pointer));

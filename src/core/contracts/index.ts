@@ -11,7 +11,7 @@ export {
   parseContract,
   type TextContract,
 } from "./contract.ts";
-export { defineForm, type TextForm } from "./form.ts";
+export type { TextForm } from "./form.ts";
 export { exportSchema, formatSchemaDocument, type JsonSchema } from "./json-schema.ts";
 export { describeKind, isInteger } from "./kind.ts";
 export {
@@ -23,9 +23,8 @@ export {
   LEDGER_ENTRY,
 } from "./ledger.ts";
 export { type Problem, sortedProblems, type TextProblem, toPointer } from "./problem.ts";
-export { findRepeated, readInteger, readItems, readMember, readText } from "./reading.ts";
+export { readInteger, readItems, readMember, readText } from "./reading.ts";
 export {
-  base64,
   budgets,
   count,
   findSliceProblem,
@@ -35,8 +34,6 @@ export {
   isSymbolId,
   outputName,
   payloadRef,
-  repoFolder,
-  repoPath,
   slice,
   sourcePath,
   symbolId,
@@ -44,4 +41,4 @@ export {
   uuid,
 } from "./shapes.ts";
 export { textUpTo } from "./text-limit.ts";
-export { DSSE_ENVELOPE, TRUST_POLICY, TRUST_SCOPES } from "./trust.ts";
+export { DSSE_ENVELOPE, TRUST_POLICY } from "./trust.ts";

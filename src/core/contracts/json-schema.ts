@@ -12,7 +12,7 @@ export interface ExportedSchema {
   readonly forms: ReadonlyMap<string, TextForm>;
 }
 
-export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** Exports a zod schema. What JSON Schema cannot say is refused, so nothing is lost in silence. */
 export function exportSchema(schema: z.ZodType, io: "input" | "output" = "input"): ExportedSchema {

@@ -22,7 +22,7 @@ export const DSSE_ENVELOPE = defineContract({
   schema: envelopeSchema,
 });
 
-export const TRUST_SCOPES = ["BUNDLE", "CHECKPOINT", "PROOF"] as const;
+const TRUST_SCOPES = ["BUNDLE", "CHECKPOINT", "PROOF"] as const;
 
 const policySchema = z.strictObject({
   policy_version: z.literal("1.0.0"),

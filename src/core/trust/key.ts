@@ -4,7 +4,7 @@ import { fromHex, toHex } from "../hex.ts";
 import type { Awaitable, Crypto } from "../ports.ts";
 
 /** Bytes of an Ed25519 seed and of a public key. */
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 
 /** An Ed25519 public key as policies and reports name it: lower-case hex. */
 export interface PublicKey {

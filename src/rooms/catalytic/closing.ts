@@ -21,7 +21,7 @@ import type { CommandResult, Verdict, Violation } from "./verdict.ts";
 import { PROOF_PAYLOAD_TYPE, PROOF_VERSION, RULES_VERSION } from "./words.ts";
 
 /** What is known when a run is over. */
-export interface ClosingFacts {
+interface ClosingFacts {
   readonly jobspec: JobSpec;
   readonly started: string;
   readonly pre: Trees;

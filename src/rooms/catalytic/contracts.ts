@@ -83,7 +83,7 @@ const jobspecSchema = z.strictObject({
 });
 
 /** Phase 0 of CMP-01: what a run declares. */
-export const JOBSPEC = defineContract({
+const JOBSPEC = defineContract({
   room: "catalytic",
   name: "jobspec",
   title: "JobSpec",
@@ -137,7 +137,7 @@ export const POLICY = defineContract({
 });
 
 /** One entry of a tree. */
-export const ENTRY = defineContract({
+const ENTRY = defineContract({
   room: "catalytic",
   name: "entry",
   title: "Tree entry",
@@ -146,7 +146,7 @@ export const ENTRY = defineContract({
 });
 
 /** PRE_TREE.json and POST_TREE.json. */
-export const TREES = defineContract({
+const TREES = defineContract({
   room: "catalytic",
   name: "trees",
   title: "Domain trees",
@@ -155,7 +155,7 @@ export const TREES = defineContract({
 });
 
 /** PRE_MANIFEST.json and POST_MANIFEST.json. */
-export const MANIFESTS = defineContract({
+const MANIFESTS = defineContract({
   room: "catalytic",
   name: "manifests",
   title: "Content manifests",
@@ -164,7 +164,7 @@ export const MANIFESTS = defineContract({
 });
 
 /** RESTORE_DIFF.json. */
-export const RESTORE_DIFF = defineContract({
+const RESTORE_DIFF = defineContract({
   room: "catalytic",
   name: "restore-diff",
   title: "Restore difference",
@@ -182,7 +182,7 @@ export const OUTPUTS = defineContract({
 });
 
 /** VALIDATOR_ID.json. */
-export const VALIDATOR_ID = defineContract({
+const VALIDATOR_ID = defineContract({
   room: "catalytic",
   name: "validator-id",
   title: "Validator",
@@ -197,7 +197,7 @@ export const VALIDATOR_ID = defineContract({
 });
 
 /** The closing line of LEDGER.jsonl: the envelope and the six fields CMP-01 requires. */
-export const LEDGER = defineContract({
+const LEDGER = defineContract({
   room: "catalytic",
   name: "ledger",
   title: "Run ledger",

@@ -1,6 +1,6 @@
 import type { GuardClass, GuardName, GuardRequest, NetworkMode, RestoreMethod } from "./words.ts";
 
-export interface GuardFacts {
+interface GuardFacts {
   readonly class: GuardClass;
   readonly restore_method: RestoreMethod;
   /** What it keeps from happening outside the domains. */
@@ -77,7 +77,7 @@ export const GUARD_FIXES: Readonly<Record<ProbeReason, string>> = {
   NOT_THIS_PLATFORM: "It belongs to another system.",
 };
 
-export type GuardChoice =
+type GuardChoice =
   | {
       readonly guard: GuardName;
       readonly class: GuardClass;

@@ -43,7 +43,7 @@ export interface JobSpec {
   readonly metadata: JsonObject;
 }
 
-export interface JobSpecReading {
+interface JobSpecReading {
   readonly ok: boolean;
   readonly errors: readonly PointedError[];
   /** With all defaults; domains, roots and outputs as they were given, because preflight judges them as given. */

@@ -10,7 +10,7 @@ const OWNER_WRITES = 0o200;
 const OWNER_ALL = 0o700;
 
 /** A folder the tool made because a domain or an anchor was missing. */
-export interface MadeFolder {
+interface MadeFolder {
   readonly path: string;
   readonly dev: string;
   readonly ino: string;

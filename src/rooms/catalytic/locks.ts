@@ -7,12 +7,12 @@ import { locksOf } from "./places.ts";
 import type { CatalyticPorts, Host, RunDisk } from "./ports.ts";
 
 /** A lock file: the lock, the root its path belongs to, and whether a halted run left it. */
-export interface LockFile extends Lock {
+interface LockFile extends Lock {
   readonly root: string;
   readonly halted?: boolean;
 }
 
-export interface LockSeen {
+interface LockSeen {
   readonly lock: LockFile;
   readonly state: LockState;
 }

@@ -19,7 +19,7 @@ export interface Staged {
   readonly too_large?: ReadonlySet<string>;
 }
 
-export interface SealedOutputs {
+interface SealedOutputs {
   readonly violations: readonly Violation[];
   readonly outputs: readonly OutputItem[];
   readonly output_hashes: ReadonlyMap<string, string>;

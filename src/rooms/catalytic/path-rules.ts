@@ -3,7 +3,7 @@ import { foldName, foldPath, isGitName, isUnder } from "../../core/paths/index.t
 import { ARTIFACT_NAMES } from "./words.ts";
 
 /** Why a text cannot be a path, by the text alone. The first rule that applies is the answer. */
-export type LexicalCode =
+type LexicalCode =
   | "PATH_EMPTY"
   | "PATH_INVALID"
   | "PATH_ABSOLUTE"

@@ -1,14 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  anchorOf,
-  anchorsOf,
-  claimedPaths,
-  isArtifactName,
-  isOwnState,
-  parentOf,
-  placeOf,
-  showPlace,
-} from "./places.ts";
+import { anchorOf, anchorsOf, claimedPaths, isOwnState, parentOf, placeOf, showPlace } from "./places.ts";
 import { effectivePolicy } from "./policy.ts";
 
 describe("places", () => {
@@ -37,9 +28,5 @@ describe("places", () => {
       "tmp",
     ];
     expect(own.map((path) => isOwnState(path, policy))).toEqual([true, true, false, false, false, false, false]);
-  });
-
-  it("of artifacts, by their name", () => {
-    expect(["PROOF.json", "proof.json", "NOTES.txt"].map(isArtifactName)).toEqual([true, false, false]);
   });
 });

@@ -3,7 +3,6 @@ import type { JobSpec } from "./jobspec.ts";
 import { toDeclared } from "./outputs.ts";
 import { isInside } from "./path-rules.ts";
 import type { Policy } from "./policy.ts";
-import { ARTIFACT_NAMES } from "./words.ts";
 
 /** Where the parts of one run lie, absolutely. */
 export interface Places {
@@ -67,9 +66,4 @@ export function isOwnState(path: string, policy: Policy): boolean {
   if (!isInside(path, ".verbatim")) return false;
   const configured = [policy.runs_root, ...policy.durable_roots, ...policy.catalytic_roots];
   return !configured.some((root) => isInside(path, root) || isInside(root, path));
-}
-
-/** Whether the name of a file in a run directory is one of ours. */
-export function isArtifactName(name: string): boolean {
-  return ARTIFACT_NAMES.includes(name);
 }

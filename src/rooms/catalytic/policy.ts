@@ -27,7 +27,7 @@ export interface PointedError {
   readonly with?: string;
 }
 
-export interface PolicyReading {
+interface PolicyReading {
   readonly policy: Policy | null;
   readonly settings: Settings;
   readonly errors: readonly PointedError[];

@@ -4,7 +4,7 @@ import { ALWAYS_FORBIDDEN, CMP01, type PointedError, type Policy } from "./polic
 import type { PathLook } from "./ports.ts";
 
 /** A problem as a person reads it: what and where, then what to do. */
-export interface PathProblem {
+interface PathProblem {
   readonly code: string;
   readonly pointer: string;
   readonly message: string;

@@ -27,7 +27,7 @@ export interface DeclaredPaths {
   readonly view?: boolean;
 }
 
-export interface PreflightVerdict {
+interface PreflightVerdict {
   readonly ok: boolean;
   readonly errors: readonly PointedError[];
   readonly normalized: {

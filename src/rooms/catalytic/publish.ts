@@ -50,7 +50,7 @@ function missingParents(disk: RunDisk, root: string, path: string): string[] {
 }
 
 /** Renames, or copies where the two places are on different devices. */
-export async function move(disk: RunDisk, from: string, to: string): Promise<void> {
+async function move(disk: RunDisk, from: string, to: string): Promise<void> {
   const [source, target] = [disk.stat(from), disk.stat(parentOf(to))];
   if (source?.dev === target?.dev) {
     disk.rename(from, to);

@@ -2,7 +2,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import type { FingerprintScan, RunDisk, ScanOptions } from "./ports.ts";
 
 /** How much of what a command left is looked at. */
-export interface ReadingLimits {
+interface ReadingLimits {
   /** More entries than there were before the command. */
   readonly entries: number;
   readonly file_bytes: number;

@@ -7,7 +7,7 @@ export interface Refusals {
   readonly shown: readonly string[];
 }
 
-export const NO_REFUSALS: Refusals = { lines: 0, shown: [] };
+const NO_REFUSALS: Refusals = { lines: 0, shown: [] };
 
 const SHOWN = 5;
 const MAX_LINE = 200;

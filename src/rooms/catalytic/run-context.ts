@@ -24,7 +24,7 @@ export interface RunContext {
 }
 
 /** What was found about the guard in the course of a run. */
-export interface GuardNews {
+interface GuardNews {
   readonly watch: Watch | undefined;
   readonly noise: readonly string[];
   readonly launcher: string | null;

@@ -5,7 +5,7 @@ import type { CommandResult, Verdict, Violation } from "./verdict.ts";
 
 const SHOWN = 10;
 
-export interface EndingFacts {
+interface EndingFacts {
   readonly run_id: string;
   readonly verdict: Verdict;
   readonly command: CommandResult;

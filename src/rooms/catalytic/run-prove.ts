@@ -16,7 +16,7 @@ import { formatTrees, type Trees } from "./tree.ts";
 import { type CommandResult, decideVerdict, type Verdict, type Violation } from "./verdict.ts";
 
 /** Everything the verdict follows from. */
-export interface ProveFacts {
+interface ProveFacts {
   readonly started: string;
   readonly pre: { readonly trees: Trees; readonly inputs: InputHashes };
   readonly restored: Restored;
@@ -35,7 +35,7 @@ export interface ProveFacts {
   lookAtLast(): Promise<readonly Violation[]>;
 }
 
-export interface Proved {
+interface Proved {
   readonly verdict: Verdict;
   readonly ending: EndingText;
   readonly proof: Proof;

@@ -17,7 +17,7 @@ export interface Restored {
   readonly mismatches: readonly Mismatch[];
 }
 
-export interface RestoreFacts {
+interface RestoreFacts {
   readonly pre: Trees;
   readonly layers: Layers;
   /** Asked for only where anchors were written in place. */

@@ -13,7 +13,7 @@ type Staged = StagedOutputs & { readonly changes: AnchorDiff };
 
 const NOTHING: Staged = { entries: new Map(), not_utf8: new Set(), changes: new Map() };
 
-export interface SealFacts {
+interface SealFacts {
   readonly layers: Layers;
   readonly running: RunningCommand | null;
   readonly memo: MemoFound;
@@ -22,7 +22,7 @@ export interface SealFacts {
   readonly outside: readonly Violation[];
 }
 
-export interface Sealed {
+interface Sealed {
   readonly outputs: readonly OutputItem[];
   readonly staged: Staged;
   /** Everything, the outside included. */

@@ -53,7 +53,7 @@ async function readManifest({ files }: RoomPorts, folder: string): Promise<Uint8
 }
 
 /** A skill that is no catalytic run, and what it may run. */
-export interface DeclaredSkill {
+interface DeclaredSkill {
   readonly skill: string;
   readonly mode: "read_only" | "writer";
   readonly manifest_sha256: string | null;

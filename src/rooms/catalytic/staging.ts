@@ -26,7 +26,7 @@ interface Change {
 export type AnchorDiff = ReadonlyMap<string, Change>;
 
 /** Where two readings of one folder are taken. */
-export type Sides = Pick<AnchorState, "before" | "after">;
+type Sides = Pick<AnchorState, "before" | "after">;
 
 interface FoldersDiff {
   readonly changes: AnchorDiff;

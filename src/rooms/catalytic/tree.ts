@@ -47,7 +47,7 @@ export type Tree = ReadonlyMap<string, Entry>;
 /** Domain -> tree, by bytes. */
 export type Trees = ReadonlyMap<string, Tree>;
 
-export interface Roots {
+interface Roots {
   readonly content_root: string;
   readonly tree_root: string;
 }

@@ -36,7 +36,7 @@ export interface TripwireFacts {
   readonly others?: readonly string[];
 }
 
-export interface TripwireResult {
+interface TripwireResult {
   readonly violations: readonly Violation[];
   readonly noise: readonly string[];
 }

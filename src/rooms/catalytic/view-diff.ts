@@ -3,7 +3,7 @@ import type { Reading } from "./reading.ts";
 import { type AnchorDiff, type Candidate, readCandidates } from "./staging.ts";
 
 /** Where the two sides of an overlay and the upper folder can be read. */
-export interface OverlayPlaces {
+interface OverlayPlaces {
   readonly lower: string;
   readonly merged: string;
   readonly upper: string;

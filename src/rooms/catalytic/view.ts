@@ -56,11 +56,6 @@ export interface ViewOutcome {
   readonly changes: ViewChanges;
 }
 
-/** The isolated view as other rooms are given it. */
-export interface IsolatedViews {
-  run(options: ViewOptions): Promise<ViewOutcome>;
-}
-
 /**
  * Runs a command in a view of the repository (section 16 of the room's document): a private `.git`, read-only holes,
  * changes out as data with their contents in the content store, shared locks. The real tree is proved unchanged.

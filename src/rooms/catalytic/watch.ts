@@ -10,7 +10,7 @@ import { compareTripwire, type Fingerprint } from "./tripwire.ts";
 import type { Violation } from "./verdict.ts";
 import type { GuardClass } from "./words.ts";
 
-export interface WatchSetting {
+interface WatchSetting {
   readonly places: Places;
   readonly policy: Policy;
   readonly settings: TripwireSettings;
@@ -26,7 +26,7 @@ export interface WatchResult {
 }
 
 /** What the tool itself did in the tree between the two looks. */
-export interface OwnWork {
+interface OwnWork {
   /** Folders it made, whether they are still there or not. */
   readonly made: ReadonlySet<string>;
   /** Paths it moved away and back; only the folders around them show it. */
@@ -249,13 +249,4 @@ export function writeIndex(disk: CatalyticPorts["disk"], places: Places, jobspec
   const paths = sortedUnique([...claimed, ...outputs, ...record]);
   const entry = { run_id: jobspec.run_id, ended, paths };
   disk.replaceFile(`${folder}/${jobspec.run_id}.json`, toCanonicalFile(entry), "no");
-}
-
-/** Forgets runs that ended, when no other run is there to be told about them. */
-export function pruneIndex(disk: CatalyticPorts["disk"], state: string, isAlive: (runId: string) => boolean): void {
-  const folder = indexOf(state);
-  const names = disk.list(folder) ?? [];
-  const runs = names.map((name) => name.replace(/\.json$/, ""));
-  if (runs.some(isAlive)) return;
-  for (const name of names) disk.removeFile(`${folder}/${name}`);
 }

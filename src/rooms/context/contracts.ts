@@ -66,7 +66,7 @@ export const SECTION = defineContract({
 });
 
 /** One line of the exported index. */
-export const SECTION_INDEX_LINE = defineContract({
+const SECTION_INDEX_LINE = defineContract({
   room: "context",
   name: "section-index-line",
   title: "SECTION_INDEX line",
@@ -142,7 +142,7 @@ export const expansionSchema = z.strictObject({
 });
 
 /** Catalytic Chat Contract, Expansion. */
-export const EXPANSION = defineContract({
+const EXPANSION = defineContract({
   room: "context",
   name: "expansion",
   title: "Expansion",
@@ -163,7 +163,7 @@ export const EXPANSION = defineContract({
 });
 
 /** Catalytic Chat Contract, Budget Definitions. */
-export const BUDGETS = defineContract({
+const BUDGETS = defineContract({
   room: "context",
   name: "budgets",
   title: "Budgets",

@@ -26,27 +26,27 @@ export interface ExpansionPorts {
 }
 
 /** A ref that was understood: the section it means and the slice that will be taken. */
-export interface ResolvedRef {
+interface ResolvedRef {
   readonly ref: string;
   readonly slice: string;
   readonly section: Section;
 }
 
 /** What a ref means right now: the exact text, and where it is from. */
-export interface Cut extends ResolvedRef {
+interface Cut extends ResolvedRef {
   readonly content: string;
   readonly bytes: Uint8Array;
   readonly content_hash: string;
 }
 
-export interface Expanded {
+interface Expanded {
   readonly expansion: Expansion;
   readonly section: Section;
   readonly content: string;
   readonly bytes: number;
 }
 
-export interface ExpandRequest {
+interface ExpandRequest {
   readonly refs: readonly string[];
   /** For all refs; a symbol has its own otherwise. */
   readonly slice?: string | undefined;
@@ -88,7 +88,7 @@ export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) 
 }
 
 /** The sections and slices that refs mean in the index as it is now. Reads no file. */
-export async function resolveRefs(
+async function resolveRefs(
   ports: Pick<ExpansionPorts, "store" | "views">,
   refs: readonly string[],
   slice: string | undefined,
@@ -194,7 +194,7 @@ export function cutRef(
 }
 
 /** The contract object of a cut. */
-export function toExpansion(run_id: string, cut: Cut): Expansion {
+function toExpansion(run_id: string, cut: Cut): Expansion {
   return {
     run_id,
     symbol_or_section_id: cut.ref,
@@ -205,10 +205,7 @@ export function toExpansion(run_id: string, cut: Cut): Expansion {
 }
 
 /** Puts every payload into the content store once. */
-export async function storePayloads(
-  ports: Pick<ExpansionPorts, "content" | "known">,
-  cuts: readonly Cut[],
-): Promise<void> {
+async function storePayloads(ports: Pick<ExpansionPorts, "content" | "known">, cuts: readonly Cut[]): Promise<void> {
   const stored = new Set<string>();
   for (const { content_hash, bytes } of cuts) {
     if (ports.known.has(content_hash) || stored.has(content_hash)) continue;

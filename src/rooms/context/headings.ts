@@ -29,7 +29,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 const FENCE = /^---[ \t]*$/;
 
 /** Receives a heading: see `Heading`. */
-export type TakeHeading = (level: number, line: number, offset: number, text: string) => void;
+type TakeHeading = (level: number, line: number, offset: number, text: string) => void;
 
 /** The headings of a text: see `scanHeadings`. */
 export function findHeadings(text: string): Outline {

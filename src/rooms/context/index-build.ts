@@ -33,7 +33,7 @@ export interface BuildPorts {
   readonly config: ResolvedContext;
 }
 
-export interface BuildResult {
+interface BuildResult {
   readonly index_hash: string;
   readonly files: number;
   readonly sections: number;
@@ -43,7 +43,7 @@ export interface BuildResult {
   readonly skipped_links: readonly string[];
 }
 
-export interface BuildOptions {
+interface BuildOptions {
   /** Read every file, whatever its facts say, and rely on nothing that is stored. */
   readonly full: boolean;
   /** Characters of rows that are held before they are written; a test makes it small. */

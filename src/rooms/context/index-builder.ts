@@ -38,7 +38,7 @@ interface Task {
   readonly stageSize?: number | undefined;
 }
 
-export interface Made {
+interface Made {
   readonly image: IndexImage;
   readonly table: IdTable;
   readonly index_hash: string;

@@ -13,7 +13,7 @@ import { decodeSource, sourcesInvalid } from "./source.ts";
 
 type VerifyPorts = Pick<BuildPorts, "store" | "tree" | "crypto" | "progress" | "config">;
 
-export interface IndexVerdict {
+interface IndexVerdict {
   readonly ok: boolean;
   readonly index_hash: string;
   readonly actual_hash: string;

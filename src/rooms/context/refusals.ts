@@ -4,7 +4,7 @@ import { appendRefusal, boundText, boundValue } from "../../core/ledger/index.ts
 import type { Clock, SyncCrypto } from "../../core/ports.ts";
 import type { ContextStore } from "./ports.ts";
 
-export interface RefusalPorts {
+interface RefusalPorts {
   readonly store: ContextStore;
   readonly crypto: SyncCrypto;
   readonly clock: Clock;

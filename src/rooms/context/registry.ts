@@ -114,7 +114,7 @@ function checkSlice(ports: RegistryPorts, view: IndexView, symbol: SymbolRecord,
   applySlice(target, symbol.default_slice_policy, symbol.symbol_id);
 }
 
-export interface SymbolProblem {
+interface SymbolProblem {
   readonly symbol_id: string;
   readonly code: string;
   readonly message: string;

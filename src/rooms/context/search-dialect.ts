@@ -4,7 +4,7 @@ import { type SearchQuery, type SearchTerm, toFts5, toFts5Term, toTsquery, toTsq
 import { GAP, hasTerm, listWords, toTsvectors } from "./search-words.ts";
 
 /** What is searched of one section. */
-export interface SearchText {
+interface SearchText {
   readonly ordinal: number;
   readonly body: string;
   readonly path: string;

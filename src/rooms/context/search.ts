@@ -9,10 +9,10 @@ import { compileQuery, findFirstLine } from "./search-dialect.ts";
 import { parseSearchQuery, type SearchQuery } from "./search-query.ts";
 import { ownEnd, type UpdatePorts, updateSearch } from "./search-update.ts";
 
-export type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly engine: SearchEngine };
+type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly engine: SearchEngine };
 
 /** A place to expand, never text. */
-export interface SearchResult {
+interface SearchResult {
   readonly section_id: string;
   readonly file_path: string;
   readonly heading_path: readonly string[];

@@ -91,7 +91,7 @@ export function eachSection(
 }
 
 /** Where the headings of a text begin and which heading ends each; in columns, because there may be very many. */
-export interface SectionOutline {
+interface SectionOutline {
   /** Number of lines of the text. */
   readonly lines: number;
   readonly levels: readonly number[];
@@ -105,7 +105,7 @@ export interface SectionOutline {
 }
 
 /** The outline of a Markdown text. Cost: linear in the text; open headings lie in each other, so at most six wait. */
-export function outlineSections(text: string): SectionOutline {
+function outlineSections(text: string): SectionOutline {
   const levels: number[] = [];
   const starts: number[] = [];
   const offsets: number[] = [];

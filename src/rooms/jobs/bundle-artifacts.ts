@@ -16,7 +16,7 @@ export interface FinishedStep {
   readonly receipt: ReceiptRow;
 }
 
-export interface Artifact extends JsonObject {
+interface Artifact extends JsonObject {
   artifact_id: string;
   sha256: string;
   bytes: number;

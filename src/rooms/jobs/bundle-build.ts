@@ -20,7 +20,7 @@ export interface BundleBuildOptions {
   readonly signer: string | null;
 }
 
-export interface BuiltBundle {
+interface BuiltBundle {
   readonly bundle_id: string;
   readonly root_hash: string;
   readonly job_id: string;

@@ -19,14 +19,14 @@ type Artifact = LooseManifest["artifacts"][number];
 type Step = LooseManifest["steps"][number];
 
 /** What the checks found and computed on the way. */
-export interface Checked {
+interface Checked {
   readonly problems: BundleProblem[];
   readonly computed: { readonly bundle_id: string; readonly root_hash: string; readonly plan_hash: string };
   /** Bytes of all artifacts that could be read. */
   readonly bytes: number;
 }
 
-export interface CheckInput {
+interface CheckInput {
   readonly crypto: Crypto;
   readonly files: BundleFiles;
   readonly manifest: LooseManifest;

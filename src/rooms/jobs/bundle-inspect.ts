@@ -48,14 +48,14 @@ export function invalidBundle(label: string, problems: readonly BundleProblem[])
   });
 }
 
-export interface BundleDiff {
+interface BundleDiff {
   readonly equal: boolean;
   readonly fields: readonly { readonly pointer: string; readonly a: unknown; readonly b: unknown }[];
   readonly steps: Changes;
   readonly artifacts: Changes;
 }
 
-export interface Changes {
+interface Changes {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];

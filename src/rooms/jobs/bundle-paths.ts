@@ -1,7 +1,7 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { BundleFiles, FileFacts } from "./bundle-files.ts";
 
-export type PathCode = "PATH_BACKSLASH" | "PATH_ABSOLUTE" | "PATH_TRAVERSAL" | "PATH_INVALID";
+type PathCode = "PATH_BACKSLASH" | "PATH_ABSOLUTE" | "PATH_TRAVERSAL" | "PATH_INVALID";
 
 /** What is wrong with the path of an artifact (Bundle Protocol 7); nothing outside a bundle is ever opened. */
 export function findPathProblems(path: string): PathCode[] {

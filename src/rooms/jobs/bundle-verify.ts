@@ -29,7 +29,7 @@ export interface BundleReport {
   readonly does_not_prove: readonly string[];
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly mode: ManifestMode;
   /** The bytes of an attestation, if there is one. */
   readonly attestation?: Uint8Array | null;
@@ -38,7 +38,7 @@ export interface VerifyOptions {
 }
 
 /** A manifest that was read and has the shape of one, or the problems that ended it. */
-export type Loaded =
+type Loaded =
   | { readonly manifest: LooseManifest; readonly bytes: Uint8Array }
   | { readonly problems: readonly BundleProblem[] };
 

@@ -6,7 +6,7 @@ import { type QueuePorts, settle } from "./queue.ts";
 import { toFailureOutcome } from "./receipt.ts";
 
 /** The step that was failed, or null when the job was finished already. */
-export interface Cancelled {
+interface Cancelled {
   readonly ordinal: number | null;
 }
 

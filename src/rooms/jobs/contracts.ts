@@ -34,7 +34,7 @@ export type { Receipt } from "./receipt-shape.ts";
 export type { Plan, Step } from "./step-shape.ts";
 
 /** Catalytic Chat Contract, Message. */
-export const MESSAGE = defineContract({
+const MESSAGE = defineContract({
   room: "jobs",
   name: "message",
   title: "Message",
@@ -43,7 +43,7 @@ export const MESSAGE = defineContract({
   own: { codes: pick(/^MESSAGE_|^SLICE_/), check: checkMessage },
 });
 
-export const STEP = defineContract({
+const STEP = defineContract({
   room: "jobs",
   name: "step",
   title: "Step",
@@ -52,7 +52,7 @@ export const STEP = defineContract({
 });
 
 /** The body of the ledger entry PLAN. */
-export const PLAN = defineContract({
+const PLAN = defineContract({
   room: "jobs",
   name: "plan",
   title: "Plan",
@@ -102,7 +102,7 @@ function findUnresolved(plan: JsonValue): string[] {
 }
 
 /** Catalytic Chat Contract, Receipt. */
-export const RECEIPT = defineContract({
+const RECEIPT = defineContract({
   room: "jobs",
   name: "receipt",
   title: "Receipt",
@@ -120,7 +120,7 @@ export const RECEIPT = defineContract({
 });
 
 /** Bundle Protocol 2.2, in the form a build writes. */
-export const BUNDLE_MANIFEST = defineContract({
+const BUNDLE_MANIFEST = defineContract({
   room: "jobs",
   name: "bundle-manifest",
   title: "Bundle manifest",
@@ -159,7 +159,7 @@ function findWrongPaths(artifacts: readonly Artifact[]): string[] {
 }
 
 /** Bundle Protocol 2.4. */
-export const ARTIFACT = defineContract({
+const ARTIFACT = defineContract({
   room: "jobs",
   name: "artifact",
   title: "Bundle artifact",
@@ -175,7 +175,7 @@ export const ARTIFACT = defineContract({
   ],
 });
 
-export const ATTESTATION_STATEMENT = defineContract({
+const ATTESTATION_STATEMENT = defineContract({
   room: "jobs",
   name: "attestation-statement",
   title: "Attestation statement",

@@ -19,7 +19,7 @@ export interface RunPorts extends WorkerPorts {
   readonly notify?: (text: string) => void;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly workers: number;
   readonly lease_ms?: number;
   /** Steps that were begun are ended, no new ones are begun. */
@@ -39,7 +39,7 @@ const MOST_SHOWN = 300;
 const NEVER = new AbortController().signal;
 
 /** Names that no other worker has: leases and ledger entries carry them. */
-export function nameWorkers({ ids, host }: Pick<RunPorts, "ids" | "host">, count: number): string[] {
+function nameWorkers({ ids, host }: Pick<RunPorts, "ids" | "host">, count: number): string[] {
   const process = ids.uuid().slice(0, 8);
   return Array.from({ length: count }, (_, i) => `${host}/${process}/${i + 1}`);
 }
@@ -154,7 +154,7 @@ class Patience {
 }
 
 /** Nothing when every step is committed and every output there; otherwise what is wrong. */
-export async function requireSuccess(jobs: JobsReader, jobId: string): Promise<void> {
+async function requireSuccess(jobs: JobsReader, jobId: string): Promise<void> {
   const rows = await jobs.steps(jobId);
   const receipts = await jobs.receipts(jobId);
   const failed = rows.find(({ status }) => status === "FAILED");

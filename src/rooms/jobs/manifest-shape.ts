@@ -24,7 +24,7 @@ function bundleStep<Op extends string, R extends z.ZodType>(op: Op, refs: R) {
   });
 }
 
-export const bundleStepSchema = z.discriminatedUnion("op", [
+const bundleStepSchema = z.discriminatedUnion("op", [
   bundleStep("READ_SYMBOL", z.strictObject({ symbol_id: text })),
   bundleStep("READ_SECTION", z.strictObject({ section_id: text })),
 ]);

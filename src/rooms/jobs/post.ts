@@ -17,7 +17,7 @@ export interface PostPorts extends PlanPorts {
   readonly actor: string;
 }
 
-export interface Posted {
+interface Posted {
   readonly job: Pick<JobFacts, "job_id" | "run_id" | "message_id" | "plan_hash" | "breach" | "step_count">;
   /** The same message was posted in the same run before; nothing was written. */
   readonly existing: boolean;

@@ -16,7 +16,7 @@ export function targetOf(step: Step): string {
 }
 
 /** READ, WRITE or EXECUTE. */
-export function typeOf(step: Step): "READ" | "WRITE" | "EXECUTE" {
+function typeOf(step: Step): "READ" | "WRITE" | "EXECUTE" {
   return step.op === "WRITE" || step.op === "EXECUTE" ? step.op : "READ";
 }
 

@@ -26,7 +26,7 @@ const PREPARED_AT_ONCE = 32;
 export type OnStep = (status: Ended) => void;
 
 /** "MORE" when something was done, otherwise why there was nothing to do. */
-export type Advance = Exclude<Claim, StepRow> | "MORE";
+type Advance = Exclude<Claim, StepRow> | "MORE";
 
 /** A step that is done and waits for those before it to take effect. */
 interface Waiting {

@@ -31,7 +31,7 @@ export function expandTemplate(template: string | readonly string[], values: Tem
 }
 
 /** Splits a command as written by a person: a JSON array, or words with quotes and backslashes. Nothing is expanded. */
-export function splitTemplate(template: string): string[] {
+function splitTemplate(template: string): string[] {
   const text = template.trimStart();
   return text.startsWith("[") ? parseArray(text) : splitWords(template);
 }

@@ -28,7 +28,7 @@ const text = z.string();
 const amount = z.int().min(1);
 const FIELDS = ["FIELD_MISSING", "FIELD_TYPE", "FIELD_VALUE"] as const;
 
-export const FILE_REQUEST = defineContract({
+const FILE_REQUEST = defineContract({
   room: "workflow",
   name: "file-request",
   title: "File request",
@@ -43,7 +43,7 @@ export const FILE_REQUEST = defineContract({
   own: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkFileRequest(value, null)),
 });
 
-export const CONTEXT_PACK = defineContract({
+const CONTEXT_PACK = defineContract({
   room: "workflow",
   name: "context-pack",
   title: "Context pack",
@@ -59,7 +59,7 @@ export const CONTEXT_PACK = defineContract({
   own: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkContextPack(value)),
 });
 
-export const FIND_RESULT = defineContract({
+const FIND_RESULT = defineContract({
   room: "workflow",
   name: "find-result",
   title: "Find result",
@@ -73,7 +73,7 @@ export const FIND_RESULT = defineContract({
   own: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkFindResult(value)),
 });
 
-export const FIND_WEB = defineContract({
+const FIND_WEB = defineContract({
   room: "workflow",
   name: "find-web",
   title: "Web research",
@@ -110,7 +110,7 @@ export const FIND_WEB = defineContract({
 
 const paths = z.looseObject({ trace: text, verify_report: text, stdout_log: text, stderr_log: text });
 
-export const VERIFY_REPORT = defineContract({
+const VERIFY_REPORT = defineContract({
   room: "workflow",
   name: "verify-report",
   title: "Verify report",
@@ -129,7 +129,7 @@ export const VERIFY_REPORT = defineContract({
   own: own([...FIELDS, "VERIFY_REPORT_INCONSISTENT"], (value) => checkVerifyReport(value, null)),
 });
 
-export const DISPATCH_CONFIG = defineContract({
+const DISPATCH_CONFIG = defineContract({
   room: "workflow",
   name: "dispatch-config",
   title: "Dispatch configuration",
@@ -161,7 +161,7 @@ const EVENT_CODES = [
   "EVENT_VALUE_INVALID",
 ] as const;
 
-export const RUN_EVENT = defineContract({
+const RUN_EVENT = defineContract({
   room: "workflow",
   name: "run-event",
   title: "Event of a workflow run",

@@ -1,7 +1,7 @@
 import { type ArtifactFinding, sayFinding } from "./artifacts/finding.ts";
 
 /** What an outbox prompt is made of (Artifact Contracts L). */
-export interface PromptFacts {
+interface PromptFacts {
   readonly runDir: string;
   readonly repoRoot: string;
   readonly goal: string;

@@ -19,7 +19,7 @@ interface Registry {
   readonly fallback: string | null;
 }
 
-export interface Candidate {
+interface Candidate {
   readonly workflow_id: string;
   readonly version: string;
   readonly score: number;
@@ -27,7 +27,7 @@ export interface Candidate {
 }
 
 /** artifacts/find_result.json (Artifact Contracts D). */
-export interface FindResult {
+interface FindResult {
   readonly schema_version: typeof FIND_RESULT_VERSION;
   readonly selected_workflow_id: string;
   readonly selected_version: string;

@@ -15,7 +15,7 @@ const review = z.strictObject({
 });
 
 /** The published shape of RUN.json. */
-export const runSchema = z.strictObject({
+const runSchema = z.strictObject({
   schema_version: z.literal(RUN_VERSION),
   run_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
   goal: z.string().min(1).max(4000),

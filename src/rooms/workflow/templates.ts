@@ -1,5 +1,5 @@
 /** What a role is asked for each action. A repository can replace each text with its own. */
-export const TEMPLATES: Readonly<Record<string, string>> = {
+const TEMPLATES: Readonly<Record<string, string>> = {
   guardrails: `Write artifacts/guardrails.md: the limits of this run, one simple key line each.
 
 find_mode: resolver_only

@@ -23,7 +23,7 @@ import {
 } from "./schemas.ts";
 import { settingsSchema } from "./settings.ts";
 
-export const INVOCATION_ENVELOPE = defineContract({
+const INVOCATION_ENVELOPE = defineContract({
   room: "world",
   name: "invocation-envelope",
   title: "InvocationEnvelope",
@@ -51,7 +51,7 @@ export const INVOCATION_ENVELOPE = defineContract({
   ),
 });
 
-export const WRITE_BUNDLE = defineContract({
+const WRITE_BUNDLE = defineContract({
   room: "world",
   name: "write-bundle",
   title: "WriteBundle",
@@ -74,7 +74,7 @@ export const WRITE_BUNDLE = defineContract({
   ),
 });
 
-export const WRITE_ENTRY = defineContract({
+const WRITE_ENTRY = defineContract({
   room: "world",
   name: "write-entry",
   title: "WriteEntry",
@@ -83,7 +83,7 @@ export const WRITE_ENTRY = defineContract({
   own: own(ENTRY_CODES, (value) => checkEntry(value, { ...CONTEXT, position: positionOfEntry(value) })),
 });
 
-export const PROJECTION_OUTPUT = defineContract({
+const PROJECTION_OUTPUT = defineContract({
   room: "world",
   name: "projection-output",
   title: "ProjectionOutput",
@@ -104,7 +104,7 @@ export const PROJECTION_OUTPUT = defineContract({
   ),
 });
 
-export const TOOL_REQUEST = defineContract({
+const TOOL_REQUEST = defineContract({
   room: "world",
   name: "tool-request",
   title: "ToolRequest",
@@ -125,7 +125,7 @@ export const TOOL_REQUEST = defineContract({
   ),
 });
 
-export const RETRIEVAL_RESULT_PACK = defineContract({
+const RETRIEVAL_RESULT_PACK = defineContract({
   room: "world",
   name: "retrieval-result-pack",
   title: "RetrievalResultPack",
@@ -136,7 +136,7 @@ export const RETRIEVAL_RESULT_PACK = defineContract({
   ),
 });
 
-export const SCENE_ANCHOR_PACK = defineContract({
+const SCENE_ANCHOR_PACK = defineContract({
   room: "world",
   name: "scene-anchor-pack",
   title: "SceneAnchorPack",
@@ -145,7 +145,7 @@ export const SCENE_ANCHOR_PACK = defineContract({
   own: own(PACK_CODES, (value) => checkSceneAnchor(value, CONTEXT)),
 });
 
-export const REHYDRATION_PACK = defineContract({
+const REHYDRATION_PACK = defineContract({
   room: "world",
   name: "rehydration-pack",
   title: "RehydrationPack",
@@ -154,7 +154,7 @@ export const REHYDRATION_PACK = defineContract({
   own: own([...PACK_CODES, "FIELD_VALUE"], (value) => checkRehydration(value, CONTEXT)),
 });
 
-export const CAPSULE_PACK = defineContract({
+const CAPSULE_PACK = defineContract({
   room: "world",
   name: "capsule-pack",
   title: "CapsulePack",
@@ -176,7 +176,7 @@ export const CAPSULE_PACK = defineContract({
   ),
 });
 
-export const WORLD_SETTINGS = defineContract({
+const WORLD_SETTINGS = defineContract({
   room: "world",
   name: "world-settings",
   title: "WorldSettings",
@@ -202,7 +202,7 @@ export const WORLD_SETTINGS = defineContract({
   ],
 });
 
-export const WORLD_EXPORT_MANIFEST = defineContract({
+const WORLD_EXPORT_MANIFEST = defineContract({
   room: "world",
   name: "world-export-manifest",
   title: "World export manifest",

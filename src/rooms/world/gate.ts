@@ -5,15 +5,9 @@ export type View =
   | { readonly kind: "viewer"; readonly id: string }
   | { readonly kind: "room"; readonly present: readonly string[] };
 
-export type GateReason =
-  | "PUBLIC"
-  | "LISTED"
-  | "ALL_PRESENT_LISTED"
-  | "NOT_LISTED"
-  | "UNKNOWN_VIEWER"
-  | "MALFORMED_VISIBILITY";
+type GateReason = "PUBLIC" | "LISTED" | "ALL_PRESENT_LISTED" | "NOT_LISTED" | "UNKNOWN_VIEWER" | "MALFORMED_VISIBILITY";
 
-export interface GateVerdict {
+interface GateVerdict {
   readonly verdict: "ALLOW" | "DENY";
   readonly reason: GateReason;
 }

@@ -1,8 +1,5 @@
 import { assertNever } from "../../core/errors/index.ts";
 
-/** How long a claim holds without a heartbeat. */
-export const LEASE_MS = 60_000;
-
 export type InvocationStatus = "PENDING" | "RELEASED" | "DONE";
 
 /** What the store keeps about one (world, request id). */
@@ -13,7 +10,7 @@ export interface InvocationRow {
   readonly lease_until: number;
 }
 
-export type ClaimVerdict =
+type ClaimVerdict =
   | { readonly result: "NEW" | "TAKEOVER" | "RECLAIMED"; readonly row: InvocationRow }
   | { readonly result: "BODY_MISMATCH" | "IN_PROGRESS" | "REPLAY" };
 

@@ -17,7 +17,7 @@ export const timePolicySchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-export const writerSchema = z.strictObject({
+const writerSchema = z.strictObject({
   kind: z.enum(["scripted", "ollama", "openai-compatible"]),
   model: z.string().min(1).max(200).nullable().default(null),
   base_url: z.string().min(1).max(2000).nullable().default(null),

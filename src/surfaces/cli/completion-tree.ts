@@ -4,7 +4,7 @@ import { NOUNS } from "./nouns.ts";
 import { GLOBAL_FLAGS } from "./program.ts";
 
 /** A word of the command line, what may follow it, and its flags. */
-export interface CompletionNode {
+interface CompletionNode {
   /** Words before this one, separated by spaces; empty for the program itself. */
   readonly path: string;
   readonly words: string[];

@@ -2,7 +2,7 @@ import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { answerHook } from "../../app/hooks/answer-hook.ts";
 
 /** What a hook needs of its process. A stream is made by the first look at it and takes long, so few are looked at. */
-export interface HookWorld {
+interface HookWorld {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;

@@ -1,7 +1,7 @@
 import { showLine } from "./plain-text.ts";
 
 /** A column: its heading, and whether it may be shortened when the terminal is narrow. */
-export interface Column {
+interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
   readonly shrink?: boolean;

@@ -4,7 +4,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export interface Listening {
+interface Listening {
   readonly url: string;
   close(): Promise<void>;
 }

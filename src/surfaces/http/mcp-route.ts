@@ -11,7 +11,7 @@ export interface McpFetch {
   fetch(request: Request): Promise<Response>;
 }
 
-export interface McpRouteOptions {
+interface McpRouteOptions {
   readonly mcp: McpFetch;
   readonly host: string;
   /** Token that the caller must have; null lets everybody in. */
@@ -19,7 +19,7 @@ export interface McpRouteOptions {
   readonly log: (thrown: unknown) => void;
 }
 
-export interface RunningMcp extends AsyncDisposable {
+interface RunningMcp extends AsyncDisposable {
   /** Address with the token as its fragment. */
   readonly address: string;
   /** What whoever starts it should know about the token. */

@@ -69,7 +69,7 @@ function encodeEvent({ event, id, data }: FollowEvent): Uint8Array {
   return encoder.encode(`${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-export interface StreamQuery {
+interface StreamQuery {
   readonly world: string;
   readonly viewer: string | undefined;
   readonly after: string | undefined;

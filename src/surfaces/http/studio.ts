@@ -7,7 +7,7 @@ import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
 
 /** The surroundings of one `verbatim studio`. */
-export interface StudioWorld {
+interface StudioWorld {
   /** Words after `studio`. */
   readonly argv: readonly string[];
   readonly cwd: string;

@@ -10,7 +10,7 @@ export const MOST_MAX_BYTES = 10_000_000;
 const ENVELOPE = 600;
 
 /** A refusal as every door writes it. */
-export interface Refusal {
+interface Refusal {
   readonly error: {
     readonly code: string;
     readonly message: string;
@@ -34,7 +34,7 @@ export function toCoded(thrown: unknown): VerbatimError {
     : new VerbatimError("INTERNAL", { cause: thrown });
 }
 
-export function toRefusal({ code, message, where, fix, details }: VerbatimError): Refusal {
+function toRefusal({ code, message, where, fix, details }: VerbatimError): Refusal {
   return { error: { code, message, where: where ?? null, fix, details: details ?? null } };
 }
 

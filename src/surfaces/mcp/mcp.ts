@@ -23,7 +23,7 @@ interface Listen {
 }
 
 /** The surroundings of one `verbatim mcp`. */
-export interface McpWorld {
+interface McpWorld {
   /** Words after `mcp`. */
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -99,10 +99,7 @@ export async function runMcp(world: McpWorld): Promise<number> {
 }
 
 /** The workspace around a folder as this door sees it. */
-export function openMcpApp(
-  { env, platform, stderr }: Pick<McpWorld, "env" | "platform" | "stderr">,
-  start: string,
-): App {
+function openMcpApp({ env, platform, stderr }: Pick<McpWorld, "env" | "platform" | "stderr">, start: string): App {
   return openApp({ door: "mcp", start, env, platform, notify: (text) => void stderr.write(`${text}\n`) });
 }
 

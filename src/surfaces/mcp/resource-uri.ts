@@ -3,7 +3,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 
 /** What an address means. */
-export type ResourceAddress =
+type ResourceAddress =
   | { readonly kind: "section"; readonly section_id: string; readonly slice: string | null }
   | { readonly kind: "symbol"; readonly symbol_id: string }
   | { readonly kind: "receipt"; readonly receipt_hash: string }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { count, hashHex } from "../shapes.ts";
 
-export const GUARDS = ["ns-overlay", "ns-bind", "landlock", "seatbelt", "audit"] as const;
+const GUARDS = ["ns-overlay", "ns-bind", "landlock", "seatbelt", "audit"] as const;
 
 /** The roots of each profile; `cmp-01` has the constants of CMP-01. */
-export const CATALYTIC_PROFILES = {
+const CATALYTIC_PROFILES = {
   standard: {
     runs_root: ".verbatim/runs",
     durable_roots: [".verbatim/out"],

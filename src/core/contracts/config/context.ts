@@ -2,7 +2,7 @@ import { z } from "zod";
 import { budgets, repoPath } from "../shapes.ts";
 
 /** Catalytic Chat Contract, Canonical Sources. */
-export const CANONICAL_SOURCES = [
+const CANONICAL_SOURCES = [
   "LAW/CANON/*.md",
   "LAW/CONTEXT/**/*.md",
   "SKILLS/**/*.md",

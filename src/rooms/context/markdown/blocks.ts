@@ -27,7 +27,7 @@ import { LineCursor } from "./line-cursor.ts";
 import { Paragraph } from "./paragraph.ts";
 
 /** Receives a heading that is a direct child of the document, before its inlines are parsed. */
-export type HeadingSink = (level: number, line: number, offset: number, content: string) => void;
+type HeadingSink = (level: number, line: number, offset: number, content: string) => void;
 
 type Leaf = 0 | 1 | 2 | 3 | 4;
 const NO_LEAF: Leaf = 0;

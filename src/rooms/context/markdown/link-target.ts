@@ -26,7 +26,7 @@ export function skipSpaces(text: string, at: number): number {
 }
 
 /** White space that ends a destination; the reference counts only that of ASCII. */
-export function isTargetSpace(code: number): boolean {
+function isTargetSpace(code: number): boolean {
   return code === SPACE || (code >= 9 && code <= 13);
 }
 

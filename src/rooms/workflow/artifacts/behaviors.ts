@@ -13,14 +13,14 @@ export interface BehaviorConfig {
   readonly max_file_bytes: number;
 }
 
-export interface IndexEntry {
+interface IndexEntry {
   readonly id: string;
   readonly line: number;
   /** The page named in the line, or null. */
   readonly page: string | null;
 }
 
-export interface BehaviorError {
+interface BehaviorError {
   readonly code: string;
   readonly id: string;
   readonly item?: string;
@@ -65,7 +65,7 @@ export function readBehaviorIndex(text: string): IndexEntry[] {
 }
 
 /** The headings every behaviour page must have. */
-export const PAGE_HEADINGS = ["## Reason", "## Behavior", "## Result"] as const;
+const PAGE_HEADINGS = ["## Reason", "## Behavior", "## Result"] as const;
 
 /** The required headings a page lacks. */
 export function findMissingHeadings(page: string): string[] {
@@ -87,7 +87,7 @@ export function isMarkedFile(path: string, config: BehaviorConfig): boolean {
 }
 
 /** What the catalogue check reads: the index and its pages, and the marked files. */
-export interface CatalogInput {
+interface CatalogInput {
   readonly index: string | null;
   /** The text of a page beside the index, or null. */
   readonly page: (name: string) => string | null;

@@ -6,7 +6,7 @@ const TOP = ["TRACE.md", "events.jsonl", "RUN.json", "repo_ref.json"];
 const FOLDERS = ["artifacts/", "reviews/", "outbox/", "logs/", "snapshot/"];
 const DIRECTORIES = ["reviews/", "outbox/"];
 /** The minimum content (Artifact Contracts M); what is missing gets a placeholder. */
-export const BUNDLE_MINIMUM = [
+const BUNDLE_MINIMUM = [
   "TRACE.md",
   "artifacts/PLAN.md",
   "artifacts/diff.patch",

@@ -5,7 +5,7 @@ import { FieldCheck, validateJson } from "./json.ts";
 
 export const DISPATCH_FILE = "artifacts/dispatch_config.json";
 export const DISPATCH_VERSION = "ctcp-dispatch-config-v1";
-export const DEFAULT_MAX_PROMPTS = 20;
+const DEFAULT_MAX_PROMPTS = 20;
 
 export const PROVIDERS = ["manual_outbox", "ollama_agent", "api_agent", "local_exec", "openai_agent"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];

@@ -21,7 +21,7 @@ export interface RunEvent {
   readonly [extra: string]: unknown;
 }
 
-export interface EventsResult {
+interface EventsResult {
   readonly ok: boolean;
   readonly count: number;
   readonly errors: readonly ArtifactFinding[];

@@ -4,20 +4,20 @@ import type { PlanCheckError } from "./plan-check.ts";
 import { coversFolded, judgeScope } from "./scope.ts";
 
 /** One thing the contract guardian has to say about a draft. */
-export interface GuardianFinding {
+interface GuardianFinding {
   readonly code: string;
   readonly item: string;
   readonly message: string;
   readonly fix: string;
 }
 
-export interface GuardianReview {
+interface GuardianReview {
   readonly verdict: "APPROVE" | "BLOCK";
   readonly blocking: readonly GuardianFinding[];
   readonly notes: readonly GuardianFinding[];
 }
 
-export interface GuardianInput {
+interface GuardianInput {
   /** Null when the draft is not valid. */
   readonly plan: Plan | null;
   readonly planCheck: readonly PlanCheckError[];

@@ -132,7 +132,7 @@ export function validateJson<T>(
 }
 
 /** What the strict parser says, as a finding: JSON_INVALID with the parser's own code. */
-export function toJsonFinding(
+function toJsonFinding(
   jsonCode: string,
   message: string,
   details: Readonly<Record<string, unknown>>,

@@ -12,7 +12,7 @@ export interface PlanCheckError {
   readonly message: string;
 }
 
-export interface PlanCheckInput {
+interface PlanCheckInput {
   readonly plan: Uint8Array | string;
   readonly reasons: Uint8Array | string;
   readonly expectedResults: Uint8Array | string;

@@ -23,7 +23,7 @@ export interface PlanEntry {
   readonly bullets: { readonly text: string; readonly line: number }[];
 }
 
-export interface PlanHeader {
+interface PlanHeader {
   readonly entries: ReadonlyMap<PlanKey, PlanEntry>;
   readonly errors: readonly ArtifactFinding[];
   readonly warnings: readonly ArtifactFinding[];

@@ -3,7 +3,7 @@ import { readPlanHeader } from "./plan-header.ts";
 import { readLines } from "./text.ts";
 
 /** Whether a signed plan is its approved draft, up to the Status line. */
-export type PlanMatch =
+type PlanMatch =
   | { readonly match: true }
   | { readonly match: false; readonly code: "PLAN_DIFFERS_FROM_DRAFT"; readonly line: number };
 

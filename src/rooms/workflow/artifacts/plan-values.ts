@@ -5,7 +5,7 @@ import { MOST_ITERATIONS, parsePosint, splitList } from "./text.ts";
 /** The budgets of a plan. */
 export const BUDGETS = ["max_iterations", "max_files", "max_total_bytes"] as const;
 
-export interface PlanItem {
+interface PlanItem {
   readonly text: string;
   readonly line: number;
 }

@@ -3,7 +3,7 @@ import { isBlank, readLines, trimBlankEnd } from "./text.ts";
 
 export const REVIEW_CONTRACT_FILE = "reviews/review_contract.md";
 export const REVIEW_COST_FILE = "reviews/review_cost.md";
-export const SECTIONS = ["Blocking Reasons", "Required Fix/Artifacts"] as const;
+const SECTIONS = ["Blocking Reasons", "Required Fix/Artifacts"] as const;
 type Section = (typeof SECTIONS)[number];
 const REQUIRED_FIX: Section = "Required Fix/Artifacts";
 

@@ -6,7 +6,7 @@ export interface Scope {
   readonly deny: readonly string[];
 }
 
-export type ScopeVerdict = "ok" | "scope_allow" | "scope_deny";
+type ScopeVerdict = "ok" | "scope_allow" | "scope_deny";
 
 /** Whether an entry covers a path exactly or as whole leading components; `.` covers everything. */
 export function coversExactly(entry: string, path: string): boolean {

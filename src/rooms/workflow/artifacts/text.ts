@@ -2,7 +2,7 @@ import { decodeUtf8, findIllFormed } from "../../../core/canonical/index.ts";
 import type { ArtifactFinding } from "./finding.ts";
 
 /** The lines of a text artifact: BOM and one trailing CR per line dropped; a final LF starts no line. */
-export interface TextLines {
+interface TextLines {
   readonly lines: readonly string[];
   readonly error: ArtifactFinding | null;
 }

@@ -4,7 +4,7 @@ const ZONE = /(?:[Zz]|[+-]([0-9]{2}):([0-9]{2}))$/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Whether a text is a calendar date that exists. */
-export function isDate(text: string): boolean {
+function isDate(text: string): boolean {
   const match = DATE.exec(text);
   if (match === null) return false;
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];

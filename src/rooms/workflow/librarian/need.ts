@@ -5,7 +5,7 @@ import { GIT_SEGMENT, type OmitReason } from "../artifacts/context-pack.ts";
 import { looksSecret, type SecretRules } from "./secrets.ts";
 
 /** Why a need is left out. */
-export interface Omission {
+interface Omission {
   readonly path: string;
   readonly reason: OmitReason;
   readonly detail: string;

@@ -29,7 +29,7 @@ export interface GateInput {
 }
 
 /** A judged patch with its sections, which the git stage compares with what git says. */
-export interface JudgedPatch {
+interface JudgedPatch {
   readonly result: PatchResult;
   readonly sections: readonly PatchSection[];
 }

@@ -18,7 +18,7 @@ import { readRepoText } from "./run.ts";
 import type { Session } from "./session.ts";
 import { retryVerify, runVerifyStep } from "./verify-step.ts";
 
-export interface AdvanceOptions {
+interface AdvanceOptions {
   readonly maxSteps: number;
   /** Null: as configured. */
   readonly apply: boolean | null;
@@ -26,7 +26,7 @@ export interface AdvanceOptions {
 }
 
 /** One thing that advance did, for people. */
-export interface AdvanceStep {
+interface AdvanceStep {
   readonly action: string;
   readonly target: string;
   readonly result: string;

@@ -23,7 +23,7 @@ export function markCandidate(
 }
 
 /** The archive folder of a candidate: 01, 02, ... in order of judging. */
-export function iterationFolder(candidate: CandidateRecord): string {
+function iterationFolder(candidate: CandidateRecord): string {
   return `artifacts/iterations/${String(candidate.iteration ?? 0).padStart(2, "0")}`;
 }
 

@@ -11,7 +11,7 @@ import type { WorkflowPorts } from "../workflow-ports.ts";
 import { Run } from "./run.ts";
 import { RunLog } from "./run-log.ts";
 
-export interface CreateOptions {
+interface CreateOptions {
   readonly goal: string;
   readonly runId: string | null;
   readonly allowDirty: boolean;

@@ -56,7 +56,7 @@ export function composePrompt(run: Run, step: NextStep, provider: string, messag
   });
 }
 
-export type PromptOutcome = { readonly file: string; readonly written: boolean } | "exhausted";
+type PromptOutcome = { readonly file: string; readonly written: boolean } | "exhausted";
 
 /** Writes the prompt for a step, or reuses the newest equal one. At the limit nothing is written. */
 export async function writePrompt(

@@ -4,7 +4,7 @@ import { EVENTS_FILE, formatEvent, formatTraceLine, type RunEvent, splitLines } 
 import { HeldFolder } from "./held-folder.ts";
 import type { Run } from "./run.ts";
 
-export const TRACE_FILE = "TRACE.md";
+const TRACE_FILE = "TRACE.md";
 const KIND = "WORKFLOW_EVENT";
 const PAGE = 500;
 
@@ -97,7 +97,7 @@ function isHeld({ folder }: Run): boolean {
 }
 
 /** The whole of TRACE.md. */
-export function formatTrace(goal: string, events: readonly RunEvent[]): string {
+function formatTrace(goal: string, events: readonly RunEvent[]): string {
   const title = goal.replace(/\s+/g, " ").trim();
   return [`# TRACE`, "", `Goal: ${title}`, "", ...events.map(formatTraceLine), ""].join("\n");
 }

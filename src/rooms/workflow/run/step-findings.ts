@@ -25,7 +25,7 @@ export function readFailures(run: Run): VerifyFailure[] {
 }
 
 /** A JSON file of a run; null when it is missing or somebody broke it, which its own validator reports. */
-export function readRunJson(run: Run, path: string): JsonObject | null {
+function readRunJson(run: Run, path: string): JsonObject | null {
   const bytes = run.read(path);
   if (bytes === null) return null;
   try {

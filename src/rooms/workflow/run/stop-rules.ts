@@ -5,7 +5,7 @@ import type { PatchRejection } from "../patch/rejection.ts";
 import type { RunState } from "../run-state.ts";
 
 /** Why a run ends, and the event that says so. */
-export interface StopReason {
+interface StopReason {
   readonly reason: string;
   readonly event: "STOP_MAX_ITERATIONS" | "STOP_MAX_PATCH_REJECTIONS" | "STOP_CONDITION";
 }

@@ -18,14 +18,14 @@ import { MOST_ARTIFACT_BYTES } from "./receive.ts";
 import type { Run } from "./run.ts";
 import { readEventBodies } from "./run-log.ts";
 
-export interface Judged {
+interface Judged {
   readonly file: string;
   readonly kind: string;
   readonly errors: readonly ArtifactFinding[];
   readonly warnings: readonly ArtifactFinding[];
 }
 
-export interface ValidateOptions {
+interface ValidateOptions {
   readonly target: string;
   readonly kind: string | null;
   readonly checkEvidence: boolean;

@@ -9,7 +9,7 @@ import { runBuiltInGate } from "./verify-gates.ts";
 import { findCommands, isBuiltInGate, writeScript } from "./verify-script.ts";
 
 /** What the gates of one verification gave. */
-export interface GateFindings {
+interface GateFindings {
   readonly commands: readonly VerifyCommand[];
   readonly failures: readonly VerifyFailure[];
   readonly executed: readonly string[];

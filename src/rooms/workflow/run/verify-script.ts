@@ -7,7 +7,7 @@ import { listCopyEvidence } from "./verify-gates.ts";
 const SETUP = "setup";
 
 /** The product's own gates, judged by the product. */
-export type BuiltInGate = (typeof BUILT_IN_GATES)[number];
+type BuiltInGate = (typeof BUILT_IN_GATES)[number];
 
 export function isBuiltInGate(gate: string): gate is BuiltInGate {
   return (BUILT_IN_GATES as readonly string[]).includes(gate);

@@ -71,7 +71,7 @@ export function readObject<F extends Fields>(value: JsonValue, where: string, fi
 }
 
 /** The value as an object, or FIELD_TYPE. */
-export function requireObject(value: JsonValue, where: string): JsonObject {
+function requireObject(value: JsonValue, where: string): JsonObject {
   return isJsonObject(value) ? value : wrongType(value, where, "an object");
 }
 
@@ -89,7 +89,7 @@ function wrongType(value: JsonValue, where: string, wanted: string): never {
   return refuse("FIELD_TYPE", where, `is ${describeKind(value)}, must be ${wanted}`);
 }
 
-export interface TextRules {
+interface TextRules {
   readonly mayBeEmpty?: boolean;
   readonly values?: readonly string[];
   /** Code for a value that is not in the list. */

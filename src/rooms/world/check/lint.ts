@@ -30,8 +30,8 @@ const TIME_JUMPS = [
 const STATE_VARIABLE =
   /^[ \t]*[A-Za-z][A-Za-z0-9_ ]{0,30}[ \t]*[:=][ \t]*[-+]?\d+(\.\d+)?[ \t]*(%|\/[ \t]*\d+)?[ \t]*$/;
 
-export type PackLint = "PACK_META_WORD" | "PACK_DIRECTIVE" | "PACK_STATE_VARIABLE";
-export type WriterLintCode = "WRITER_LINT_META" | "WRITER_LINT_TIME_JUMP";
+type PackLint = "PACK_META_WORD" | "PACK_DIRECTIVE" | "PACK_STATE_VARIABLE";
+type WriterLintCode = "WRITER_LINT_META" | "WRITER_LINT_TIME_JUMP";
 
 /** A line as a reader of a pack sees it: speech with the speaker's name, narration bare. */
 export function renderLine(cast: Cast, entry: Pick<LedgerEntry, "channel" | "author" | "text">): string {

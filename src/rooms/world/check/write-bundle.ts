@@ -4,7 +4,7 @@ import { type CheckContext, type Position, requestId } from "./context.ts";
 import { checkEntry, ledgerId, saysNothing, type WriteEntry } from "./entry.ts";
 import { boolean, optional, readObject, refuse, requireArray, required, text, withDefault } from "./fields.ts";
 
-export const MAX_BUNDLE_ENTRIES = 32;
+const MAX_BUNDLE_ENTRIES = 32;
 export const MAX_IMPORT_ENTRIES = 10_000;
 
 export interface Rejection {

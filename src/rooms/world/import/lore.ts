@@ -17,7 +17,7 @@ interface LoreEntry {
   readonly enabled: boolean;
 }
 
-export interface LoreLines {
+interface LoreLines {
   readonly lines: readonly ImportedLine[];
   readonly not_imported: readonly string[];
 }

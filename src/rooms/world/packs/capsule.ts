@@ -8,7 +8,7 @@ import { SEARCH_EXCERPT, toExcerpt } from "../retrieval/excerpt.ts";
 
 export const CAPSULE_BYTES = 8192;
 
-export interface CapsuleParts {
+interface CapsuleParts {
   readonly person: string;
   readonly view: View;
   readonly created_at_world: string;

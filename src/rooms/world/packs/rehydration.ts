@@ -10,7 +10,7 @@ const MAX_OPENING = 8;
 const SHARE_PERCENT = 25;
 const TRIES = 3;
 
-export interface WindowSettings {
+interface WindowSettings {
   readonly window_tokens: number;
   readonly output_reserve: number;
   readonly evidence_bytes: number;
@@ -37,12 +37,12 @@ export function isTriggered(load: number, usable: number, thresholdPercent: numb
   return load >= triggerAt(usable, thresholdPercent);
 }
 
-export interface PackRoom {
+interface PackRoom {
   readonly usable: number;
   readonly pack_percent: number;
 }
 
-export type BuiltPack =
+type BuiltPack =
   | {
       readonly target: number;
       readonly text: string;
@@ -119,7 +119,7 @@ function takeRecent(
   return from;
 }
 
-export interface Try {
+interface Try {
   readonly pack_percent: number;
   /** Null when the build failed. */
   readonly load: number | null;

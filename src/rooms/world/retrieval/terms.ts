@@ -7,7 +7,7 @@ const PLAIN = /^[a-z0-9]+$/;
 const MARKS = /\p{M}+/gu;
 
 /** Query terms beyond this many are not looked at. */
-export const MAX_QUERY_TERMS = 16;
+const MAX_QUERY_TERMS = 16;
 
 /** The distinct terms of a text in order. No stemming, no stop words, no operators. */
 export function termsOf(text: string): string[] {

@@ -7,7 +7,7 @@ import { loadWorld, type OpenWorld } from "./reading.ts";
 import type { WorldPorts } from "./world-ports.ts";
 import { rulesOf } from "./writing.ts";
 
-export interface Prepared {
+interface Prepared {
   readonly world: OpenWorld;
   readonly move: ClockMove;
   readonly frames: readonly Frame[];

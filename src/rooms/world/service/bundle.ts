@@ -5,7 +5,7 @@ import { toBundleId, toEntryIds } from "../ids.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 import { keyOf, type WorldState } from "./state.ts";
 
-export interface BundleParts {
+interface BundleParts {
   readonly request_id: string;
   readonly created_at_world: string;
   readonly proposed_by: { readonly engine: string; readonly actor: string };

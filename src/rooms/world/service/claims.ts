@@ -5,7 +5,7 @@ import type { WorldPorts } from "./world-ports.ts";
 
 type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times">;
 
-export interface Claimed {
+interface Claimed {
   readonly result: "RUN";
   readonly number: number;
   readonly fence: number;
@@ -13,7 +13,7 @@ export interface Claimed {
   readonly locked: boolean;
 }
 
-export interface Replayed {
+interface Replayed {
   readonly result: "REPLAY";
   readonly stored: StoredInvocation;
 }

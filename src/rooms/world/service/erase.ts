@@ -17,7 +17,7 @@ export interface Maintenance {
   removeUnnamed(hashes: readonly string[]): Promise<number>;
 }
 
-export interface Erased {
+interface Erased {
   readonly world_id: string;
   /** Records whose bodies are gone; their places and hashes stay. */
   readonly records: number;

@@ -11,7 +11,7 @@ import { makeSceneAnchor } from "./scene-packs.ts";
 import { getEntries, searchWorld } from "./search.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface EvidenceOptions {
+interface EvidenceOptions {
   readonly request_id: string;
   readonly world_time: string;
   /** Bytes that may still be shown. */

@@ -12,7 +12,7 @@ import type { WorldPorts } from "./world-ports.ts";
 type Ports = Pick<WorldPorts, "crypto" | "zones" | "graphemes">;
 
 /** What is known about a file that says it is an export. */
-export interface ExportReport {
+interface ExportReport {
   readonly world_id: string;
   readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };
   readonly head: { readonly position: number; readonly hash: string } | null;

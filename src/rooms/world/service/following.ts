@@ -9,7 +9,7 @@ import { loadWorld, readVisible, resolveCursor, viewerView } from "./reading.ts"
 import { keyOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export type FollowEvent =
+type FollowEvent =
   | { readonly event: "entry"; readonly id: string; readonly data: StreamEntry }
   | { readonly event: "pocket"; readonly data: Pocket }
   | { readonly event: "status"; readonly data: BeatStatus }

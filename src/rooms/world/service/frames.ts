@@ -25,7 +25,7 @@ import type { WorldPorts } from "./world-ports.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "tokenizer" | "zones">;
 
-export interface FrameRequest {
+interface FrameRequest {
   readonly request_id: string;
   readonly world_time: string;
   readonly operator_text: string;
@@ -66,7 +66,7 @@ export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonl
 }
 
 /** Tokens of a frame without evidence, as the first call sends it. */
-export function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
+function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
   const tools = toolsBefore(world.state.settings.tools);
   return ports.tokenizer.count(rules) + ports.tokenizer.count(toUserMessage(world.cast, parts, [], tools).text);
 }

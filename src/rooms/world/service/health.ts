@@ -22,7 +22,7 @@ export class Reachability {
   }
 }
 
-export interface Health {
+interface Health {
   readonly store: boolean;
   readonly queue: number;
   readonly worlds: number;

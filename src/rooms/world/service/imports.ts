@@ -11,7 +11,7 @@ import { MAX_PEOPLE } from "./people.ts";
 import { loadWorld } from "./reading.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface Imported extends ImportPlan {
+interface Imported extends ImportPlan {
   readonly world_id: string;
   /** Null for a preview, and when there was nothing to write. */
   readonly bundle_id: string | null;

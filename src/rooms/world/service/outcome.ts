@@ -13,7 +13,7 @@ import { type OpenWorld, readVisible, type VisibleWorld } from "./reading.ts";
 import { keyOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface OutcomeParts {
+interface OutcomeParts {
   readonly request_id: string;
   readonly viewer: string;
   readonly mode: "BEAT" | "NO_OP";
@@ -65,7 +65,7 @@ function judged(output: ProjectionOutput): ProjectionOutput {
   }
 }
 
-export interface StreamParts {
+interface StreamParts {
   readonly mode: "BEAT" | "NO_OP";
   /** Number of the entry that a cursor names. */
   readonly after: number | null;

@@ -14,7 +14,7 @@ import type { ItemBody, MessageBody } from "./reduce.ts";
 import { keyOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface NewItem {
+interface NewItem {
   readonly title: string;
   readonly time: string | null;
   readonly location: string | null;

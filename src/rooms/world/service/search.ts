@@ -45,7 +45,7 @@ export async function searchWorld(
 }
 
 /** An entry with the number of distinct query terms it holds. */
-export interface Match {
+interface Match {
   readonly entry: LedgerEntry;
   readonly matched: number;
 }

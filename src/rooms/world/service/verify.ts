@@ -13,21 +13,21 @@ import { formatState, streamOf } from "./state.ts";
 import { indexEntries, TermsIndex } from "./terms-index.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface VerifyFinding {
+interface VerifyFinding {
   readonly code: string;
   readonly where: string;
   readonly message: string;
   readonly fix: string;
 }
 
-export interface ComparedCheckpoint {
+interface ComparedCheckpoint {
   readonly tree_size: number;
   readonly root_hash: string;
   readonly source: "ledger" | "file";
   readonly time: string | null;
 }
 
-export interface VerifyReport {
+interface VerifyReport {
   readonly world_id: string;
   readonly ok: boolean;
   readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };

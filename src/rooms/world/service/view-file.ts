@@ -9,7 +9,7 @@ import { type FileFinding, malformed, readLine, signatureOf, splitLines } from "
 export const VIEW_FORMAT = "verbatim.world-view";
 
 /** A view as it was read: its ends, and how many lines of the stream it has. */
-export interface ViewFile {
+interface ViewFile {
   readonly header: JsonObject;
   readonly manifest: JsonObject;
   readonly entries: number;

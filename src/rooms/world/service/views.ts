@@ -14,14 +14,14 @@ import { searchWorld } from "./search.ts";
 import { keyOf } from "./state.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface PageQuery {
+interface PageQuery {
   readonly viewer: string | null;
   readonly after: string | null;
   readonly before: string | null;
   readonly limit: number;
 }
 
-export interface Page {
+interface Page {
   readonly viewer: string;
   readonly entries: readonly StreamEntry[];
   readonly cursor_before: string | null;
@@ -124,7 +124,7 @@ export async function readViewerPocket(ports: WorldPorts, worldId: string, viewe
   });
 }
 
-export interface CalendarEntry {
+interface CalendarEntry {
   readonly item_id: string;
   readonly state: string;
   readonly title: string;

@@ -15,7 +15,7 @@ import type { WorldPorts } from "./world-ports.ts";
 const WORLD_ID = /^w_[a-z0-9][a-z0-9-]{0,62}$/;
 const MINUTE = 60_000;
 
-export interface NewWorld {
+interface NewWorld {
   readonly world_id: string | null;
   readonly start: string | null;
   readonly people: readonly NewPerson[];

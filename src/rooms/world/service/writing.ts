@@ -12,7 +12,7 @@ import type { Hub } from "./hub.ts";
 import type { OpenWorld } from "./reading.ts";
 import type { WorldPorts } from "./world-ports.ts";
 
-export interface WritingRequest {
+interface WritingRequest {
   readonly request_id: string;
   readonly invoker_id: string;
   readonly operator_text: string;

@@ -1,5 +1,5 @@
 /** A date of the proleptic Gregorian calendar. */
-export interface CalendarDate {
+interface CalendarDate {
   readonly year: number;
   readonly month: number;
   readonly day: number;

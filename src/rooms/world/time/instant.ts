@@ -6,11 +6,11 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z. */
-export const FIRST_INSTANT = -62_135_596_800_000;
-export const LAST_INSTANT = 253_402_300_799_999;
+const FIRST_INSTANT = -62_135_596_800_000;
+const LAST_INSTANT = 253_402_300_799_999;
 
 /** A time as it was written: with an offset it is an instant, without one it is local time in some zone. */
-export interface WrittenTime {
+interface WrittenTime {
   /** Milliseconds of the local fields as if they were UTC. */
   readonly local_ms: number;
   /** Minutes east of UTC; null when none was written. */

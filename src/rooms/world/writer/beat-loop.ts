@@ -5,7 +5,7 @@ import type { ToolRequest } from "../check/tool-request.ts";
 import type { Zones } from "../ports.ts";
 import { type AcceptedLine, type OutputFault, type Pass, readWriterOutput, type WriterOutput } from "./output.ts";
 
-export interface ToolLimits {
+interface ToolLimits {
   readonly max_calls: number;
   /** Bytes of excerpts in one beat. */
   readonly beat_bytes: number;
@@ -52,7 +52,7 @@ export interface BeatPorts {
   judged?(call: ModelCall, answer: ModelAnswer, output: WriterOutput | null): void;
 }
 
-export interface BeatInput {
+interface BeatInput {
   readonly cast: Cast;
   readonly zones: Zones;
   readonly request_id: string;

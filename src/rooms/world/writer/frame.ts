@@ -24,7 +24,7 @@ export interface Quoted {
   readonly entry_ids: readonly string[];
 }
 
-export interface ToolState {
+interface ToolState {
   readonly available: boolean;
   readonly calls_left: number;
 }

@@ -6,7 +6,7 @@ import { checkToolRequest, type ToolRequest } from "../check/tool-request.ts";
 import type { Zones } from "../ports.ts";
 import { acceptProposal } from "./proposal.ts";
 
-export const MAX_OUTPUT_BYTES = 262_144;
+const MAX_OUTPUT_BYTES = 262_144;
 /** Levels of nesting the room reads; the root is level 1. */
 export const MAX_LEVELS = 32;
 

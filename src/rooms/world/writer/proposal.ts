@@ -30,7 +30,7 @@ import { parseInstant } from "../time/instant.ts";
 import type { AcceptedLine, OutputContext } from "./output.ts";
 
 /** Entries a writer may propose in one pass. */
-export const MAX_PROPOSED = 16;
+const MAX_PROPOSED = 16;
 
 const ROOT = "/proposed_write_bundle";
 

@@ -6,7 +6,6 @@ import { toExcerpt } from "../retrieval/excerpt.ts";
 import { termsOf } from "../retrieval/terms.ts";
 import type { ModelCall } from "./beat-loop.ts";
 
-export const SCRIPTED_NAME = "scripted";
 const QUOTE = { max_bytes: 200, lead_bytes: 0 } as const;
 
 interface ScriptLine {
@@ -49,7 +48,7 @@ function badLine(index: number, what: string): VerbatimError {
   });
 }
 
-export interface ScriptedCall {
+interface ScriptedCall {
   readonly call: ModelCall;
   readonly cast: Cast;
   readonly beat_no: number;
