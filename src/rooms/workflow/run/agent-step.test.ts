@@ -7,6 +7,7 @@ import type { ChatModels } from "../../../core/models.ts";
 import type { NextStep } from "../next-step.ts";
 import type { AgentCommand, AgentCommandResult } from "../ports.ts";
 import type { WorkflowPorts } from "../workflow-ports.ts";
+import { advanceRun } from "./advance.ts";
 import { runAgent, unfence } from "./agent-step.ts";
 import { createRun } from "./create-run.ts";
 import type { Run } from "./run.ts";
@@ -164,6 +165,46 @@ describe("a command that is an agent", () => {
       "PROVIDER_NOT_CONFIGURED",
       "no command is configured for chair",
     ]);
+  });
+});
+
+describe("a run whose agent fails", () => {
+  const drive = async (id: string, fail: () => Promise<never>) => {
+    const { config } = room.ports;
+    const dispatch = { ...config.dispatch, mode: "api_agent" };
+    const ports = {
+      ...room.ports,
+      env: { ...room.ports.env, SDDAI_AGENT_CMD: "agent" },
+      agents: { run: fail },
+    } as WorkflowPorts;
+    const bytes = Buffer.from(JSON.stringify(dispatch));
+    const driven = await createRun(ports, {
+      goal: "g",
+      runId: id,
+      allowDirty: false,
+      dispatch: bytes,
+      policy: config.patch,
+      direct: null,
+    });
+    const options = { maxSteps: 4, apply: false, retryVerify: false };
+    return withSession(ports, driven.folder, "test", (session) => advanceRun(session, options));
+  };
+  const refused = (code: "PROVIDER_FAILED" | "DISK_FULL") => () =>
+    Promise.reject(new VerbatimError(code, { message: "no" }));
+
+  it("asks a person instead", async () => {
+    let asked = 0;
+    const steps = await drive("asks", () => {
+      asked++;
+      return refused("PROVIDER_FAILED")();
+    });
+    expect(asked).toBe(1);
+    expect(steps.at(-1)).toMatchObject({ target, result: expect.stringMatching(/^waits for chair: outbox\//) });
+  });
+
+  it("but does not take another failure for that of an agent", async () => {
+    await expect(drive("full", refused("DISK_FULL"))).rejects.toMatchObject({ code: "DISK_FULL" });
+    await expect(drive("broken", () => Promise.reject(new TypeError("broken")))).rejects.toThrow(TypeError);
   });
 });
 

@@ -1,5 +1,5 @@
 // What a run refuses, from its creation to its end, each with its code and with nothing changed by the refusal.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -11,6 +11,7 @@ import {
   SampleRepository,
 } from "../../../../test/support/sample-repository.ts";
 import { openWorkflow } from "../../../../test/support/workflow-room.ts";
+import { createRun } from "./create-run.ts";
 import { MOST_ARTIFACT_BYTES, toStoredBytes } from "./receive.ts";
 
 const repository = new SampleRepository({
@@ -59,14 +60,11 @@ describe("a run is not created", () => {
     await call("abort", { run: "dirty", reason: "over" });
   });
 
-  it("in a folder of a work tree, or in none", async () => {
+  it("where there is no git, and not because of an error of the program", async () => {
     const sub = new SampleRepository();
-    mkdirSync(join(sub.root, "deep/.verbatim"), { recursive: true });
-    writeFileSync(join(sub.root, "deep/verbatim.config.json"), "{}");
     const { ports, close } = await openWorkflow(sub, (real) => ({
       git: { ...real.git, requireUsable: () => Promise.reject(new TypeError("broken")) } as never,
     }));
-    const { createRun } = await import("./create-run.ts");
     const options = {
       goal: "g",
       runId: null,
@@ -189,7 +187,6 @@ describe("what is handed in", () => {
     });
     expect(await repository.submit("guardrails.md", GUARDRAILS, "in")).toMatchObject({ ok: true, errors: [] });
     await repository.submit("guardrails.md", GUARDRAILS.replace("20", "21"), "in");
-    const { readdirSync } = await import("node:fs");
     expect(readdirSync(join(dir, "superseded"))).toEqual([
       expect.stringMatching(/^artifacts_guardrails\.md\.[0-9a-f]{12}$/),
     ]);
