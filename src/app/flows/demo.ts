@@ -16,7 +16,7 @@ interface Step {
   readonly ok: boolean;
 }
 
-export interface Story {
+interface Story {
   readonly ok: boolean;
   readonly folder: string | null;
   readonly steps: Step[];

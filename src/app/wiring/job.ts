@@ -80,7 +80,7 @@ async function keepPauses(composition: Composition, store: AppStore): Promise<Pa
 }
 
 /** Index and symbols of the context room as planning sees them. */
-export function createCorpus(ports: ContextPorts): Corpus {
+function createCorpus(ports: ContextPorts): Corpus {
   return {
     look: (fn) => ports.store.read(async (door) => fn(await openView(ports, door.context))),
   };

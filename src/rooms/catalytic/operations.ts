@@ -79,7 +79,7 @@ export const catalyticRecover = defineOperation({
   },
 });
 
-export const catalyticDoctor = defineOperation({
+const catalyticDoctor = defineOperation({
   name: "catalytic.doctor",
   summary: "Really tries every guard and shows what each can do here.",
   effect: "mutate",
@@ -116,7 +116,7 @@ export const catalyticDoctor = defineOperation({
   run: (ports: RoomPorts) => examine(ports),
 });
 
-export const catalyticCheckSkill = defineOperation({
+const catalyticCheckSkill = defineOperation({
   name: "catalytic.check-skill",
   summary: "Judges what a skill declares about the files it touches.",
   effect: "read",

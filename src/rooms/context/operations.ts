@@ -13,7 +13,7 @@ import { SYMBOL_OPERATIONS } from "./symbol-operations.ts";
 
 const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
-export const expand = defineOperation({
+const expand = defineOperation({
   name: "context.expand",
   summary: "Reads out exact slices of sections and symbols, charged against a budget and recorded.",
   effect: "append",
@@ -53,7 +53,7 @@ export const expand = defineOperation({
   },
 });
 
-export const search = defineOperation({
+const search = defineOperation({
   name: "context.search",
   summary: "Finds sections by words; results are addresses to expand, never text.",
   effect: "append",

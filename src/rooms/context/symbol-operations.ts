@@ -53,7 +53,7 @@ async function completeSection(ports: ContextPorts, input: z.output<typeof defin
   return toSymbol({ ...input, section: full });
 }
 
-export const symbolAdd = defineOperation({
+const symbolAdd = defineOperation({
   name: "context.symbol-add",
   summary: "Gives a section, a file or a heading a name.",
   effect: "append",
@@ -65,7 +65,7 @@ export const symbolAdd = defineOperation({
     ),
 });
 
-export const symbolReplace = defineOperation({
+const symbolReplace = defineOperation({
   name: "context.symbol-replace",
   summary: "Changes what a symbol means; the old meaning stays in the ledger.",
   effect: "append",
@@ -77,7 +77,7 @@ export const symbolReplace = defineOperation({
     ),
 });
 
-export const symbolRemove = defineOperation({
+const symbolRemove = defineOperation({
   name: "context.symbol-remove",
   summary: "Removes a symbol.",
   effect: "append",
@@ -87,7 +87,7 @@ export const symbolRemove = defineOperation({
     recordingRefusals(ports, "context.symbol-remove", input, () => removeSymbol(ports, input.symbol_id)),
 });
 
-export const symbolShow = defineOperation({
+const symbolShow = defineOperation({
   name: "context.symbol-show",
   summary: "Shows a symbol and the section it means now, or why it means none.",
   effect: "read",
@@ -110,7 +110,7 @@ export const symbolShow = defineOperation({
     }),
 });
 
-export const symbolList = defineOperation({
+const symbolList = defineOperation({
   name: "context.symbol-list",
   summary: "Lists all symbols.",
   effect: "read",
@@ -120,7 +120,7 @@ export const symbolList = defineOperation({
     store.read(async ({ context }) => (await listSymbols(context)).map(({ symbol }) => symbol)),
 });
 
-export const symbolCheck = defineOperation({
+const symbolCheck = defineOperation({
   name: "context.symbol-check",
   summary: "Lists every symbol that would fail if it were used now.",
   effect: "read",
@@ -135,7 +135,7 @@ export const symbolCheck = defineOperation({
   },
 });
 
-export const symbolRepin = defineOperation({
+const symbolRepin = defineOperation({
   name: "context.symbol-repin",
   summary: "Pins the section that now stands where a symbol last pointed.",
   effect: "append",
@@ -147,7 +147,7 @@ export const symbolRepin = defineOperation({
     ),
 });
 
-export const symbolExport = defineOperation({
+const symbolExport = defineOperation({
   name: "context.symbol-export",
   summary: "Writes all symbols as canonical JSON Lines.",
   effect: "read",
@@ -160,7 +160,7 @@ export const symbolExport = defineOperation({
   },
 });
 
-export const symbolImport = defineOperation({
+const symbolImport = defineOperation({
   name: "context.symbol-import",
   summary: "Adds the symbols of a JSON Lines file: all of them or none.",
   effect: "append",

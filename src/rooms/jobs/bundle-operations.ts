@@ -234,7 +234,7 @@ function toLists({
   return { added: [...added], removed: [...removed], changed: [...changed] };
 }
 
-export const bundleReplay = defineOperation({
+const bundleReplay = defineOperation({
   name: "jobs.bundle-replay",
   summary: "Runs a bundle again offline: verifies it, then gives a receipt for every step.",
   effect: "mutate",
@@ -267,7 +267,7 @@ function replay(ports: BundlePorts, input: { readonly path: string; readonly str
   return replayBundle(ports.crypto, bundle.files, input.strict ? "strict" : "default");
 }
 
-export const bundleAttest = defineOperation({
+const bundleAttest = defineOperation({
   name: "jobs.bundle-attest",
   summary: "Signs a bundle; the attestation lies beside it and takes further signatures.",
   effect: "mutate",

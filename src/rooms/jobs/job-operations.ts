@@ -75,7 +75,7 @@ async function readBounded(files: LocalFiles, file: string): Promise<Uint8Array>
   }
 }
 
-export const jobPlan = defineOperation({
+const jobPlan = defineOperation({
   name: "jobs.plan",
   summary: "Shows what a message would do, without writing anything: steps, resolved content, charges, breach.",
   effect: "read",
@@ -111,7 +111,7 @@ function toNumbers(totals: Readonly<Record<keyof z.output<typeof budgets>, numbe
   };
 }
 
-export const jobPost = defineOperation({
+const jobPost = defineOperation({
   name: "jobs.post",
   summary: "Checks a message, plans it and stores it as a job; the same message in the same run is the same job.",
   effect: "append",
@@ -144,7 +144,7 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
   return status;
 }
 
-export const jobRun = defineOperation({
+const jobRun = defineOperation({
   name: "jobs.run",
   summary: "Runs a job until it is done or failed.",
   effect: "mutate",
@@ -153,7 +153,7 @@ export const jobRun = defineOperation({
   run: (ports: JobPorts, input) => runToEnd(ports, input.job_id, input.workers),
 });
 
-export const jobSubmit = defineOperation({
+const jobSubmit = defineOperation({
   name: "jobs.submit",
   summary: "Posts a message and runs its job.",
   effect: "mutate",
@@ -166,7 +166,7 @@ export const jobSubmit = defineOperation({
   },
 });
 
-export const jobWorker = defineOperation({
+const jobWorker = defineOperation({
   name: "jobs.worker",
   summary: "Runs steps of any open job, oldest job first, until interrupted.",
   effect: "mutate",
@@ -187,7 +187,7 @@ export const jobWorker = defineOperation({
   },
 });
 
-export const jobCancel = defineOperation({
+const jobCancel = defineOperation({
   name: "jobs.cancel",
   summary: "Fails the next step of a job, so that nothing further of it runs.",
   effect: "append",
@@ -200,7 +200,7 @@ export const jobCancel = defineOperation({
   },
 });
 
-export const jobStatusShow = defineOperation({
+const jobStatusShow = defineOperation({
   name: "jobs.status",
   summary: "Shows a job and where each of its steps stands.",
   effect: "read",
@@ -213,7 +213,7 @@ export const jobStatusShow = defineOperation({
     }),
 });
 
-export const jobList = defineOperation({
+const jobList = defineOperation({
   name: "jobs.list",
   summary: "Lists jobs in order of creation.",
   effect: "read",
@@ -232,7 +232,7 @@ export const jobList = defineOperation({
     }),
 });
 
-export const jobReceipts = defineOperation({
+const jobReceipts = defineOperation({
   name: "jobs.receipts",
   summary: "Shows the receipts of a job in the order of its steps.",
   effect: "read",
@@ -256,7 +256,7 @@ export const jobReceipts = defineOperation({
   },
 });
 
-export const jobReceipt = defineOperation({
+const jobReceipt = defineOperation({
   name: "jobs.receipt",
   summary: "Shows one receipt by its hash.",
   effect: "read",

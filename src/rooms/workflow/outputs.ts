@@ -39,7 +39,7 @@ export const statusSchema = z.strictObject({
   prompts: z.strictObject({ used: z.int(), max: z.int() }).describe("prompts written and allowed"),
 });
 
-export const patchFindingSchema = z.strictObject({ code: text, rule: text, path: text.optional() });
+const patchFindingSchema = z.strictObject({ code: text, rule: text, path: text.optional() });
 
 /** The answer of the patch gate. */
 export const patchResultSchema = z.union([

@@ -16,7 +16,7 @@ import { WorldStreams } from "./stream.ts";
 import { answerCall, type Variables, type WorldRoute } from "./world-door.ts";
 import { worldRoutes } from "./worlds.ts";
 
-export interface HttpOptions extends AccessOptions {
+interface HttpOptions extends AccessOptions {
   /** A workspace opened at the door `http`. */
   readonly app: App;
   readonly version: string;

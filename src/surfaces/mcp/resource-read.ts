@@ -7,7 +7,7 @@ import type { Answers } from "./answer.ts";
 import { parseResourceUri } from "./resource-uri.ts";
 
 /** What reading a resource gives. */
-export interface ResourceContents {
+interface ResourceContents {
   [key: string]: unknown;
   readonly contents: ({ uri: string; mimeType: string; _meta?: Record<string, unknown> } & (
     | { text: string }

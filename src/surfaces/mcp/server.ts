@@ -30,7 +30,7 @@ export interface McpOptions {
 }
 
 /** Makes one server per connection or request, all over the same workspace, and knows when the last call has ended. */
-export interface McpDoor {
+interface McpDoor {
   readonly factory: McpServerFactory;
   /** Ends with the last call that is running; calls that were cancelled put back what they began first. */
   idle(): Promise<void>;

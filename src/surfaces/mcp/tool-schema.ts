@@ -4,7 +4,7 @@ import type { Operation } from "../../core/operation.ts";
 import { shareParts } from "./shared-parts.ts";
 import type { ToolPlan, ToolVerb } from "./tool-table.ts";
 
-export type JsonSchema = Record<string, unknown>;
+type JsonSchema = Record<string, unknown>;
 type ObjectSchema = JsonSchema & { readonly type: "object" };
 
 /** A tool as it is listed. */

@@ -63,7 +63,7 @@ function toAnswer({ answer, request_id }: { answer: Answer; request_id: string }
   };
 }
 
-export const say = defineOperation({
+const say = defineOperation({
   name: "world.say",
   summary: "Says something as the operator and shows what happens.",
   effect: "append",
@@ -75,7 +75,7 @@ export const say = defineOperation({
   },
 });
 
-export const beat = defineOperation({
+const beat = defineOperation({
   name: "world.beat",
   summary: "Lets a beat pass without a word.",
   effect: "append",
@@ -87,7 +87,7 @@ export const beat = defineOperation({
   },
 });
 
-export const invoke = defineOperation({
+const invoke = defineOperation({
   name: "world.invoke",
   summary: "Runs an invocation envelope; the same request is answered with the same bytes.",
   effect: "append",
@@ -105,7 +105,7 @@ export const invoke = defineOperation({
   }),
 });
 
-export const invocation = defineOperation({
+const invocation = defineOperation({
   name: "world.invocation",
   summary: "Shows the state of an invocation.",
   effect: "read",
@@ -135,7 +135,7 @@ export const invocation = defineOperation({
   },
 });
 
-export const stop = defineOperation({
+const stop = defineOperation({
   name: "world.stop",
   summary: "Stops the writer of a beat that is running; what the operator said is kept.",
   effect: "append",

@@ -13,7 +13,7 @@ const personSchema = z.strictObject({ person_id: z.string(), display_name: z.str
 const person = z.string().min(1).describe("Id of the person: capital letters, digits and _.");
 const name = z.string().min(1).describe("Name that readers see.");
 
-export const peopleAdd = defineOperation({
+const peopleAdd = defineOperation({
   name: "world.people-add",
   summary: "Adds a person to a world.",
   effect: "append",
@@ -23,7 +23,7 @@ export const peopleAdd = defineOperation({
     addPerson(room, await findWorldId(room, world), { person_id, display_name }, once ?? null),
 });
 
-export const peopleName = defineOperation({
+const peopleName = defineOperation({
   name: "world.people-name",
   summary: "Gives a person another name; stored answers keep the old one.",
   effect: "append",
@@ -33,7 +33,7 @@ export const peopleName = defineOperation({
     namePerson(room, await findWorldId(room, world), { person_id, display_name }, once ?? null),
 });
 
-export const peopleToken = defineOperation({
+const peopleToken = defineOperation({
   name: "world.people-token",
   summary: "Makes a token with which one person's view can be read over HTTP. It is shown once.",
   effect: "append",
@@ -42,7 +42,7 @@ export const peopleToken = defineOperation({
   run: async (room: WorldRoom, { person_id, world }) => makeToken(room, await findWorldId(room, world), person_id),
 });
 
-export const presence = defineOperation({
+const presence = defineOperation({
   name: "world.presence",
   summary: "Says who is here; with a text a new scene begins.",
   effect: "append",
@@ -63,7 +63,7 @@ export const presence = defineOperation({
   },
 });
 
-export const scene = defineOperation({
+const scene = defineOperation({
   name: "world.scene",
   summary: "Begins the next scene, with a line of narration or without.",
   effect: "append",
@@ -81,7 +81,7 @@ export const scene = defineOperation({
   },
 });
 
-export const calendarAdd = defineOperation({
+const calendarAdd = defineOperation({
   name: "world.calendar-add",
   summary: "Adds an item to the calendar; it becomes due when the world's clock passes its time.",
   effect: "append",
@@ -104,7 +104,7 @@ export const calendarAdd = defineOperation({
     ),
 });
 
-export const calendarClose = defineOperation({
+const calendarClose = defineOperation({
   name: "world.calendar-close",
   summary: "Closes a calendar item.",
   effect: "append",
@@ -119,7 +119,7 @@ export const calendarClose = defineOperation({
     closeCalendarItem(room, await findWorldId(room, world), { item_id, viewer: viewer ?? null }, once ?? null),
 });
 
-export const messageAdd = defineOperation({
+const messageAdd = defineOperation({
   name: "world.message-add",
   summary: "Sends a message from one person to others; it is in their pockets, not in the stream.",
   effect: "append",
@@ -148,7 +148,7 @@ async function readTime(room: WorldRoom, worldId: string): Promise<z.input<typeo
   return { world_time: worldTime(room, world), timezone: zone, paused, policy: settings.time_policy };
 }
 
-export const timeShow = defineOperation({
+const timeShow = defineOperation({
   name: "world.time",
   summary: "Shows the clock of a world.",
   effect: "read",
@@ -157,7 +157,7 @@ export const timeShow = defineOperation({
   run: async (room: WorldRoom, { world }) => readTime(room, await findWorldId(room, world)),
 });
 
-export const timePolicy = defineOperation({
+const timePolicy = defineOperation({
   name: "world.time-policy",
   summary: "Says how time moves when nobody declares it.",
   effect: "append",

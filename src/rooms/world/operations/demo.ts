@@ -8,7 +8,7 @@ const storySchema = z.strictObject({
 });
 
 /** What a demonstration shows. */
-export type Story = z.input<typeof storySchema>;
+type Story = z.input<typeof storySchema>;
 
 export const demo = defineOperation({
   name: "world.demo",

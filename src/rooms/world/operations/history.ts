@@ -8,7 +8,7 @@ import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts"
 import { authorize, autonomy, metrics } from "./serving.ts";
 import { verify } from "./verify.ts";
 
-export const fork = defineOperation({
+const fork = defineOperation({
   name: "world.fork",
   summary: "Makes a new world that shares the past of this one up to the beat of a cursor.",
   effect: "append",

@@ -20,7 +20,7 @@ const MAX_CHECKPOINT_FILE = 1024 * 1024;
 
 const findingSchema = z.strictObject({ code: z.string(), where: z.string(), message: z.string(), fix: z.string() });
 
-export const reportSchema = z.strictObject({
+const reportSchema = z.strictObject({
   world_id: z.string(),
   ok: z.boolean(),
   checked: z.strictObject({ records: z.int(), entries: z.int(), outcomes: z.int() }),

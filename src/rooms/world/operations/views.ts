@@ -11,7 +11,7 @@ import { parseInstant } from "../time/instant.ts";
 import { call, calls, inspect } from "./inspector.ts";
 import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";
 
-export const pageSchema = z.strictObject({
+const pageSchema = z.strictObject({
   viewer: z.string(),
   entries: z.array(streamEntrySchema),
   cursor_before: z.string().nullable(),
@@ -21,7 +21,7 @@ export const pageSchema = z.strictObject({
   pocket: pocketSchema,
 });
 
-export const projection = defineOperation({
+const projection = defineOperation({
   name: "world.projection",
   summary: "Shows a page of what a viewer may see; the newest lines without a cursor.",
   effect: "read",
@@ -66,7 +66,7 @@ async function page(
   return { ...rest, entries: [...entries] } as z.input<typeof pageSchema>;
 }
 
-export const follow = defineOperation({
+const follow = defineOperation({
   name: "world.follow",
   summary: "Shows what a viewer may see as it is written, one event a line.",
   effect: "read",
@@ -90,7 +90,7 @@ export const follow = defineOperation({
   },
 });
 
-export const entry = defineOperation({
+const entry = defineOperation({
   name: "world.entry",
   summary: "Shows one committed entry that a viewer may see.",
   effect: "read",
@@ -107,7 +107,7 @@ export const entry = defineOperation({
   },
 });
 
-export const searchLines = defineOperation({
+const searchLines = defineOperation({
   name: "world.search",
   summary: "Finds lines by words, among what a viewer may see.",
   effect: "read",
@@ -140,7 +140,7 @@ export const searchLines = defineOperation({
   },
 });
 
-export const capsule = defineOperation({
+const capsule = defineOperation({
   name: "world.capsule",
   summary: "Quotes what a person has said, as a viewer may know it.",
   effect: "read",
@@ -159,7 +159,7 @@ export const capsule = defineOperation({
   },
 });
 
-export const pocket = defineOperation({
+const pocket = defineOperation({
   name: "world.pocket",
   summary: "Shows the clock, calendar and messages of a viewer.",
   effect: "read",
@@ -171,7 +171,7 @@ export const pocket = defineOperation({
   },
 });
 
-export const calendar = defineOperation({
+const calendar = defineOperation({
   name: "world.calendar",
   summary: "Lists the calendar items a viewer may see, with their ids.",
   effect: "read",
@@ -193,7 +193,7 @@ export const calendar = defineOperation({
   },
 });
 
-export const people = defineOperation({
+const people = defineOperation({
   name: "world.people",
   summary: "Lists the people of a world and who is here.",
   effect: "read",

@@ -24,7 +24,7 @@ function parsePerson(text: string): { person_id: string; display_name: string } 
   return { person_id: text.slice(0, at), display_name: text.slice(at + 1) };
 }
 
-export const newWorld = defineOperation({
+const newWorld = defineOperation({
   name: "world.new",
   summary: "Makes a world.",
   effect: "append",
@@ -88,7 +88,7 @@ const listedWorld = z.strictObject({
   writer: z.string(),
 });
 
-export const listWorlds = defineOperation({
+const listWorlds = defineOperation({
   name: "world.list",
   summary: "Lists the worlds of this workspace.",
   effect: "read",
@@ -113,7 +113,7 @@ export const listWorlds = defineOperation({
   },
 });
 
-export const showWorld = defineOperation({
+const showWorld = defineOperation({
   name: "world.show",
   summary: "Shows a world: its settings, people, clock and head.",
   effect: "read",
@@ -157,7 +157,7 @@ export const showWorld = defineOperation({
   },
 });
 
-export const setSettings = defineOperation({
+const setSettings = defineOperation({
   name: "world.settings-set",
   summary: "Changes settings of a world; what is not named stays.",
   effect: "append",
