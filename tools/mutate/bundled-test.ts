@@ -10,6 +10,7 @@ export async function bundleTest(file: string): Promise<string> {
   const build = await rolldown({
     input: file,
     platform: "node",
+    transform: { target: "node20" },
     external: (id) => !/^[./]/.test(id),
     onLog: () => undefined,
     plugins: [

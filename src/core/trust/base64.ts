@@ -4,7 +4,7 @@ const NOT_BASE64 = 255;
 
 const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const VALUES = new Uint8Array(128).fill(NOT_BASE64);
-for (let i = 0; i < 64; i++) VALUES[CODES[i]!] = i;
+for (const [value, code] of CODES.entries()) VALUES[code] = value;
 
 const ascii = new TextDecoder();
 
@@ -41,9 +41,10 @@ export function decodeBase64(text: string): Uint8Array | null {
       group = (group << 6) | value;
     }
     if (i + 4 > letters && (group & (padding === 2 ? 0xffff : 0xff)) !== 0) return null;
-    if (at < bytes.length) bytes[at++] = group >> 16;
-    if (at < bytes.length) bytes[at++] = (group >> 8) & 255;
-    if (at < bytes.length) bytes[at++] = group & 255;
+    // What padding stands for lies beyond the end, where nothing is kept.
+    bytes[at++] = group >> 16;
+    bytes[at++] = group >> 8;
+    bytes[at++] = group;
   }
   return bytes;
 }

@@ -73,6 +73,17 @@ describe("signing", () => {
     expect(both.signatures).toEqual([{ sig: "AAAA" }, SIGNED.signatures[0]]);
   });
 
+  it("adds a signature beside a false one under the same keyid, and beside its own under another", async () => {
+    const { keyid, sig } = SIGNED.signatures[0]!;
+    for (const there of [
+      { keyid: keyid!, sig: "AAAA" },
+      { keyid: KEY_B.key_id, sig },
+    ]) {
+      const both = await addSignature(openEnvelope(asJson({ ...SIGNED, signatures: [there] })), KEY_A, TYPE, PAYLOAD);
+      expect(both.signatures).toEqual([there, { keyid, sig }]);
+    }
+  });
+
   it.each([
     ["another payload", TYPE, encodeUtf8("hello worlD")],
     ["a longer payload", TYPE, encodeUtf8("hello world ")],

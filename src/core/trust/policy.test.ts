@@ -334,6 +334,9 @@ describe("vectors nobody published", () => {
       }
     };
     expect(await codeOf(() => TRUST_AREAS["trust.key-id"]({ public_key: "AB" }, ports))).toBe("KEY_INVALID");
+    expect(await codeOf(() => TRUST_AREAS["trust.policy"]({ scope: 7 }, ports))).toBe("INPUT_INVALID");
+    expect(await TRUST_AREAS["trust.policy"]({ scope: "BUNDLE" }, ports)).toMatchObject({ verdict: "UNSIGNED" });
+    expect(await TRUST_AREAS["trust.attestation"]({}, ports)).toEqual({ code: "ATTESTATION_INVALID" });
     const unreadable: JsonObject[] = [
       {},
       { payload_type: "x", payload_b64: "e30" },
