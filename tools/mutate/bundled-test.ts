@@ -11,7 +11,8 @@ export async function bundleTest(file: string): Promise<string> {
     input: file,
     platform: "node",
     transform: { target: "node20" },
-    external: (id) => !/^[./]/.test(id),
+    // Helpers for syntax that the target lacks come with the bundler.
+    external: (id) => !/^(?:[./]|@oxc-project\/runtime\/)/.test(id),
     onLog: () => undefined,
     plugins: [
       {

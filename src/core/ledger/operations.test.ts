@@ -6,8 +6,6 @@ import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
 import { createLocalFiles } from "../../adapters/disk/local-files.ts";
 import { openSqliteStore } from "../../adapters/sqlite/store.ts";
-import type { JsonObject } from "../canonical/index.ts";
-import { TRUST_OPERATIONS } from "../trust/operations.ts";
 import { ledgerCheckpoint } from "./checkpoint-operation.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
 import { ledgerCheckProof, ledgerExport, ledgerProve, ledgerProveConsistency, ledgerShow } from "./operations.ts";
@@ -245,52 +243,55 @@ describe("a checkpoint", () => {
 });
 
 describe("refusals", () => {
-  const refusal = { stream: "s", kind: "REFUSED", actor: "mira", body: { a: 1 } as JsonObject };
+  type Opened = Awaited<ReturnType<typeof openLedger>>;
+  /** As many refusals as it says, in one transaction. */
   const refuse = (
-    it: Awaited<ReturnType<typeof openLedger>>,
-    more: object = {},
+    it: Opened,
+    count: number,
+    toParts: (i: number) => object = () => ({}),
     among: "stream" | "ledger" = "stream",
   ) =>
-    it.ports.store.transact(({ ledger }) =>
-      appendRefusal(ledger, { now: () => it.time.now }, { ...refusal, ...more }, among),
-    );
-  const bodies = async (it: Awaited<ReturnType<typeof openLedger>>, stream?: string) =>
-    (await ledgerShow.run(it.ports, { from: 0, limit: 1000, ...(stream === undefined ? {} : { stream }) })).entries.map(
-      ({ body }) => body,
-    );
+    it.ports.store.transact(async ({ ledger }) => {
+      for (let i = 0; i < count; i++) {
+        const refusal = { stream: "s", kind: "REFUSED", actor: "mira", body: { a: 1 }, ...toParts(i) };
+        await appendRefusal(ledger, { now: () => it.time.now }, refusal, among);
+      }
+    });
+  const bodies = async (it: Opened) =>
+    (await ledgerShow.run(it.ports, { from: 0, limit: 1000 })).entries.map(({ body }) => body);
 
   it("are recorded 64 times in ten minutes for each kind; the last one says so", async () => {
     await using it = await openLedger();
-    for (let i = 0; i < 66; i++) await refuse(it);
+    await refuse(it, 66);
     const found = await bodies(it);
     expect(found).toHaveLength(64);
     expect(found.slice(62)).toEqual([{ a: 1 }, { a: 1, more_unrecorded: true }]);
-    await refuse(it, { kind: "OTHER" });
-    await refuse(it, { stream: "t" });
+    await refuse(it, 1, () => ({ kind: "OTHER" }));
+    await refuse(it, 1, () => ({ stream: "t" }));
     expect(await bodies(it)).toHaveLength(66);
     it.time.now += 600_000;
-    await refuse(it);
+    await refuse(it, 1);
     expect(await bodies(it)).toHaveLength(66);
     it.time.now += 1;
-    await refuse(it);
+    await refuse(it, 1);
     expect((await bodies(it)).at(-1)).toEqual({ a: 1 });
   });
 
   it("are counted in the whole ledger where each has a stream of its own", async () => {
     await using it = await openLedger();
-    for (let i = 0; i < 66; i++) await refuse(it, { stream: `s${i}` }, "ledger");
+    await refuse(it, 66, (i) => ({ stream: `s${i}` }), "ledger");
     const found = await bodies(it);
     expect([found.length, found.at(-1)]).toEqual([64, { a: 1, more_unrecorded: true }]);
   });
 
   it.each(["stream", "ledger"] as const)("are counted among the newest 256 entries of the %s", async (among) => {
     await using it = await openLedger();
-    for (let i = 0; i < 64; i++) await refuse(it, {}, among);
+    await refuse(it, 64, undefined, among);
     await it.add("s", ...Array.from({ length: 192 }, () => "X"));
-    await refuse(it, {}, among);
+    await refuse(it, 1, undefined, among);
     expect(await bodies(it)).toHaveLength(256);
     await it.add("s", "X");
-    await refuse(it, {}, among);
+    await refuse(it, 1, undefined, among);
     expect((await bodies(it)).at(-1)).toEqual({ a: 1, more_unrecorded: true });
   });
 
@@ -306,14 +307,4 @@ describe("refusals", () => {
     expect(boundText("t".repeat(501))).toBe(`${"t".repeat(500)}...`);
     expect(boundText("\ud800")).toBe("\ufffd");
   });
-});
-
-it("operations on keys have their names", () => {
-  expect(TRUST_OPERATIONS.map(({ name }) => name)).toEqual([
-    "keys.new",
-    "keys.list",
-    "keys.show",
-    "keys.policy-init",
-    "keys.policy-check",
-  ]);
 });
