@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../src/adapters/crypto/node-crypto.ts";
 import { compareCodePoints, type JsonObject, sortedUnique, toCanonicalFile } from "../src/core/canonical/index.ts";
-import { toArtifactId, toBundleId, toPlanHash, toRootHash } from "../src/rooms/jobs/bundle-hash.ts";
+import { toArtifactId, toBundleId, toPlanHash, toRootHash } from "../src/rooms/jobs/bundle/bundle-hash.ts";
 import { seededIntegers, seededWords } from "./seed.ts";
 
 /** A bundle of so many seeded artifacts in a new temporary folder, and the paths of its files. */

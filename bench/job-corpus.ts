@@ -6,8 +6,8 @@ import { sqliteJobs } from "../src/adapters/sqlite/jobs-tables.ts";
 import { openSqliteStore } from "../src/adapters/sqlite/store.ts";
 import { encodeUtf8, type JsonObject } from "../src/core/canonical/index.ts";
 import type { ContentStore } from "../src/core/ports.ts";
+import { postMessage } from "../src/rooms/jobs/message/post.ts";
 import type { Corpus } from "../src/rooms/jobs/ports.ts";
-import { postMessage } from "../src/rooms/jobs/post.ts";
 
 export const RUN = "3f0c9a52-7b1e-4c60-9d2a-5e8f1b7c6d40";
 export const clock = { now: () => 1_735_787_045_000 };

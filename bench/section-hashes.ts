@@ -1,7 +1,7 @@
 import { nodeCrypto } from "../src/adapters/crypto/node-crypto.ts";
 import { toLines } from "../src/core/text/index.ts";
-import { sectionsOf } from "../src/rooms/context/sections.ts";
-import { decodeSource } from "../src/rooms/context/source.ts";
+import { sectionsOf } from "../src/rooms/context/sections/sections.ts";
+import { decodeSource } from "../src/rooms/context/sources/source.ts";
 
 /** What has to be hashed for a file: the bytes of every section that is not the whole file again, and its address. */
 export function listHashed(path: string, bytes: Uint8Array): (Uint8Array | string)[] {

@@ -5,10 +5,11 @@
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
-import { toPlanHash as hashPlan } from "./rooms/jobs/bundle-hash.ts";
-import { toJobId, toMessageId } from "./rooms/jobs/ids.ts";
+import { toPlanHash as hashPlan } from "./rooms/jobs/bundle/bundle-hash.ts";
+import { toJobId, toMessageId } from "./rooms/jobs/message/ids.ts";
 
 export type { RoomOptions as JobsOptions } from "./app/library-room.ts";
+export { checkManifest, type ManifestMode } from "./rooms/jobs/bundle/manifest.ts";
 export type {
   Artifact,
   BundleManifest,
@@ -19,11 +20,10 @@ export type {
   Receipt,
   Statement,
   Step,
-} from "./rooms/jobs/contracts.ts";
-export type { JobStatus } from "./rooms/jobs/job-view.ts";
-export { decideClaim, decideFinish, decideRenewal } from "./rooms/jobs/lease.ts";
-export { checkManifest, type ManifestMode } from "./rooms/jobs/manifest.ts";
-export { checkMessage, parseMessage } from "./rooms/jobs/message.ts";
+} from "./rooms/jobs/contracts/index.ts";
+export { checkMessage, parseMessage } from "./rooms/jobs/message/message.ts";
+export type { JobStatus } from "./rooms/jobs/steps/job-view.ts";
+export { decideClaim, decideFinish, decideRenewal } from "./rooms/jobs/steps/lease.ts";
 export {
   type BundleProblem,
   type BundleReport,

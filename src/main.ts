@@ -107,7 +107,7 @@ async function startCli(
 async function serveAgent(
   folder: string,
 ): Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }> {
-  const { startLater } = await import("./surfaces/http/later.ts");
+  const { startLater } = await import("./surfaces/http/lazy-mcp.ts");
   const { env, platform, stderr } = process;
   return startLater(async () => {
     const { openMcpHttp } = await import("./surfaces/mcp/mcp.ts");

@@ -1,4 +1,3 @@
-export { expandTemplate, splitWords, type TemplateValues } from "./rooms/workflow/argv-template.ts";
 export { type BehaviorConfig, checkBehaviors, findMarkers } from "./rooms/workflow/artifacts/behaviors.ts";
 export { layOutBundle } from "./rooms/workflow/artifacts/bundle-layout.ts";
 export { type ContextPack, validateContextPack } from "./rooms/workflow/artifacts/context-pack.ts";
@@ -17,9 +16,10 @@ export { type Reason, validateReasons } from "./rooms/workflow/artifacts/reasons
 export { judgeReview, type ReviewResult } from "./rooms/workflow/artifacts/review.ts";
 export { judgeScope, type Scope } from "./rooms/workflow/artifacts/scope.ts";
 export { type VerifyReport, validateVerifyReport } from "./rooms/workflow/artifacts/verify-report.ts";
-export { findNextStep, type NextStep, type RunView } from "./rooms/workflow/next-step.ts";
+export { expandTemplate, splitWords, type TemplateValues } from "./rooms/workflow/dispatch/argv-template.ts";
+export { findNextStep, type NextStep, type RunView } from "./rooms/workflow/dispatch/next-step.ts";
+export { resolveWorkflow } from "./rooms/workflow/dispatch/resolver.ts";
+export { formatReport, type ReportFormat } from "./rooms/workflow/operations/reports.ts";
 export { type GateInput, judgePatch, type PatchResult } from "./rooms/workflow/patch/patch-gate.ts";
 export { DEFAULT_POLICY, type PatchPolicy, readPolicy } from "./rooms/workflow/patch/patch-policy.ts";
-export { formatReport, type ReportFormat } from "./rooms/workflow/reports.ts";
-export { resolveWorkflow } from "./rooms/workflow/resolver.ts";
-export type { RunState } from "./rooms/workflow/run-state.ts";
+export type { RunState } from "./rooms/workflow/run/run-state.ts";

@@ -1,9 +1,10 @@
 import { openApp } from "./app/app.ts";
 import type { Output } from "./app/operation-types.ts";
-import type { ProjectionOutput } from "./rooms/world/check/projection-output.ts";
+import type { ProjectionOutput } from "./rooms/world/contracts/projection-output.ts";
 
-export { checkEntry, type WriteEntry } from "./rooms/world/check/entry.ts";
-export { checkEnvelope, type Envelope } from "./rooms/world/check/envelope.ts";
+export { checkEntry, type WriteEntry } from "./rooms/world/contracts/entry.ts";
+export { checkEnvelope, type Envelope } from "./rooms/world/contracts/envelope.ts";
+export { WORLD_CONTRACTS } from "./rooms/world/contracts/index.ts";
 export {
   type CapsulePack,
   checkCapsule,
@@ -13,12 +14,11 @@ export {
   type RehydrationPack,
   type RetrievalResultPack,
   type SceneAnchorPack,
-} from "./rooms/world/check/packs.ts";
-export { checkProjectionOutput, type ProjectionOutput } from "./rooms/world/check/projection-output.ts";
-export { checkToolRequest, type ToolRequest } from "./rooms/world/check/tool-request.ts";
-export { checkWriteBundle, type WriteBundle } from "./rooms/world/check/write-bundle.ts";
-export { WORLD_CONTRACTS } from "./rooms/world/contracts.ts";
-export { gate, isAllowed, type View } from "./rooms/world/gate.ts";
+} from "./rooms/world/contracts/packs.ts";
+export { checkProjectionOutput, type ProjectionOutput } from "./rooms/world/contracts/projection-output.ts";
+export { checkToolRequest, type ToolRequest } from "./rooms/world/contracts/tool-request.ts";
+export { checkWriteBundle, type WriteBundle } from "./rooms/world/contracts/write-bundle.ts";
+export { gate, isAllowed, type View } from "./rooms/world/knowledge/gate.ts";
 
 /** A world of the workspace around a folder. */
 export interface World extends AsyncDisposable {

@@ -15,11 +15,11 @@ import { runTool } from "../../src/adapters/process/tool.ts";
 import { openApp } from "../../src/app/app.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/catalytic-ports.ts";
 import { compose } from "../../src/app/compose.ts";
-import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
-import { runCatalytic } from "../../src/rooms/catalytic/run.ts";
-import { beginLook } from "../../src/rooms/catalytic/tree-now.ts";
-import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
-import type { GuardName } from "../../src/rooms/catalytic/words.ts";
+import type { GuardName } from "../../src/rooms/catalytic/contracts/constants.ts";
+import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
+import { runCatalytic } from "../../src/rooms/catalytic/run/run.ts";
+import { beginLook } from "../../src/rooms/catalytic/tree/tree-now.ts";
+import { verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";
 

@@ -1,8 +1,8 @@
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { encodeUtf8 } from "../../src/core/canonical/index.ts";
-import { SectionRecord } from "../../src/rooms/context/section-record.ts";
-import { eachSection } from "../../src/rooms/context/sections.ts";
-import { decodeSource } from "../../src/rooms/context/source.ts";
+import { SectionRecord } from "../../src/rooms/context/sections/section-record.ts";
+import { eachSection } from "../../src/rooms/context/sections/sections.ts";
+import { decodeSource } from "../../src/rooms/context/sources/source.ts";
 import { HOSTILE_MARKDOWN } from "../../test/support/hostile-markdown.ts";
 import type { Bench } from "../harness.ts";
 

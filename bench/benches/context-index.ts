@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildIndex } from "../../src/rooms/context/index-build.ts";
+import { buildIndex } from "../../src/rooms/context/index/index-build.ts";
 import { type ContextRoom, openRoom } from "../../test/support/context-room.ts";
 import type { Bench } from "../harness.ts";
 import { makePages, openCorpus } from "../markdown-corpus.ts";

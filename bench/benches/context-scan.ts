@@ -1,8 +1,8 @@
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { encodeUtf8 } from "../../src/core/canonical/index.ts";
-import { formatSectionLines } from "../../src/rooms/context/section-index.ts";
-import { sectionsOf } from "../../src/rooms/context/sections.ts";
-import { decodeSource } from "../../src/rooms/context/source.ts";
+import { formatSectionLines } from "../../src/rooms/context/sections/section-index.ts";
+import { sectionsOf } from "../../src/rooms/context/sections/sections.ts";
+import { decodeSource } from "../../src/rooms/context/sources/source.ts";
 import type { Bench } from "../harness.ts";
 import { makePages } from "../markdown-corpus.ts";
 import { listHashed } from "../section-hashes.ts";

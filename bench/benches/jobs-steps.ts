@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
-import { runJob } from "../../src/rooms/jobs/job-run.ts";
-import { claimStep } from "../../src/rooms/jobs/queue.ts";
-import { toReadOutcome } from "../../src/rooms/jobs/receipt.ts";
+import { runJob } from "../../src/rooms/jobs/steps/job-run.ts";
+import { claimStep } from "../../src/rooms/jobs/steps/queue.ts";
+import { toReadOutcome } from "../../src/rooms/jobs/steps/receipt.ts";
 import type { Bench } from "../harness.ts";
 import { clock, type Opened, openJobs, RUN } from "../job-corpus.ts";
 

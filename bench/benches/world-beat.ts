@@ -1,6 +1,6 @@
-import { Beats } from "../../src/rooms/world/service/beats.ts";
-import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { changeSettings } from "../../src/rooms/world/service/worlds.ts";
+import { Beats } from "../../src/rooms/world/beat/beats.ts";
+import { changeSettings } from "../../src/rooms/world/history/worlds.ts";
+import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";
 import { corpusOf, lineOf } from "../world-corpus.ts";

@@ -1,5 +1,5 @@
 import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
-import { readPage, search } from "../../src/rooms/world/service/views.ts";
+import { readPage, search } from "../../src/rooms/world/projection/views.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";
 import { corpusOf, wordOf } from "../world-corpus.ts";

@@ -1,6 +1,6 @@
 import { toHex } from "../core/hex.ts";
-import { acquireLocks, releaseLocks } from "../rooms/catalytic/locks.ts";
-import { recoverDead } from "../rooms/catalytic/recover.ts";
+import { recoverDead } from "../rooms/catalytic/recover/recover.ts";
+import { acquireLocks, releaseLocks } from "../rooms/catalytic/run/lock-files.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Section } from "../../src/rooms/context/contracts.ts";
+import type { Section } from "../../src/rooms/context/contracts/index.ts";
 import {
   type Built,
   type ContextWorkspace,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hashCanonical, type JsonValue } from "../../src/core/canonical/index.ts";
 import type { JobRow, StepRow } from "../../src/rooms/jobs/ports.ts";
-import { claimStep, finishStep, toHeld } from "../../src/rooms/jobs/queue.ts";
-import { toReadOutcome } from "../../src/rooms/jobs/receipt.ts";
+import { claimStep, finishStep, toHeld } from "../../src/rooms/jobs/steps/queue.ts";
+import { toReadOutcome } from "../../src/rooms/jobs/steps/receipt.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
 import { type JobHarness, type JobPortsOfTest, post, RUN } from "../support/job-store.ts";
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
-import { type PlanPorts, planMessage } from "../../src/rooms/jobs/plan.ts";
-import type { PlanProblem } from "../../src/rooms/jobs/plan-problem.ts";
+import { type PlanPorts, planMessage } from "../../src/rooms/jobs/plan/plan.ts";
+import type { PlanProblem } from "../../src/rooms/jobs/plan/plan-problem.ts";
 import { harbourCorpus, makeMessage, read, type TestCorpus } from "../support/job-corpus.ts";
 import { execute, makePatch, TestExecutePort, TestPatchPort, write } from "../support/job-rooms.ts";
 import { RUN } from "../support/job-store.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { PostgresStore } from "../../src/adapters/postgres/store.ts";
 import { JOBS_CHANNEL, type JobsStore, type StepRow } from "../../src/rooms/jobs/ports.ts";
-import { claimStep, type Finish, finishStep, toHeld } from "../../src/rooms/jobs/queue.ts";
-import { toReadOutcome } from "../../src/rooms/jobs/receipt.ts";
+import { claimStep, type Finish, finishStep, toHeld } from "../../src/rooms/jobs/steps/queue.ts";
+import { toReadOutcome } from "../../src/rooms/jobs/steps/receipt.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
 import { createPostgresJobs, type JobPortsOfTest, post, RUN, readJob } from "../support/job-store.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";

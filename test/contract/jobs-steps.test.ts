@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
-import { runJob, runWorkers } from "../../src/rooms/jobs/job-run.ts";
-import { LEASE_MS } from "../../src/rooms/jobs/lease.ts";
 import type { JobsReader, Pauses } from "../../src/rooms/jobs/ports.ts";
-import { claimStep } from "../../src/rooms/jobs/queue.ts";
+import { runJob, runWorkers } from "../../src/rooms/jobs/steps/job-run.ts";
+import { LEASE_MS } from "../../src/rooms/jobs/steps/lease.ts";
+import { claimStep } from "../../src/rooms/jobs/steps/queue.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
 import { execute, makePatch, TestExecutePort, TestPatchPort, write } from "../support/job-rooms.ts";
 import {

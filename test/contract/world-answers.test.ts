@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../../src/adapters/intl/zones.ts";
 import type { JsonValue } from "../../src/core/canonical/index.ts";
-import type { Cast } from "../../src/rooms/world/cast.ts";
-import type { CheckContext, LedgerEntry } from "../../src/rooms/world/check/context.ts";
+import type { CheckContext, LedgerEntry } from "../../src/rooms/world/contracts/context.ts";
 import {
   checkCapsule,
   checkRehydration,
   checkRetrievalPack,
   checkSceneAnchor,
-} from "../../src/rooms/world/check/packs.ts";
-import { checkProjectionOutput } from "../../src/rooms/world/check/projection-output.ts";
-import { checkWriteBundle } from "../../src/rooms/world/check/write-bundle.ts";
-import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { readCapsule, readPage, search } from "../../src/rooms/world/service/views.ts";
+} from "../../src/rooms/world/contracts/packs.ts";
+import { checkProjectionOutput } from "../../src/rooms/world/contracts/projection-output.ts";
+import { checkWriteBundle } from "../../src/rooms/world/contracts/write-bundle.ts";
+import type { Cast } from "../../src/rooms/world/people/cast.ts";
+import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
+import { readCapsule, readPage, search } from "../../src/rooms/world/projection/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, type TestWorlds } from "../support/world.ts";
 import { answerOf, foundBy, knownTo, onScreen } from "../support/world-oracle.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { addCalendarItem } from "../../src/rooms/world/service/pocket-writing.ts";
-import { readCapsule, readPage, search } from "../../src/rooms/world/service/views.ts";
+import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
+import { addCalendarItem } from "../../src/rooms/world/people/pocket-writing.ts";
+import { readCapsule, readPage, search } from "../../src/rooms/world/projection/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { exportWorld, forkWorld, importWorld } from "../../src/rooms/world/service/history.ts";
-import { addPerson, namePerson, setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { addCalendarItem, addMessage } from "../../src/rooms/world/service/pocket-writing.ts";
-import { rebuildIndex, verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
-import { verifyWorldFile } from "../../src/rooms/world/service/world-file.ts";
+import { exportWorld, forkWorld, importWorld } from "../../src/rooms/world/history/history.ts";
+import { rebuildIndex, verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { verifyWorldFile } from "../../src/rooms/world/history/world-file.ts";
+import { addPerson, namePerson, setPresence, startScene } from "../../src/rooms/world/people/people.ts";
+import { addCalendarItem, addMessage } from "../../src/rooms/world/people/pocket-writing.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { toWriteBundle } from "../../src/rooms/world/service/bundle.ts";
-import { Capsules } from "../../src/rooms/world/service/capsules.ts";
-import { appendRecord } from "../../src/rooms/world/service/commit.ts";
-import { loadWorld } from "../../src/rooms/world/service/reading.ts";
-import { rebuildIndex, verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage, search } from "../../src/rooms/world/service/views.ts";
+import { toWriteBundle } from "../../src/rooms/world/beat/bundle.ts";
+import { appendRecord } from "../../src/rooms/world/history/commit.ts";
+import { rebuildIndex, verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { Capsules } from "../../src/rooms/world/knowledge/capsules.ts";
+import { loadWorld } from "../../src/rooms/world/projection/reading.ts";
+import { readPage, search } from "../../src/rooms/world/projection/views.ts";
 import type { AcceptedLine } from "../../src/rooms/world/writer/output.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { makeHarbour, openWorlds, type TestWorlds } from "../support/world.ts";

@@ -1,8 +1,8 @@
 // Derived notes: only on request, never authority, never part of anything else.
 import { describe, expect, it } from "vitest";
-import { deriveNote } from "../../src/rooms/world/service/derive.ts";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { readCapsule, search } from "../../src/rooms/world/service/views.ts";
+import { deriveNote } from "../../src/rooms/world/knowledge/derive.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { readCapsule, search } from "../../src/rooms/world/projection/views.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
 const NOTE = '{"note":"Ana says that she keeps bees, and that she never did."}';

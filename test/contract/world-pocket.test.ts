@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { addCalendarItem, addMessage, closeCalendarItem } from "../../src/rooms/world/service/pocket-writing.ts";
-import { readCalendar, readViewerPocket } from "../../src/rooms/world/service/views.ts";
+import { addCalendarItem, addMessage, closeCalendarItem } from "../../src/rooms/world/people/pocket-writing.ts";
+import { readCalendar, readViewerPocket } from "../../src/rooms/world/projection/views.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, type TestWorlds } from "../support/world.ts";
 
 // The calendar of a pocket: what comes up, and for whom.

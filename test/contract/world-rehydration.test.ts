@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds } from "../support/world.ts";
 
 // Long scenes in small windows: whatever a writer is sent stays below the trigger, counted on what was really sent.

@@ -14,12 +14,12 @@ import {
   type TrustPolicy,
   toSigningKey,
 } from "../../src/core/trust/index.ts";
-import { signExport } from "../../src/rooms/world/service/export-signature.ts";
-import { verifyExport } from "../../src/rooms/world/service/exported-file.ts";
-import { exportWorld, importWorld } from "../../src/rooms/world/service/history.ts";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { exportView } from "../../src/rooms/world/service/view-export.ts";
-import { formatWorldFile } from "../../src/rooms/world/service/world-file.ts";
+import { signExport } from "../../src/rooms/world/history/export-signature.ts";
+import { verifyExport } from "../../src/rooms/world/history/exported-file.ts";
+import { exportWorld, importWorld } from "../../src/rooms/world/history/history.ts";
+import { formatWorldFile } from "../../src/rooms/world/history/world-file.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { exportView } from "../../src/rooms/world/projection/view-export.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
 let worlds: TestWorlds;

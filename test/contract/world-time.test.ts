@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { processPace } from "../../src/adapters/process/pace.ts";
-import { Beats } from "../../src/rooms/world/service/beats.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
-import { changeSettings } from "../../src/rooms/world/service/worlds.ts";
+import { processPace } from "../../src/adapters/process/timer.ts";
+import { Beats } from "../../src/rooms/world/beat/beats.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { changeSettings } from "../../src/rooms/world/history/worlds.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, type TestWorlds } from "../support/world.ts";
 
 // Time that passes by itself: only where the owner of a world wants it, and only as far.

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
 // What a writer is told when it asks the ledger, as it stands in the message of its next call.

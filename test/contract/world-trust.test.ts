@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/canonical/index.ts";
 import { computeRoot, sealEntry } from "../../src/core/ledger/index.ts";
 import type { EntryRecord } from "../../src/core/ports.ts";
-import { checkWorldFile } from "../../src/rooms/world/service/exported-file.ts";
-import { exportWorld, importWorld } from "../../src/rooms/world/service/history.ts";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { formatWorldFile, readWorldFile, type WorldFile } from "../../src/rooms/world/service/world-file.ts";
+import { checkWorldFile } from "../../src/rooms/world/history/exported-file.ts";
+import { exportWorld, importWorld } from "../../src/rooms/world/history/history.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { formatWorldFile, readWorldFile, type WorldFile } from "../../src/rooms/world/history/world-file.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
 async function live(): Promise<{ worlds: TestWorlds; id: string }> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
-import { runInView } from "../../src/rooms/catalytic/view.ts";
+import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 /** The last look at the real tree comes after everything the tool does: what changes until then is in the proof. */

@@ -16,12 +16,12 @@ import { DiskKeys } from "../../src/adapters/disk/keys.ts";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { formatCanonical, parseJson } from "../../src/core/canonical/index.ts";
 import { toSigningKey } from "../../src/core/trust/key.ts";
-import { proofHash } from "../../src/rooms/catalytic/proof.ts";
-import { listStrays, readRecord } from "../../src/rooms/catalytic/record-files.ts";
-import { catalyticVerify } from "../../src/rooms/catalytic/record-operations.ts";
-import type { RoomPorts } from "../../src/rooms/catalytic/room-ports.ts";
-import { beginLook } from "../../src/rooms/catalytic/tree-now.ts";
-import { type TreeNow, type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
+import type { RoomPorts } from "../../src/rooms/catalytic/operations/ports.ts";
+import { catalyticVerify } from "../../src/rooms/catalytic/operations/records.ts";
+import { proofHash } from "../../src/rooms/catalytic/record/proof.ts";
+import { listStrays, readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
+import { beginLook } from "../../src/rooms/catalytic/tree/tree-now.ts";
+import { type TreeNow, type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 /** Three real runs: one accepted, one failed, one that wrote outside; every forgery is made on a copy of their records. */

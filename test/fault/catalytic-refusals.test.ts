@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { snapshotTree } from "../../src/adapters/disk/tree-snapshot.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
-import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
+import { recoverRuns } from "../../src/rooms/catalytic/recover/recover.ts";
 import { makeCatalyticRepo, openCatalytic, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";

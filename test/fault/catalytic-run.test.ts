@@ -3,10 +3,10 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
-import { acceptCurrent, retryHalted } from "../../src/rooms/catalytic/halted.ts";
-import { catalyticRecover } from "../../src/rooms/catalytic/operations.ts";
-import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
-import type { RoomPorts } from "../../src/rooms/catalytic/room-ports.ts";
+import { catalyticRecover } from "../../src/rooms/catalytic/operations/index.ts";
+import type { RoomPorts } from "../../src/rooms/catalytic/operations/ports.ts";
+import { acceptCurrent, retryHalted } from "../../src/rooms/catalytic/recover/halted.ts";
+import { recoverRuns } from "../../src/rooms/catalytic/recover/recover.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, type TestRun, toJobSpec } from "../support/catalytic-repo.ts";
 
 const D = ".verbatim/scratch/d";

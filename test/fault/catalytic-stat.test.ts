@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileSystemOf } from "../../src/adapters/disk/mounts.ts";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { isStatTrusted } from "../../src/adapters/disk/stat-trust.ts";
-import { runInView } from "../../src/rooms/catalytic/view.ts";
+import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { openCatalytic } from "../support/catalytic-repo.ts";
 import { MAPPED_WRITE } from "../support/mapped-write.ts";
 

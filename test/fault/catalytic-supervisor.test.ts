@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errnoCode } from "../../src/adapters/disk/errors.ts";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { runTool } from "../../src/adapters/process/tool.ts";
-import type { RunResult } from "../../src/rooms/catalytic/run.ts";
+import type { RunResult } from "../../src/rooms/catalytic/run/run.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
 import { bundleChild } from "../support/child.ts";
 import { tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { createGuards } from "../../src/adapters/guards/index.ts";
-import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
-import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
-import { runInView } from "../../src/rooms/catalytic/view.ts";
+import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
+import { verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
+import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { openCatalytic, recordTree, type TestRun } from "../support/catalytic-repo.ts";
 import { isNamespace, VARIANTS } from "../support/guard-variants.ts";
 

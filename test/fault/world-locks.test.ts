@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/app.ts";
-import { Beats } from "../../src/rooms/world/service/beats.ts";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
-import type { WorldStore } from "../../src/rooms/world/service/world-ports.ts";
+import { Beats } from "../../src/rooms/world/beat/beats.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import type { WorldStore } from "../../src/rooms/world/operations/ports.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 

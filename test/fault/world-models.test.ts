@@ -1,9 +1,9 @@
 // Model misbehaviour: nothing unlawful is ever written, the operator's line is kept, and the reason is visible.
 import { describe, expect, it } from "vitest";
 import { makeModels } from "../../src/adapters/models/chat.ts";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { type ModelReply, startModelServer } from "../support/model-server.ts";
 import { envelope, makeHarbour, openWorlds, says } from "../support/world.ts";
 

@@ -1,11 +1,11 @@
 // A store that fails, a clock that jumps and a worker that comes late: nothing partial, one write bundle, nothing lost.
 import { describe, expect, it } from "vitest";
 import { VerbatimError } from "../../src/core/errors/index.ts";
-import { Beats } from "../../src/rooms/world/service/beats.ts";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
-import type { WorldPorts, WorldStore } from "../../src/rooms/world/service/world-ports.ts";
+import { Beats } from "../../src/rooms/world/beat/beats.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import type { WorldPorts, WorldStore } from "../../src/rooms/world/operations/ports.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 

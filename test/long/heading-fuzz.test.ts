@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findHeadings } from "../../src/rooms/context/headings.ts";
+import { findHeadings } from "../../src/rooms/context/sections/headings.ts";
 import { oracleHeadings, withoutFrontMatter } from "../support/commonmark-oracle.ts";
 import { makeDocument, seededNumbers } from "../support/markdown-fuzz.ts";
 

@@ -5,9 +5,9 @@ import { formatCanonical, type JsonObject, parseJson, toCanonicalFile } from "..
 import type { SyncCrypto } from "../../src/core/ports.ts";
 import { type PolicyKey, signEnvelope, toEnvelopeFile, toSigningKey } from "../../src/core/trust/index.ts";
 import { formatBundleStatement, STATEMENT_PAYLOAD_TYPE } from "../../src/core/trust/statement.ts";
-import { toBundleId, toRootHash } from "../../src/rooms/jobs/bundle-hash.ts";
-import { verifyBundle } from "../../src/rooms/jobs/bundle-verify.ts";
-import { type MemoryTree, openMemoryBundle } from "../../src/rooms/jobs/memory-bundle.ts";
+import { toBundleId, toRootHash } from "../../src/rooms/jobs/bundle/bundle-hash.ts";
+import { verifyBundle } from "../../src/rooms/jobs/bundle/bundle-verify.ts";
+import { type MemoryTree, openMemoryBundle } from "../../src/rooms/jobs/bundle/memory-bundle.ts";
 import { sampleBundle } from "../support/sample-bundle.ts";
 
 /**

@@ -113,8 +113,8 @@ describe("what conformance judges", () => {
 
   it("would be found to be a copy", () => {
     const planted = new Map(modules);
-    const own = modules.get("rooms/world/conformance.ts")!;
-    planted.set("rooms/world/conformance.ts", {
+    const own = modules.get("rooms/world/conformance/index.ts")!;
+    planted.set("rooms/world/conformance/index.ts", {
       ...own,
       imports: [...own.imports, { from: "rooms/world/copy.ts", name: "projectEntries" }],
     });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ContextWorkspace, type Expanded } from "../support/context-workspace.ts";
 
 // The cases in which indexes of this kind usually go wrong, one test each. Not here: a process killed during a build
-// (test/fault/context-kill.test.ts), a file that vanishes while it is read (src/rooms/context/index-build.test.ts).
+// (test/fault/context-kill.test.ts), a file that vanishes while it is read (src/rooms/context/index/index-build.test.ts).
 
 const opened: ContextWorkspace[] = [];
 

@@ -5,7 +5,7 @@ import { chargeBudgets } from "../../src/core/text/index.ts";
 import { ContextWorkspace, type Expanded, refusal } from "../support/context-workspace.ts";
 
 // What the context room must not do: defects of earlier systems of its kind. Each test names the rule it guards.
-// What is read from disk, and when, is guarded in src/rooms/context/index-build.test.ts ("an incremental build").
+// What is read from disk, and when, is guarded in src/rooms/context/index/index-build.test.ts ("an incremental build").
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const opened: ContextWorkspace[] = [];

@@ -3,11 +3,11 @@ import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { loadSqlite, SqliteDatabase } from "../../src/adapters/sqlite/driver.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
-import { Beats } from "../../src/rooms/world/service/beats.ts";
-import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { addCalendarItem, addMessage } from "../../src/rooms/world/service/pocket-writing.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readCapsule, readPage } from "../../src/rooms/world/service/views.ts";
+import { Beats } from "../../src/rooms/world/beat/beats.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
+import { addCalendarItem, addMessage } from "../../src/rooms/world/people/pocket-writing.ts";
+import { readCapsule, readPage } from "../../src/rooms/world/projection/views.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 

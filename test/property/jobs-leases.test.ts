@@ -2,8 +2,13 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { LeaseTable } from "../../src/rooms/jobs/conformance-leases.ts";
 import type { StepRow } from "../../src/rooms/jobs/ports.ts";
-import { claimStep, finishStep, renewLease } from "../../src/rooms/jobs/queue.ts";
-import { toExecuteOutcome, toFailureOutcome, toReadOutcome, toWriteOutcome } from "../../src/rooms/jobs/receipt.ts";
+import { claimStep, finishStep, renewLease } from "../../src/rooms/jobs/steps/queue.ts";
+import {
+  toExecuteOutcome,
+  toFailureOutcome,
+  toReadOutcome,
+  toWriteOutcome,
+} from "../../src/rooms/jobs/steps/receipt.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
 import { execute, makePatch, TestExecutePort, TestPatchPort, write } from "../support/job-rooms.ts";
 import {

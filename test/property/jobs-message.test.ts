@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatCanonical, type JsonObject, type JsonValue, parseJson } from "../../src/core/canonical/index.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
-import { toJobId, toMessageId } from "../../src/rooms/jobs/ids.ts";
-import { checkMessage, parseMessage } from "../../src/rooms/jobs/message.ts";
-import { postMessage } from "../../src/rooms/jobs/post.ts";
+import { toJobId, toMessageId } from "../../src/rooms/jobs/message/ids.ts";
+import { checkMessage, parseMessage } from "../../src/rooms/jobs/message/message.ts";
+import { postMessage } from "../../src/rooms/jobs/message/post.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
 import { createSqliteJobs, type JobHarness, type JobPortsOfTest, kindsOf, RUN, readJob } from "../support/job-store.ts";
 

@@ -1,7 +1,7 @@
 // Every parser of foreign bytes of the workflow room: whatever it is given, it answers, and it answers soon.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { KINDS, NO_CONTEXT } from "../../src/rooms/workflow/artifact-kinds.ts";
+import { KINDS, NO_CONTEXT } from "../../src/rooms/workflow/artifacts/artifact-kinds.ts";
 import { findMarkers, findMissingHeadings, readBehaviorIndex } from "../../src/rooms/workflow/artifacts/behaviors.ts";
 import { judgePatch } from "../../src/rooms/workflow/patch/patch-gate.ts";
 import { DEFAULT_POLICY } from "../../src/rooms/workflow/patch/patch-policy.ts";

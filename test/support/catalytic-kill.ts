@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { findMarked } from "../../src/adapters/process/leftovers.ts";
-import { readRecord } from "../../src/rooms/catalytic/record-files.ts";
-import { recoverRuns } from "../../src/rooms/catalytic/recover.ts";
-import { verifyRun } from "../../src/rooms/catalytic/verify.ts";
+import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
+import { recoverRuns } from "../../src/rooms/catalytic/recover/recover.ts";
+import { verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
 import { makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "./catalytic-repo.ts";
 import { bundleChild } from "./child.ts";
 

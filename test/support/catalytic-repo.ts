@@ -17,9 +17,9 @@ import { join } from "node:path";
 import { openApp } from "../../src/app/app.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/catalytic-ports.ts";
 import { compose } from "../../src/app/compose.ts";
-import type { RunRequest } from "../../src/rooms/catalytic/declare.ts";
+import type { RunRequest } from "../../src/rooms/catalytic/declare/declare.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
-import { type RunResult, runCatalytic } from "../../src/rooms/catalytic/run.ts";
+import { type RunResult, runCatalytic } from "../../src/rooms/catalytic/run/run.ts";
 
 // Memory where there is some: hundreds of runs would wait for the disk to make every journal line durable.
 const TEMP = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { buildIndex } from "../../src/rooms/context/index-build.ts";
+import { buildIndex } from "../../src/rooms/context/index/index-build.ts";
 import { openRoom } from "./context-room.ts";
 import { seededNumbers } from "./markdown-fuzz.ts";
 

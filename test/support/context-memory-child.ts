@@ -1,4 +1,4 @@
-import { buildIndex } from "../../src/rooms/context/index-build.ts";
+import { buildIndex } from "../../src/rooms/context/index/index-build.ts";
 import { openRoom } from "./context-room.ts";
 
 // Builds the index of a folder and says how much memory that took at most.

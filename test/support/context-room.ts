@@ -6,8 +6,8 @@ import { createBuildLock } from "../../src/adapters/sqlite/build-lock.ts";
 import { sqliteContext } from "../../src/adapters/sqlite/context-tables.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { type ResolvedContext, resolveContext } from "../../src/core/contracts/config/index.ts";
-import type { BuildPorts } from "../../src/rooms/context/index-build.ts";
-import { exportIndex } from "../../src/rooms/context/index-export.ts";
+import type { BuildPorts } from "../../src/rooms/context/index/index-build.ts";
+import { exportIndex } from "../../src/rooms/context/index/index-export.ts";
 import { type SourceTree, STAT_FIELDS, type StatList } from "../../src/rooms/context/ports.ts";
 import { fixedPorts } from "./fixed-ports.ts";
 

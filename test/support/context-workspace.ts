@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
 import { isVerbatimError, type VerbatimError } from "../../src/core/errors/index.ts";
-import type { Section } from "../../src/rooms/context/contracts.ts";
+import type { Section } from "../../src/rooms/context/contracts/index.ts";
 import { HandClock } from "./fixed-ports.ts";
 
 /** What `context.index-build` answers. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { formatCanonical, type JsonObject, type JsonValue } from "../../src/core/canonical/index.ts";
-import { proofHash } from "../../src/rooms/catalytic/proof.ts";
-import { RunLedger } from "../../src/rooms/catalytic/run-ledger.ts";
-import { type RunFolder, type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify.ts";
+import { proofHash } from "../../src/rooms/catalytic/record/proof.ts";
+import { RunLedger } from "../../src/rooms/catalytic/record/run-ledger.ts";
+import { type RunFolder, type VerifyOptions, verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
 
 interface Vector {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { createGuards } from "../../src/adapters/guards/index.ts";
+import type { GuardName } from "../../src/rooms/catalytic/contracts/constants.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
-import type { GuardName } from "../../src/rooms/catalytic/words.ts";
 import { makeCatalyticRepo } from "./catalytic-repo.ts";
 
 /** Every guard, ns-bind by each of its launchers. */

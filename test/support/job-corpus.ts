@@ -2,7 +2,7 @@ import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { encodeUtf8, type JsonObject } from "../../src/core/canonical/index.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import { sliceText } from "../../src/core/text/index.ts";
-import type { Message } from "../../src/rooms/jobs/message-shape.ts";
+import type { Message } from "../../src/rooms/jobs/contracts/message-shape.ts";
 import type { Corpus, CorpusView } from "../../src/rooms/jobs/ports.ts";
 
 interface TestSymbol {

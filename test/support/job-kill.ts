@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { JsonObject } from "../../src/core/canonical/index.ts";
-import { runWorkers } from "../../src/rooms/jobs/job-run.ts";
-import type { Message } from "../../src/rooms/jobs/message-shape.ts";
+import type { Message } from "../../src/rooms/jobs/contracts/message-shape.ts";
+import { runWorkers } from "../../src/rooms/jobs/steps/job-run.ts";
 import type { ChildProgram } from "./child.ts";
 import { harbourCorpus, makeMessage, read } from "./job-corpus.ts";
 import { makePatch, TestPatchPort, write } from "./job-rooms.ts";

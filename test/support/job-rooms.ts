@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { isVerbatimError, VerbatimError } from "../../src/core/errors/index.ts";
-import type { Message } from "../../src/rooms/jobs/message-shape.ts";
+import type { Message } from "../../src/rooms/jobs/contracts/message-shape.ts";
 import type { ExecutePort, ExecuteRequest, PatchEffect, PatchPort } from "../../src/rooms/jobs/ports.ts";
 
 /** A patch of the tests: whole new contents by path (null removes the file), or a code with which the gate refuses. */

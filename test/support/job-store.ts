@@ -14,10 +14,10 @@ import { jobsMigration as sqliteJobsMigration } from "../../src/adapters/sqlite/
 import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import type { JsonValue } from "../../src/core/canonical/index.ts";
 import type { Clock, ContentStore, EntryRecord } from "../../src/core/ports.ts";
-import type { RunPorts } from "../../src/rooms/jobs/job-run.ts";
-import { streamOf } from "../../src/rooms/jobs/job-state.ts";
+import { type PostPorts, postMessage } from "../../src/rooms/jobs/message/post.ts";
 import type { JobsStore } from "../../src/rooms/jobs/ports.ts";
-import { type PostPorts, postMessage } from "../../src/rooms/jobs/post.ts";
+import type { RunPorts } from "../../src/rooms/jobs/steps/job-run.ts";
+import { streamOf } from "../../src/rooms/jobs/steps/job-state.ts";
 import { countingIds, fixedPorts, HandClock } from "./fixed-ports.ts";
 import { harbourCorpus, type TestCorpus } from "./job-corpus.ts";
 import type { TestDatabase } from "./postgres.ts";

@@ -1,7 +1,7 @@
 import { openApp } from "../../src/app/app.ts";
 import { compose } from "../../src/app/compose.ts";
 import { workflowPorts } from "../../src/app/wiring/workflow.ts";
-import type { WorkflowPorts } from "../../src/rooms/workflow/workflow-ports.ts";
+import type { WorkflowPorts } from "../../src/rooms/workflow/operations/ports.ts";
 import type { SampleRepository } from "./sample-repository.ts";
 
 /** The ports of the workflow room over a sample repository, real but for what a test puts in their place. */

@@ -5,7 +5,7 @@ import { WORLD_OPERATIONS, type WorldRoom } from "../../src/rooms/world/operatio
 import { listenHttp } from "../../src/surfaces/http/listener.ts";
 import { makeHttpDoor } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
-import type { WorldRoute } from "../../src/surfaces/http/world-door.ts";
+import type { WorldRoute } from "../../src/surfaces/http/world-router.ts";
 import { createMcpHttp } from "../../src/surfaces/mcp/http-handler.ts";
 
 export interface Asked {

@@ -1,4 +1,4 @@
-import type { WorldReadDoor, WorldStore } from "../../src/rooms/world/service/world-ports.ts";
+import type { WorldReadDoor, WorldStore } from "../../src/rooms/world/operations/ports.ts";
 
 /**
  * A store that can stand still: while it does, everybody reads the same state of it in one transaction. A story that

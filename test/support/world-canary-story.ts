@@ -1,9 +1,9 @@
 import { isVerbatimError } from "../../src/core/errors/index.ts";
-import { forkWorld } from "../../src/rooms/world/service/history.ts";
-import { importFile } from "../../src/rooms/world/service/imports.ts";
-import { setPresence, startScene } from "../../src/rooms/world/service/people.ts";
-import { addCalendarItem, addMessage } from "../../src/rooms/world/service/pocket-writing.ts";
-import { createWorld } from "../../src/rooms/world/service/worlds.ts";
+import { forkWorld } from "../../src/rooms/world/history/history.ts";
+import { createWorld } from "../../src/rooms/world/history/worlds.ts";
+import { importFile } from "../../src/rooms/world/import/imports.ts";
+import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
+import { addCalendarItem, addMessage } from "../../src/rooms/world/people/pocket-writing.ts";
 import { envelope, type ListedModel, says, type TestWorlds } from "./world.ts";
 
 const PEOPLE = ["ANA", "ANA_B", "BEN", "CLEO"] as const;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openApp } from "../../src/app/app.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
-import { makeToken, setPresence } from "../../src/rooms/world/service/people.ts";
+import { makeToken, setPresence } from "../../src/rooms/world/people/people.ts";
 import { ListedModel, openWorlds, type TestWorlds } from "./world.ts";
 import { type CanaryDoor, openDoor, toApp } from "./world-canary-door.ts";
 import { callTools, listResources } from "./world-canary-mcp.ts";

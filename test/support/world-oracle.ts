@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "../../src/rooms/world/check/context.ts";
+import type { LedgerEntry } from "../../src/rooms/world/contracts/context.ts";
 
 // What the World Contracts say of entries at hand, written down once more and without the product's own functions.
 

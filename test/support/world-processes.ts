@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { setPresence } from "../../src/rooms/world/service/people.ts";
-import { verifyWorld } from "../../src/rooms/world/service/verify.ts";
-import { readPage } from "../../src/rooms/world/service/views.ts";
+import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { setPresence } from "../../src/rooms/world/people/people.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { bundleChild } from "./child.ts";
 import { envelope, makeHarbour, openWorlds } from "./world.ts";
 

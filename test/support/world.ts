@@ -6,15 +6,15 @@ import { createContentStore } from "../../src/adapters/disk/content-store.ts";
 import { createLocalFiles } from "../../src/adapters/disk/local-files.ts";
 import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../../src/adapters/intl/zones.ts";
-import { processPace } from "../../src/adapters/process/pace.ts";
+import { processPace } from "../../src/adapters/process/timer.ts";
 import { zlibInflater } from "../../src/adapters/zlib/inflater.ts";
 import { openStore } from "../../src/app/store.ts";
+import { Beats } from "../../src/rooms/world/beat/beats.ts";
+import { createWorld } from "../../src/rooms/world/history/worlds.ts";
+import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../src/rooms/world/operations/ports.ts";
+import type { NewPerson } from "../../src/rooms/world/people/people.ts";
+import { BYTES_BY_THREE } from "../../src/rooms/world/people/tokens.ts";
 import type { Models } from "../../src/rooms/world/ports.ts";
-import { Beats } from "../../src/rooms/world/service/beats.ts";
-import type { NewPerson } from "../../src/rooms/world/service/people.ts";
-import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../src/rooms/world/service/world-ports.ts";
-import { createWorld } from "../../src/rooms/world/service/worlds.ts";
-import { BYTES_BY_THREE } from "../../src/rooms/world/tokens.ts";
 
 /** A model that answers from a list and remembers what it was sent. */
 export class ListedModel implements Models {

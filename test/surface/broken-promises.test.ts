@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { type JsonObject, toCanonicalFile } from "../../src/core/canonical/index.ts";
-import { toBundleId, toPlanHash, toRootHash } from "../../src/rooms/jobs/bundle-hash.ts";
+import { toBundleId, toPlanHash, toRootHash } from "../../src/rooms/jobs/bundle/bundle-hash.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";

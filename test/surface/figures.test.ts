@@ -94,18 +94,23 @@ describe("places that define a fact", () => {
 
 describe("imports", () => {
   const modules: readonly CruisedModule[] = [
-    ["src/app/app.ts", "src/rooms/jobs/plan.ts", "src/rooms/jobs/index.ts", "src/core/ports.ts"],
-    ["src/app/wiring/jobs.ts", "src/rooms/jobs/plan.ts", "src/rooms/world/index/rows.ts", "src/adapters/disk/a.ts"],
+    ["src/app/app.ts", "src/rooms/jobs/plan/plan.ts", "src/rooms/jobs/index.ts", "src/core/ports.ts"],
+    [
+      "src/app/wiring/jobs.ts",
+      "src/rooms/jobs/plan/plan.ts",
+      "src/rooms/world/index/rows.ts",
+      "src/adapters/disk/a.ts",
+    ],
     ["src/app/compose.ts", "src/adapters/disk/a.ts"],
     ["src/app/compose/store.ts", "src/adapters/sql/store.ts"],
     ["src/app/composer.ts", "src/adapters/sql/store.ts"],
-    ["src/rooms/jobs/plan.ts", "src/rooms/jobs/steps.ts"],
+    ["src/rooms/jobs/plan/plan.ts", "src/rooms/jobs/steps.ts"],
     ["src/adapters/disk/a.ts", "src/adapters/disk/b.ts", "src/rooms/jobs/ports.ts"],
     ["src/verify.ts", "src/adapters/disk/b.ts"],
   ].map(([source, ...targets]) => ({ source: source!, dependencies: targets.map((resolved) => ({ resolved })) }));
 
   it("into a room count once for each module behind its front door", () => {
-    expect(listDeepImports(modules)).toEqual(["src/rooms/jobs/plan.ts", "src/rooms/world/index/rows.ts"]);
+    expect(listDeepImports(modules)).toEqual(["src/rooms/jobs/plan/plan.ts", "src/rooms/world/index/rows.ts"]);
   });
 
   it("of adapters count for every file outside the one place for them", () => {

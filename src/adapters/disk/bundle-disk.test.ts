@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { sampleBundle } from "../../../test/support/sample-bundle.ts";
-import { verifyBundle } from "../../rooms/jobs/bundle-verify.ts";
+import { verifyBundle } from "../../rooms/jobs/bundle/bundle-verify.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { findBundle, openBundleFolder } from "./bundle-folder.ts";
 import { createBundleFolder } from "./bundle-target.ts";

@@ -3,7 +3,7 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Entry, FileEntry, Tree } from "../../rooms/catalytic/tree.ts";
+import type { Entry, FileEntry, Tree } from "../../rooms/catalytic/tree/tree.ts";
 import { beginSnapshot } from "./shared-snapshot.ts";
 import { snapshotTree } from "./tree-snapshot.ts";
 

@@ -4,7 +4,7 @@ import { errnoCode } from "./errors.ts";
 import { compare, KnownTable, rootStat } from "./known-table.ts";
 import { TreeChecker } from "./tree-check.ts";
 import { openTreeFile, type TreeFile } from "./tree-file.ts";
-import { Look } from "./tree-look.ts";
+import { Look } from "./tree-scan.ts";
 import { type Hidden, isTouchedOnly, readTable } from "./tree-table.ts";
 
 const GIT = ".git";

@@ -1,5 +1,5 @@
+import type { GuardName } from "../../rooms/catalytic/contracts/constants.ts";
 import type { Guards, LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
-import type { GuardName } from "../../rooms/catalytic/words.ts";
 import { hideFromPerl } from "../process/last-words.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";

@@ -9,8 +9,8 @@ import {
 import type pg from "pg";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
-import type { Lease } from "../store/lease.ts";
 import { requireStorableText } from "../store/text.ts";
+import type { Lease } from "../store/transaction-guard.ts";
 import { toStoreError } from "./errors.ts";
 import type { PostgresValue } from "./pool.ts";
 

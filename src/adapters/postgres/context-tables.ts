@@ -1,5 +1,5 @@
 import { formatCanonical } from "../../core/canonical/index.ts";
-import type { SymbolRecord } from "../../rooms/context/contracts.ts";
+import type { SymbolRecord } from "../../rooms/context/contracts/index.ts";
 import type {
   CompiledQuery,
   ContextReader,

@@ -3,7 +3,7 @@ import type pg from "pg";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../core/ports.ts";
 import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../store/doors.ts";
-import { DoorKeeper, Lease } from "../store/lease.ts";
+import { DoorKeeper, Lease } from "../store/transaction-guard.ts";
 import { newestVersion } from "../store/versions.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";

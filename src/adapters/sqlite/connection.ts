@@ -3,7 +3,7 @@ import type * as KyselyModule from "kysely";
 import type { CompiledQuery, Kysely, QueryResult } from "kysely";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
-import type { Lease } from "../store/lease.ts";
+import type { Lease } from "../store/transaction-guard.ts";
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
 
 /** Reading inside a transaction. The SQL of `get` and `all` is prepared once per connection and kept. */

@@ -1,6 +1,5 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock } from "../../core/ports.ts";
-import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/lease.ts";
 import type {
   ChangeView,
   JobFacts,
@@ -16,6 +15,7 @@ import type {
   StepPlace,
   StepRow,
 } from "../../rooms/jobs/ports.ts";
+import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/steps/lease.ts";
 import {
   FACTS,
   fromJob,

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../core/ports.ts";
 import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../store/doors.ts";
-import { DoorKeeper, Lease } from "../store/lease.ts";
+import { DoorKeeper, Lease } from "../store/transaction-guard.ts";
 import { newestVersion } from "../store/versions.ts";
 import {
   type SqliteReadConnection,
@@ -16,7 +16,7 @@ import type { SqliteMigration } from "./migration.ts";
 import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
 import { BUSY_MS, beginImmediate, closeWriter, openReader, openWriter } from "./open.ts";
 import { RecentHeads } from "./recent-heads.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "./semaphore.ts";
 
 /** Rooms whose tables are reachable from the doors of a SQLite store. */
 export type SqliteRooms = Rooms<SqliteReadConnection, SqliteWriteConnection>;

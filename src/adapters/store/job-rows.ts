@@ -1,10 +1,10 @@
 import { formatCanonical, formatString, parseJson } from "../../core/canonical/index.ts";
 import type { Breach } from "../../core/text/index.ts";
-import type { StepStatus } from "../../rooms/jobs/lease.ts";
-import type { Message } from "../../rooms/jobs/message-shape.ts";
+import type { Message } from "../../rooms/jobs/contracts/message-shape.ts";
+import type { Receipt } from "../../rooms/jobs/contracts/receipt-shape.ts";
+import type { Step } from "../../rooms/jobs/contracts/step-shape.ts";
 import type { JobFacts, JobRow, NewJob, NewStep, ReceiptRow, ResolvedStep, StepRow } from "../../rooms/jobs/ports.ts";
-import type { Receipt } from "../../rooms/jobs/receipt-shape.ts";
-import type { Step } from "../../rooms/jobs/step-shape.ts";
+import type { StepStatus } from "../../rooms/jobs/steps/lease.ts";
 
 /** Columns of a job without its message and of a step, under the names of their tables. */
 export const FACTS =

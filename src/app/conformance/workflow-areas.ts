@@ -15,7 +15,7 @@ import { buildPack } from "../../rooms/workflow/librarian/librarian.ts";
 import { judgePatchWithGit } from "../../rooms/workflow/patch/git-stage.ts";
 import { judgePatch } from "../../rooms/workflow/patch/patch-gate.ts";
 import { type PlanLimits, readPolicy } from "../../rooms/workflow/patch/patch-policy.ts";
-import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
+import { toRepoSlug } from "../../rooms/workflow/run/repo-slug.ts";
 import type { AreaFunction } from "./runner.ts";
 
 /** Every area of the workflow room; two of them work on real files and a real git. */

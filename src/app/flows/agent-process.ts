@@ -1,7 +1,7 @@
 import { readHost } from "../../adapters/process/host.ts";
 import { formatCanonical, parseJson } from "../../core/canonical/index.ts";
-import { type LockOwner, lockState } from "../../rooms/catalytic/lock.ts";
-import { ownerOf } from "../../rooms/catalytic/locks.ts";
+import { ownerOf } from "../../rooms/catalytic/run/lock-files.ts";
+import { type LockOwner, lockState } from "../../rooms/catalytic/run/lock-state.ts";
 import type { Run } from "../../rooms/workflow/run/run.ts";
 
 const PROCESS_FILE = "agent/process.json";

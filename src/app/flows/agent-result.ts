@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
-import { limitsOf } from "../../rooms/catalytic/guard-choice.ts";
-import type { ViewOutcome } from "../../rooms/catalytic/view.ts";
+import { limitsOf } from "../../rooms/catalytic/guard/guard-choice.ts";
+import type { ViewOutcome } from "../../rooms/catalytic/view/view.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
 import { VERIFY_REPORT_FILE, type VerifyReport } from "../../rooms/workflow/artifacts/verify-report.ts";
 import { parsePatch } from "../../rooms/workflow/patch/patch-parser.ts";

@@ -1,25 +1,33 @@
 import { join, relative, resolve, sep } from "node:path";
 import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import type { GuardRequest } from "../../rooms/catalytic/contracts/constants.ts";
 import type { TreeLook } from "../../rooms/catalytic/ports.ts";
-import { lookAtTree, runInView, type ViewOutcome } from "../../rooms/catalytic/view.ts";
-import type { GuardRequest } from "../../rooms/catalytic/words.ts";
+import { lookAtTree, runInView, type ViewOutcome } from "../../rooms/catalytic/view/view.ts";
 import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
 import { PLAN_FILE } from "../../rooms/workflow/artifacts/plan.ts";
-import { describeStep } from "../../rooms/workflow/describe-step.ts";
-import { type NextStep, PATCH_FILE } from "../../rooms/workflow/next-step.ts";
+import { describeStep } from "../../rooms/workflow/dispatch/describe-step.ts";
+import { type NextStep, PATCH_FILE } from "../../rooms/workflow/dispatch/next-step.ts";
+import type { WorkflowPorts } from "../../rooms/workflow/operations/ports.ts";
 import { advanceRun } from "../../rooms/workflow/run/advance.ts";
+import { HeldFolder } from "../../rooms/workflow/run/buffered-run-folder.ts";
 import { createDirectRun, type DirectOptions } from "../../rooms/workflow/run/direct-run.ts";
 import { abortRun } from "../../rooms/workflow/run/end-run.ts";
-import { HeldFolder } from "../../rooms/workflow/run/held-folder.ts";
 import { storeArtifact } from "../../rooms/workflow/run/receive.ts";
 import { Run } from "../../rooms/workflow/run/run.ts";
 import { withSession } from "../../rooms/workflow/run/session.ts";
-import type { WorkflowPorts } from "../../rooms/workflow/workflow-ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "../catalytic-ports.ts";
 import type { Composition, ServeMcp } from "../compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
+import {
+  describeBreak,
+  describeFailure,
+  describeTree,
+  requirePaths,
+  toIntent,
+  toKeptPlaces,
+} from "./agent-arguments.ts";
 import { rememberBase } from "./agent-base.ts";
 import { type Captured, captureChanges, NOTHING_CAPTURED } from "./agent-capture.ts";
 import { collectReports } from "./agent-hooks.ts";
@@ -27,7 +35,6 @@ import { recordProcess } from "./agent-process.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 import { withTerminal } from "./agent-terminal.ts";
-import { describeBreak, describeFailure, describeTree, requirePaths, toIntent, toKeptPlaces } from "./agent-words.ts";
 
 export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
   readonly command: readonly string[];

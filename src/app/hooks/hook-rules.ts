@@ -7,8 +7,8 @@ import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { PLAN_FILE, validatePlan } from "../../rooms/workflow/artifacts/plan.ts";
-import { toRepoSlug } from "../../rooms/workflow/repo-slug.ts";
-import { isRunId } from "../../rooms/workflow/run-id.ts";
+import { toRepoSlug } from "../../rooms/workflow/run/repo-slug.ts";
+import { isRunId } from "../../rooms/workflow/run/run-id.ts";
 import { createRepoIdentity } from "../repo-identity.ts";
 import { createStateFolder, findRunsRoot, type Workspace } from "../workspace.ts";
 

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { parseJobSpec } from "../../rooms/catalytic/jobspec.ts";
+import { parseJobSpec } from "../../rooms/catalytic/declare/jobspec.ts";
 import type { CatalyticPorts, Interrupts } from "../../rooms/catalytic/ports.ts";
-import { recoverRuns } from "../../rooms/catalytic/recover.ts";
-import { runCatalytic } from "../../rooms/catalytic/run.ts";
+import { recoverRuns } from "../../rooms/catalytic/recover/recover.ts";
+import { runCatalytic } from "../../rooms/catalytic/run/run.ts";
 import type { ExecutePort } from "../../rooms/jobs/ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";

@@ -1,6 +1,6 @@
-import { bundleBuild } from "../../rooms/jobs/bundle-build-operation.ts";
-import { BUNDLE_OPERATIONS } from "../../rooms/jobs/bundle-operations.ts";
-import { JOB_OPERATIONS } from "../../rooms/jobs/job-operations.ts";
+import { bundleBuild } from "../../rooms/jobs/operations/bundle-build.ts";
+import { BUNDLE_OPERATIONS } from "../../rooms/jobs/operations/bundles.ts";
+import { JOB_OPERATIONS } from "../../rooms/jobs/operations/jobs.ts";
 import type { Wiring } from "../operations.ts";
 import { bundlePorts } from "./bundle.ts";
 import { jobPorts } from "./job.ts";

@@ -1,16 +1,24 @@
 import type { Clock, ContentStore, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { SigningKey } from "../../core/trust/key.ts";
-import type { Guards } from "./guard-ports.ts";
-import type { HostNow } from "./lock.ts";
-import type { RunEntry } from "./run-ledger.ts";
-import type { Entry, OtherEntry, Tree } from "./tree.ts";
-import type { TreeTexts } from "./tree-texts.ts";
-import type { Fingerprint } from "./tripwire.ts";
+import type { Guards } from "./guard/guard-ports.ts";
+import type { Fingerprint } from "./guard/tripwire.ts";
+import type { RunEntry } from "./record/run-ledger.ts";
+import type { HostNow } from "./run/lock-state.ts";
+import type { Entry, OtherEntry, Tree } from "./tree/tree.ts";
+import type { TreeTexts } from "./tree/tree-texts.ts";
 
+export { RUN_MARKERS } from "./contracts/constants.ts";
 // Adapters know the room by its ports alone.
-export { guardOrder } from "./guard-choice.ts";
-export type { Ending, Guards, LaunchRequest, Layer, RunMark, RunningCommand, UserTerminal } from "./guard-ports.ts";
-export { RUN_MARKERS } from "./words.ts";
+export { guardOrder } from "./guard/guard-choice.ts";
+export type {
+  Ending,
+  Guards,
+  LaunchRequest,
+  Layer,
+  RunMark,
+  RunningCommand,
+  UserTerminal,
+} from "./guard/guard-ports.ts";
 
 /** What lies at a place, links not followed. */
 export type PlaceKind = "file" | "dir" | "symlink" | "other";

@@ -1,6 +1,6 @@
 import type { Finding } from "../../core/errors/index.ts";
 import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
-import type { SymbolRecord } from "./contracts.ts";
+import type { SymbolRecord } from "./contracts/index.ts";
 
 /** Why a file cannot be a source; a member of `details.problems` of INDEX_SOURCES_INVALID. */
 export interface SourceProblem {

@@ -8,7 +8,7 @@ import {
   type Holder,
   type LeaseRefusal,
   type StepStatus,
-} from "./lease.ts";
+} from "./steps/lease.ts";
 
 type Op = "READ" | "WRITE" | "EXECUTE";
 

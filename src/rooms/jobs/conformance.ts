@@ -1,14 +1,14 @@
 import { encodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import type { Crypto, SyncCrypto } from "../../core/ports.ts";
 import { decodeBase64 } from "../../core/trust/index.ts";
-import type { BundleFiles } from "./bundle-files.ts";
-import { toArtifactId, toPlanHash, toRootHash } from "./bundle-hash.ts";
-import { type BundleReport, verifyBundle } from "./bundle-verify.ts";
+import type { BundleFiles } from "./bundle/bundle-files.ts";
+import { toArtifactId, toPlanHash, toRootHash } from "./bundle/bundle-hash.ts";
+import { type BundleReport, verifyBundle } from "./bundle/bundle-verify.ts";
+import { openMemoryBundle } from "./bundle/memory-bundle.ts";
+import { replayBundle } from "./bundle/replay.ts";
 import { LeaseTable } from "./conformance-leases.ts";
-import { toJobId, toMessageId, toStepId } from "./ids.ts";
-import { openMemoryBundle } from "./memory-bundle.ts";
-import { checkMessage } from "./message.ts";
-import { replayBundle } from "./replay.ts";
+import { toJobId, toMessageId, toStepId } from "./message/ids.ts";
+import { checkMessage } from "./message/message.ts";
 
 interface Ports {
   readonly crypto: SyncCrypto;

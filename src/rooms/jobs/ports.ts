@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../core/canonical/index.ts";
 import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
 import type { Breach } from "../../core/text/index.ts";
-import type { ClaimView, HeldStep, StepStatus } from "./lease.ts";
-import type { Message } from "./message-shape.ts";
-import type { Receipt } from "./receipt-shape.ts";
-import type { Plan, Step } from "./step-shape.ts";
+import type { Message } from "./contracts/message-shape.ts";
+import type { Receipt } from "./contracts/receipt-shape.ts";
+import type { Plan, Step } from "./contracts/step-shape.ts";
+import type { ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
 
 /** What a step was resolved to when the plan was made. */
 export type ResolvedStep = Plan["resolved"][number];

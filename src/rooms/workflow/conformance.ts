@@ -2,7 +2,6 @@ import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../..
 import { resolveWorkflow } from "../../core/contracts/config/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
-import { expandTemplate, type TemplateValues } from "./argv-template.ts";
 import { checkBehaviors, findMarkers, isMarkedFile } from "./artifacts/behaviors.ts";
 import { layOutBundle } from "./artifacts/bundle-layout.ts";
 import { checkDispatch } from "./artifacts/dispatch.ts";
@@ -20,13 +19,14 @@ import { judgeReview, type ReviewContext } from "./artifacts/review.ts";
 import { judgeScope } from "./artifacts/scope.ts";
 import { readLines } from "./artifacts/text.ts";
 import { checkVerifyReport } from "./artifacts/verify-report.ts";
-import { type LimitSources, resolveLimits } from "./limits.ts";
-import { findNextStep } from "./next-step.ts";
-import { countPrompts } from "./outbox.ts";
-import { toRepoSlug } from "./repo-slug.ts";
-import { resolveWorkflow as findWorkflow } from "./resolver.ts";
-import { isRunId } from "./run-id.ts";
-import type { RunFacts } from "./run-state.ts";
+import { expandTemplate, type TemplateValues } from "./dispatch/argv-template.ts";
+import { findNextStep } from "./dispatch/next-step.ts";
+import { countPrompts } from "./dispatch/outbox.ts";
+import { resolveWorkflow as findWorkflow } from "./dispatch/resolver.ts";
+import { type LimitSources, resolveLimits } from "./run/limits.ts";
+import { toRepoSlug } from "./run/repo-slug.ts";
+import { isRunId } from "./run/run-id.ts";
+import type { RunFacts } from "./run/run-state.ts";
 
 type Area = (input: JsonObject, ports: { readonly crypto: SyncCrypto }) => JsonValue;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { PERSON_PATTERN } from "./check/fields.ts";
-import { usableTokens } from "./packs/rehydration.ts";
+import { PERSON_PATTERN } from "./contracts/fields.ts";
+import { usableTokens } from "./knowledge/rehydration.ts";
 import type { Zones } from "./ports.ts";
 import { requireZone } from "./time/instant.ts";
 

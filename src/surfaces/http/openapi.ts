@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Operation } from "../../core/operation.ts";
-import type { WorldRoute } from "./world-door.ts";
+import type { WorldRoute } from "./world-router.ts";
 
 const ERROR = {
   description: "Refused; see error.code.",

@@ -13,7 +13,7 @@ import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
-import { answerCall, type Variables, type WorldRoute } from "./world-door.ts";
+import { answerCall, type Variables, type WorldRoute } from "./world-router.ts";
 import { worldRoutes } from "./worlds.ts";
 
 interface HttpOptions extends AccessOptions {

@@ -1,7 +1,7 @@
 import type { App } from "../../app/app-type.ts";
 import { readInput, readUpload } from "./body.ts";
 import { requireOwner } from "./caller.ts";
-import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor, wordIn } from "./world-door.ts";
+import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor, wordIn } from "./world-router.ts";
 
 /** Routes about the whole of a world: forks, files and verification. */
 export function addHistoryRoutes(door: WorldDoor): void {

@@ -1,7 +1,7 @@
 import type { App } from "../../app/app-type.ts";
 import { requireOwner } from "./caller.ts";
 import type { WorldStreams } from "./stream.ts";
-import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldDoor } from "./world-door.ts";
+import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldDoor } from "./world-router.ts";
 
 const STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",

@@ -1,5 +1,5 @@
 import { readInput, readStrict } from "./body.ts";
-import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldDoor } from "./world-door.ts";
+import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldDoor } from "./world-router.ts";
 
 /** Routes that change a world. */
 export function addWritingRoutes(door: WorldDoor): void {

@@ -1,8 +1,8 @@
 import type { App } from "../../app/app-type.ts";
 import type { WorldStreams } from "./stream.ts";
-import { WorldDoor } from "./world-door.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
+import { WorldDoor } from "./world-router.ts";
 import { addWritingRoutes } from "./world-writing.ts";
 
 /** The routes of worlds. Each says who may use it and calls one operation. */

@@ -9,7 +9,7 @@ import { sqliteJobs } from "../../../src/adapters/sqlite/jobs-tables.ts";
 import { ledgerMigration } from "../../../src/adapters/sqlite/migrations/0001-ledger.ts";
 import { jobsMigration } from "../../../src/adapters/sqlite/migrations/0003-jobs.ts";
 import { openSqliteStore } from "../../../src/adapters/sqlite/store.ts";
-import { bundleBuild } from "../../../src/rooms/jobs/bundle-build-operation.ts";
+import { bundleBuild } from "../../../src/rooms/jobs/operations/bundle-build.ts";
 
 // Builds one bundle over and over into new folders; prints a line for every file it wrote and every folder in place.
 

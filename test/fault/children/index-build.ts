@@ -1,4 +1,4 @@
-import { buildIndex } from "../../../src/rooms/context/index-build.ts";
+import { buildIndex } from "../../../src/rooms/context/index/index-build.ts";
 import { openRoom } from "../../support/context-room.ts";
 
 // Builds an index, and dies where it is told to: `read N`, `transaction N` (before its commit), or `end` (not at all).

@@ -11,7 +11,7 @@ import { sqliteJobs } from "../../../src/adapters/sqlite/jobs-tables.ts";
 import { ledgerMigration as sqliteLedger } from "../../../src/adapters/sqlite/migrations/0001-ledger.ts";
 import { jobsMigration as sqliteJobsMigration } from "../../../src/adapters/sqlite/migrations/0003-jobs.ts";
 import { openSqliteStore } from "../../../src/adapters/sqlite/store.ts";
-import { runWorkers } from "../../../src/rooms/jobs/job-run.ts";
+import { runWorkers } from "../../../src/rooms/jobs/steps/job-run.ts";
 import { TestPatchPort } from "../../support/job-rooms.ts";
 
 // Runs steps until it is killed, two at a time; prints a line before the first and after every step.

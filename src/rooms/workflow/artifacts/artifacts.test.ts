@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { expandTemplate } from "../argv-template.ts";
-import { fenceFor } from "../evidence-pack.ts";
-import { findNewestPrompt } from "../outbox.ts";
-import { findPromptProblems, formatPrompt } from "../prompt.ts";
-import { formatReport } from "../reports.ts";
-import { unfence } from "../run/agent-step.ts";
+import { unfence } from "../dispatch/agent-step.ts";
+import { expandTemplate } from "../dispatch/argv-template.ts";
+import { fenceFor } from "../dispatch/evidence-pack.ts";
+import { findNewestPrompt } from "../dispatch/outbox.ts";
+import { findPromptProblems, formatPrompt } from "../dispatch/prompt.ts";
+import { formatReport } from "../operations/reports.ts";
 import { checkDispatch } from "./dispatch.ts";
 import { validateFileRequest } from "./file-request.ts";
 import { validateGuardrails } from "./guardrails.ts";

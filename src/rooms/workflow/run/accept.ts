@@ -8,7 +8,7 @@ import { GUARDRAILS_FILE } from "../artifacts/guardrails.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE } from "../artifacts/plan.ts";
 import { REASONS_FILE } from "../artifacts/reasons.ts";
 import { REVIEW_CONTRACT_FILE, REVIEW_COST_FILE } from "../artifacts/review.ts";
-import { ANALYSIS_FILE, type NextStep } from "../next-step.ts";
+import { ANALYSIS_FILE, type NextStep } from "../dispatch/next-step.ts";
 import { fulfilPrompt } from "./receive.ts";
 import type { Run } from "./run.ts";
 import type { Session } from "./session.ts";

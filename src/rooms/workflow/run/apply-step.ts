@@ -1,7 +1,7 @@
 import { parseJson, sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
-import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { PATCH_APPLY_FILE, type PatchApplyRecord } from "./apply-record.ts";
 import { currentCandidate, markCandidate } from "./candidates.ts";
 import { PATCH_GATE_FILE, type PatchGateRecord } from "./gate-record.ts";

@@ -1,7 +1,7 @@
 import { PLAN_FILE } from "../artifacts/plan.ts";
-import { findCandidate, PATCH_FILE } from "../next-step.ts";
-import type { CandidateRecord, CandidateState, RunState } from "../run-state.ts";
+import { findCandidate, PATCH_FILE } from "../dispatch/next-step.ts";
 import type { Run } from "./run.ts";
+import type { CandidateRecord, CandidateState, RunState } from "./run-state.ts";
 
 /** The record of the patch that lies in the run now, under the plan that lies there. */
 export function currentCandidate(run: Run): CandidateRecord | undefined {

@@ -2,14 +2,14 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatTime } from "../../../core/time.ts";
 import { checkDispatch, DISPATCH_FILE } from "../artifacts/dispatch.ts";
 import { formatArtifact } from "../artifacts/json.ts";
+import type { WorkflowPorts } from "../operations/ports.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import type { RunFolder } from "../ports.ts";
-import { toRepoSlug } from "../repo-slug.ts";
-import { isRunId, makeRunId } from "../run-id.ts";
-import { type DirectFacts, RUN_FILE, RUN_VERSION, type RunState } from "../run-state.ts";
-import type { WorkflowPorts } from "../workflow-ports.ts";
+import { toRepoSlug } from "./repo-slug.ts";
 import { Run } from "./run.ts";
+import { isRunId, makeRunId } from "./run-id.ts";
 import { RunLog } from "./run-log.ts";
+import { type DirectFacts, RUN_FILE, RUN_VERSION, type RunState } from "./run-state.ts";
 
 interface CreateOptions {
   readonly goal: string;

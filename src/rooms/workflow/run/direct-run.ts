@@ -1,5 +1,4 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { splitWords } from "../argv-template.ts";
 import { EXPECTED_RESULTS_FILE } from "../artifacts/expected-results.ts";
 import { FILE_REQUEST_FILE, FILE_REQUEST_VERSION } from "../artifacts/file-request.ts";
 import { GUARDRAILS_FILE } from "../artifacts/guardrails.ts";
@@ -10,17 +9,18 @@ import { REASONS_FILE, readReasons } from "../artifacts/reasons.ts";
 import { REVIEW_COST_FILE } from "../artifacts/review.ts";
 import { normalizeScopeEntry } from "../artifacts/scope.ts";
 import { VERIFY_REPORT_FILE } from "../artifacts/verify-report.ts";
-import { fenceFor } from "../evidence-pack.ts";
+import { splitWords } from "../dispatch/argv-template.ts";
+import { fenceFor } from "../dispatch/evidence-pack.ts";
+import { toOneLine } from "../dispatch/prompt.ts";
+import type { WorkflowPorts } from "../operations/ports.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
-import { toOneLine } from "../prompt.ts";
-import type { DirectFacts } from "../run-state.ts";
-import type { WorkflowPorts } from "../workflow-ports.ts";
 import { advanceRun } from "./advance.ts";
+import { HeldFolder } from "./buffered-run-folder.ts";
 import { createRun } from "./create-run.ts";
 import { PATCH_GATE_FILE } from "./gate-record.ts";
-import { HeldFolder } from "./held-folder.ts";
 import { judgeInRun, storeArtifact } from "./receive.ts";
 import type { Run } from "./run.ts";
+import type { DirectFacts } from "./run-state.ts";
 import { type Session, withSession } from "./session.ts";
 
 export interface DirectOptions {

@@ -10,8 +10,8 @@ import {
   formatContext,
   formatExternals,
   formatFixBrief,
-} from "../evidence-pack.ts";
-import { REVIEW_PATCH_FILE } from "../patch-review.ts";
+} from "../dispatch/evidence-pack.ts";
+import { REVIEW_PATCH_FILE } from "../patch/patch-review.ts";
 import { currentCandidate } from "./candidates.ts";
 import type { Run } from "./run.ts";
 import { readFailures } from "./step-findings.ts";

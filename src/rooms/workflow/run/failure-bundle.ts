@@ -1,6 +1,6 @@
-import { describeStep } from "../describe-step.ts";
+import { describeStep } from "../dispatch/describe-step.ts";
+import { dispatchOf, writePrompt } from "../dispatch/prompts.ts";
 import { writeEvidencePack } from "./evidence.ts";
-import { dispatchOf, writePrompt } from "./prompts.ts";
 import type { Session } from "./session.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { showPath } from "../../../core/paths/index.ts";
+import type { WorkflowPorts } from "../operations/ports.ts";
 import type { RunFolder } from "../ports.ts";
-import type { WorkflowPorts } from "../workflow-ports.ts";
 import { Run } from "./run.ts";
 
 /** The run of an id, a unique prefix of one, or a directory; without a name the only open run of the repository. */

@@ -1,10 +1,10 @@
 import { formatArtifact } from "../artifacts/json.ts";
 import { PLAN_FILE, type Plan } from "../artifacts/plan.ts";
-import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { judgePatchWithGit } from "../patch/git-stage.ts";
 import type { PatchResult } from "../patch/patch-gate.ts";
+import { formatPatchReview, REVIEW_PATCH_FILE } from "../patch/patch-review.ts";
 import type { PatchRejection } from "../patch/rejection.ts";
-import { formatPatchReview, REVIEW_PATCH_FILE } from "../patch-review.ts";
 import { archive, markCandidate } from "./candidates.ts";
 import { bundleFailure } from "./failure-bundle.ts";
 import { PATCH_GATE_FILE, type PatchGateRecord } from "./gate-record.ts";

@@ -1,4 +1,4 @@
-import type { JudgeContext } from "../artifact-kinds.ts";
+import type { JudgeContext } from "../artifacts/artifact-kinds.ts";
 import { EXPECTED_RESULTS_FILE } from "../artifacts/expected-results.ts";
 import { PLAN_DRAFT_FILE } from "../artifacts/plan.ts";
 import { REASONS_FILE } from "../artifacts/reasons.ts";

@@ -1,14 +1,14 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { judgeArtifact } from "../artifact-kinds.ts";
+import { judgeArtifact } from "../artifacts/artifact-kinds.ts";
 import { CONTEXT_PACK_FILE, findPackDifference, validateContextPack } from "../artifacts/context-pack.ts";
 import { FILE_REQUEST_FILE, validateFileRequest } from "../artifacts/file-request.ts";
 import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { PLAN_FILE } from "../artifacts/plan.ts";
-import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_FILE } from "../dispatch/next-step.ts";
+import { buildRunPack } from "../dispatch/pack-step.ts";
 import { dropSections } from "../patch/leave-out.ts";
 import { judgeContext } from "./judge-context.ts";
-import { buildRunPack } from "./pack-step.ts";
 import type { Run } from "./run.ts";
 import type { Session } from "./session.ts";
 

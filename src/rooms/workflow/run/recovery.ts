@@ -1,4 +1,4 @@
-import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { markCandidate } from "./candidates.ts";
 import { bundleFailure } from "./failure-bundle.ts";
 import { finishRollback } from "./rollback.ts";

@@ -1,7 +1,7 @@
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import type { EntryRecord } from "../../../core/ports.ts";
 import { EVENTS_FILE, formatEvent, formatTraceLine, type RunEvent, splitLines } from "../artifacts/events.ts";
-import { HeldFolder } from "./held-folder.ts";
+import { HeldFolder } from "./buffered-run-folder.ts";
 import type { Run } from "./run.ts";
 
 const TRACE_FILE = "TRACE.md";

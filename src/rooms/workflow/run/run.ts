@@ -6,12 +6,12 @@ import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { GUARDRAILS_FILE, type Guardrails, validateGuardrails } from "../artifacts/guardrails.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { BUILT_IN_GATES, PLAN_FILE, type Plan, validatePlan } from "../artifacts/plan.ts";
-import { type Limits, resolveLimits } from "../limits.ts";
-import { findNextStep, type NextStep } from "../next-step.ts";
+import { findNextStep, type NextStep } from "../dispatch/next-step.ts";
+import type { WorkflowPorts } from "../operations/ports.ts";
 import type { BaseTree, RunFolder } from "../ports.ts";
-import { WORKFLOW_RUN } from "../run-schema.ts";
-import { RUN_FILE, type RunState } from "../run-state.ts";
-import type { WorkflowPorts } from "../workflow-ports.ts";
+import { type Limits, resolveLimits } from "./limits.ts";
+import { WORKFLOW_RUN } from "./run-schema.ts";
+import { RUN_FILE, type RunState } from "./run-state.ts";
 
 const OBJECTS = "objects";
 

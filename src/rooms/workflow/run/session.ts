@@ -1,8 +1,8 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import type { NextStep } from "../next-step.ts";
+import type { NextStep } from "../dispatch/next-step.ts";
+import type { WorkflowPorts } from "../operations/ports.ts";
 import type { RunFolder } from "../ports.ts";
-import type { WorkflowPorts } from "../workflow-ports.ts";
 import { buildBundle } from "./bundle.ts";
 import { currentCandidate } from "./candidates.ts";
 import { writeEvidencePack } from "./evidence.ts";

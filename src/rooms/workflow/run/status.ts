@@ -1,9 +1,9 @@
 import { GUARDRAILS_FILE } from "../artifacts/guardrails.ts";
 import { PLAN_FILE, validatePlan } from "../artifacts/plan.ts";
-import { describeStep } from "../describe-step.ts";
-import type { NextStep } from "../next-step.ts";
-import { countPrompts } from "../outbox.ts";
-import { dispatchOf } from "./prompts.ts";
+import { describeStep } from "../dispatch/describe-step.ts";
+import type { NextStep } from "../dispatch/next-step.ts";
+import { countPrompts } from "../dispatch/outbox.ts";
+import { dispatchOf } from "../dispatch/prompts.ts";
 import type { Run } from "./run.ts";
 import { listFindings } from "./step-findings.ts";
 

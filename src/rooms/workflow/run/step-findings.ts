@@ -3,8 +3,8 @@ import { readItems, readMember, readText } from "../../../core/contracts/index.t
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { VERIFY_REPORT_FILE, type VerifyFailure } from "../artifacts/verify-report.ts";
-import { type NextStep, PATCH_FILE } from "../next-step.ts";
-import { adviseFor } from "../patch-review.ts";
+import { type NextStep, PATCH_FILE } from "../dispatch/next-step.ts";
+import { adviseFor } from "../patch/patch-review.ts";
 import { PATCH_GATE_FILE } from "./gate-record.ts";
 import type { Run } from "./run.ts";
 

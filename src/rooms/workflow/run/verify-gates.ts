@@ -4,7 +4,7 @@ import { PLAN_FILE, type Plan } from "../artifacts/plan.ts";
 import { checkPlan } from "../artifacts/plan-check.ts";
 import { REASONS_FILE } from "../artifacts/reasons.ts";
 import { VERIFY_REPORT_FILE, type VerifyFailure } from "../artifacts/verify-report.ts";
-import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_FILE } from "../dispatch/next-step.ts";
 import type { IsolatedCopy } from "../ports.ts";
 import { judgeRunPatch } from "./gate-step.ts";
 import type { Run } from "./run.ts";

@@ -1,7 +1,7 @@
 import { codePointLength, concatBytes, encodeUtf8 } from "../../../core/canonical/index.ts";
-import { formatArgv } from "../argv-text.ts";
 import type { Plan } from "../artifacts/plan.ts";
 import type { VerifyCommand, VerifyFailure } from "../artifacts/verify-report.ts";
+import { formatArgv } from "../dispatch/argv-text.ts";
 import type { GateCommandResult, GateDone, GateWork, IsolatedCopy, Isolation } from "../ports.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Session } from "./session.ts";

@@ -3,7 +3,7 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PLAN_FILE, type Plan } from "../artifacts/plan.ts";
 import { REPORT_PATHS, VERIFY_REPORT_FILE, type VerifyFailure, type VerifyReport } from "../artifacts/verify-report.ts";
-import { PATCH_FILE } from "../next-step.ts";
+import { PATCH_FILE } from "../dispatch/next-step.ts";
 import type { IsolatedCopy, Isolation } from "../ports.ts";
 import { archive, currentCandidate, markCandidate } from "./candidates.ts";
 import { bundleFailure } from "./failure-bundle.ts";

@@ -6,7 +6,7 @@ import {
   sortedUnique,
 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { type Cast, defaultVisibility, WORLD } from "../cast.ts";
+import { type Cast, defaultVisibility, WORLD } from "../people/cast.ts";
 import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";
 import { type LoreAudience, readLoreBook } from "./lore.ts";
 import { toPersonId } from "./person-id.ts";

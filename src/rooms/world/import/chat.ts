@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJson, sortedUnique } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { Cast, Visibility } from "../cast.ts";
+import type { Cast, Visibility } from "../people/cast.ts";
 import { MAX_LEVELS } from "../writer/output.ts";
 import { unknownFormat } from "./card.ts";
 import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";

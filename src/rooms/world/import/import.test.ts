@@ -4,7 +4,7 @@ import { type Zippable, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { zlibInflater } from "../../../adapters/zlib/inflater.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { Cast } from "../cast.ts";
+import type { Cast } from "../people/cast.ts";
 import { readImport } from "./read.ts";
 
 const cast: Cast = {

@@ -5,7 +5,7 @@ import {
   sortedByCodePoint,
   toPointerToken,
 } from "../../../core/canonical/index.ts";
-import { type Visibility, WORLD } from "../cast.ts";
+import { type Visibility, WORLD } from "../people/cast.ts";
 import { type ImportedLine, isBlank } from "./lines.ts";
 
 export type LoreAudience = "world" | "public";

@@ -1,4 +1,4 @@
-import { type Cast, isReserved } from "../cast.ts";
+import { type Cast, isReserved } from "../people/cast.ts";
 
 const MAX_LENGTH = 60;
 

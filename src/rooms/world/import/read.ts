@@ -7,8 +7,8 @@ import {
   utf8Length,
 } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import type { Cast } from "../cast.ts";
-import { MAX_TEXT_BYTES } from "../check/fields.ts";
+import { MAX_TEXT_BYTES } from "../contracts/fields.ts";
+import type { Cast } from "../people/cast.ts";
 import type { Inflater } from "../ports.ts";
 import { MAX_LEVELS } from "../writer/output.ts";
 import { type CardOptions, readCard, unknownFormat } from "./card.ts";

@@ -3,10 +3,10 @@ import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { isControlId } from "../idempotency.ts";
-import { projectionOutputSchema } from "../schemas.ts";
-import type { Answer } from "../service/invocation.ts";
-import { loadWorld } from "../service/reading.ts";
+import { isControlId } from "../beat/idempotency.ts";
+import type { Answer } from "../beat/invocation.ts";
+import { projectionOutputSchema } from "../contracts/schemas.ts";
+import { loadWorld } from "../projection/reading.ts";
 import { findWorldId, requestIdField, type WorldRoom, worldField } from "./room.ts";
 
 const answerSchema = z.strictObject({

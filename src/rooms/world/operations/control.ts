@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { parseJson } from "../../../core/canonical/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { addPerson, makeToken, namePerson, setPresence, startScene } from "../service/people.ts";
-import { addCalendarItem, addMessage, closeCalendarItem } from "../service/pocket-writing.ts";
-import { loadWorld } from "../service/reading.ts";
-import { worldTime } from "../service/views.ts";
-import { changeSettings } from "../service/worlds.ts";
+import { changeSettings } from "../history/worlds.ts";
+import { addPerson, makeToken, namePerson, setPresence, startScene } from "../people/people.ts";
+import { addCalendarItem, addMessage, closeCalendarItem } from "../people/pocket-writing.ts";
+import { loadWorld } from "../projection/reading.ts";
+import { worldTime } from "../projection/views.ts";
 import { timePolicySchema } from "../settings.ts";
 import { findWorldId, keyField as key, type WorldRoom, worldField } from "./room.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
-import { eraseWorld, type Maintenance } from "../service/erase.ts";
+import { eraseWorld, type Maintenance } from "../history/erase.ts";
 import { findWorldId, type WorldRoom, worldField } from "./room.ts";
 
 export const deleteWorld = defineOperation({

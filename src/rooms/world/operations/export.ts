@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { signExport } from "../service/export-signature.ts";
-import { exportWorld } from "../service/history.ts";
-import { exportView } from "../service/view-export.ts";
+import { signExport } from "../history/export-signature.ts";
+import { exportWorld } from "../history/history.ts";
+import { exportView } from "../projection/view-export.ts";
 import { findWorldId, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
 
 const exportInput = z.strictObject({

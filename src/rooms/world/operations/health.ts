@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../../core/operation.ts";
-import { readHealth } from "../service/health.ts";
+import { readHealth } from "./reachability.ts";
 import type { WorldRoom } from "./room.ts";
 
 export const health = defineOperation({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../../../core/operation.ts";
-import { forkWorld } from "../service/history.ts";
+import { forkWorld } from "../history/history.ts";
 import { exportOperation } from "./export.ts";
 import { health } from "./health.ts";
 import { importBase64, importOperation } from "./import.ts";

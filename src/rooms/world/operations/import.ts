@@ -3,10 +3,10 @@ import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
 import { decodeBase64, type TrustPolicy } from "../../../core/trust/index.ts";
+import { importWorld } from "../history/history.ts";
+import { WORLD_FORMAT } from "../history/world-file.ts";
+import { importFile } from "../import/imports.ts";
 import { MAX_IMPORT_BYTES } from "../import/read.ts";
-import { importWorld } from "../service/history.ts";
-import { importFile } from "../service/imports.ts";
-import { WORLD_FORMAT } from "../service/world-file.ts";
 import { findWorldId, keyField, MAX_WORLD_FILE, readPolicy, trustField, type WorldRoom, worldField } from "./room.ts";
 
 const importedSchema = z.strictObject({

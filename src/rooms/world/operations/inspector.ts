@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, typed } from "../../../core/operation.ts";
-import { isControlId } from "../idempotency.ts";
-import { type CallRecord, parseCall } from "../service/calls.ts";
-import { loadWorld } from "../service/reading.ts";
+import { type CallRecord, parseCall } from "../beat/calls.ts";
+import { isControlId } from "../beat/idempotency.ts";
+import { loadWorld } from "../projection/reading.ts";
 import { findWorldId, type WorldRoom, worldField } from "./room.ts";
 
 const MAX_CALLS = 500;

@@ -3,9 +3,9 @@ import { parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { LOCAL_DOORS } from "../../../core/operation.ts";
 import { parsePolicy, type SigningKey, type TrustPolicy } from "../../../core/trust/index.ts";
-import type { Beats } from "../service/beats.ts";
-import { parseState } from "../service/state.ts";
-import type { WorldPorts, WorldStore } from "../service/world-ports.ts";
+import type { Beats } from "../beat/beats.ts";
+import { parseState } from "../history/state.ts";
+import type { WorldPorts, WorldStore } from "./ports.ts";
 
 /** Largest export that is read. */
 export const MAX_WORLD_FILE = 1024 * 1024 * 1024;

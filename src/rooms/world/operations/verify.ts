@@ -4,8 +4,8 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, type Checkpoint, parseCheckpoint } from "../../../core/ledger/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
 import { openEnvelopeFile, type TrustPolicy } from "../../../core/trust/index.ts";
-import { verifyExport } from "../service/exported-file.ts";
-import { rebuildIndex, verifyWorld } from "../service/verify.ts";
+import { verifyExport } from "../history/exported-file.ts";
+import { rebuildIndex, verifyWorld } from "../history/verify.ts";
 import {
   findWorldId,
   MAX_WORLD_FILE,

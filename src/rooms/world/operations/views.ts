@@ -2,11 +2,17 @@ import { z } from "zod";
 import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { capsuleSchema, pocketSchema, retrievalPackSchema, streamEntrySchema, writeEntrySchema } from "../schemas.ts";
-import { deriveNote } from "../service/derive.ts";
-import { followWorld } from "../service/following.ts";
-import { loadWorld } from "../service/reading.ts";
-import { readCalendar, readCapsule, readEntry, readPage, readViewerPocket, search } from "../service/views.ts";
+import {
+  capsuleSchema,
+  pocketSchema,
+  retrievalPackSchema,
+  streamEntrySchema,
+  writeEntrySchema,
+} from "../contracts/schemas.ts";
+import { deriveNote } from "../knowledge/derive.ts";
+import { followWorld } from "../projection/following.ts";
+import { loadWorld } from "../projection/reading.ts";
+import { readCalendar, readCapsule, readEntry, readPage, readViewerPocket, search } from "../projection/views.ts";
 import { parseInstant } from "../time/instant.ts";
 import { call, calls, inspect } from "./inspector.ts";
 import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { loadWorld } from "../service/reading.ts";
-import { parseState } from "../service/state.ts";
-import { worldTime } from "../service/views.ts";
-import { changeSettings, createWorld } from "../service/worlds.ts";
+import { parseState } from "../history/state.ts";
+import { changeSettings, createWorld } from "../history/worlds.ts";
+import { loadWorld } from "../projection/reading.ts";
+import { worldTime } from "../projection/views.ts";
 import { type Settings, settingsSchema } from "../settings.ts";
 import { formatInstant } from "../time/instant.ts";
 import { findWorldId, keyField, requireLocal, type WorldRoom, worldField } from "./room.ts";

@@ -1,6 +1,6 @@
 import { utf8Length } from "../../../core/canonical/index.ts";
-import type { LedgerEntry } from "../check/context.ts";
-import type { RetrievalResult, RetrievalResultPack } from "../check/packs.ts";
+import type { LedgerEntry } from "../contracts/context.ts";
+import type { RetrievalResult, RetrievalResultPack } from "../contracts/packs.ts";
 import type { Graphemes } from "../ports.ts";
 import { parseInstant } from "../time/instant.ts";
 import { type ExcerptSize, GET_EXCERPT, SEARCH_EXCERPT, toExcerpt } from "./excerpt.ts";

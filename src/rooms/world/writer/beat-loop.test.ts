@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Cast } from "../cast.ts";
+import type { Cast } from "../people/cast.ts";
 import { type ModelCall, runBeat, toolsBefore } from "./beat-loop.ts";
 
 const cast: Cast = {

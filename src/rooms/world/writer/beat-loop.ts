@@ -1,7 +1,7 @@
 import { formatCanonical, type JsonValue } from "../../../core/canonical/index.ts";
 import type { Code } from "../../../core/errors/index.ts";
-import type { Cast } from "../cast.ts";
-import type { ToolRequest } from "../check/tool-request.ts";
+import type { ToolRequest } from "../contracts/tool-request.ts";
+import type { Cast } from "../people/cast.ts";
 import type { Zones } from "../ports.ts";
 import { type AcceptedLine, type OutputFault, type Pass, readWriterOutput, type WriterOutput } from "./output.ts";
 

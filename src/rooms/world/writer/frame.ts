@@ -1,9 +1,9 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import { utf8Length } from "../../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
-import { type Cast, nameOf, WORLD } from "../cast.ts";
-import type { LedgerEntry } from "../check/context.ts";
-import { TOOLS } from "../check/tool-request.ts";
+import type { LedgerEntry } from "../contracts/context.ts";
+import { TOOLS } from "../contracts/tool-request.ts";
+import { type Cast, nameOf, WORLD } from "../people/cast.ts";
 import type { ChatMessage, Tokenizer } from "../ports.ts";
 import type { Evidence, PassPlan } from "./beat-loop.ts";
 

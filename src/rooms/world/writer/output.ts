@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, utf8Length } from "../../../core/canonical/index.ts";
 import { type Code, isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import type { Author, Cast, Channel, Visibility } from "../cast.ts";
-import { optional, readObject, text } from "../check/fields.ts";
-import { checkToolRequest, type ToolRequest } from "../check/tool-request.ts";
+import { optional, readObject, text } from "../contracts/fields.ts";
+import { checkToolRequest, type ToolRequest } from "../contracts/tool-request.ts";
+import type { Author, Cast, Channel, Visibility } from "../people/cast.ts";
 import type { Zones } from "../ports.ts";
 import { acceptProposal } from "./proposal.ts";
 

@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import type { Code } from "../../../core/errors/index.ts";
-import { type Author, type Cast, type Channel, defaultVisibility, type Visibility, WORLD } from "../cast.ts";
-import { requestId } from "../check/context.ts";
+import { requestId } from "../contracts/context.ts";
 import {
   author,
   channel,
@@ -12,7 +11,7 @@ import {
   requirePairing,
   saysNothing,
   visibility,
-} from "../check/entry.ts";
+} from "../contracts/entry.ts";
 import {
   boolean,
   optional,
@@ -22,10 +21,11 @@ import {
   requireArray,
   required,
   text,
-} from "../check/fields.ts";
-import { lintLine } from "../check/lint.ts";
-import { WRITER_ENGINE } from "../check/tool-request.ts";
-import { rejection } from "../check/write-bundle.ts";
+} from "../contracts/fields.ts";
+import { lintLine } from "../contracts/lint.ts";
+import { WRITER_ENGINE } from "../contracts/tool-request.ts";
+import { rejection } from "../contracts/write-bundle.ts";
+import { type Author, type Cast, type Channel, defaultVisibility, type Visibility, WORLD } from "../people/cast.ts";
 import { parseInstant } from "../time/instant.ts";
 import type { AcceptedLine, OutputContext } from "./output.ts";
 

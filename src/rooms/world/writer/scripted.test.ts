@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { intlGraphemes } from "../../../adapters/intl/graphemes.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { Cast } from "../cast.ts";
+import type { Cast } from "../people/cast.ts";
 import type { Evidence, ModelCall } from "./beat-loop.ts";
 import { parseScript, ScriptedWriter } from "./scripted.ts";
 

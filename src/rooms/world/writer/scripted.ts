@@ -1,6 +1,6 @@
 import { formatCanonical, isJsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import type { Cast } from "../cast.ts";
+import type { Cast } from "../people/cast.ts";
 import type { Graphemes } from "../ports.ts";
 import { toExcerpt } from "../retrieval/excerpt.ts";
 import { termsOf } from "../retrieval/terms.ts";

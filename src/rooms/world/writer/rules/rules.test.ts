@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../../../adapters/crypto/node-crypto.ts";
 import { makeZones } from "../../../../adapters/intl/zones.ts";
-import type { Cast } from "../../cast.ts";
+import type { Cast } from "../../people/cast.ts";
 import { toUserMessage } from "../frame.ts";
 import { readWriterOutput } from "../output.ts";
 import { RULES_V1 } from "./v1.ts";

@@ -1,0 +1,220 @@
+import { randomBytes } from "node:crypto";
+import type { SyncCrypto } from "../../core/ports.ts";
+import type { KeptTree, TreeDifferences, TreeLook } from "../../rooms/catalytic/ports.ts";
+import type { Entry } from "../../rooms/catalytic/tree/tree.ts";
+import { errnoCode } from "./errors.ts";
+import { scanFingerprints } from "./fingerprints.ts";
+import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
+import { compare, type KnownTable, rootStat } from "./known-table.ts";
+import type { TreeChecker } from "./tree-check.ts";
+import { differ, dropSame, NO_DIFFERENCES } from "./tree-differences.ts";
+import { readEntries } from "./tree-entries.ts";
+import { writeTreeFile } from "./tree-file.ts";
+import {
+  CTIME,
+  DIGEST,
+  entriesOf,
+  factsOf,
+  type Hidden,
+  isSameFolder,
+  packEntry,
+  readTable,
+  type TableEntry,
+  type TreeTable,
+  WIDTH,
+} from "./tree-table.ts";
+
+/** A file this young may change again without its stat showing it. */
+const RACY_NS = 2_000_000_000n;
+
+type TextName = keyof NonNullable<KeptTree["files"]>;
+const TEXT_NAMES: readonly TextName[] = ["trees", "manifests", "inputs"];
+/** git never writes its index in place, so that its inode tells what its age cannot. */
+const REPLACED = ".git/index";
+
+/** What a look knows from the last one. */
+interface Memory {
+  readonly place: string | null;
+  readonly context: string;
+  readonly kept: Readonly<Record<string, KeptFiles>>;
+  readonly notes: Record<string, string>;
+  /** When the look began: what changed shortly before is not trusted later. */
+  readonly taken: number;
+  readonly crypto: SyncCrypto;
+}
+
+/** The stat of everything below a root at one moment, and what was kept of it. */
+export class Look implements TreeLook {
+  readonly #root: string;
+  readonly #hidden: Hidden;
+  readonly #known: KnownTable;
+  readonly #checker: TreeChecker;
+  readonly #memory: Memory;
+  readonly #opened: OpenedFile[] = [];
+  #hasNews = false;
+
+  constructor(root: string, hidden: Hidden, known: KnownTable, checker: TreeChecker, memory: Memory) {
+    this.#root = root;
+    this.#hidden = hidden;
+    this.#known = known;
+    this.#checker = checker;
+    this.#memory = memory;
+  }
+
+  get entries(): number {
+    return this.#known.entries;
+  }
+
+  recall(key: string): KeptTree | null {
+    const { place, kept } = this.#memory;
+    const one = Object.hasOwn(kept, key) ? kept[key] : undefined;
+    const opened = place === null || one === undefined ? null : this.#open(keptFolder(place), one);
+    // What was lost is made and kept again.
+    if (opened === null) this.#hasNews = true;
+    return opened;
+  }
+
+  note(name: string): string | null {
+    return this.#memory.notes[name] ?? null;
+  }
+
+  setNote(name: string, text: string): void {
+    this.#memory.notes[name] = text;
+    this.#hasNews = true;
+  }
+
+  keep(key: string, tree: KeptTree): KeptTree {
+    const { place, kept } = this.#memory;
+    if (place === null || (Object.hasOwn(kept, key) && !this.#hasNews)) return tree;
+    // It is a cache: a disk that cannot take it costs time, and the run goes on.
+    return orNull(() => this.#keepAt(place, key, tree)) ?? tree;
+  }
+
+  #keepAt(place: string, key: string, tree: KeptTree): KeptTree {
+    const { context, notes, taken } = this.#memory;
+    const table = this.#known.get();
+    const digests = table.digests.slice();
+    const limit = BigInt(taken) * 1_000_000n - RACY_NS;
+    // Names and modes are compared as they are; only the content of a file can change behind its stat.
+    const fresh = table.folders.flatMap((_, i) =>
+      isYoung(table, i, limit) ? entriesOf(table, i).filter((entry) => isFresh(table, entry, limit)) : [],
+    );
+    for (const { at } of fresh) digests.fill(0, at * DIGEST, (at + 1) * DIGEST);
+    // What is made of the whole tree is only as sure as its youngest file.
+    const files = fresh.length > 0 ? null : this.#write(keptFolder(place), tree);
+    const facts = {
+      context,
+      root: this.#root,
+      hidden: this.#hidden,
+      taken,
+      top: packEntry(table, 0),
+      kept: files === null ? {} : { [key]: files },
+      notes: fresh.length > 0 ? {} : notes,
+    };
+    this.#known.keepIn(writeTreeFile(place, facts, { ...table, digests }));
+    if (files === null) return tree;
+    forgetKept(keptFolder(place), new Set(Object.values(files.texts).map(({ name }) => name)));
+    return this.#open(keptFolder(place), files) ?? tree;
+  }
+
+  /** Writes the texts of a tree as files. */
+  #write(folder: string, tree: KeptTree): KeptFiles {
+    const { trees, manifests, inputs, files: _, ...facts } = tree;
+    const texts: Record<string, KeptFile> = {};
+    for (const [name, text] of Object.entries({ trees, manifests, inputs })) {
+      const bytes = Buffer.from(`${text}\n`, "latin1");
+      const label = `${name}-${randomBytes(8).toString("hex")}`;
+      texts[name] = writeKept(folder, label, bytes, this.#memory.crypto.sha256(bytes));
+    }
+    return { texts, facts };
+  }
+
+  #open(folder: string, { texts, facts }: KeptFiles): KeptTree | null {
+    const files: Partial<Record<TextName, OpenedFile>> = {};
+    for (const name of TEXT_NAMES) {
+      const kept = texts[name];
+      const opened = kept === undefined ? null : openKept(folder, kept);
+      if (opened === null) return null;
+      this.#opened.push(opened);
+      files[name] = opened;
+    }
+    const all = files as Record<TextName, OpenedFile>;
+    const text = (name: TextName) => Buffer.from(all[name].read()).toString("latin1").slice(0, -1);
+    return {
+      ...(facts as Pick<KeptTree, "state" | "ignored">),
+      files: all,
+      get trees() {
+        return text("trees");
+      },
+      get manifests() {
+        return text("manifests");
+      },
+      get inputs() {
+        return text("inputs");
+      },
+    };
+  }
+
+  async read(
+    isInView: (path: string) => boolean,
+    onProgress: (files: number, bytes: number) => void,
+  ): Promise<ReadonlyMap<string, Entry>> {
+    return readEntries(this.#root, this.#known.get(), isInView, onProgress);
+  }
+
+  async again(): Promise<TreeDifferences> {
+    const [root, hidden] = [this.#root, this.#hidden];
+    const changed = await compare(this.#checker, root, hidden, this.#known);
+    const isSameRoot = rootStat(root) === this.#known.top;
+    if (changed.size === 0 && isSameRoot) return NO_DIFFERENCES;
+    const isTop = changed.size === 1 && changed.has(0) && isSameRoot;
+    if (isTop && isSameFolder(root, hidden, this.#known.getTop(), 0)) return NO_DIFFERENCES;
+    const table = this.#known.get();
+    const isSame = (folder: number) => !changed.has(folder);
+    const now = orNull(() => readTable(root, hidden, Number.MAX_SAFE_INTEGER, table, isSame));
+    return now === null ? this.#scanAgain(table) : differ(table, now, changed);
+  }
+
+  /** A tree that a table cannot hold any more, told by the scan that can show everything. */
+  async #scanAgain(table: TreeTable): Promise<TreeDifferences> {
+    const was = new Map([[".", packEntry(table, 0)]]);
+    for (const i of table.folders.keys())
+      for (const { path, at } of entriesOf(table, i)) was.set(path, packEntry(table, at));
+    const skip = (path: string) => {
+      const slash = path.lastIndexOf("/");
+      return this.#hidden[slash === -1 ? "" : path.slice(0, slash)]?.includes(path.slice(slash + 1)) === true;
+    };
+    const scan = await scanFingerprints(this.#root, { from: [""], skip, max_entries: Number.MAX_SAFE_INTEGER });
+    return dropSame(was, new Map(scan.packed));
+  }
+
+  close(): void {
+    for (const file of this.#opened) file.close();
+    this.#known.close();
+    this.#checker.close();
+  }
+}
+
+function keptFolder(place: string): string {
+  return `${place}.kept`;
+}
+
+/** Null for what the system refuses, such as a folder that may not be listed. */
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (thrown) {
+    if (errnoCode(thrown) !== null) return null;
+    throw thrown;
+  }
+}
+
+function isYoung(table: TreeTable, folder: number, limit: bigint): boolean {
+  const stats = table.stats.subarray(table.first[folder]! * WIDTH, table.first[folder + 1]! * WIDTH);
+  for (let k = CTIME; k < stats.length; k += WIDTH) if (stats[k]! > limit) return true;
+  return false;
+}
+
+function isFresh(table: TreeTable, { at, path, type }: TableEntry, limit: bigint): boolean {
+  return type === "file" && path !== REPLACED && factsOf(table, at).ctime > limit;
+}

@@ -1,0 +1,90 @@
+import type { GuardName, NetworkMode } from "../contracts/constants.ts";
+import type { ProbeAnswer } from "./guard-choice.ts";
+
+/** One folder the command may write, without reaching the original. */
+export interface Layer {
+  readonly index: number;
+  readonly kind: "overlay" | "copy" | "home";
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** The terminal of whoever asked. */
+export interface UserTerminal {
+  /** Whether standard error is it too. */
+  readonly errors: boolean;
+  size(): { readonly rows: number; readonly columns: number };
+  /**
+   * Hands over every key as it is, and every change of the size, until the returned function is called; that is told
+   * whether the command left the terminal on its other screen.
+   */
+  connect(onInput: (bytes: Uint8Array) => void, onResize: () => void): (onOtherScreen: boolean) => void;
+}
+
+export interface LaunchRequest {
+  readonly guard: GuardName;
+  readonly run_id: string;
+  readonly root: string;
+  readonly work: string;
+  readonly layers: readonly Layer[];
+  /** Folders that are really written: swap-back guards and what a view keeps. */
+  readonly writable: readonly string[];
+  /** Read-only places in a view: from a layer's lower side to the path. */
+  readonly holes: readonly { readonly from: string; readonly to: string }[];
+  readonly keeps: readonly { readonly from: string; readonly to: string }[];
+  /** Places that stay readable although they lie below a folder the guard replaces. */
+  readonly visible?: readonly string[];
+  /** Folders the command cannot read where the guard can hide them; empty in their place, `shown` aside. */
+  readonly hidden?: readonly string[];
+  /** Files and folders inside hidden ones that stay, read-only unless they are kept. */
+  readonly shown?: readonly string[];
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly network: NetworkMode;
+  readonly timeout_ms: number;
+  readonly stdin: "null" | "inherit";
+  /** The command gets a terminal of its own, connected with this one, where the guard can give it one. */
+  readonly terminal?: UserTerminal;
+  /** The command's own terminal, for the launchers. */
+  readonly tty?: { readonly path: string; readonly errors: boolean };
+  onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+}
+
+export interface Ending {
+  readonly exit_code: number;
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly interrupted: boolean;
+  readonly orphans_killed: number;
+}
+
+/** A command that runs. Its process tree is empty when `ended` resolves; what it wrote can be read until `release`. */
+export interface RunningCommand {
+  readonly launcher: string;
+  readonly ended: Promise<Ending>;
+  /** Forwards a signal; the second one kills. */
+  interrupt(signal: "SIGINT" | "SIGTERM"): void;
+  /** Where a path inside a layer can be read from outside, after the end. */
+  merged(layer: Layer): string;
+  /** The upper folder of an overlay, which holds whatever the command touched; null or absent for any other layer. */
+  upper?(layer: Layer): string | null;
+  release(): Promise<void>;
+}
+
+/** What the processes of a run carry in their environment. */
+export interface RunMark {
+  readonly run_id: string;
+  readonly work: string;
+}
+
+export interface Guards {
+  /** Really tries every guard of the platform; `fresh` ignores what was found before. */
+  probe(fresh: boolean): Promise<Readonly<Partial<Record<GuardName, ProbeAnswer>>>>;
+  /** The version of landlock the kernel has: 0 when it is off, null where nobody can be asked. */
+  landlockAbi(): number | null;
+  /** Resolves when the command was started; GUARD_START_FAILED when it was not. */
+  launch(request: LaunchRequest): Promise<RunningCommand>;
+  /** Ends every process that carries the marker of a run; says how many there were. */
+  endMarked(run: RunMark): Promise<number>;
+}

@@ -1,0 +1,362 @@
+import { formatCanonical, sortedByCodePoint } from "../../../core/canonical/index.ts";
+import { isVerbatimError } from "../../../core/errors/index.ts";
+import type { GuardName } from "../contracts/constants.ts";
+import type { Declared, RunRequest } from "../declare/declare.ts";
+import { isInside } from "../declare/path-rules.ts";
+import { GUARD_FACTS } from "../guard/guard-choice.ts";
+import { isOwnTrace } from "../guard/own-traces.ts";
+import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
+import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "../outputs/staging.ts";
+import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeLook } from "../ports.ts";
+import type { RunRecord } from "../record/run-record.ts";
+import { isOwnState, type Places, parentOf, placeOf } from "../run/places.ts";
+import { diffTree } from "../tree/diff.ts";
+import { Reading, viewLimits } from "../tree/reading.ts";
+import type { Entry, Tree, Trees } from "../tree/tree.ts";
+import { keepTexts } from "../tree/tree-texts.ts";
+import { makeTexts, recallTree } from "../tree/written-tree.ts";
+import type { Violation } from "../verify/verdict.ts";
+import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
+import { diffOverlay } from "./view-diff.ts";
+
+type ViewLaunch = Pick<
+  LaunchRequest,
+  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "shown" | "cwd"
+>;
+
+/** Why nothing of a view can be taken over. */
+const UNREAD: readonly string[] = ["VIEW_TOO_LARGE", "VIEW_READ_TIMED_OUT"];
+
+/** The parts of a run that differ for a view of the whole repository (section 16 of the room's document). */
+export class ViewRun {
+  readonly #ports: CatalyticPorts;
+  readonly #request: RunRequest;
+  readonly #declared: Declared;
+  readonly #places: Places;
+  readonly #guard: GuardName;
+  readonly #holes: readonly string[];
+  #ignored: readonly string[] = [];
+  #tree: Tree = new Map();
+  #watch: Watch | null = null;
+  #isCollected = false;
+  #look: TreeLook | null = null;
+  #concurrent: string[] = [];
+  changes: ViewChanges = NO_CHANGES;
+
+  constructor(ports: CatalyticPorts, request: RunRequest, declared: Declared, places: Places, guard: GuardName) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#declared = declared;
+    this.#places = places;
+    this.#guard = guard;
+    const forbidden = declared.policy.forbidden_roots.filter((root) => root !== ".git");
+    this.#holes = sortedByCodePoint(new Set([...forbidden, ".verbatim"]));
+  }
+
+  get #isNamespace(): boolean {
+    return GUARD_FACTS[this.#guard].class === "namespace";
+  }
+
+  get #hashAll(): boolean {
+    return this.#request.view?.hash_all === true || !this.#isNamespace || !this.#isTrusted;
+  }
+
+  get #isTrusted(): boolean {
+    return this.#ports.disk.isStatTrusted(this.#places.root);
+  }
+
+  /** Roots of which only the stat is known, because their hashes come from the cache or are not taken. */
+  statOnlyRoots(): string[] {
+    if (!this.#hashAll) return ["."];
+    return this.#request.view?.hash_all === true
+      ? []
+      : sortedByCodePoint(this.#ignored.map((path) => path.replace(/\/$/, "")));
+  }
+
+  launcherOf(launcher: string): string {
+    return this.#isNamespace ? launcher : "copy-view";
+  }
+
+  /** The tripwire of the run, which sees the real tree. */
+  watchWith(watch: Watch): void {
+    this.#watch = watch;
+  }
+
+  /** One look at the whole tree, for the tripwire and the snapshot alike; null where everything is read. */
+  async look(): Promise<TreeLook | null> {
+    const given = this.#request.view?.look ?? null;
+    if (this.#hashAll || this.#declared.jobspec.strict_mtime) given?.close();
+    else this.#look = given ?? (await lookAt(this.#ports, this.#places.root, this.#declared));
+    return this.#look;
+  }
+
+  close(): void {
+    this.#look?.close();
+  }
+
+  /** Everything but the holes, the private repository and what git ignores. */
+  async snapshot(): Promise<Trees> {
+    const { git, crypto } = this.#ports;
+    const { root } = this.#places;
+    const key = crypto.sha256(formatCanonical({ holes: this.#holes, policy: this.#declared.policy }));
+    const kept = this.#look?.recall(key) ?? null;
+    if (kept !== null) {
+      this.#ignored = kept.ignored;
+      this.#tree = recallTree(kept);
+      this.#look?.keep(key, kept);
+      return new Map([[".", this.#tree]]);
+    }
+    if (this.#request.view?.hash_all !== true)
+      this.#ignored = this.#request.view?.ignored ?? (await git.ignored(root)) ?? [];
+    this.#tree = await this.#read();
+    if (this.#look !== null) {
+      const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored };
+      keepTexts(this.#tree, this.#look.keep(key, made));
+    }
+    return new Map([[".", this.#tree]]);
+  }
+
+  async #read(): Promise<Tree> {
+    const { disk, progress } = this.#ports;
+    const { root } = this.#places;
+    const { settings, jobspec } = this.#declared;
+    const onProgress = (files: number, bytes: number) =>
+      progress.report({ label: `snapshot: ${bytes} bytes`, done: files });
+    if (this.#look !== null) return this.#look.read((path) => this.#isInView(path), onProgress);
+    const taken = await disk.snapshot(root, {
+      strict_mtime: jobspec.strict_mtime,
+      max_entries: settings.limits.max_entries,
+      lenient: true,
+      skip: (path) => !this.#isInView(path),
+      onProgress,
+    });
+    return new Map([...taken.entries].filter(([, entry]) => entry.type !== "other")) as Tree;
+  }
+
+  /** Makes the copy that takes the place of a layer where there is none. */
+  async prepare(): Promise<void> {
+    const { disk } = this.#ports;
+    const { root, work } = this.#places;
+    if (GUARD_FACTS[this.#guard].restore_method === "discard-upper") return;
+    disk.createFolder(`${work}/cp0`, 0o755);
+    for (const name of sortedByCodePoint(disk.list(root) ?? [])) {
+      const isState = name === ".verbatim";
+      if (isState) disk.createFolder(`${work}/cp0/${name}`, 0o755);
+      else await disk.copy(`${root}/${name}`, `${work}/cp0/${name}`);
+    }
+  }
+
+  /** How the command is started: the root is a layer, holes are read-only, the home folder is one more layer. */
+  launch(): ViewLaunch {
+    const { root, work } = this.#places;
+    const { jobspec } = this.#declared;
+    if (!this.#isNamespace) {
+      const copy = `${work}/cp0`;
+      return { layers: [], writable: [copy, ...this.#keeps()], holes: [], keeps: [], cwd: placeOf(copy, jobspec.cwd) };
+    }
+    const kind = this.#guard === "ns-overlay" ? "overlay" : "copy";
+    const layers: Layer[] = [{ index: 0, kind, path: root }];
+    const home = this.#ports.host.home;
+    const withHome =
+      kind === "overlay" &&
+      home !== null &&
+      home !== "/" &&
+      !isInside(home, root) &&
+      this.#ports.disk.stat(home) !== null;
+    if (withHome) layers.push({ index: 1, kind: "home", path: home });
+    return {
+      layers,
+      writable: [],
+      holes: this.#holes.map((path) => ({ from: `lo0/${path}`, to: placeOf(root, path) })),
+      keeps: this.#keeps().map((path) => ({
+        from: withHome && isInside(path, home) ? `lo1/${path.slice(home.length + 1)}` : path,
+        to: path,
+      })),
+      visible: this.#request.view?.visible ?? [],
+      ...this.#toHidden(),
+      cwd: placeOf(root, jobspec.cwd),
+    };
+  }
+
+  /** The work directory holds both sides of the layers, so it is hidden too; the private temporary folder stays. */
+  #toHidden(): Pick<ViewLaunch, "hidden" | "shown"> {
+    const { view } = this.#request;
+    if (view?.hidden === undefined || view.hidden.length === 0) return {};
+    const { root, work } = this.#places;
+    const shown = [root, `${work}/tmp`, ...this.#keeps(), ...(view.visible ?? []), ...(view.shown ?? [])];
+    return { hidden: [...view.hidden, work], shown };
+  }
+
+  #keeps(): string[] {
+    return (this.#request.view?.keep ?? []).filter((path) => this.#ports.disk.stat(path) !== null);
+  }
+
+  /**
+   * Looks at the real tree as it is now. Under a namespace guard nobody but somebody else can have changed it: that is
+   * listed, and is no violation.
+   */
+  async lookOutside(): Promise<WatchResult> {
+    const { violations, noise } = await this.#watch!.end();
+    if (!this.#isNamespace) return { violations, noise };
+    const { runs_root } = this.#declared.policy;
+    const others = violations.filter((violation) => !isOwnTrace(violation, runs_root));
+    this.#concurrent = sortedByCodePoint(others.map(({ path }) => path));
+    return { violations: [], noise };
+  }
+
+  /**
+   * Compares the view with what it was before it is dropped, and keeps what changed. Where that is more than is read,
+   * nothing is kept and the violation says so.
+   */
+  async collect(running: RunningCommand): Promise<readonly Violation[]> {
+    try {
+      this.changes = await this.#collect(running);
+    } catch (thrown) {
+      if (!isVerbatimError(thrown) || !UNREAD.includes(thrown.code)) throw thrown;
+      this.#ports.notify(`${thrown.code}: ${thrown.message}. ${thrown.fix}`);
+      return [{ code: thrown.code, path: "." }];
+    } finally {
+      this.#isCollected = true;
+    }
+    return [];
+  }
+
+  async #collect(running: RunningCommand): Promise<ViewChanges> {
+    const { disk, git, clock } = this.#ports;
+    const { root, work } = this.#places;
+    const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
+    const merged = this.#isNamespace ? running.merged(layer) : `${work}/cp0`;
+    const upper = running.upper?.(layer) ?? null;
+    const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
+    const late = new Set<string>();
+    const limits = viewLimits(this.#declared.settings.limits.max_entries);
+    const reading = new Reading(
+      disk,
+      () => clock.now(),
+      limits,
+      async (paths, added) => {
+        for (const path of paths) if (this.#isIgnored(path)) late.add(path);
+        const rest = added.filter((path) => !late.has(path));
+        // Without a namespace the command may have written what git in the real tree would heed.
+        if (this.#isNamespace) for (const path of await git.ignoredAmong(root, rest)) late.add(path);
+        return late;
+      },
+    );
+    const { changes, not_utf8 } =
+      upper === null
+        ? await diffFolders(disk, { before: root, after: merged }, skip, reading, this.#watch?.before ?? null)
+        : await diffOverlay(disk, { lower: root, merged, upper }, skip, reading);
+    const added = new Map<string, Entry>();
+    const removed = new Map<string, Entry>();
+    const changed = new Map<string, { before: Entry; after: Entry; fields: readonly string[] }>();
+    const refused: string[] = [];
+    const large: string[] = [];
+    const kept = await this.#keepContents(merged, changes, reading);
+    let ignored = 0;
+    for (const [path, { after }] of changes) {
+      const before = this.#tree.get(path) ?? null;
+      const isUnread = not_utf8.has(path) || after?.type === "other" || (after?.type === "file" && !kept.has(path));
+      // What git ignores and what is not read is counted like everything else that it ignores.
+      if (this.#isIgnored(path) || (isUnread && late.has(path))) ignored++;
+      else if (isUnread) {
+        refused.push(path);
+        if (!not_utf8.has(path) && disk.stat(`${merged}/${path}`)?.kind === "file") large.push(path);
+      } else if (after === null) {
+        if (before !== null) removed.set(path, before);
+      } else if (before === null) added.set(path, after as Entry);
+      else {
+        const diff = diffTree(new Map([[path, before]]), new Map([[path, after as Entry]]));
+        const change = diff.changed.get(path);
+        if (change !== undefined) changed.set(path, change);
+      }
+    }
+    // An overlay whose upper side has no `.git` is a repository nobody wrote to.
+    const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
+    const commits = hasCommits ? git.countCommits(merged, root) : 0;
+    const reserved = await this.#listReserved(merged, reading);
+    return { added, removed, changed, refused, large, reserved, ignored, concurrent: [], commits };
+  }
+
+  /** Records what changed, in the view and by others, once the real tree was looked at for the last time. */
+  writeChanges(record: RunRecord): void {
+    if (!this.#isCollected) return;
+    this.changes = { ...this.changes, concurrent: this.#concurrent };
+    record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
+  }
+
+  /** What the command left at forbidden places of its view: it is dropped, but not without a word. */
+  async #listReserved(merged: string, reading: Reading): Promise<string[]> {
+    const { disk } = this.#ports;
+    const { root } = this.#places;
+    const from = this.#holes.filter((hole) => hole !== ".verbatim");
+    const options = { from, skip: () => false };
+    const was = await reading.scan(root, options);
+    const is = await reading.scan(merged, options, was);
+    const paths = new Set([...was.packed.keys(), ...is.packed.keys()]);
+    return sortedByCodePoint(paths).filter((path) => {
+      const [old, now] = [was.packed.get(path), is.packed.get(path)];
+      if (old === now) return false;
+      const [a, b] = [old, now].map((packed) => (packed === undefined ? null : disk.unpack(packed)));
+      if (b?.type === "dir") return false;
+      // Only a file of the size of the real one is read.
+      if (a == null || b == null || a.type !== b.type || a.size !== b.size) return true;
+      const [before, after] = [entryAt(disk, root, path, was), entryAt(disk, merged, path, is)];
+      return before === null || after === null || !isSameEntry(before, after);
+    });
+  }
+
+  /** Keeps the contents of files that changed; says of which paths they are what was compared. */
+  async #keepContents(merged: string, changes: AnchorDiff, reading: Reading): Promise<ReadonlySet<string>> {
+    const content = await this.#ports.content();
+    const kept = new Set<string>();
+    for (const [path, { after }] of changes) {
+      if (after?.type !== "file" || this.#isIgnored(path)) continue;
+      reading.check();
+      const chunks = this.#ports.disk.readChunks(`${merged}/${path}`, after.size);
+      if ((await content.putStream(chunks)) === after.sha256) kept.add(path);
+    }
+    return kept;
+  }
+
+  /** The real tree afterwards. What the kernel protected and whose stat is unchanged keeps its hash. */
+  async lookAgain(pre: Trees): Promise<{ readonly post: Trees; readonly unreachable: ReadonlyMap<string, string> }> {
+    const unreachable = new Map<string, string>();
+    if (!this.#hashAll) return { post: pre, unreachable };
+    // What somebody else changed meanwhile is theirs, and is not put back.
+    if (this.#isNamespace) await this.lookOutside();
+    const now = new Map(await this.#read());
+    for (const path of this.#concurrent) {
+      const was = this.#tree.get(path);
+      if (was === undefined) now.delete(path);
+      else now.set(path, was);
+    }
+    const sorted = new Map(sortedByCodePoint(now.keys()).map((path) => [path, now.get(path)!]));
+    return { post: new Map([[".", sorted]]), unreachable };
+  }
+
+  #isHole(path: string): boolean {
+    return this.#holes.some((hole) => isInside(path, hole)) || isOwnState(path, this.#declared.policy);
+  }
+
+  #isInView(path: string): boolean {
+    return !this.#isHole(path) && !isInside(path, ".git") && !this.#isIgnored(path);
+  }
+
+  #isIgnored(path: string): boolean {
+    if (this.#ignored.length === 0) return false;
+    const names = this.#ignoredSet();
+    for (let at = path; at !== ""; at = parentOf(at)) if (names.has(at) || names.has(`${at}/`)) return true;
+    return false;
+  }
+
+  #names: ReadonlySet<string> | null = null;
+
+  #ignoredSet(): ReadonlySet<string> {
+    this.#names ??= new Set(this.#ignored);
+    return this.#names;
+  }
+}
+
+function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeLook | null> {
+  return trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
+}

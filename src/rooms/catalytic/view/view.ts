@@ -1,0 +1,124 @@
+import { hashCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { toHex } from "../../../core/hex.ts";
+import { formatTime } from "../../../core/time.ts";
+import type { Determinism, GuardRequest, NetworkMode } from "../contracts/constants.ts";
+import { readPolicy } from "../declare/declare.ts";
+import { isEnvName } from "../declare/jobspec-fields.ts";
+import { hiddenPaths } from "../guard/watch.ts";
+import type { CatalyticPorts, TreeLook } from "../ports.ts";
+import { type RunResult, startCatalytic } from "../run/run.ts";
+import type { ViewChanges } from "./view-changes.ts";
+
+/** A command that gets a view of a whole repository: it may write anything there, and nothing of it stays. */
+export interface ViewOptions {
+  /** Real path of the tree: the repository, or an isolated copy of it. */
+  readonly root: string;
+  /** `.verbatim/state` of the workspace that keeps record and locks. */
+  readonly state: string;
+  readonly user_state: string;
+  /** The `catalytic` object of the configuration. */
+  readonly config: JsonValue;
+  /** Folder of the run directory when it is not the runs root of the tree, which may be deleted afterwards. */
+  readonly runs?: string;
+  readonly command: readonly string[];
+  readonly intent: string;
+  readonly run_id?: string;
+  readonly job_id?: string;
+  readonly cwd?: string;
+  readonly determinism?: Determinism;
+  /** Names of the caller's variables the command sees; all that a JobSpec may name otherwise. */
+  readonly env_allow?: readonly string[];
+  readonly env_set?: Readonly<Record<string, string>>;
+  /** VERBATIM_RUN and the like, which only the application may set. */
+  readonly extra_env?: Readonly<Record<string, string>>;
+  readonly guard?: GuardRequest;
+  readonly network?: NetworkMode;
+  readonly timeout_ms?: number;
+  readonly expected_exit_codes?: readonly number[];
+  /** Absolute paths outside the tree that stay really writable, outside every promise. */
+  readonly keep?: readonly string[];
+  /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
+  readonly visible?: readonly string[];
+  /** Absolute folders that a guard of class namespace hides from the command; `shown` stays readable. */
+  readonly hidden?: readonly string[];
+  readonly shown?: readonly string[];
+  readonly hash_all?: boolean;
+  /** Paths that are not part of the tree's state; without them git is asked what the tree ignores. */
+  readonly ignored?: readonly string[];
+  /** A look at the tree that the caller took already, with `lookAtTree`. */
+  readonly look?: TreeLook | null;
+  readonly stdin?: "null" | "inherit";
+}
+
+/** How the command ended, what it changed, and the proof that the real tree is as it was. */
+export interface ViewOutcome {
+  readonly run: RunResult;
+  readonly changes: ViewChanges;
+}
+
+/**
+ * Runs a command in a view of the repository (section 16 of the room's document): a private `.git`, read-only holes,
+ * changes out as data with their contents in the content store, shared locks. The real tree is proved unchanged.
+ */
+export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
+  const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
+  const { hidden = [], shown = [] } = options;
+  const { run, view } = await startCatalytic(ports, {
+    root,
+    state,
+    user_state,
+    config,
+    jobspec: toViewSpec(ports, options),
+    stdin: options.stdin ?? "null",
+    extra_env: options.extra_env ?? {},
+    view: { hash_all, keep, visible, hidden, shown, look, ignored: options.ignored ?? null },
+    ...(runs === undefined ? {} : { runs }),
+  });
+  return { run, changes: view!.changes };
+}
+
+/**
+ * Looks at a tree ahead of its view, so that a caller can use what is known of it. Null where only the careful reading
+ * will do. Whoever takes a look closes it, or gives it to the view.
+ */
+export function lookAtTree(
+  ports: Pick<CatalyticPorts, "trees">,
+  { root, config }: Pick<ViewOptions, "root" | "config">,
+): Promise<TreeLook | null> {
+  const { policy, settings } = readPolicy(config);
+  return ports.trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
+}
+
+function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
+  const { command, cwd = ".", keep = [] } = options;
+  const allow =
+    options.env_allow ?? Object.keys(ports.env).filter((name) => isEnvName(name) && ports.env[name] !== undefined);
+  const spec: JsonObject = {
+    schema_version: "cmp01-jobspec-1",
+    run_id: options.run_id ?? makeViewId(ports),
+    job_id: options.job_id ?? `view-${hashCanonical(ports.crypto, { argv: command, cwd }).slice(0, 16)}`,
+    intent: options.intent,
+    determinism: options.determinism ?? "nondeterministic",
+    catalytic_domains: ["."],
+    durable_output_roots: [],
+    outputs: { durable_paths: [] },
+    command: [...command],
+    cwd,
+    env: { allow: [...allow], set: { ...options.env_set } },
+    view: true,
+    metadata: {
+      ...(keep.length > 0 ? { keep: [...keep] } : {}),
+      ...(options.stdin === "inherit" ? { stdin: "inherit" } : {}),
+    },
+  };
+  if (options.guard !== undefined) spec["guard"] = options.guard;
+  if (options.network !== undefined) spec["network"] = options.network;
+  if (options.timeout_ms !== undefined) spec["timeout_ms"] = options.timeout_ms;
+  if (options.expected_exit_codes !== undefined) spec["expected_exit_codes"] = [...options.expected_exit_codes];
+  return spec;
+}
+
+function makeViewId({ clock, random }: CatalyticPorts): string {
+  const time = formatTime(clock.now()).replaceAll(/[-:]/g, "").toLowerCase();
+  return `v-${time.slice(0, 15)}z-${toHex(random.bytes(4))}`;
+}

@@ -1,0 +1,242 @@
+import { encodeUtf8, isHash, type JsonValue } from "../../../core/canonical/index.ts";
+import { isSymbolId } from "../../../core/contracts/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { ContentStore, Ids, SyncCrypto } from "../../../core/ports.ts";
+import { applySlice, type Breach, type Budgets, chargeBudgets, parseSlice } from "../../../core/text/index.ts";
+import type { Expansion, Section } from "../contracts/index.ts";
+import type { IndexView, ViewCache } from "../index/index-view.ts";
+import type { ContextReader, ContextStore, SymbolRow } from "../ports.ts";
+import type { ContentCache } from "../sources/content-cache.ts";
+import { completeId, isShortId } from "../symbols/short-id.ts";
+import { parseTarget } from "../symbols/symbol.ts";
+import { requireSymbol, resolvePin } from "../symbols/symbol-lookup.ts";
+
+export interface ExpansionPorts {
+  readonly store: ContextStore;
+  readonly content: ContentStore;
+  readonly crypto: SyncCrypto;
+  readonly ids: Ids;
+  readonly actor: string;
+  readonly views: ViewCache;
+  readonly contents: ContentCache;
+  /** Throws when the door cannot carry an answer; asked before anything is stored. */
+  admit?(output: unknown): void;
+  /** Payloads of expansions that this process has recorded; they need not be stored again. */
+  readonly known: Set<string>;
+}
+
+/** A ref that was understood: the section it means and the slice that will be taken. */
+interface ResolvedRef {
+  readonly ref: string;
+  readonly slice: string;
+  readonly section: Section;
+}
+
+/** What a ref means right now: the exact text, and where it is from. */
+interface Cut extends ResolvedRef {
+  readonly content: string;
+  readonly bytes: Uint8Array;
+  readonly content_hash: string;
+}
+
+interface Expanded {
+  readonly expansion: Expansion;
+  readonly section: Section;
+  readonly content: string;
+  readonly bytes: number;
+}
+
+interface ExpandRequest {
+  readonly refs: readonly string[];
+  /** For all refs; a symbol has its own otherwise. */
+  readonly slice?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly budgets: Budgets;
+}
+
+// Beyond this many the oldest payloads are asked for again, which costs time and nothing else.
+const MOST_KNOWN = 100_000;
+
+/**
+ * Expands refs: all are resolved, then cut and charged in order, then stored and recorded. A breach or any error
+ * stores nothing. Cost per ref: one stat, one hash of the slice; a file is read when it is not cached.
+ */
+export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) {
+  const { refs, slice, budgets } = request;
+  const { view, resolved } = await resolveRefs(ports, refs, slice);
+  const { cuts, used } = cutWithin(ports, view, resolved, budgets);
+  const run_id = request.run_id ?? ports.ids.uuid();
+  const expansions = cuts.map((cut) => toExpansion(run_id, cut));
+  const expanded: Expanded[] = cuts.map((cut, i) => ({
+    expansion: expansions[i]!,
+    section: cut.section,
+    content: cut.content,
+    bytes: cut.bytes.length,
+  }));
+  const done = { run_id, expansions: expanded, budget: { used, limits: budgets } };
+  ports.admit?.(done);
+  await storePayloads(ports, cuts);
+  await ports.store.transact(({ ledger }) =>
+    ledger.append(
+      "context",
+      "next",
+      expansions.map((expansion) => ({ kind: "EXPANSION", actor: ports.actor, body: expansion as JsonValue })),
+    ),
+  );
+  remember(ports.known, cuts);
+  return done;
+}
+
+/** The sections and slices that refs mean in the index as it is now. Reads no file. */
+async function resolveRefs(
+  ports: Pick<ExpansionPorts, "store" | "views">,
+  refs: readonly string[],
+  slice: string | undefined,
+): Promise<{ view: IndexView; resolved: ResolvedRef[] }> {
+  if (slice !== undefined) parseSlice(slice);
+  return ports.store.read(async ({ context }) => {
+    const view = await ports.views.open(context);
+    const symbols = await loadSymbols(context, refs);
+    const known = new Map<string, ResolvedRef>();
+    const resolved: ResolvedRef[] = [];
+    for (const ref of refs) {
+      let one = known.get(ref);
+      if (one === undefined) {
+        one = await resolveRef(context, view, ref, symbols.get(ref), slice);
+        known.set(ref, one);
+      }
+      resolved.push(one);
+    }
+    return { view, resolved };
+  });
+}
+
+/** All symbols among the refs in one question; one that is missing is found out when it is its turn. */
+async function loadSymbols(context: ContextReader, refs: readonly string[]): Promise<Map<string, SymbolRow>> {
+  const ids = [...new Set(refs)].filter((ref) => ref.startsWith("@"));
+  const rows = ids.length === 0 ? [] : await context.symbols(ids.filter(isSymbolId));
+  return new Map(rows.map((row) => [row.symbol.symbol_id, row]));
+}
+
+async function resolveRef(
+  context: ContextReader,
+  view: IndexView,
+  ref: string,
+  symbol: SymbolRow | undefined,
+  asked: string | undefined,
+): Promise<ResolvedRef> {
+  if (isHash(ref) || isShortId(ref)) {
+    if (asked === undefined) {
+      throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} has no slice of its own`, where: ref });
+    }
+    // What is recorded must say by itself which section it was, so a short id is completed first.
+    const section_id = isHash(ref) ? ref : await completeId(context, view, ref);
+    const target = { type: "SECTION", section_id } as const;
+    const section = view.findLoaded(target) ?? (await view.resolve(context, target, section_id));
+    return { ref: section_id, slice: asked, section };
+  }
+  const row = symbol ?? (await requireSymbol(context, ref));
+  const target = parseTarget(row.symbol);
+  const section = view.findLoaded(target) ?? (await resolvePin(context, view, target, row));
+  return { ref, slice: asked ?? row.symbol.default_slice_policy, section };
+}
+
+/** Cuts the refs in order and charges each; nothing after a breach is cut. */
+function cutWithin(
+  ports: Pick<ExpansionPorts, "crypto" | "contents">,
+  view: IndexView,
+  resolved: readonly ResolvedRef[],
+  budgets: Budgets,
+): { cuts: Cut[]; used: Budgets } {
+  const symbols = resolved.map(({ ref }) => ref).filter((ref) => ref.startsWith("@"));
+  const distinct = new Set(symbols).size;
+  const cuts: Cut[] = [];
+  // One step: a file is looked at once, and the same ref has the same content.
+  const looked = new Set<string>();
+  const made = new Map<ResolvedRef, Cut>();
+  const sections = new Set<string>();
+  let bytes = 0;
+  for (const one of resolved) {
+    const cut = made.get(one) ?? cutRef(ports, view, one, looked);
+    made.set(one, cut);
+    sections.add(cut.section.section_id);
+    bytes += cut.bytes.length;
+    cuts.push(cut);
+    // What follows a breach is not charged, so it is not read either, and its own faults do not matter.
+    if (
+      distinct > budgets.max_symbols ||
+      sections.size > budgets.max_sections ||
+      bytes > budgets.max_bytes_expanded ||
+      cuts.length > budgets.max_expands_per_step
+    )
+      break;
+  }
+  const charges = cuts.map(({ section, bytes: { length } }) => ({ section_id: section.section_id, bytes: length }));
+  const { cumulative, breach } = chargeBudgets(symbols, charges, budgets);
+  if (breach !== null) throw budgetError(breach, resolved[breach.ordinal - 1]!.ref);
+  return { cuts, used: cumulative.at(-1)! as Budgets };
+}
+
+/**
+ * Cuts the slice of a ref out of its file, without storing anything. `looked` are the files that were found unchanged
+ * in the same step.
+ */
+export function cutRef(
+  ports: Pick<ExpansionPorts, "crypto" | "contents">,
+  view: IndexView,
+  { ref, slice, section }: ResolvedRef,
+  looked: Set<string> = new Set(),
+): Cut {
+  const lines = ports.contents.open(view, section, looked);
+  const content = applySlice({ lines, first: section.line_start, last: section.line_end }, slice, ref);
+  const bytes = encodeUtf8(content);
+  return { ref, slice, section, content, bytes, content_hash: ports.crypto.sha256(bytes) };
+}
+
+/** The contract object of a cut. */
+function toExpansion(run_id: string, cut: Cut): Expansion {
+  return {
+    run_id,
+    symbol_or_section_id: cut.ref,
+    slice: cut.slice,
+    content_hash: cut.content_hash,
+    payload_ref: `sha256:${cut.content_hash}`,
+  };
+}
+
+/** Puts every payload into the content store once. */
+async function storePayloads(ports: Pick<ExpansionPorts, "content" | "known">, cuts: readonly Cut[]): Promise<void> {
+  const stored = new Set<string>();
+  for (const { content_hash, bytes } of cuts) {
+    if (ports.known.has(content_hash) || stored.has(content_hash)) continue;
+    await ports.content.put(bytes);
+    stored.add(content_hash);
+  }
+}
+
+/** Once the ledger references a payload nobody collects it. */
+function remember(known: Set<string>, cuts: readonly Cut[]): void {
+  for (const { content_hash } of cuts) known.add(content_hash);
+  for (const oldest of known) {
+    if (known.size <= MOST_KNOWN) return;
+    known.delete(oldest);
+  }
+}
+
+const FLAGS = {
+  max_symbols: "--max-symbols",
+  max_sections: "--max-sections",
+  max_bytes_expanded: "--max-bytes",
+  max_expands_per_step: "--max-expands",
+} as const;
+
+function budgetError(breach: Breach, ref: string): VerbatimError {
+  const list = breach.breaches.map(({ budget, used, limit }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
+  const flags = breach.breaches.map(({ budget, used }) => `${FLAGS[budget]} ${used}`).join(" ");
+  return new VerbatimError(breach.code, {
+    message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was read out`,
+    where: ref,
+    fix: `Ask for less, or raise the limit with ${flags}.`,
+    details: { ordinal: breach.ordinal, breaches: breach.breaches },
+  });
+}

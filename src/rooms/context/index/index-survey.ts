@@ -1,0 +1,78 @@
+import { compareCodePoints, hashCanonical } from "../../../core/canonical/index.ts";
+import type { ResolvedContext } from "../../../core/contracts/config/index.ts";
+import { looksSecret } from "../../../core/paths/secret-names.ts";
+import type { SyncCrypto } from "../../../core/ports.ts";
+import { type SourceProblem, type SourceTree, STAT_FIELDS, type StatList } from "../ports.ts";
+import { compileSources, type SourceRules } from "../sources/source-rules.ts";
+
+/** Sources of the tree as it is now, in index order. Problems that need no reading are found already. */
+export interface Survey extends StatList {
+  readonly problems: SourceProblem[];
+  readonly folders: StatList | null;
+  readonly empty_globs: readonly string[];
+  readonly skipped_links: readonly string[];
+}
+
+/** Walks the tree. */
+export function surveySources(tree: SourceTree, config: ResolvedContext): Survey {
+  const rules = compileSources(config.sources, config.exclude);
+  const walk = tree.walk(rules);
+  const { paths, stats, links, folders, skipped_links } = walk;
+  const problems = [...walk.problems];
+  const bad = new Set<number>();
+  for (let i = 0; i < paths.length; i++) {
+    const path = paths[i]!;
+    const problem = judge(config, rules, path, links.get(path) ?? path, stats[i * STAT_FIELDS]!);
+    if (problem === null) continue;
+    problems.push(problem);
+    bad.add(i);
+  }
+  const empty_globs = rules.findEmpty(paths);
+  return { ...(bad.size === 0 ? { paths, stats } : without(walk, bad)), problems, folders, empty_globs, skipped_links };
+}
+
+/** What name, place and size say against a file. `place` is where it really lies. */
+export function judge(
+  config: ResolvedContext,
+  rules: SourceRules,
+  path: string,
+  place: string,
+  size: number,
+): SourceProblem | null {
+  if (place !== path) {
+    if (rules.isNever(place)) return { code: "SOURCE_LINK_OUTSIDE", file_path: path };
+    if (isSecret(place, config.secrets.allow)) return { code: "SOURCE_SECRET", file_path: path };
+  }
+  return judgeFile(config, path, size);
+}
+
+/** What its name and size say against a file that is no link. */
+export function judgeFile(config: ResolvedContext, path: string, size: number): SourceProblem | null {
+  if (isSecret(path, config.secrets.allow)) return { code: "SOURCE_SECRET", file_path: path };
+  const limit = config.max_file_bytes;
+  return size > limit ? { code: "SOURCE_TOO_LARGE", file_path: path, bytes: size, limit } : null;
+}
+
+function isSecret(path: string, allow: readonly string[]): boolean {
+  return looksSecret(path) && !allow.includes(path);
+}
+
+function without({ paths, stats }: StatList, bad: ReadonlySet<number>): StatList {
+  const kept = paths.map((_, i) => i).filter((i) => !bad.has(i));
+  const facts = new Float64Array(kept.length * STAT_FIELDS);
+  for (const [to, from] of kept.entries()) {
+    facts.set(stats.subarray(from * STAT_FIELDS, (from + 1) * STAT_FIELDS), to * STAT_FIELDS);
+  }
+  return { paths: kept.map((i) => paths[i]!), stats: facts };
+}
+
+/** Problems as they are reported: by path, then by code. */
+export function sortProblems(problems: readonly SourceProblem[]): SourceProblem[] {
+  return [...problems].sort((a, b) => compareCodePoints(a.file_path, b.file_path) || compareCodePoints(a.code, b.code));
+}
+
+/** What of the configuration decides which files are sources. */
+export function hashSources(crypto: SyncCrypto, config: ResolvedContext): string {
+  const { exclude, max_file_bytes, secrets, sources } = config;
+  return hashCanonical(crypto, { exclude, max_file_bytes, secrets, sources });
+}

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { budgets, count, uuid } from "../../../core/contracts/index.ts";
+import { defineOperation } from "../../../core/operation.ts";
+import { expansionSchema, sectionSchema } from "../contracts/index.ts";
+import { expandRefs } from "../expansion/expansion.ts";
+import { recordingRefusals } from "../expansion/refusals.ts";
+import { buildIndex } from "../index/index-build.ts";
+import { searchSections } from "../search/search.ts";
+import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./indexes.ts";
+import type { ContextPorts } from "./ports.ts";
+import { sectionList, sectionShow } from "./sections.ts";
+import { SYMBOL_OPERATIONS } from "./symbols.ts";
+
+const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
+
+const expand = defineOperation({
+  name: "context.expand",
+  summary: "Reads out exact slices of sections and symbols, charged against a budget and recorded.",
+  effect: "append",
+  input: z.strictObject({
+    refs: z
+      .array(z.string())
+      .min(1)
+      .describe("Symbol ids (@NAMESPACE/NAME) or section ids, which may be cut short where that is unambiguous."),
+    slice: z.string().optional().describe("lines[a:b], chars[a:b], head(n) or tail(n); a symbol has its own."),
+    run_id: uuid.optional().describe("Run these expansions belong to; a new one otherwise."),
+    max_symbols: limit.describe("Most distinct symbols."),
+    max_sections: limit.describe("Most distinct sections."),
+    max_bytes: limit.describe("Most bytes read out altogether."),
+    max_expands: limit.describe("Most expansions."),
+    refresh: z.boolean().default(false).describe("Bring the index up to date first."),
+  }),
+  output: z.strictObject({
+    run_id: uuid,
+    expansions: z.array(
+      z.strictObject({ expansion: expansionSchema, section: sectionSchema, content: z.string(), bytes: count }),
+    ),
+    budget: z.strictObject({ used: budgets, limits: budgets }),
+  }),
+  async run(ports: ContextPorts, input) {
+    const { budgets: limits } = ports.config;
+    const allowed = {
+      max_symbols: input.max_symbols ?? limits.max_symbols,
+      max_sections: input.max_sections ?? limits.max_sections,
+      max_bytes_expanded: input.max_bytes ?? limits.max_bytes_expanded,
+      max_expands_per_step: input.max_expands ?? limits.max_expands_per_step,
+    };
+    const { refs, slice, run_id } = input;
+    return recordingRefusals(ports, "context.expand", { refs, slice, run_id, budgets: allowed }, async () => {
+      if (input.refresh) await buildIndex(ports, { full: false });
+      return expandRefs(ports, { refs, slice, run_id, budgets: allowed });
+    });
+  },
+});
+
+const search = defineOperation({
+  name: "context.search",
+  summary: "Finds sections by words; results are addresses to expand, never text.",
+  effect: "append",
+  input: z.strictObject({
+    query: z.string().describe('Words that must all be there; "..." is a phrase, word* a beginning.'),
+    limit: z.int().min(1).max(100).default(20).describe("How many results at most."),
+    refresh: z.boolean().default(false).describe("Bring the index up to date first."),
+  }),
+  output: z.strictObject({
+    query: z.string(),
+    ignored: z.array(z.string()),
+    total: count,
+    results: z.array(sectionSchema.omit({ content_hash: true }).extend({ slice: z.string(), score: z.number() })),
+  }),
+  async run(ports: ContextPorts, input) {
+    if (input.refresh) await buildIndex(ports, { full: false });
+    const found = await searchSections(ports, input.query, input.limit);
+    return { ...found, results: found.results.map((one) => ({ ...one, heading_path: [...one.heading_path] })) };
+  },
+});
+
+/** All operations of the context room. */
+export const CONTEXT_OPERATIONS = [
+  indexBuild,
+  indexVerify,
+  indexStatus,
+  indexExplain,
+  indexExport,
+  sectionList,
+  sectionShow,
+  ...SYMBOL_OPERATIONS,
+  expand,
+  search,
+] as const;

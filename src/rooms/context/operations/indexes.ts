@@ -1,0 +1,149 @@
+import { z } from "zod";
+import { isVerbatimError } from "../../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { parseTime } from "../../../core/time.ts";
+import { recordingRefusals } from "../expansion/refusals.ts";
+import { buildIndex } from "../index/index-build.ts";
+import { exportBytes, exportIndex } from "../index/index-export.ts";
+import { requireStored } from "../index/index-load.ts";
+import { judge } from "../index/index-survey.ts";
+import { findStale, verifyIndex } from "../index/index-verify.ts";
+import { updateSearch } from "../search/search-update.ts";
+import { parseKnownPath } from "../sources/asked-path.ts";
+import { decodeSource } from "../sources/source.ts";
+import { compileSources, type SourceRules } from "../sources/source-rules.ts";
+import { findSymbolProblems } from "../symbols/registry.ts";
+import type { ContextPorts } from "./ports.ts";
+
+const count = z.int().min(0);
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const indexBuild = defineOperation({
+  name: "context.index-build",
+  summary: "Brings the index of sections up to date with the files.",
+  effect: "append",
+  input: z.strictObject({
+    full: z.boolean().default(false).describe("Read every file, whatever its time stamps say."),
+    with_search: z.boolean().default(false).describe("Bring the search index up to date as well."),
+  }),
+  output: z.strictObject({
+    index_hash: hash,
+    files: count,
+    sections: count,
+    changed: z.strictObject({ added: count, modified: count, removed: count }),
+    mode: z.enum(["full", "incremental"]),
+    empty_globs: z.array(z.string()),
+    skipped_links: z.array(z.string()),
+  }),
+  async run(ports: ContextPorts, { full, with_search }) {
+    const result = await recordingRefusals(ports, "context.index-build", { full, with_search }, async () => {
+      const built = await buildIndex(ports, { full });
+      if (with_search) await updateSearch(ports);
+      return built;
+    });
+    return { ...result, empty_globs: [...result.empty_globs], skipped_links: [...result.skipped_links] };
+  },
+});
+
+export const indexVerify = defineOperation({
+  name: "context.index-verify",
+  summary: "Reads every source and compares it with the index; changes nothing.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({
+    ok: z.boolean(),
+    index_hash: hash,
+    actual_hash: hash,
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+    changed: z.array(z.string()),
+  }),
+  async run(ports: ContextPorts) {
+    const verdict = await verifyIndex(ports);
+    return { ...verdict, added: [...verdict.added], removed: [...verdict.removed], changed: [...verdict.changed] };
+  },
+});
+
+export const indexStatus = defineOperation({
+  name: "context.index-status",
+  summary: "Says what the index holds, which files changed since, and which symbols would fail.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({
+    index_hash: hash,
+    built_at: z.string(),
+    age_ms: z.int(),
+    files: count,
+    sections: count,
+    stale: z.array(z.string()),
+    symbol_problems: z.array(z.strictObject({ symbol_id: z.string(), code: z.string(), message: z.string() })),
+  }),
+  async run(ports: ContextPorts) {
+    const { facts, image } = await requireStored(ports.store);
+    const { index_hash, built_at, files, sections } = facts;
+    const age_ms = ports.clock.now() - parseTime(built_at);
+    const symbol_problems = await findSymbolProblems(ports);
+    return { index_hash, built_at, age_ms, files, sections, stale: findStale(ports, image), symbol_problems };
+  },
+});
+
+export const indexExplain = defineOperation({
+  name: "context.index-explain",
+  summary: "Says whether a path is a source, and why.",
+  effect: "read",
+  input: z.strictObject({ path: z.string().describe("Path relative to the root of the workspace.") }),
+  output: z.strictObject({
+    file_path: z.string(),
+    source: z.boolean(),
+    sources: z.array(z.string()),
+    exclude: z.array(z.string()),
+    problem: z.string().nullable(),
+  }),
+  async run(ports: ContextPorts, { path }) {
+    const file_path = await parseKnownPath(ports, path);
+    const rules = compileSources(ports.config.sources, ports.config.exclude);
+    const { sources, exclude } = rules.explain(file_path);
+    const selected = sources.length > 0 && exclude.length === 0;
+    const problem = selected ? findProblem(ports, rules, file_path) : null;
+    return { file_path, source: selected && problem === null, sources, exclude, problem };
+  },
+});
+
+/** The problem a build would have with a selected file. */
+function findProblem(ports: ContextPorts, rules: SourceRules, path: string): string | null {
+  const place = ports.tree.inspect(path);
+  if (typeof place !== "string") return place.code;
+  const size = ports.tree.stat(path)?.size;
+  if (size === undefined) return "SOURCE_UNREADABLE";
+  const problem = judge(ports.config, rules, path, place, size);
+  if (problem !== null) return problem.code;
+  const bytes = ports.tree.read(path, ports.config.max_file_bytes, size);
+  if (!(bytes instanceof Uint8Array)) return bytes.code;
+  try {
+    decodeSource(bytes, path);
+    return null;
+  } catch (thrown) {
+    if (isVerbatimError(thrown) && thrown.code === "SOURCE_NOT_UTF8") return thrown.code;
+    throw thrown;
+  }
+}
+
+export const indexExport = defineOperation({
+  name: "context.index-export",
+  summary: "Writes SECTION_INDEX: every section as canonical JSON Lines.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    out: z.string().optional().describe("File to write, whole or not at all. Without it: standard output."),
+  }),
+  output: z.strictObject({ path: z.string().nullable(), index_hash: hash, sections: count }),
+  async run(ports: ContextPorts, { out }) {
+    const stored = await requireStored(ports.store);
+    if (out !== undefined) await ports.files.replace(out, exportBytes(ports, stored));
+    const { index_hash, sections } = stored.facts;
+    return { path: out ?? null, index_hash, sections };
+  },
+  async *lines(ports: ContextPorts) {
+    for await (const lines of exportIndex(ports)) yield lines.slice(0, -1);
+  },
+});

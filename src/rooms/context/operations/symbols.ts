@@ -1,0 +1,194 @@
+import { z } from "zod";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { sectionSchema, symbolSchema } from "../contracts/index.ts";
+import { recordingRefusals } from "../expansion/refusals.ts";
+import {
+  addSymbol,
+  addSymbols,
+  type Defined,
+  findSymbolProblems,
+  removeSymbol,
+  replaceSymbol,
+} from "../symbols/registry.ts";
+import { repinSymbol } from "../symbols/repin.ts";
+import { completeId, isShortId } from "../symbols/short-id.ts";
+import { parseTarget } from "../symbols/symbol.ts";
+import { formatSymbolLine, parseSymbolLines } from "../symbols/symbol-lines.ts";
+import { listSymbols, requireSymbol, resolvePin } from "../symbols/symbol-lookup.ts";
+import type { ContextPorts } from "./ports.ts";
+
+const MAX_FILE = 64 * 1024 * 1024;
+const id = z.string().describe("Id of the symbol: @NAMESPACE/NAME.");
+
+const definition = z.strictObject({
+  symbol_id: id,
+  file: z.string().optional().describe("Point to a whole file, by its path."),
+  heading: z.string().optional().describe("Point to a heading: path#Part/Part."),
+  section: z.string().optional().describe("Pin one section, by its id or an unambiguous beginning of it."),
+  slice: z.string().describe("What is read when no slice is given: lines[a:b], chars[a:b], head(n), tail(n)."),
+});
+
+/** The Symbol; `existing` when it was there already, exactly so. */
+const defined = symbolSchema.extend({ existing: z.literal(true).optional() });
+
+async function toOutput(done: Promise<Defined>): Promise<z.input<typeof defined>> {
+  const { symbol, existing } = await done;
+  return existing ? { ...symbol, existing } : symbol;
+}
+
+function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof definition>): unknown {
+  const targets = [
+    ["FILE", file],
+    ["HEADING", heading],
+    ["SECTION", section],
+  ].filter(([, ref]) => ref !== undefined);
+  const [only] = targets;
+  if (only === undefined || targets.length > 1) {
+    throw new VerbatimError("USAGE", { message: "give exactly one of --file, --heading, --section" });
+  }
+  return { symbol_id, target_type: only[0], target_ref: only[1], default_slice_policy: slice };
+}
+
+/** The same with a section id in full, because a pin must say by itself what it means. */
+async function completeSection(ports: ContextPorts, input: z.output<typeof definition>): Promise<unknown> {
+  const { section } = input;
+  if (section === undefined || !isShortId(section)) return toSymbol(input);
+  const full = await ports.store.read(async ({ context }) =>
+    completeId(context, await ports.views.open(context), section),
+  );
+  return toSymbol({ ...input, section: full });
+}
+
+const symbolAdd = defineOperation({
+  name: "context.symbol-add",
+  summary: "Gives a section, a file or a heading a name.",
+  effect: "append",
+  input: definition,
+  output: defined,
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-add", input, async () =>
+      toOutput(addSymbol(ports, await completeSection(ports, input))),
+    ),
+});
+
+const symbolReplace = defineOperation({
+  name: "context.symbol-replace",
+  summary: "Changes what a symbol means; the old meaning stays in the ledger.",
+  effect: "append",
+  input: definition,
+  output: defined,
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-replace", input, async () =>
+      toOutput(replaceSymbol(ports, await completeSection(ports, input))),
+    ),
+});
+
+const symbolRemove = defineOperation({
+  name: "context.symbol-remove",
+  summary: "Removes a symbol.",
+  effect: "append",
+  input: z.strictObject({ symbol_id: id }),
+  output: symbolSchema,
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-remove", input, () => removeSymbol(ports, input.symbol_id)),
+});
+
+const symbolShow = defineOperation({
+  name: "context.symbol-show",
+  summary: "Shows a symbol and the section it means now, or why it means none.",
+  effect: "read",
+  input: z.strictObject({ symbol_id: id }),
+  output: symbolSchema.extend({
+    section: sectionSchema.nullable(),
+    problem: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  }),
+  run: async (ports: ContextPorts, { symbol_id }) =>
+    ports.store.read(async ({ context }) => {
+      const row = await requireSymbol(context, symbol_id);
+      try {
+        const view = await ports.views.open(context);
+        const section = await resolvePin(context, view, parseTarget(row.symbol), row);
+        return { ...row.symbol, section, problem: null };
+      } catch (thrown) {
+        if (!isVerbatimError(thrown) || thrown.exit !== 1 || thrown.code === "STORE_CORRUPT") throw thrown;
+        return { ...row.symbol, section: null, problem: { code: thrown.code, message: thrown.message } };
+      }
+    }),
+});
+
+const symbolList = defineOperation({
+  name: "context.symbol-list",
+  summary: "Lists all symbols.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.array(symbolSchema),
+  run: async ({ store }: ContextPorts) =>
+    store.read(async ({ context }) => (await listSymbols(context)).map(({ symbol }) => symbol)),
+});
+
+const symbolCheck = defineOperation({
+  name: "context.symbol-check",
+  summary: "Lists every symbol that would fail if it were used now.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({
+    ok: z.boolean(),
+    problems: z.array(z.strictObject({ symbol_id: z.string(), code: z.string(), message: z.string() })),
+  }),
+  async run(ports: ContextPorts) {
+    const problems = await findSymbolProblems(ports);
+    return { ok: problems.length === 0, problems };
+  },
+});
+
+const symbolRepin = defineOperation({
+  name: "context.symbol-repin",
+  summary: "Pins the section that now stands where a symbol last pointed.",
+  effect: "append",
+  input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
+  output: defined,
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-repin", input, () =>
+      toOutput(repinSymbol(ports, input.symbol_id, input.to)),
+    ),
+});
+
+const symbolExport = defineOperation({
+  name: "context.symbol-export",
+  summary: "Writes all symbols as canonical JSON Lines.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({ symbols: z.int() }),
+  run: async ({ store }: ContextPorts) =>
+    store.read(async ({ context }) => ({ symbols: (await listSymbols(context)).length })),
+  async *lines({ store }: ContextPorts) {
+    for (const { symbol } of await store.read(({ context }) => listSymbols(context))) yield formatSymbolLine(symbol);
+  },
+});
+
+const symbolImport = defineOperation({
+  name: "context.symbol-import",
+  summary: "Adds the symbols of a JSON Lines file: all of them or none.",
+  effect: "append",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ file: z.string().describe("File of symbols; - reads standard input.") }),
+  output: z.strictObject({ added: z.int(), existing: z.int() }),
+  run: (ports: ContextPorts, input) =>
+    recordingRefusals(ports, "context.symbol-import", input, async () =>
+      addSymbols(ports, parseSymbolLines(await ports.files.read(input.file, MAX_FILE), input.file)),
+    ),
+});
+
+/** The operations on symbols. */
+export const SYMBOL_OPERATIONS = [
+  symbolAdd,
+  symbolReplace,
+  symbolRemove,
+  symbolShow,
+  symbolList,
+  symbolCheck,
+  symbolRepin,
+  symbolExport,
+  symbolImport,
+] as const;

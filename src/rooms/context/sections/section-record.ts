@@ -1,0 +1,83 @@
+import type { Hasher, SyncCrypto } from "../../../core/ports.ts";
+import type { Section } from "../contracts/index.ts";
+import { IdTableMaker } from "../index/id-table.ts";
+import type { IdTable } from "../index/index-image.ts";
+import { RowBuffer } from "./row-buffer.ts";
+import { SectionLines } from "./section-index.ts";
+import { formatSectionRow } from "./section-rows.ts";
+import type { TakeSection } from "./sections.ts";
+
+// Texts are handed on in portions: one piece at a time would cost a call each, all at once would outlive collections.
+const HASH_SIZE = 64 * 1024;
+const ROW_SIZE = 16 * 1024;
+
+/**
+ * What a build makes of all sections, in index order, as they come: rows for the store, the table of ids, the hash of
+ * SECTION_INDEX. No section is kept, so a file with very many of them takes no more memory than its rows.
+ */
+export class SectionRecord {
+  /** Rows that are not in the store yet. */
+  readonly rows = new RowBuffer();
+  readonly #table = new IdTableMaker();
+  readonly #hasher: Hasher;
+  readonly #format = new SectionLines();
+  #lines = "";
+  #row = "";
+  #first = "";
+  #inFile = 0;
+  #sections = 0;
+
+  constructor(crypto: SyncCrypto) {
+    this.#hasher = crypto.hasher();
+  }
+
+  /** Number of different ids: a file and its first heading may share one. */
+  get sections(): number {
+    return this.#sections;
+  }
+
+  /** Takes a section whose row the store lacks. */
+  readonly takeNew: TakeSection = (section, size) => {
+    this.#row += formatSectionRow(section, size);
+    if (this.#row.length >= ROW_SIZE) this.#flushRow();
+    this.#take(section);
+  };
+
+  /** Takes a section whose row the store has. */
+  readonly takeStored: TakeSection = (section) => this.#take(section);
+
+  /** Ends a file that the store lacks. */
+  endNew(path: string, contentHash: string): void {
+    this.#flushRow();
+    this.rows.end(path, contentHash);
+    this.endStored();
+  }
+
+  endStored(): void {
+    this.#table.endFile();
+    this.#inFile = 0;
+  }
+
+  /** What the sections amount to; the record is spent afterwards. */
+  finish(): { readonly index_hash: string; readonly table: IdTable } {
+    this.#hasher.update(this.#lines);
+    return { index_hash: this.#hasher.digest(), table: this.#table.finish() };
+  }
+
+  #take(section: Section): void {
+    const { section_id } = section;
+    if (this.#inFile === 0) this.#first = section_id;
+    if (this.#inFile !== 1 || section_id !== this.#first) this.#sections++;
+    this.#inFile++;
+    this.#table.addSection(section_id);
+    this.#lines += this.#format.format(section);
+    if (this.#lines.length < HASH_SIZE) return;
+    this.#hasher.update(this.#lines);
+    this.#lines = "";
+  }
+
+  #flushRow(): void {
+    this.rows.write(this.#row);
+    this.#row = "";
+  }
+}

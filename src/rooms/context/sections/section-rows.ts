@@ -1,0 +1,57 @@
+import { formatString } from "../../../core/canonical/index.ts";
+import type { SyncCrypto } from "../../../core/ports.ts";
+import type { Section } from "../contracts/index.ts";
+import { sectionId } from "./section-id.ts";
+import type { CutFile, TakeSection } from "./sections.ts";
+
+/**
+ * The sections of one file as the store keeps them: a line `start end bytes depth hash "heading"` each, in index order.
+ * Path, id and the outer headings follow from the rest, so a row is a third of its SECTION_INDEX lines.
+ */
+export function formatSectionRows({ sections, sizes }: CutFile): string {
+  return sections.map((section, i) => formatSectionRow(section, sizes[i]!)).join("");
+}
+
+/** The line of one section. */
+export function formatSectionRow(section: Section, size: number): string {
+  const { line_start, line_end, heading_path, content_hash } = section;
+  const depth = heading_path.length;
+  const heading = depth === 0 ? '""' : formatString(heading_path[depth - 1]!);
+  return `${line_start} ${line_end} ${size} ${depth} ${content_hash} ${heading}\n`;
+}
+
+const ROW = /^([0-9]+) ([0-9]+) ([0-9]+) ([0-9]+) ([0-9a-f]{64}) (".*")$/;
+
+/** Hands over the sections of a file's rows in their order; false when a row is damaged, or there is none. */
+export function eachSectionRow(crypto: SyncCrypto, file_path: string, text: string, take: TakeSection): boolean {
+  const path: string[] = [];
+  let count = 0;
+  for (let at = 0, end = 0; at < text.length; at = end + 1) {
+    const lineFeed = text.indexOf("\n", at);
+    end = lineFeed === -1 ? text.length : lineFeed;
+    if (at === end) continue;
+    count++;
+    const match = ROW.exec(text.slice(at, end));
+    const heading = match === null ? null : readHeading(match[6]!);
+    if (match === null || heading === null) return false;
+    const depth = Number(match[4]);
+    if (depth > path.length + 1) return false;
+    path.length = Math.max(0, depth - 1);
+    if (depth > 0) path.push(heading);
+    const line_start = Number(match[1]);
+    const line_end = Number(match[2]);
+    const content_hash = match[5]!;
+    const section_id = sectionId(crypto, file_path, line_start, line_end, content_hash);
+    take({ section_id, file_path, heading_path: path.slice(), line_start, line_end, content_hash }, Number(match[3]));
+  }
+  return count > 0;
+}
+
+function readHeading(text: string): string | null {
+  try {
+    return JSON.parse(text) as string;
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) return null;
+    throw thrown;
+  }
+}

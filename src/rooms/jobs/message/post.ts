@@ -1,0 +1,134 @@
+import { formatCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { appendRefusal, boundValue } from "../../../core/ledger/index.ts";
+import type { Clock, ContentStore, LedgerWriter } from "../../../core/ports.ts";
+import { type Planned, type PlanPorts, planMessage } from "../plan/plan.ts";
+import type { PlanProblem } from "../plan/plan-problem.ts";
+import type { JobFacts, JobRow, JobsReader, JobsStore } from "../ports.ts";
+import { streamOf } from "../steps/job-state.ts";
+import { toJobId, toMessageId } from "./ids.ts";
+import { toMessage } from "./message.ts";
+
+export interface PostPorts extends PlanPorts {
+  readonly store: JobsStore;
+  readonly content: ContentStore;
+  readonly clock: Clock;
+  /** Who posts: the door. */
+  readonly actor: string;
+}
+
+interface Posted {
+  readonly job: Pick<JobFacts, "job_id" | "run_id" | "message_id" | "plan_hash" | "breach" | "step_count">;
+  /** The same message was posted in the same run before; nothing was written. */
+  readonly existing: boolean;
+}
+
+// Durable writes of payloads wait for the disk; a few at a time keep it busy.
+const STORED_AT_ONCE = 8;
+
+/**
+ * Accepts a message: validates it, plans it, stores payloads, and then records message, plan, job and steps in one
+ * transaction. A refusal is recorded first and then thrown. The same message in the same run is the same job, also
+ * when it is posted twice at the same time.
+ */
+export async function postMessage(ports: PostPorts, value: JsonValue, run_id: string): Promise<Posted> {
+  const message_id = toMessageId(ports.crypto, run_id, value);
+  const job_id = toJobId(ports.crypto, message_id);
+  const known = await ports.store.read(({ jobs }) => findSame(jobs, { job_id, run_id, value }));
+  if (known !== null) return { job: known, existing: true };
+  const planned = await recordRefusal(ports, { job_id, run_id, value }, async () =>
+    planMessage(ports, toMessage(value), run_id),
+  );
+  await storePayloads(ports.content, planned);
+  return ports.store.transact(async ({ ledger, jobs }) => {
+    // Whoever posts the same message now waits here and then finds the job.
+    await jobs.hold(streamOf(job_id));
+    const twin = await findSame(jobs, { job_id, run_id, value });
+    if (twin !== null) return { job: twin, existing: true };
+    await requireFreshSteps(jobs, planned);
+    await appendPlan(ledger, planned, ports.actor);
+    const { message, plan_hash, budget, steps } = planned;
+    const job = { job_id, run_id, message_id, plan_hash, message, breach: budget.breach };
+    await jobs.insertJob(job, steps);
+    await jobs.wake(job_id);
+    return { job: { ...job, step_count: steps.length }, existing: false };
+  });
+}
+
+interface Candidate {
+  readonly job_id: string;
+  readonly run_id: string;
+  readonly value: JsonValue;
+}
+
+/** The job this message already is; another message under its id is ID_COLLISION. */
+async function findSame(jobs: JobsReader, { job_id, run_id, value }: Candidate): Promise<JobRow | null> {
+  const job = await jobs.job(job_id);
+  if (job === null) return null;
+  if (job.run_id === run_id && formatCanonical(job.message) === formatCanonical(value)) return job;
+  throw new VerbatimError("ID_COLLISION", {
+    message: `the job ${job_id} exists with another message`,
+    details: { job_id, run_id: job.run_id },
+  });
+}
+
+async function requireFreshSteps(jobs: JobsReader, { job_id, steps }: Planned): Promise<void> {
+  const taken = await jobs.findStepIds(steps.map(({ step }) => step.step_id));
+  if (taken.length === 0) return;
+  throw new VerbatimError("ID_COLLISION", {
+    message: `steps of ${job_id} exist in another job`,
+    details: { job_id, step_ids: taken },
+  });
+}
+
+/** Runs `fn`; when it refuses the message, the refusal is appended before it is thrown on. */
+async function recordRefusal<T>(ports: PostPorts, { job_id, run_id, value }: Candidate, fn: () => Promise<T>) {
+  try {
+    return await fn();
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || (thrown.code !== "MESSAGE_INVALID" && thrown.code !== "MESSAGE_UNRESOLVED")) {
+      throw thrown;
+    }
+    const { crypto, clock, actor, store } = ports;
+    const problems = (thrown.details?.["problems"] ?? []) as readonly PlanProblem[];
+    const body: JsonObject = {
+      message: boundValue(crypto, value),
+      problems: boundValue(crypto, problems.map(toRecord)),
+      run_id,
+    };
+    const refusal = { stream: streamOf(job_id), kind: "MESSAGE_REFUSED", actor, body };
+    // Every message has a stream of its own, so only the whole ledger tells how many there were.
+    await store.transact(({ ledger }) => appendRefusal(ledger, clock, refusal, "ledger"));
+    throw thrown;
+  }
+}
+
+/** A problem without its prose. */
+function toRecord({ code, pointer, details }: PlanProblem): JsonObject {
+  return { code, pointer, ...(details === undefined ? {} : { details }) };
+}
+
+async function appendPlan(ledger: LedgerWriter, planned: Planned, actor: string): Promise<void> {
+  const { job_id, run_id, message_id, plan_hash, steps } = planned;
+  const accepted = { job_id, message: planned.message, message_id, run_id };
+  const plan = {
+    job_id,
+    plan_hash,
+    resolved: steps.map(({ resolved }) => resolved),
+    run_id,
+    steps: steps.map(({ step }) => step),
+  };
+  await ledger.append(streamOf(job_id), "next", [
+    { kind: "MESSAGE_ACCEPTED", actor, body: accepted as unknown as JsonObject },
+    { kind: "PLAN", actor, body: plan as unknown as JsonObject },
+  ]);
+}
+
+/** Puts what the steps need into the content store, before anything says that it is there. */
+async function storePayloads(content: ContentStore, { payloads }: Planned): Promise<void> {
+  const waiting = payloads.values();
+  const storeRest = async () => {
+    for (const { load } of waiting) await content.put(await load());
+  };
+  await Promise.all(Array.from({ length: STORED_AT_ONCE }, storeRest));
+}

@@ -1,0 +1,51 @@
+import type { ResolvedWorkflow } from "../../../core/contracts/config/index.ts";
+import type { ChatModels } from "../../../core/models.ts";
+import type { Clock, LocalFiles, Progress, Random, Store, SyncCrypto } from "../../../core/ports.ts";
+import type { Platform } from "../patch/patch-names.ts";
+import type { PatchPolicy } from "../patch/patch-policy.ts";
+import type {
+  AgentRunner,
+  GitWork,
+  Interrupts,
+  Isolations,
+  PatchChecker,
+  RepoFiles,
+  RepoIdentityPort,
+  RepoReader,
+  RunFolders,
+  Zipper,
+} from "../ports.ts";
+
+/** Everything the workflow room needs from outside. */
+export interface WorkflowPorts {
+  readonly config: ResolvedWorkflow;
+  /** Policy of direct runs. */
+  readonly agentPolicy: PatchPolicy;
+  readonly repoRoot: string;
+  readonly repoName: string;
+  readonly identity: RepoIdentityPort;
+  readonly platform: Platform;
+  readonly git: GitWork;
+  /** The gate of another repository, for `patch check --repo`. */
+  readonly checkerOf: (root: string) => PatchChecker;
+  readonly reader: RepoReader;
+  readonly repoFiles: RepoFiles;
+  readonly runs: RunFolders;
+  readonly zipper: Zipper;
+  readonly isolations: Isolations;
+  /** Keeps everybody else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
+  readonly lockTree: (runId: string) => Promise<() => void>;
+  readonly agents: AgentRunner;
+  readonly models: ChatModels;
+  readonly interrupts: Interrupts;
+  readonly store: Store;
+  readonly crypto: SyncCrypto;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly progress: Progress;
+  /** Throws when the door cannot carry an answer; asked before anything is recorded. */
+  admit?(output: unknown): void;
+  readonly files: LocalFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly actor: string;
+}

@@ -1,0 +1,122 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import type { Envelope } from "../contracts/envelope.ts";
+import type { ProjectionOutput } from "../contracts/projection-output.ts";
+import { WRITER_ENGINE } from "../contracts/tool-request.ts";
+import { writeEffects } from "../history/commit.ts";
+import { reduceRecord } from "../history/reduce.ts";
+import { streamOf } from "../history/state.ts";
+import type { Frame } from "../knowledge/frames.ts";
+import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
+import { type Author, defaultVisibility } from "../people/cast.ts";
+import { type OpenWorld, openRow } from "../projection/reading.ts";
+import type { ClockMove } from "../time/clock.ts";
+import type { BeatOutcome } from "../writer/beat-loop.ts";
+import type { AcceptedLine } from "../writer/output.ts";
+import { toWriteBundle } from "./bundle.ts";
+import { KEEP_CALLS, toCallRows } from "./calls.ts";
+import { type Grip, requireGrip } from "./claims.ts";
+import { type Checked, toDone } from "./invocation.ts";
+import { makeOutcome } from "./outcome.ts";
+import type { Writing } from "./writing.ts";
+
+/** What a beat came to. */
+export interface BeatWork {
+  readonly move: ClockMove;
+  readonly frames: readonly Frame[];
+  readonly writing: Writing;
+  readonly outcome: BeatOutcome;
+}
+
+/** Writes a beat and its answer in one transaction and gives the bytes of the answer. */
+export async function commitBeat(
+  ports: WorldPorts,
+  checked: Checked,
+  grip: Grip,
+  work: BeatWork,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { world_id, envelope, body_sha256, cursor } = checked;
+  const { move, frames, writing, outcome } = work;
+  const write = async (door: WorldWriteDoor): Promise<string> => {
+    const row = await door.world.hold(world_id);
+    const stored = await requireGrip(door, row, grip);
+    const before = openRow(row!);
+    const bundle = toWriteBundle(ports.crypto, before.state, {
+      request_id: envelope.request_id,
+      created_at_world: move.world_time,
+      proposed_by: toProposer(envelope, outcome),
+      lines: [...toUserLine(before, envelope), ...outcome.lines],
+    });
+    const record = {
+      beat_no: before.state.next_beat,
+      request_id: envelope.request_id,
+      body_sha256,
+      clock_before_ms: before.state.clock_ms,
+      clock_after_ms: move.clock_ms,
+      zone: move.zone,
+      paused: move.paused,
+      present: [...before.state.present],
+      scene_no: before.state.scene_no,
+      write_bundle: bundle,
+      due: [...move.due],
+      packs: frames.flatMap(({ made }) => made),
+      anchors: frames.flatMap(({ anchor }) => anchor ?? []),
+      rehydration: frames.flatMap(({ rehydration }) => rehydration ?? []),
+      script_used: [...writing.scriptUsed],
+      passes: outcome.passes.map(({ plan, result, error, raw }) => ({
+        actor: plan.actor,
+        result,
+        code: error?.code ?? null,
+        where: error?.where ?? null,
+        output_sha256: raw === null ? null : ports.crypto.sha256(raw.toWellFormed()),
+      })),
+      result: outcome.result,
+    };
+    const head = await door.ledger.head(streamOf(world_id));
+    const position = (head?.position ?? -1) + 1;
+    const effects = reduceRecord(before.state, { kind: "WORLD_BEAT", position, body: record as never });
+    const after: OpenWorld = { ...before, state: effects.state };
+    const parts = {
+      request_id: envelope.request_id,
+      viewer: before.cast.operator_id,
+      mode: "BEAT",
+      cursor,
+      bundle,
+    } as const;
+    const output: ProjectionOutput = await makeOutcome(ports, door.world, before, after, parts);
+    const text = JSON.stringify(output);
+    const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) } as unknown as JsonValue;
+    await door.ledger.append(streamOf(world_id), position, [{ kind: "WORLD_BEAT", actor: ports.actor, body: sealed }]);
+    await writeEffects(ports, door, before, effects);
+    await keepCalls(door, grip.number, writing);
+    await door.world.putInvocation(grip.number, toDone(stored, text, headers));
+    await door.world.setLock(grip.number, null, 0);
+    return text;
+  };
+  return ports.store.transact(write).catch(refuseEdit);
+}
+
+/** Keeps the model calls of a beat for the inspector. */
+export async function keepCalls(door: WorldWriteDoor, world: number, writing: Writing): Promise<void> {
+  await door.world.addCalls(world, await toCallRows(door.world, world, writing.calls), KEEP_CALLS);
+}
+
+/** The database's guards speak about history here. */
+function refuseEdit(thrown: unknown): never {
+  if (!isVerbatimError(thrown) || thrown.code !== "STORE_REFUSED") throw thrown;
+  throw new VerbatimError("APPEND_ONLY", { message: thrown.message, cause: thrown });
+}
+
+function toUserLine(world: OpenWorld, envelope: Envelope): AcceptedLine[] {
+  const text = envelope.operator.input_text;
+  if (text === "") return [];
+  const author: Author = { author_id: world.cast.operator_id, author_class: "OPERATOR" };
+  return [{ author, channel: "USER", text, visibility: defaultVisibility(world.cast, author) }];
+}
+
+function toProposer(envelope: Envelope, outcome: BeatOutcome): { engine: string; actor: string } {
+  const wrote = outcome.passes.filter(({ lines }) => lines.length > 0);
+  if (wrote.length === 0) return { engine: "ENGINE_1_INVOCATION", actor: envelope.invoker.invoker_id };
+  return { engine: WRITER_ENGINE, actor: wrote.length > 1 ? "WORLD" : wrote[0]!.plan.actor };
+}

@@ -1,0 +1,54 @@
+import type { Capsules } from "../knowledge/capsules.ts";
+import { type Frame, makeFrame, planPasses, requireFits } from "../knowledge/frames.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import { loadWorld, type OpenWorld } from "../projection/reading.ts";
+import { type ClockMove, moveClock } from "../time/clock.ts";
+import { isStopRequested } from "./claims.ts";
+import type { Checked } from "./invocation.ts";
+import { rulesOf } from "./writing.ts";
+
+interface Prepared {
+  readonly world: OpenWorld;
+  readonly move: ClockMove;
+  readonly frames: readonly Frame[];
+  readonly stopped: boolean;
+}
+
+/** Clock and frames, before any writer is called. `elapsed_ms` is the real time since time last began to count. */
+export async function prepareBeat(
+  ports: WorldPorts,
+  capsules: Capsules,
+  checked: Checked,
+  elapsed_ms: number,
+): Promise<Prepared> {
+  const { envelope, world_id } = checked;
+  return ports.store.read(async (door) => {
+    const before = await loadWorld(door.world, world_id);
+    const { time, pause_time } = envelope.declared_overrides;
+    const { clock_ms, zone, paused, settings } = before.state;
+    const items = await door.world.calendar(before.number);
+    const move = moveClock(
+      ports.zones,
+      { clock_ms, zone, paused, policy: settings.time_policy },
+      { kind: "BEAT", ...time, pause_time, elapsed_ms },
+      items,
+    );
+    const due = new Set(move.due);
+    const world: OpenWorld = { ...before, state: { ...before.state, clock_ms: move.clock_ms, zone: move.zone } };
+    const request = {
+      request_id: envelope.request_id,
+      world_time: move.world_time,
+      operator_text: envelope.operator.input_text,
+      rules: rulesOf(world, ports).text,
+      capsules,
+      // What becomes due with this beat is an opportunity of this beat already.
+      calendar: items.map((row) => (due.has(row.item_id) ? { ...row, state: "DUE" as const } : row)),
+    };
+    requireFits(ports, world, request);
+    const frames: Frame[] = [];
+    for (const pass of planPasses(world)) frames.push(await makeFrame(ports, door.world, world, pass, request));
+    // Somebody may have pressed Stop while this beat waited for its turn.
+    const stopped = isStopRequested(await door.world.invocation(before.number, envelope.request_id));
+    return { world, move, frames, stopped };
+  });
+}

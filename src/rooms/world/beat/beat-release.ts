@@ -1,0 +1,64 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isVerbatimError } from "../../../core/errors/index.ts";
+import { streamOf } from "../history/state.ts";
+import type { Metrics } from "../operations/metrics.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import { type Grip, releaseGrip } from "./claims.ts";
+import type { Checked } from "./invocation.ts";
+
+/** Refusals between claim and writer. */
+const RECEIPTED: ReadonlySet<string> = new Set([
+  "TIME_NOT_MONOTONIC",
+  "TIME_LOCAL_NONEXISTENT",
+  "TIME_LOCAL_AMBIGUOUS",
+  "TIME_OUT_OF_RANGE",
+  "INPUT_EXCEEDS_CONTEXT",
+  "REHYDRATION_FAILED",
+]);
+
+/** Lets go of what failed beats hold. */
+export class Releases {
+  readonly #ports: WorldPorts;
+  readonly #metrics: Metrics;
+  /** Claims and locks that could not be let go because the store took no writes. */
+  #owed: Grip[] = [];
+
+  constructor(ports: WorldPorts, metrics: Metrics) {
+    this.#ports = ports;
+    this.#metrics = metrics;
+  }
+
+  /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
+  async letGo(grip: Grip, { world_id, envelope, body_sha256 }: Checked, thrown: unknown): Promise<void> {
+    try {
+      await releaseGrip(this.#ports, grip);
+    } catch {
+      // What made the beat fail is told to the caller; the claim is let go as soon as the store writes again.
+      this.#owed.push(grip);
+      return;
+    }
+    if (isVerbatimError(thrown) && thrown.code === "REHYDRATION_FAILED") {
+      this.#metrics.count("rehydrations_total", { name: "result", value: "failed" });
+    }
+    if (!isVerbatimError(thrown) || !RECEIPTED.has(thrown.code)) return;
+    const { request_id } = envelope;
+    const body = { request_id, body_sha256, code: thrown.code, where: thrown.where ?? null };
+    await this.#ports.store.transact(async (door) => {
+      await door.ledger.append(streamOf(world_id), "next", [
+        { kind: "WORLD_REFUSED", actor: this.#ports.actor, body: body as unknown as JsonValue },
+      ]);
+    });
+  }
+
+  /** Lets go of what a store that took no writes has kept; a claim that somebody took over meanwhile is left alone. */
+  async settle(): Promise<void> {
+    const owed = this.#owed;
+    this.#owed = [];
+    for (const [i, grip] of owed.entries()) {
+      await releaseGrip(this.#ports, grip).catch((thrown: unknown) => {
+        this.#owed.push(...owed.slice(i));
+        throw thrown;
+      });
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { hasOverride } from "../contracts/envelope.ts";
+import { Capsules } from "../knowledge/capsules.ts";
+import { Metrics } from "../operations/metrics.ts";
+import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
+import { Reachability } from "../operations/reachability.ts";
+import { Hub } from "../projection/hub.ts";
+import { loadWorld } from "../projection/reading.ts";
+import { runBeat } from "../writer/beat-loop.ts";
+import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
+import { prepareBeat } from "./beat-prepare.ts";
+import { startPulse } from "./beat-pulse.ts";
+import { Releases } from "./beat-release.ts";
+import { claimRequest, type Grip, requestStop, takeLock } from "./claims.ts";
+import { type Answer, BEAT_CODE, BEAT_RESULT, type Checked, checkInvocation, toDone, toReplay } from "./invocation.ts";
+import { makeOutcome } from "./outcome.ts";
+import { Queues } from "./queue.ts";
+import { Writing } from "./writing.ts";
+
+/** Invocations of the worlds of one store. One invocation is at most one write bundle, in one transaction. */
+export class Beats {
+  readonly hub = new Hub();
+  readonly metrics = new Metrics();
+  readonly reachability = new Reachability();
+  readonly queues: Queues;
+  readonly #ports: WorldPorts;
+  readonly #capsules = new Capsules();
+  /** When time last began to count for a world, by monotonic time. */
+  readonly #marks = new Map<string, number>();
+  readonly #started: number;
+  /** When an empty beat was last tried for a world. */
+  readonly #tried = new Map<string, number>();
+  readonly #running = new Map<string, AbortController>();
+  readonly #releases: Releases;
+
+  constructor(ports: WorldPorts) {
+    this.#ports = ports;
+    this.queues = new Queues(ports.pace);
+    this.#releases = new Releases(ports, this.metrics);
+    this.#started = ports.pace.elapsed();
+  }
+
+  /** Runs an invocation, or answers it from what was stored. */
+  async invoke(worldId: string, value: JsonValue): Promise<Answer> {
+    const checked = await checkInvocation(this.#ports, worldId, value);
+    const run = checked.envelope.mode.kind === "NO_OP" ? this.#refresh(checked) : this.#beat(checked);
+    const answer = await run.catch(refuseAsUnavailable);
+    if (answer.replayed) this.metrics.count("replays_total");
+    else this.metrics.count("beats_total", { name: "result", value: answer.headers[BEAT_RESULT] ?? "" });
+    const code = answer.headers[BEAT_CODE];
+    if (code !== undefined && !answer.replayed) this.metrics.count("rejections_total", { name: "code", value: code });
+    return answer;
+  }
+
+  /** Stops the writer of a beat, whichever process it runs in; says whether there is one to stop. */
+  async stop(worldId: string, requestId: string): Promise<boolean> {
+    const isPending = await requestStop(this.#ports, worldId, requestId);
+    if (isPending) this.#running.get(`${worldId}\n${requestId}`)?.abort();
+    return isPending;
+  }
+
+  /** NO_OP: shows, writes nothing but its own answer. */
+  async #refresh(checked: Checked): Promise<Answer> {
+    const { world_id, envelope, body_sha256, cursor } = checked;
+    const { request_id } = envelope;
+    const ports = this.#ports;
+    await this.#releases.settle();
+    const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, null);
+    if (claimed.result === "REPLAY") return toReplay(claimed.stored);
+    const grip: Grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
+    const headers = { [BEAT_RESULT]: "REFRESH" };
+    const show = async (door: WorldWriteDoor): Promise<string> => {
+      const world = await loadWorld(door.world, world_id);
+      const parts = { request_id, viewer: world.cast.operator_id, mode: "NO_OP", cursor, bundle: null } as const;
+      const text = JSON.stringify(await makeOutcome(ports, door.world, world, world, parts));
+      const stored = await door.world.invocation(world.number, request_id);
+      if (stored?.status === "PENDING" && stored.fence === claimed.fence) {
+        await door.world.putInvocation(world.number, toDone(stored, text, headers));
+      }
+      return text;
+    };
+    try {
+      return { body: await ports.store.transact(show), headers, replayed: false };
+    } catch (thrown) {
+      await this.#releases.letGo(grip, checked, thrown);
+      throw thrown;
+    }
+  }
+
+  async #beat(checked: Checked): Promise<Answer> {
+    const { world_id, envelope, body_sha256 } = checked;
+    const { request_id } = envelope;
+    const ports = this.#ports;
+    const holder = ports.ids.uuid();
+    let hasTurn = this.queues.tryTake(world_id);
+    let grip: Grip | null = null;
+    const giveUp = () => {
+      if (hasTurn) this.queues.give(world_id);
+      hasTurn = false;
+    };
+    this.hub.status(world_id, { request_id, phase: "QUEUED", tools_used: 0 });
+    try {
+      await this.#releases.settle();
+      const turn = { held: () => hasTurn, giveUp };
+      const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, turn);
+      if (claimed.result === "REPLAY") return toReplay(claimed.stored);
+      grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
+      if (!hasTurn) {
+        hasTurn = await this.queues.take(world_id, ports.times.queue_ms);
+        if (!hasTurn) throw new VerbatimError("WORLD_BUSY", { where: world_id });
+      }
+      const before = ports.pace.elapsed();
+      if (!claimed.locked) await takeLock(ports, world_id, holder, ports.times.queue_ms);
+      this.metrics.observe("lock_wait_seconds", ports.pace.elapsed() - before);
+      return await this.#work(checked, grip);
+    } catch (thrown) {
+      if (grip !== null) await this.#releases.letGo(grip, checked, thrown);
+      throw thrown;
+    } finally {
+      giveUp();
+      this.hub.status(world_id, { request_id, phase: "DONE", tools_used: 0 });
+    }
+  }
+
+  async #work(checked: Checked, grip: Grip): Promise<Answer> {
+    const ports = this.#ports;
+    const { world_id, envelope } = checked;
+    const key = `${world_id}\n${envelope.request_id}`;
+    const abort = new AbortController();
+    this.#running.set(key, abort);
+    const letPulseEnd = startPulse(ports, grip, abort);
+    try {
+      const { world, move, frames, stopped } = await prepareBeat(
+        ports,
+        this.#capsules,
+        checked,
+        this.#elapsed(world_id),
+      );
+      if (stopped) abort.abort();
+      const writing = new Writing(ports, this.hub, world, frames, {
+        request_id: envelope.request_id,
+        invoker_id: envelope.invoker.invoker_id,
+        operator_text: envelope.operator.input_text,
+        world_time: move.world_time,
+        signal: abort.signal,
+      });
+      const outcome = await runBeat(
+        {
+          cast: world.cast,
+          zones: ports.zones,
+          request_id: envelope.request_id,
+          now_ms: move.clock_ms,
+          limits: world.state.settings.tools,
+          passes: frames.map(({ plan }) => plan),
+        },
+        writing,
+      );
+      this.metrics.observe("writer_seconds", writing.elapsed());
+      for (const tool of writing.toolsAsked) this.metrics.count("tool_calls_total", { name: "tool", value: tool });
+      for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
+      const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
+      if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
+        await ports.store.transact(async (door) => keepCalls(door, grip.number, writing));
+        throw new VerbatimError("WRITER_UNAVAILABLE", { where: world_id });
+      }
+      this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
+      return await this.#commit(checked, grip, { move, frames, writing, outcome });
+    } finally {
+      letPulseEnd();
+      this.#running.delete(key);
+    }
+  }
+
+  async #commit(checked: Checked, grip: Grip, work: BeatWork): Promise<Answer> {
+    const ports = this.#ports;
+    const { world_id } = checked;
+    const { outcome, frames } = work;
+    const headers: Record<string, string> = { [BEAT_RESULT]: outcome.result };
+    if (outcome.error !== null) headers[BEAT_CODE] = outcome.error.code;
+    const started = ports.pace.elapsed();
+    const body = await commitBeat(ports, checked, grip, work, headers);
+    this.metrics.observe("commit_seconds", ports.pace.elapsed() - started);
+    for (const { rehydration } of frames) {
+      if (rehydration !== null) this.metrics.count("rehydrations_total", { name: "result", value: "ok" });
+    }
+    this.#marks.set(world_id, ports.pace.elapsed());
+    this.hub.committed(world_id);
+    return { body, headers, replayed: false };
+  }
+
+  /** Lets an empty beat pass in a world whose owner wants one every so often, when nothing else happens in it. */
+  async passTime(worldId: string): Promise<boolean> {
+    const { state } = await this.#ports.store.read((door) => loadWorld(door.world, worldId));
+    const { autonomy_interval_s, operator_id } = state.settings;
+    const now = this.#ports.pace.elapsed();
+    // A writer that is down is asked once an interval, not whenever somebody looks.
+    const since = Math.min(this.#elapsed(worldId), now - (this.#tried.get(worldId) ?? Number.NEGATIVE_INFINITY));
+    const isDue = autonomy_interval_s !== null && since >= autonomy_interval_s * 1000;
+    if (!isDue || state.paused || !this.queues.tryTake(worldId)) return false;
+    this.queues.give(worldId);
+    this.#tried.set(worldId, now);
+    await this.invoke(worldId, {
+      request_id: `auto:${state.next_beat}`,
+      invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
+      operator: { operator_id, input_text: "" },
+      mode: { kind: "BEAT" },
+    });
+    return true;
+  }
+
+  #elapsed(worldId: string): number {
+    return this.#ports.pace.elapsed() - (this.#marks.get(worldId) ?? this.#started);
+  }
+}
+
+/** A store that takes no writes is a state that passes, whatever the reason: the caller keeps the text and tries again. */
+function refuseAsUnavailable(thrown: unknown): never {
+  if (!isVerbatimError(thrown) || !(thrown.code === "DISK_FULL" || thrown.code === "FOLDER_READ_ONLY")) throw thrown;
+  throw new VerbatimError("STORE_UNAVAILABLE", {
+    message: `${thrown.message} Nothing was written; your text is still yours.`,
+    fix: `${thrown.fix} Then send the same request again.`,
+    cause: thrown,
+  });
+}

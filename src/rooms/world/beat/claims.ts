@@ -1,0 +1,161 @@
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import type { StoredInvocation, WorldRow } from "../ports.ts";
+import { claim, isControlId, isHolder } from "./idempotency.ts";
+
+type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times">;
+
+interface Claimed {
+  readonly result: "RUN";
+  readonly number: number;
+  readonly fence: number;
+  /** Whether the beat lock was free and taken in the same transaction. */
+  readonly locked: boolean;
+}
+
+interface Replayed {
+  readonly result: "REPLAY";
+  readonly stored: StoredInvocation;
+}
+
+/** What a worker holds: its claim on the request and, with `holder`, the beat lock of the world. */
+export interface Grip {
+  readonly world_id: string;
+  readonly number: number;
+  readonly request_id: string;
+  readonly fence: number;
+  readonly holder: string;
+}
+
+/** The place of a request among those of its own process that want a beat. */
+export interface Turn {
+  /** Whether the beat lock may be taken together with the claim. */
+  held(): boolean;
+  /** Called before each wait: whoever waits for the first must not keep the first waiting. */
+  giveUp(): void;
+}
+
+/** Claims a request; a duplicate waits for the first and is answered with the same bytes. */
+export async function claimRequest(
+  ports: Ports,
+  request: { readonly world_id: string; readonly request_id: string; readonly body: string; readonly holder: string },
+  turn: Turn | null,
+): Promise<Claimed | Replayed> {
+  const end = ports.pace.elapsed() + ports.times.wait_ms;
+  for (let pause = 5; ; pause = Math.min(pause * 2, 200)) {
+    const answer = await ports.store.transact(async (door) => {
+      const world = await door.world.hold(request.world_id);
+      if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: request.world_id });
+      const stored = await door.world.invocation(world.number, request.request_id);
+      const now = ports.clock.now();
+      const verdict = claim(stored, request.body, now, ports.times.lease_ms);
+      if (!("row" in verdict)) return { verdict, stored };
+      await door.world.putInvocation(world.number, {
+        ...verdict.row,
+        request_id: request.request_id,
+        outcome: null,
+        headers: null,
+      });
+      const locked = turn?.held() === true && isFree(world, request.holder, now);
+      if (locked) await door.world.setLock(world.number, request.holder, now + ports.times.lock_ms);
+      return { run: { result: "RUN", number: world.number, fence: verdict.row.fence, locked } as const };
+    });
+    if ("run" in answer) return answer.run;
+    if (answer.verdict.result === "REPLAY") return { result: "REPLAY", stored: answer.stored! };
+    if (answer.verdict.result === "BODY_MISMATCH") {
+      throw new VerbatimError("IDEMPOTENCY_BODY_MISMATCH", {
+        message: `the request id ${request.request_id} was used with another body`,
+        where: "/request_id",
+      });
+    }
+    if (ports.pace.elapsed() >= end) {
+      throw new VerbatimError("REQUEST_PENDING", { details: { request_id: request.request_id, status: "PENDING" } });
+    }
+    turn?.giveUp();
+    await ports.pace.sleep(pause);
+  }
+}
+
+function isFree(world: WorldRow, holder: string, now: number): boolean {
+  return world.lock_holder === null || world.lock_holder === holder || world.lock_until <= now;
+}
+
+/** Takes the beat lock of a world, waiting for whoever has it. */
+export async function takeLock(ports: Ports, worldId: string, holder: string, waitMs: number): Promise<void> {
+  const end = ports.pace.elapsed() + waitMs;
+  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
+    const got = await ports.store.transact(async (door) => {
+      const world = await door.world.hold(worldId);
+      const now = ports.clock.now();
+      if (world === null || !isFree(world, holder, now)) return false;
+      await door.world.setLock(world.number, holder, now + ports.times.lock_ms);
+      return true;
+    });
+    if (got) return;
+    if (ports.pace.elapsed() >= end) throw new VerbatimError("WORLD_BUSY", { where: worldId });
+    await ports.pace.sleep(pause);
+  }
+}
+
+/** Stands in the headers of a pending request whose writer should stop; any process may put it there. */
+const STOP = '{"stop":"true"}';
+
+/** Asks whoever works on a request to stop its writer; says whether somebody does. */
+export async function requestStop(ports: Ports, worldId: string, requestId: string): Promise<boolean> {
+  return ports.store.transact(async (door) => {
+    const world = await door.world.hold(worldId);
+    if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
+    const stored = await door.world.invocation(world.number, requestId);
+    if (stored === null || isControlId(requestId)) {
+      throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
+    }
+    if (stored.status !== "PENDING") return false;
+    await door.world.putInvocation(world.number, { ...stored, headers: STOP });
+    return true;
+  });
+}
+
+/** Whether somebody asked for the writer of a pending request to stop. */
+export function isStopRequested(stored: StoredInvocation | null): boolean {
+  return stored?.status === "PENDING" && stored.headers === STOP;
+}
+
+/** Shows a sign of life while a slow writer works. False when somebody else took over. */
+export async function extendGrip(ports: Ports, grip: Grip): Promise<boolean> {
+  return ports.store.transact(async (door) => {
+    const world = await door.world.hold(grip.world_id);
+    const stored = await door.world.invocation(grip.number, grip.request_id);
+    if (world?.lock_holder !== grip.holder || !isHolder(stored, grip.fence)) return false;
+    const now = ports.clock.now();
+    await door.world.putInvocation(grip.number, {
+      ...(stored as StoredInvocation),
+      lease_until: now + ports.times.lease_ms,
+    });
+    await door.world.setLock(grip.number, grip.holder, now + ports.times.lock_ms);
+    return true;
+  });
+}
+
+/** Lets go after a failure, so that the same request can be sent again. */
+export async function releaseGrip(ports: Ports, grip: Grip): Promise<void> {
+  await ports.store.transact(async (door) => {
+    const world = await door.world.hold(grip.world_id);
+    const stored = await door.world.invocation(grip.number, grip.request_id);
+    if (isHolder(stored, grip.fence)) {
+      const released = { ...(stored as StoredInvocation), status: "RELEASED", headers: null } as const;
+      await door.world.putInvocation(grip.number, released);
+    }
+    if (world?.lock_holder === grip.holder) await door.world.setLock(grip.number, null, 0);
+  });
+}
+
+/** Throws unless the worker still holds its claim and the lock; a late one writes nothing. */
+export async function requireGrip(
+  door: { readonly world: { invocation(world: number, id: string): Promise<StoredInvocation | null> } },
+  world: WorldRow | null,
+  grip: Grip,
+): Promise<StoredInvocation> {
+  const stored = await door.world.invocation(grip.number, grip.request_id);
+  if (world?.lock_holder === grip.holder && isHolder(stored, grip.fence)) return stored as StoredInvocation;
+  throw new VerbatimError("WORLD_BUSY", { message: "another worker took over this request", where: grip.request_id });
+}

@@ -1,0 +1,51 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
+import { toIndexed, toNumbers, toVisibleRows } from "../people/audience.ts";
+import type { OpenWorld } from "../projection/reading.ts";
+import { indexEntries } from "../retrieval/terms-index.ts";
+import { type Effects, reduceRecord } from "./reduce.ts";
+import { formatState, rememberState, streamOf, type WorldState } from "./state.ts";
+
+type Ports = Pick<WorldPorts, "crypto" | "actor">;
+
+/** Appends a record to the stream of a world and writes what it means, in the transaction of the door. */
+export async function appendRecord(
+  ports: Ports,
+  door: WorldWriteDoor,
+  world: OpenWorld,
+  kind: string,
+  body: JsonValue,
+): Promise<Effects> {
+  const stream = streamOf(world.state.world_id);
+  const [record] = await door.ledger.append(stream, "next", [{ kind, actor: ports.actor, body }]);
+  const effects = reduceRecord(world.state, { kind, position: record!.position, body: body as never });
+  await writeEffects(ports, door, world, effects);
+  return effects;
+}
+
+/** Writes the rows of a record. */
+export async function writeEffects(
+  ports: Pick<WorldPorts, "crypto">,
+  door: WorldWriteDoor,
+  world: Pick<OpenWorld, "number" | "cast" | "numbers"> & { readonly state?: WorldState },
+  effects: Effects,
+): Promise<void> {
+  const { number } = world;
+  const tables = door.world;
+  if (effects.people.length > 0) await tables.addPeople(number, effects.people);
+  for (const { person_id, display_name } of effects.renamed) await tables.renamePerson(number, person_id, display_name);
+  if (effects.entries.length > 0) {
+    const { people } = effects;
+    const numbers = people.length === 0 ? world.numbers : new Map([...world.numbers, ...toNumbers(world.cast, people)]);
+    const visible = effects.entries.flatMap((entry) => toVisibleRows(numbers, entry));
+    const recent = await indexEntries(tables, number, toIndexed(ports.crypto, numbers, effects.entries));
+    await tables.addEntries(number, effects.entries, visible, recent);
+  }
+  if (effects.calendar.length > 0) await tables.addCalendar(number, effects.calendar);
+  for (const { item_id, state } of effects.calendar_states) await tables.setCalendarState(number, item_id, state);
+  if (effects.messages.length > 0) await tables.addMessages(number, effects.messages);
+  const text = formatState(effects.state);
+  // Settings that are new are read back once, so that they have the order of what is stored.
+  if (world.state?.settings === effects.state.settings) rememberState(text, effects.state);
+  await tables.saveState(number, text);
+}

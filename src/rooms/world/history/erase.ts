@@ -1,0 +1,108 @@
+import { type JsonValue, sortedUnique } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { StreamVerifier } from "../../../core/ledger/index.ts";
+import type { LedgerReader } from "../../../core/ports.ts";
+import type { WorldPorts, WorldReadDoor, WorldStore } from "../operations/ports.ts";
+import { readRecords } from "./lineage.ts";
+import { parseState, streamOf } from "./state.ts";
+
+/** What the erasure of a world needs besides the room's ports. */
+export interface Maintenance {
+  /**
+   * Runs `fn` on a store that nobody else uses: a copy that takes the place of the store when `fn` was fine, or the
+   * database itself where that can be undone as a whole.
+   */
+  maintain<T>(fn: (store: WorldStore) => Promise<T>): Promise<T>;
+  /** Removes those of these payloads that no ledger entry names any more, and says how many. */
+  removeUnnamed(hashes: readonly string[]): Promise<number>;
+}
+
+interface Erased {
+  readonly world_id: string;
+  /** Records whose bodies are gone; their places and hashes stay. */
+  readonly records: number;
+  readonly entries: number;
+  readonly blobs: number;
+}
+
+/** Erases a world for good. Chain and proofs of the ledger hold, because they cover the hashes of the bodies. */
+export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: string, confirm: string): Promise<Erased> {
+  await ports.store.read((door) => requireErasable(ports, door, worldId, confirm));
+  const erased = await ports.maintain((store) =>
+    store.transact(async (door) => {
+      await requireErasable(ports, door, worldId, confirm);
+      const world = (await door.world.hold(worldId))!;
+      const stream = streamOf(worldId);
+      const records = await readRecords(door.ledger, worldId);
+      const entries = parseState(world).next_wseq - 1;
+      const body = { world_id: worldId, erased_below: records.length };
+      const record = { kind: "WORLD_DELETED", actor: ports.actor, body: body as unknown as JsonValue };
+      await door.ledger.append(stream, records.length, [record]);
+      // Asking for the size gives the new record its place in the global order before tables are altered.
+      await door.ledger.size();
+      await door.world.erase(world, stream, records.length);
+      await requireChain(ports, door.ledger, stream);
+      const sources = records.flatMap(({ body: told }) =>
+        typeof told["source_sha256"] === "string" ? [told["source_sha256"]] : [],
+      );
+      return { records: records.length, entries, sources: sortedUnique(sources) };
+    }),
+  );
+  const blobs = await ports.removeUnnamed(erased.sources);
+  return { world_id: worldId, records: erased.records, entries: erased.entries, blobs };
+}
+
+async function requireErasable(
+  ports: Pick<WorldPorts, "clock">,
+  door: WorldReadDoor,
+  worldId: string,
+  confirm: string,
+): Promise<void> {
+  const row = await door.world.find(worldId);
+  if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
+  if (parseState(row).settings.title !== confirm) {
+    throw new VerbatimError("INPUT_INVALID", {
+      message: "this is not the title of the world; nothing was deleted",
+      where: "/confirm",
+      fix: "Type the title exactly as verbatim world show prints it.",
+    });
+  }
+  if (row.lock_holder !== null && row.lock_until > ports.clock.now()) {
+    throw new VerbatimError("WORLD_BUSY", { message: "a beat of this world is running", where: worldId });
+  }
+  const forks: string[] = [];
+  for (const { world_id } of await door.world.list()) {
+    const [first] = await door.ledger.readStream(streamOf(world_id), 0, 1);
+    if (first?.kind !== "WORLD_FORKED") continue;
+    const { parent_world_id, source_sha256 } = JSON.parse(first.body) as Record<string, unknown>;
+    if (parent_world_id === worldId && source_sha256 === null) forks.push(world_id);
+  }
+  if (forks.length > 0) {
+    throw new VerbatimError("WORLD_HAS_FORKS", {
+      message: `${forks.join(", ")} began in this world`,
+      where: worldId,
+      details: { forks },
+    });
+  }
+}
+
+const PAGE = 1000;
+
+async function requireChain(
+  { crypto }: Pick<WorldPorts, "crypto">,
+  ledger: LedgerReader,
+  stream: string,
+): Promise<void> {
+  const verifier = new StreamVerifier(crypto, stream);
+  for (let next = 0; ; ) {
+    const page = await ledger.readStream(stream, next, PAGE);
+    verifier.acceptRecords(page);
+    if (page.length < PAGE) break;
+    next += page.length;
+  }
+  if (verifier.problem === null) return;
+  throw new VerbatimError("INTERNAL", {
+    message: "the chain would not hold after the erasure; nothing was deleted",
+    details: { problem: verifier.problem },
+  });
+}

@@ -1,0 +1,195 @@
+import { encodeUtf8, type JsonValue } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { toHex } from "../../../core/hex.ts";
+import { formatTime } from "../../../core/time.ts";
+import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
+import type { TrustPolicy } from "../../../core/trust/index.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import type { Cast } from "../people/cast.ts";
+import { loadWorld, resolveCursor, viewerView } from "../projection/reading.ts";
+import { writeEffects } from "./commit.ts";
+import { judgeSignature } from "./export-signature.ts";
+import { checkWorldFile } from "./exported-file.ts";
+import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay, toRecord } from "./lineage.ts";
+import { formatState, streamOf } from "./state.ts";
+import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
+import { exists, requireWorldId, toWorldId } from "./worlds.ts";
+
+/** Where a new world begins: at a record of another one. */
+interface Origin {
+  readonly records: readonly LineageRecord[];
+  readonly parent: LineageRecord;
+  readonly source_sha256: string | null;
+}
+
+interface Target {
+  readonly world_id: string;
+  readonly title: string;
+  /** The same key keeps ids and cursors valid. */
+  readonly world_key: string;
+  readonly outcomes: readonly FileOutcome[];
+}
+
+/** Writes a world that begins with the records of another one; they belong to it by reference. */
+async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise<void> {
+  const { parent, records, source_sha256 } = origin;
+  const body = {
+    world_id: target.world_id,
+    title: target.title,
+    world_key: target.world_key,
+    parent_world_id: parent.world_id,
+    parent_position: parent.position,
+    parent_hash: parent.hash,
+    source_sha256,
+  };
+  await ports.store.transact(async (door) => {
+    const stream = streamOf(target.world_id);
+    if ((await door.ledger.head(stream)) !== null) throw exists(target.world_id);
+    const entry = { kind: "WORLD_FORKED", actor: ports.actor, body: body as unknown as JsonValue };
+    const [sealed] = await door.ledger.append(stream, 0, [entry]);
+    const image = mergeEffects(replay([...records, toRecord(sealed!, target.world_id, null)]));
+    const number = await door.world.addWorld(target.world_id, formatState(image.state));
+    const cast = { operator_id: image.state.settings.operator_id } as Cast;
+    await writeEffects(ports, door, { number, cast, numbers: new Map() }, image);
+    for (const { request_id, body_sha256, outcome, headers } of target.outcomes) {
+      const row = { request_id, body_sha256, status: "DONE", fence: 1, lease_until: 0, outcome, headers } as const;
+      await door.world.putInvocation(number, row);
+    }
+  });
+}
+
+/** Forks a world after the beat that holds an entry. The parent stays as it is. */
+export async function forkWorld(
+  ports: WorldPorts,
+  worldId: string,
+  wanted: {
+    readonly cursor: string;
+    readonly viewer: string | null;
+    readonly world_id: string | null;
+    readonly title: string | null;
+  },
+): Promise<{ readonly world_id: string; readonly parent_world_id: string; readonly parent_position: number }> {
+  const { wseq, title } = await ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const viewer = wanted.viewer ?? world.cast.operator_id;
+    viewerView(world, viewer);
+    const at = await resolveCursor(ports, door.world, world, viewer, wanted.cursor, "/cursor");
+    return { wseq: at, title: world.state.settings.title };
+  });
+  const own = await ports.store.read((door) => readRecords(door.ledger, worldId));
+  const lineage = [...(await readAncestors(ports, own[0])), ...own];
+  const { effects } = replay(lineage);
+  const at = effects.findIndex(({ entries }) => entries.some((entry) => entry.wseq === wseq));
+  const parent = lineage[at];
+  if (parent === undefined) throw new VerbatimError("INTERNAL", { message: "no record has the entry of the cursor" });
+  const forkId = requireWorldId(wanted.world_id ?? (await freeId(ports, worldId, wanted.title)));
+  await plant(
+    ports,
+    { records: lineage.slice(0, at + 1), parent, source_sha256: parent.source },
+    {
+      world_id: forkId,
+      title: wanted.title ?? `${title.slice(0, 113).toWellFormed()} (fork)`,
+      world_key: toHex(ports.random.bytes(32)),
+      outcomes: [],
+    },
+  );
+  return { world_id: forkId, parent_world_id: parent.world_id, parent_position: parent.position };
+}
+
+/** An id nobody has: of the title when there is one, else of the parent; numbered when it is taken. */
+async function freeId(ports: WorldPorts, worldId: string, title: string | null): Promise<string> {
+  const base = title === null ? worldId : toWorldId(title);
+  return ports.store.read(async (door) => {
+    for (let n = title === null ? 2 : 1; ; n++) {
+      const id = n === 1 ? base : `${base.slice(0, 56)}-${n}`;
+      if ((await door.world.find(id)) === null && (await door.ledger.head(streamOf(id))) === null) return id;
+    }
+  });
+}
+
+/** All of a world as lines that verify offline. */
+export async function exportWorld(ports: WorldPorts, worldId: string): Promise<readonly string[]> {
+  const { own, rows, title } = await ports.store.read(async (door) => {
+    const world = await loadWorld(door.world, worldId);
+    const stored = await door.world.scanInvocations(world.number);
+    return { own: await readRecords(door.ledger, worldId), rows: stored, title: world.state.settings.title };
+  });
+  const lineage = [...(await readAncestors(ports, own[0])), ...own];
+  const sources = lineage.flatMap(({ kind, body }) =>
+    kind === "WORLD_IMPORTED" && typeof body["source_sha256"] === "string" ? [body["source_sha256"]] : [],
+  );
+  const blobs: { sha256: string; base64: string }[] = [];
+  for (const sha256 of new Set(sources)) blobs.push({ sha256, base64: encodeBase64(await ports.content.get(sha256)) });
+  const outcomes = rows
+    .filter(({ status }) => status === "DONE")
+    .map(({ request_id, body_sha256, outcome, headers }) => ({
+      request_id,
+      body_sha256,
+      outcome: outcome!,
+      headers: headers!,
+    }));
+  return formatWorldFile(ports.crypto, {
+    header: {
+      format: WORLD_FORMAT,
+      version: 1,
+      world_id: worldId,
+      title,
+      exported_at: formatTime(ports.clock.now()),
+    },
+    records: lineage.map(({ entry }) => entry),
+    outcomes,
+    blobs,
+  });
+}
+
+/** Brings an exported world into this store, after all of the file and its signature were verified. */
+export async function importWorld(
+  ports: WorldPorts,
+  text: string,
+  as: string | null,
+  preview = false,
+  policy: TrustPolicy | null = null,
+): Promise<{
+  readonly preview: boolean;
+  readonly world_id: string;
+  readonly records: number;
+  readonly entries: number;
+  readonly head_hash: string;
+}> {
+  const { file, image, records, findings: found } = checkWorldFile(ports, text);
+  const signed = file === null ? null : await judgeSignature(ports.crypto, policy, file, text);
+  const findings = [...found, ...(signed?.findings ?? [])];
+  const [first] = findings;
+  if (file === null || image === null || first !== undefined) {
+    throw new VerbatimError("IMPORT_VERIFY_FAILED", {
+      message: first === undefined ? "the file cannot be read" : `${first.code} at ${first.where}: ${first.message}`,
+      details: { findings },
+    });
+  }
+  const parent = records.at(-1)!;
+  const original = image.state.world_id;
+  const worldId = requireWorldId(as ?? original);
+  const isSpent = await ports.store.read(async (door) => (await door.ledger.head(streamOf(worldId))) !== null);
+  if (isSpent) throw exists(worldId, "Import it under another id: --as NEW_ID");
+  const done = {
+    world_id: worldId,
+    records: records.length,
+    entries: image.entries.length,
+    head_hash: parent.hash,
+    preview,
+  };
+  if (preview) return done;
+  const source = await ports.content.put(encodeUtf8(text));
+  for (const { base64 } of file.blobs) await ports.content.put(decodeBase64(base64)!);
+  await plant(
+    ports,
+    { records, parent, source_sha256: source },
+    {
+      world_id: worldId,
+      title: image.state.settings.title,
+      world_key: worldId === original ? image.state.world_key : toHex(ports.random.bytes(32)),
+      outcomes: worldId === original ? file.outcomes : [],
+    },
+  );
+  return done;
+}

@@ -1,0 +1,98 @@
+import { decodeUtf8, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { EntryRecord, LedgerReader } from "../../../core/ports.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import { type Effects, reduceRecord, type WorldRecord } from "./reduce.ts";
+import { streamOf, type WorldState } from "./state.ts";
+import { readWorldFile } from "./world-file.ts";
+
+/** A record of a world or of one of its ancestors. */
+export interface LineageRecord extends WorldRecord {
+  readonly world_id: string;
+  readonly hash: string;
+  /** Blob of the export it comes from; null for what is in this ledger. */
+  readonly source: string | null;
+  readonly entry: EntryRecord;
+}
+
+const PAGE = 500;
+
+/** All records of a stream. */
+export async function readRecords(ledger: LedgerReader, worldId: string): Promise<LineageRecord[]> {
+  const records: LineageRecord[] = [];
+  for (;;) {
+    const page = await ledger.readStream(streamOf(worldId), records.length, PAGE);
+    records.push(...page.map((entry) => toRecord(entry, worldId, null)));
+    if (page.length < PAGE) return records;
+  }
+}
+
+/** A ledger entry as a record of a world. */
+export function toRecord(entry: EntryRecord, worldId: string, source: string | null): LineageRecord {
+  const { kind, position, hash } = entry;
+  return { kind, position, hash, world_id: worldId, source, entry, body: parseJson(entry.body) as JsonObject };
+}
+
+/** The records before a world's own first one: those of the world it was forked from, oldest first. */
+export async function readAncestors(
+  ports: Pick<WorldPorts, "store" | "content">,
+  first: LineageRecord | undefined,
+): Promise<LineageRecord[]> {
+  if (first?.kind !== "WORLD_FORKED") return [];
+  const parent = String(first.body["parent_world_id"]);
+  const position = Number(first.body["parent_position"]);
+  const source = first.body["source_sha256"] as string | null;
+  const records =
+    source === null
+      ? await ports.store.read((door) => readRecords(door.ledger, parent))
+      : (await readSource(ports, source)).filter(({ world_id }) => world_id === parent);
+  const before =
+    source === null
+      ? await readAncestors(ports, records[0])
+      : (await readSource(ports, source)).filter(({ world_id }) => world_id !== parent);
+  return [...before, ...records.filter((record) => record.position <= position)];
+}
+
+async function readSource(ports: Pick<WorldPorts, "content">, sha256: string): Promise<LineageRecord[]> {
+  const text = decodeUtf8(await ports.content.get(sha256));
+  if (text === null) throw new VerbatimError("CONTENT_STORE_CORRUPT", { where: sha256 });
+  return readWorldFile(text).records.map((entry) => toRecord(entry, entry.stream.slice("world/".length), sha256));
+}
+
+/** What a world is after its records, with every row they made. */
+export interface Image {
+  readonly state: WorldState;
+  readonly effects: readonly Effects[];
+}
+
+/** Replays records from the first on. */
+export function replay(records: readonly LineageRecord[]): Image {
+  let state: WorldState | null = null;
+  const effects: Effects[] = [];
+  for (const record of records) {
+    const next: Effects = reduceRecord(state, record);
+    state = next.state;
+    effects.push(next);
+  }
+  if (state === null) throw new VerbatimError("INTERNAL", { message: "a world has no records" });
+  return { state, effects };
+}
+
+/** All effects of an image as one, for writing them at once. */
+export function mergeEffects({ state, effects }: Image): Effects {
+  const renamed = new Map(effects.flatMap((one) => one.renamed).map((one) => [one.person_id, one.display_name]));
+  const states = new Map(effects.flatMap((one) => one.calendar_states).map((one) => [one.item_id, one.state]));
+  return {
+    state,
+    people: effects
+      .flatMap((one) => one.people)
+      .map((person) => ({ ...person, display_name: renamed.get(person.person_id) ?? person.display_name })),
+    renamed: [],
+    entries: effects.flatMap((one) => one.entries),
+    calendar: effects
+      .flatMap((one) => one.calendar)
+      .map((item) => ({ ...item, state: states.get(item.item_id) ?? item.state })),
+    calendar_states: [],
+    messages: effects.flatMap((one) => one.messages),
+  };
+}

@@ -1,0 +1,242 @@
+import { formatCanonical, type JsonObject } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { WriteBundle } from "../contracts/write-bundle.ts";
+import { type CalendarRow, type EntryRow, FIRST_PERSON, type MessageRow, type PersonRow } from "../ports.ts";
+import type { Settings } from "../settings.ts";
+import { parseInstant } from "../time/instant.ts";
+import type { StoredPack, WorldState } from "./state.ts";
+
+/** What one record does to the tables. */
+export interface Effects {
+  readonly state: WorldState;
+  readonly people: readonly PersonRow[];
+  readonly renamed: readonly { readonly person_id: string; readonly display_name: string }[];
+  readonly entries: readonly EntryRow[];
+  readonly calendar: readonly CalendarRow[];
+  readonly calendar_states: readonly { readonly item_id: string; readonly state: CalendarRow["state"] }[];
+  readonly messages: readonly MessageRow[];
+}
+
+/** One record of a world's stream. */
+export interface WorldRecord {
+  readonly kind: string;
+  readonly position: number;
+  readonly body: JsonObject;
+}
+
+interface NewPerson {
+  readonly person_id: string;
+  readonly display_name: string;
+}
+
+export interface ItemBody {
+  readonly title: string;
+  readonly time: string | null;
+  readonly location: string | null;
+  readonly notes: string | null;
+  readonly visible_to: readonly string[];
+}
+
+export interface MessageBody {
+  readonly from: string;
+  readonly text: string;
+  readonly time: string;
+  readonly visible_to: readonly string[];
+}
+
+/** A pack as a beat's record holds it. */
+export interface RecordedPack extends StoredPack {
+  readonly view: string;
+}
+
+/**
+ * What a record does. The same function writes the tables when a record is appended and rebuilds them for
+ * verification, import and fork, so the tables can only say what the records say.
+ */
+export function reduceRecord(before: WorldState | null, record: WorldRecord): Effects {
+  const { kind, body, position } = record;
+  if (kind === "WORLD_CREATED") return create(body);
+  if (before === null) throw new VerbatimError("INTERNAL", { message: `the stream of a world begins with ${kind}` });
+  const nothing: Effects = {
+    state: before,
+    people: [],
+    renamed: [],
+    entries: [],
+    calendar: [],
+    calendar_states: [],
+    messages: [],
+  };
+  switch (kind) {
+    case "WORLD_FORKED":
+      return { ...nothing, state: fork(before, body) };
+    case "WORLD_SETTINGS_SET": {
+      const settings = body["settings"] as unknown as Settings;
+      // A beat may have declared another zone since; only a change of the setting sets it again.
+      const zone = settings.timezone === before.settings.timezone ? before.zone : settings.timezone;
+      return { ...nothing, state: { ...before, settings, zone } };
+    }
+    case "WORLD_PERSON_ADDED":
+      return addPeople(nothing, [body as unknown as NewPerson]);
+    case "WORLD_PERSON_NAMED":
+      return { ...nothing, renamed: [body as unknown as NewPerson] };
+    case "WORLD_PRESENCE_SET":
+      return { ...nothing, state: { ...before, present: body["present"] as readonly string[] } };
+    case "WORLD_SCENE_SET": {
+      const state = {
+        ...before,
+        present: body["present"] as readonly string[],
+        scene_no: before.scene_no + 1,
+        scene_from: before.next_wseq,
+        packs: {},
+      };
+      return addEntries({ ...nothing, state }, body["write_bundle"], position);
+    }
+    case "WORLD_IMPORTED": {
+      const joined = addPeople(nothing, body["people"] as unknown as readonly NewPerson[]);
+      const state = { ...joined.state, present: body["present"] as readonly string[] };
+      return addEntries({ ...joined, state }, body["write_bundle"], position);
+    }
+    case "WORLD_CALENDAR_ADDED":
+      return addItem(nothing, body);
+    case "WORLD_CALENDAR_CLOSED":
+      return { ...nothing, calendar_states: [{ item_id: String(body["item_id"]), state: "CLOSED" }] };
+    case "WORLD_MESSAGE_ADDED":
+      return addMessage(nothing, body as unknown as MessageBody);
+    case "WORLD_BEAT":
+      return beat(nothing, body, position);
+    case "WORLD_REFUSED":
+    case "WORLD_DELETED":
+      return nothing;
+    default:
+      throw new VerbatimError("INTERNAL", { message: `a world has no record of kind ${kind}` });
+  }
+}
+
+function create(body: JsonObject): Effects {
+  const settings = body["settings"] as unknown as Settings;
+  const state: WorldState = {
+    world_id: String(body["world_id"]),
+    world_key: String(body["world_key"]),
+    parent: null,
+    settings,
+    clock_ms: Number(body["clock_ms"]),
+    zone: settings.timezone,
+    paused: false,
+    present: [settings.operator_id],
+    scene_no: 1,
+    scene_from: 1,
+    next_wseq: 1,
+    next_bundle: 1,
+    next_beat: 1,
+    next_person: FIRST_PERSON,
+    next_item: 1,
+    next_message: 1,
+    packs: {},
+    script_used: [],
+  };
+  const none = { people: [], renamed: [], entries: [], calendar: [], calendar_states: [], messages: [] };
+  return addPeople({ state, ...none }, body["people"] as unknown as readonly NewPerson[]);
+}
+
+function fork(before: WorldState, body: JsonObject): WorldState {
+  return {
+    ...before,
+    world_id: String(body["world_id"]),
+    world_key: String(body["world_key"]),
+    parent: { world_id: String(body["parent_world_id"]), position: Number(body["parent_position"]) },
+    settings: { ...before.settings, title: String(body["title"]) },
+  };
+}
+
+function addPeople(effects: Effects, people: readonly NewPerson[]): Effects {
+  const first = effects.state.next_person;
+  const rows = people.map(({ person_id, display_name }, i) => ({ number: first + i, person_id, display_name }));
+  const state = { ...effects.state, next_person: first + rows.length };
+  return { ...effects, state, people: [...effects.people, ...rows] };
+}
+
+// All lines of a beat have one time, and a clock that nobody moved gives the next beat the same; it is read once.
+let lastTime = { text: "", ms: 0 };
+
+function addEntries(effects: Effects, value: unknown, position: number): Effects {
+  const bundle = (value ?? null) as WriteBundle | null;
+  if (bundle === null) return effects;
+  const { state } = effects;
+  const toMs = (text: string, i: number): number => {
+    if (text !== lastTime.text) {
+      lastTime = { text, ms: parseInstant(text, `/write_bundle/entries/${i}/created_at_world`) };
+    }
+    return lastTime.ms;
+  };
+  const rows = bundle.entries.map(
+    (entry, i): EntryRow => ({
+      wseq: state.next_wseq + i,
+      entry_id: entry.entry_id!,
+      bundle_id: entry.bundle_id!,
+      position,
+      request_id: entry.request_id,
+      created_ms: toMs(entry.created_at_world, i),
+      created_at: entry.created_at_world,
+      author_id: entry.author.author_id,
+      author_class: entry.author.author_class,
+      channel: entry.channel,
+      scope: entry.visibility.scope,
+      audience: formatCanonical(entry.visibility.visible_to),
+      text: entry.text,
+    }),
+  );
+  const next = { next_wseq: state.next_wseq + rows.length, next_bundle: state.next_bundle + 1 };
+  return { ...effects, state: { ...state, ...next }, entries: rows };
+}
+
+function addItem(effects: Effects, body: JsonObject): Effects {
+  const item = body["item"] as unknown as ItemBody;
+  const timeMs = item.time === null ? null : parseInstant(item.time, "/item/time");
+  const row: CalendarRow = {
+    number: effects.state.next_item,
+    item_id: String(body["item_id"]),
+    state: timeMs !== null && timeMs <= effects.state.clock_ms ? "PAST" : "SCHEDULED",
+    time_ms: timeMs,
+    body: formatCanonical(item),
+  };
+  return { ...effects, state: { ...effects.state, next_item: row.number + 1 }, calendar: [row] };
+}
+
+function addMessage(effects: Effects, message: MessageBody): Effects {
+  const { from, text, time, visible_to } = message;
+  const row: MessageRow = {
+    number: effects.state.next_message,
+    time_ms: parseInstant(time, "/time"),
+    body: formatCanonical({ from, text, time, visible_to }),
+  };
+  return { ...effects, state: { ...effects.state, next_message: row.number + 1 }, messages: [row] };
+}
+
+function beat(effects: Effects, body: JsonObject, position: number): Effects {
+  const before = effects.state;
+  const made = body["packs"] as unknown as readonly RecordedPack[];
+  const packs = made.length === 0 ? before.packs : withPacks(before.packs, made);
+  const used = body["script_used"] as readonly number[];
+  const state: WorldState = {
+    ...before,
+    clock_ms: Number(body["clock_after_ms"]),
+    zone: String(body["zone"]),
+    paused: body["paused"] === true,
+    next_beat: before.next_beat + 1,
+    packs,
+    script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
+  };
+  const due = body["due"] as readonly string[];
+  const moved = due.length === 0 ? { ...effects, state } : { ...effects, state, calendar_states: due.map(toDue) };
+  return addEntries(moved, body["write_bundle"], position);
+}
+
+function toDue(item_id: string): { readonly item_id: string; readonly state: "DUE" } {
+  return { item_id, state: "DUE" };
+}
+
+function withPacks(before: WorldState["packs"], made: readonly RecordedPack[]): WorldState["packs"] {
+  const packs: Record<string, StoredPack> = { ...before };
+  for (const { view, kind, text, replay } of made) packs[view] = { kind, text, replay };
+  return packs;
+}

@@ -1,0 +1,246 @@
+import { formatCanonical, isJsonObject } from "../../../core/canonical/index.ts";
+import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/index.ts";
+import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
+import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import { toIndexed, toNumbers, toVisibleRows } from "../people/audience.ts";
+import type { EntryRow, PostingRow, WorldReader } from "../ports.ts";
+import { type OpenWorld, openRow } from "../projection/reading.ts";
+import { toPostings } from "../retrieval/postings.ts";
+import { indexEntries, TermsIndex } from "../retrieval/terms-index.ts";
+import { findCheckpoint, judgeCheckpoint, type KnownCheckpoint } from "./checkpoint.ts";
+import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay } from "./lineage.ts";
+import type { Effects } from "./reduce.ts";
+import { formatState, streamOf } from "./state.ts";
+
+interface VerifyFinding {
+  readonly code: string;
+  readonly where: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+interface ComparedCheckpoint {
+  readonly tree_size: number;
+  readonly root_hash: string;
+  readonly source: "ledger" | "file";
+  readonly time: string | null;
+}
+
+interface VerifyReport {
+  readonly world_id: string;
+  readonly ok: boolean;
+  readonly checked: { readonly records: number; readonly entries: number; readonly outcomes: number };
+  readonly head: StreamHead | null;
+  /** What the ledger was compared with; null when nobody ever made a checkpoint. */
+  readonly checkpoint: ComparedCheckpoint | null;
+  readonly findings: readonly VerifyFinding[];
+}
+
+const RESTORE = "Restore a backup; the records up to the first finding are good.";
+const AHEAD =
+  "An older backup was restored: request ids after it may run again. Restore a newer one, or make a new checkpoint.";
+const REBUILD = "verbatim world verify --rebuild-index";
+const WARNINGS: ReadonlySet<string> = new Set(["WORLD_INDEX_STALE"]);
+const PAGE = 1000;
+
+type Ports = Pick<WorldPorts, "store" | "content" | "crypto">;
+
+/** Compares every row of a world with what its records say, and checks the chain of the records. */
+export async function verifyWorld(
+  ports: Ports,
+  worldId: string,
+  external: Checkpoint | null = null,
+): Promise<VerifyReport> {
+  const first = await ports.store.read(async (door) => door.ledger.readStream(streamOf(worldId), 0, 1));
+  const own = first[0] === undefined ? undefined : (await ports.store.read((d) => readRecords(d.ledger, worldId)))[0];
+  const ancestors = await readAncestors(ports, own);
+  return ports.store.read(async (door) => {
+    const row = await door.world.find(worldId);
+    if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
+    const records = await readRecords(door.ledger, worldId);
+    const findings: VerifyFinding[] = [...verifyChain(ports.crypto, ancestors), ...verifyChain(ports.crypto, records)];
+    const head = await door.ledger.head(streamOf(worldId));
+    let checked = { records: records.length + ancestors.length, entries: 0, outcomes: 0 };
+    // Records that do not verify say nothing about the tables.
+    if (findings.length === 0) {
+      const image = mergeEffects(replay([...ancestors, ...records]));
+      const world = openRow(row);
+      // A world that was imported under its own id brought its answers along; a fork has none of its parent's.
+      const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
+      const entries = await verifyEntries(door.world, world, image, findings);
+      await verifyRows(door.world, world, image, findings);
+      const outcomes = await verifyOutcomes(ports.crypto, door.world, world, answered, findings);
+      if (!(await isIndexed(ports.crypto, door.world, world, image))) {
+        findings.push(finding("WORLD_INDEX_STALE", worldId, FINDINGS.world.WORLD_INDEX_STALE, REBUILD));
+      }
+      checked = { ...checked, entries, outcomes };
+    }
+    for (const guard of await door.world.missingGuards()) findings.push(finding("WORLD_GUARD_MISSING", guard));
+    const checkpoint: KnownCheckpoint | null =
+      external === null ? await findCheckpoint(door.ledger) : { ...external, source: "file", time: null };
+    const problem = checkpoint === null ? null : await judgeCheckpoint(ports.crypto, door.ledger, checkpoint);
+    if (problem !== null) {
+      const fix = problem === "WORLD_CHECKPOINT_AHEAD" ? AHEAD : RESTORE;
+      findings.push(finding(problem, `checkpoint ${checkpoint!.tree_size}`, FINDINGS.world[problem], fix));
+    }
+    const ok = findings.every(({ code }) => WARNINGS.has(code));
+    return { world_id: worldId, ok, checked, head, checkpoint: toCompared(checkpoint), findings };
+  });
+}
+
+function toCompared(checkpoint: KnownCheckpoint | null): ComparedCheckpoint | null {
+  if (checkpoint === null) return null;
+  const { tree_size, root_hash, source, time } = checkpoint;
+  return { tree_size, root_hash, source, time };
+}
+
+function finding(
+  code: Finding<"world">,
+  where: string,
+  message: string = FINDINGS.world[code],
+  fix = RESTORE,
+): VerifyFinding {
+  return { code, where, message, fix };
+}
+
+function verifyChain(crypto: SyncCrypto, records: readonly LineageRecord[]): VerifyFinding[] {
+  const findings: VerifyFinding[] = [];
+  const streams = new Map<string, LineageRecord[]>();
+  for (const record of records) {
+    const known = streams.get(record.world_id) ?? [];
+    streams.set(record.world_id, known);
+    known.push(record);
+  }
+  for (const [worldId, entries] of streams) {
+    const verifier = new StreamVerifier(crypto, streamOf(worldId));
+    const problem: ChainProblem | null = verifier.acceptRecords(entries.map(({ entry }) => entry));
+    if (problem === null) continue;
+    const message = `expected ${problem.expected}, found ${problem.actual}`;
+    findings.push({ code: problem.code, where: `${problem.stream}@${problem.position}`, message, fix: RESTORE });
+  }
+  return findings;
+}
+
+async function verifyEntries(
+  tables: WorldReader,
+  world: OpenWorld,
+  image: Effects,
+  findings: VerifyFinding[],
+): Promise<number> {
+  const expected = new Map(image.entries.map((entry) => [entry.wseq, entry]));
+  const numbers = toNumbers(world.cast, image.people);
+  let last = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  for (;;) {
+    const page = await tables.scan(world.number, last, PAGE);
+    const visible = await tables.scanVisible(world.number, last, page.at(-1)?.wseq ?? last);
+    const audiences = new Map<number, number[]>();
+    for (const { wseq, person } of visible) (audiences.get(wseq) ?? setDefault(audiences, wseq)).push(person);
+    for (const row of page) {
+      const where = `wseq ${row.wseq}`;
+      if (row.wseq !== last + 1) findings.push(finding("WORLD_SEQ_GAP", where));
+      if (row.created_ms < lastMs) findings.push(finding("WORLD_TIME_BACKWARDS", where));
+      last = row.wseq;
+      lastMs = row.created_ms;
+      count++;
+      const wanted = expected.get(row.wseq);
+      expected.delete(row.wseq);
+      if (wanted === undefined) findings.push(finding("WORLD_ENTRY_EXTRA", where));
+      else if (!isSameEntry(row, wanted)) findings.push(finding("WORLD_ENTRY_MISMATCH", where));
+      else {
+        const people = toVisibleRows(numbers, wanted).map(({ person }) => person);
+        if (!isSameSet(people, audiences.get(row.wseq) ?? []))
+          findings.push(finding("WORLD_VISIBILITY_MISMATCH", where));
+      }
+    }
+    if (page.length < PAGE) break;
+  }
+  for (const wseq of expected.keys()) findings.push(finding("WORLD_ENTRY_MISSING", `wseq ${wseq}`));
+  return count;
+}
+
+function setDefault(map: Map<number, number[]>, key: number): number[] {
+  const made: number[] = [];
+  map.set(key, made);
+  return made;
+}
+
+function isSameEntry(a: EntryRow, b: EntryRow): boolean {
+  return formatCanonical({ ...a }) === formatCanonical({ ...b });
+}
+
+function isSameSet(a: readonly number[], b: readonly number[]): boolean {
+  const wanted = new Set(a);
+  return wanted.size === b.length && b.every((one) => wanted.has(one));
+}
+
+async function verifyRows(
+  tables: WorldReader,
+  world: OpenWorld,
+  image: Effects,
+  findings: VerifyFinding[],
+): Promise<void> {
+  const compare = (what: string, rows: readonly object[], wanted: readonly object[]): void => {
+    for (let i = 0; i < Math.max(rows.length, wanted.length); i++) {
+      const [row, want] = [rows[i], wanted[i]];
+      const same =
+        row !== undefined && want !== undefined && formatCanonical({ ...row }) === formatCanonical({ ...want });
+      if (!same) findings.push(finding("WORLD_ROW_MISMATCH", `${what} ${i + 1}`));
+    }
+  };
+  compare("person", await tables.people(world.number), image.people);
+  compare("calendar item", await tables.calendar(world.number), image.calendar);
+  compare("message", await tables.messages(world.number), image.messages);
+  if (world.row.state !== formatState(image.state)) findings.push(finding("WORLD_ROW_MISMATCH", "state"));
+}
+
+async function verifyOutcomes(
+  crypto: SyncCrypto,
+  tables: WorldReader,
+  world: OpenWorld,
+  records: readonly LineageRecord[],
+  findings: VerifyFinding[],
+): Promise<number> {
+  const beats = records.filter(({ kind }) => kind === "WORLD_BEAT");
+  const stored = new Map((await tables.scanInvocations(world.number)).map((row) => [row.request_id, row]));
+  for (const { body, position } of beats) {
+    const row = isJsonObject(body) ? stored.get(String(body["request_id"])) : undefined;
+    const hash = row?.outcome === null || row?.outcome === undefined ? null : crypto.sha256(row.outcome);
+    if (hash !== body["outcome_sha256"]) findings.push(finding("WORLD_OUTCOME_MISMATCH", `position ${position}`));
+  }
+  return beats.length;
+}
+
+async function isIndexed(crypto: SyncCrypto, tables: WorldReader, world: OpenWorld, image: Effects): Promise<boolean> {
+  const numbers = toNumbers(world.cast, image.people);
+  const wanted = new Map(toPostings(toIndexed(crypto, numbers, image.entries)).map((row) => [keyOf(row), row.lows]));
+  const rows = await (await TermsIndex.open(tables, world.number)).all();
+  return rows.length === wanted.size && rows.every((row) => isSameBytes(row.lows, wanted.get(keyOf(row))));
+}
+
+function keyOf({ key, block }: PostingRow): string {
+  return `${block} ${key}`;
+}
+
+function isSameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+/** Makes the search index of a world anew from its entries. */
+export async function rebuildIndex(ports: Ports, worldId: string): Promise<void> {
+  await ports.store.transact(async (door) => {
+    const row = await door.world.hold(worldId);
+    if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
+    const world = openRow(row);
+    await door.world.clearPostings(world.number);
+    for (let after = 0; ; ) {
+      const page = await door.world.scan(world.number, after, PAGE);
+      const recent = await indexEntries(door.world, world.number, toIndexed(ports.crypto, world.numbers, page));
+      if (recent !== null) await door.world.addRecentTerms(world.number, recent);
+      if (page.length < PAGE) return;
+      after = page.at(-1)!.wseq;
+    }
+  });
+}

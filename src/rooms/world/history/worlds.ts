@@ -1,0 +1,123 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { toHex } from "../../../core/hex.ts";
+import type { WorldPorts } from "../operations/ports.ts";
+import type { Cast } from "../people/cast.ts";
+import { controlWorld } from "../people/control.ts";
+import { type NewPerson, requireNewPerson } from "../people/people.ts";
+import { parseSettings, type Settings } from "../settings.ts";
+import { parseWritten, toInstant } from "../time/instant.ts";
+import { parseScript } from "../writer/scripted.ts";
+import { appendRecord, writeEffects } from "./commit.ts";
+import { reduceRecord } from "./reduce.ts";
+import { formatState, streamOf } from "./state.ts";
+
+const WORLD_ID = /^w_[a-z0-9][a-z0-9-]{0,62}$/;
+const MINUTE = 60_000;
+
+interface NewWorld {
+  readonly world_id: string | null;
+  readonly start: string | null;
+  readonly people: readonly NewPerson[];
+  /** Title and whatever differs from the defaults. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** Makes a world: its first record, its key, its people. */
+export async function createWorld(ports: WorldPorts, wanted: NewWorld): Promise<{ readonly world_id: string }> {
+  const settings = parseSettings(ports.zones, { timezone: ports.system_zone, ...wanted.settings });
+  if (settings.writer.script !== null) parseScript(settings.writer.script);
+  const worldId = requireWorldId(wanted.world_id ?? toWorldId(settings.title));
+  const clockMs =
+    wanted.start === null
+      ? Math.floor(ports.clock.now() / MINUTE) * MINUTE
+      : toInstant(ports.zones, parseWritten(wanted.start, "/start", "optional"), settings.timezone, "/start");
+  const people = new Map<string, string>();
+  for (const [i, person] of wanted.people.entries()) {
+    requireNewPerson({ operator_id: settings.operator_id, people }, person, `/people/${i}`);
+    people.set(person.person_id, person.display_name);
+  }
+  const body = {
+    world_id: worldId,
+    world_key: toHex(ports.random.bytes(32)),
+    settings,
+    clock_ms: clockMs,
+    people: wanted.people.map(({ person_id, display_name }) => ({ person_id, display_name })),
+  };
+  await ports.store.transact(async (door) => {
+    // A stream without a world belongs to one that was deleted; its id is spent.
+    if ((await door.ledger.head(streamOf(worldId))) !== null) throw exists(worldId);
+    const entry = { kind: "WORLD_CREATED", actor: ports.actor, body: body as unknown as JsonValue };
+    const [record] = await door.ledger.append(streamOf(worldId), 0, [entry]);
+    const effects = reduceRecord(null, { kind: "WORLD_CREATED", position: record!.position, body: body as never });
+    const number = await door.world.addWorld(worldId, formatState(effects.state));
+    const cast = { operator_id: settings.operator_id } as Cast;
+    await writeEffects(ports, door, { number, cast, numbers: new Map() }, effects);
+  });
+  return { world_id: worldId };
+}
+
+/** The id itself, or INPUT_INVALID. */
+export function requireWorldId(id: string): string {
+  if (WORLD_ID.test(id)) return id;
+  throw new VerbatimError("INPUT_INVALID", {
+    message: `${JSON.stringify(id)} is no id of a world`,
+    where: "/world_id",
+    fix: "Write w_ and then small letters, digits and hyphens.",
+  });
+}
+
+/** The id a title asks for. */
+export function toWorldId(title: string): string {
+  const slug = title
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}+/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60);
+  return `w_${slug === "" ? "world" : slug}`;
+}
+
+/** The refusal of an id that is taken. */
+export function exists(worldId: string, fix?: string): VerbatimError {
+  const message = `the id ${worldId} is taken, by a world or by one that was deleted`;
+  return new VerbatimError("WORLD_EXISTS", { message, where: "/world_id", ...(fix === undefined ? {} : { fix }) });
+}
+
+/** Changes settings; the operator id is fixed for ever. */
+export async function changeSettings(
+  ports: WorldPorts,
+  worldId: string,
+  changes: Readonly<Record<string, unknown>>,
+  key: string | null,
+): Promise<{ readonly settings: Settings }> {
+  const once = { key, body: { settings: changes } as unknown as JsonValue };
+  const changed = await controlWorld(ports, worldId, once, async (door, world) => {
+    const before = world.state.settings;
+    const settings = parseSettings(ports.zones, mergeSettings(before, changes));
+    if (settings.operator_id !== before.operator_id) {
+      throw new VerbatimError("OPERATOR_MISMATCH", {
+        message: "the operator of a world never changes",
+        where: "/operator_id",
+      });
+    }
+    if (settings.writer.script !== null) parseScript(settings.writer.script);
+    await appendRecord(ports, door, world, "WORLD_SETTINGS_SET", { settings } as unknown as JsonValue);
+    return { settings } as unknown as JsonValue;
+  });
+  return changed as unknown as { readonly settings: Settings };
+}
+
+/** Groups of settings whose members change one by one; a writer or a policy is replaced whole. */
+const GROUPS = ["tools", "context", "pocket"] as const;
+
+function mergeSettings(before: Settings, changes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...before, ...changes };
+  for (const group of GROUPS) {
+    const change = changes[group];
+    const isObject = typeof change === "object" && change !== null && !Array.isArray(change);
+    if (isObject) merged[group] = { ...before[group], ...change };
+  }
+  return merged;
+}

@@ -1,0 +1,82 @@
+import { encodeUtf8, utf8Length } from "../../../core/canonical/index.ts";
+import type { SyncCrypto } from "../../../core/ports.ts";
+import type { View } from "../knowledge/gate.ts";
+import {
+  type AudienceFilter,
+  type EntryRow,
+  EVERYBODY,
+  type PersonRow,
+  THE_OPERATOR,
+  THE_WORLD,
+  type VisibleRow,
+} from "../ports.ts";
+import type { IndexedEntry } from "../retrieval/postings.ts";
+import { termsOf } from "../retrieval/terms.ts";
+import { type Cast, WORLD } from "./cast.ts";
+
+/** Numbers of identities, under which they stand in indexes: a name could be the beginning of another. */
+export type Numbers = ReadonlyMap<string, number>;
+
+/** The number of everybody in a world. */
+export function toNumbers(cast: Pick<Cast, "operator_id">, people: readonly PersonRow[]): Numbers {
+  const numbers = new Map(people.map(({ person_id, number }) => [person_id, number]));
+  numbers.set(WORLD, THE_WORLD);
+  numbers.set(cast.operator_id, THE_OPERATOR);
+  return numbers;
+}
+
+/** What a view may see, as the store filters it. The gate has the last word on every row. */
+export function toFilter(numbers: Numbers, view: View): AudienceFilter {
+  const NOBODY = -1;
+  const number = (id: string): number => numbers.get(id) ?? NOBODY;
+  if (view.kind === "viewer") return { any: [EVERYBODY, number(view.id)], all: [] };
+  return { any: [EVERYBODY, THE_WORLD], all: view.present.map(number) };
+}
+
+/** Rows that say who may see an entry. */
+export function toVisibleRows(numbers: Numbers, entry: EntryRow): VisibleRow[] {
+  return toAudience(numbers, entry).map((person) => ({ wseq: entry.wseq, person }));
+}
+
+function toAudience(numbers: Numbers, entry: EntryRow): number[] {
+  if (entry.scope === "PUBLIC") return [EVERYBODY];
+  return parseAudience(entry.audience).map((id) => numbers.get(id)!);
+}
+
+// A world has few distinct audiences, and every line that is written or read has one.
+const audiences = new Map<string, readonly string[]>();
+const KEEP_AUDIENCES = 4096;
+
+/** The ids of an audience as it stands in a row. */
+export function parseAudience(text: string): readonly string[] {
+  const known = audiences.get(text);
+  if (known !== undefined) return known;
+  const parsed = JSON.parse(text) as readonly string[];
+  if (audiences.size >= KEEP_AUDIENCES) audiences.clear();
+  audiences.set(text, parsed);
+  return parsed;
+}
+
+const MAX_KEY_BYTES = 128;
+
+/** Key of a term's posting list. */
+export function termKey(crypto: SyncCrypto, term: string): string {
+  // A UTF-16 unit is at most three bytes, so only long terms need to be measured.
+  const isShort = term.length * 3 <= MAX_KEY_BYTES || utf8Length(term) <= MAX_KEY_BYTES;
+  return isShort ? `t:${term}` : `h:${crypto.sha256(encodeUtf8(term))}`;
+}
+
+/** Keys of the posting lists of who may see an entry, and of who wrote it. */
+export const visibleKey = (person: number): string => `v:${person}`;
+export const authorKey = (author: number): string => `a:${author}`;
+
+/** The keys under which the index finds entries. */
+export function toIndexed(crypto: SyncCrypto, numbers: Numbers, entries: readonly EntryRow[]): IndexedEntry[] {
+  return entries.map((entry) => {
+    const keys = termsOf(entry.text);
+    for (let i = 0; i < keys.length; i++) keys[i] = termKey(crypto, keys[i]!);
+    for (const person of toAudience(numbers, entry)) keys.push(visibleKey(person));
+    keys.push(authorKey(numbers.get(entry.author_id)!));
+    return { wseq: entry.wseq, keys };
+  });
+}
