@@ -6,30 +6,36 @@ import { openApp } from "./app/app.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./app/catalytic-ports.ts";
 import { compose } from "./app/compose.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
-import { recoverRuns } from "./rooms/catalytic/recover/recover.ts";
-import { runCatalytic } from "./rooms/catalytic/run/run.ts";
-import { runInView, type ViewOptions } from "./rooms/catalytic/view/view.ts";
+import { recoverRuns, runCatalytic, runInView, type ViewOptions } from "./rooms/catalytic/index.ts";
 
-export { type JobSpec, parseJobSpec } from "./rooms/catalytic/declare/jobspec.ts";
-export { effectivePolicy, type Policy } from "./rooms/catalytic/declare/policy.ts";
-export { checkPaths } from "./rooms/catalytic/declare/preflight.ts";
-export { checkSkill } from "./rooms/catalytic/declare/skill.ts";
-export { chooseGuard } from "./rooms/catalytic/guard/guard-choice.ts";
-export { compareTripwire } from "./rooms/catalytic/guard/tripwire.ts";
-export { sealOutputs } from "./rooms/catalytic/outputs/outputs.ts";
-export type { CatalyticPorts } from "./rooms/catalytic/ports.ts";
-export { type Proof, proofHash } from "./rooms/catalytic/record/proof.ts";
-export { checkRunLedger } from "./rooms/catalytic/record/run-ledger.ts";
-export { recoverRuns } from "./rooms/catalytic/recover/recover.ts";
-export { planRecovery } from "./rooms/catalytic/recover/recovery.ts";
-export { lockState } from "./rooms/catalytic/run/lock-state.ts";
-export { type RunResult, runCatalytic } from "./rooms/catalytic/run/run.ts";
-export { diffTrees } from "./rooms/catalytic/tree/diff.ts";
-export { memoKey } from "./rooms/catalytic/tree/memo.ts";
-export { merkleRoot } from "./rooms/catalytic/tree/tree.ts";
-export { decideVerdict } from "./rooms/catalytic/verify/verdict.ts";
-export { verifyRun } from "./rooms/catalytic/verify/verify.ts";
-export { runInView, type ViewOptions, type ViewOutcome } from "./rooms/catalytic/view/view.ts";
+export {
+  type CatalyticPorts,
+  checkPaths,
+  checkRunLedger,
+  checkSkill,
+  chooseGuard,
+  compareTripwire,
+  decideVerdict,
+  diffTrees,
+  effectivePolicy,
+  type JobSpec,
+  lockState,
+  memoKey,
+  merkleRoot,
+  type Policy,
+  type Proof,
+  parseJobSpec,
+  planRecovery,
+  proofHash,
+  type RunResult,
+  recoverRuns,
+  runCatalytic,
+  runInView,
+  sealOutputs,
+  type ViewOptions,
+  type ViewOutcome,
+  verifyRun,
+} from "./rooms/catalytic/index.ts";
 
 /**
  * The room with real adapters, in the workspace around a folder.

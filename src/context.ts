@@ -4,9 +4,7 @@
  */
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
-import type { Section } from "./rooms/context/contracts/index.ts";
-import { sectionsOf as cut } from "./rooms/context/sections/sections.ts";
-import { decodeSource } from "./rooms/context/sources/source.ts";
+import { sectionsOf as cut, decodeSource, type Section } from "./rooms/context/index.ts";
 
 export type { RoomOptions as ContextOptions } from "./app/library-room.ts";
 export {
@@ -16,14 +14,28 @@ export {
   type Slice,
   sliceText,
 } from "./core/text/index.ts";
-export type { Expansion, Section, SymbolRecord } from "./rooms/context/contracts/index.ts";
-export { resolveSymbol, type SectionLookup } from "./rooms/context/expansion/resolution.ts";
-export { parseSearchQuery, type SearchQuery, type SearchTerm } from "./rooms/context/search/search-query.ts";
-export { formatHeadingRef, type HeadingRef, parseHeadingRef } from "./rooms/context/sections/heading-ref.ts";
-export { findHeadings, type Heading, type Outline } from "./rooms/context/sections/headings.ts";
-export { compareSections, formatSectionLines } from "./rooms/context/sections/section-index.ts";
-export { compileGlob, type Glob } from "./rooms/context/sources/glob.ts";
-export { parseSymbol, parseSymbolId } from "./rooms/context/symbols/symbol.ts";
+export {
+  compareSections,
+  compileGlob,
+  type Expansion,
+  findHeadings,
+  formatHeadingRef,
+  formatSectionLines,
+  type Glob,
+  type Heading,
+  type HeadingRef,
+  type Outline,
+  parseHeadingRef,
+  parseSearchQuery,
+  parseSymbol,
+  parseSymbolId,
+  resolveSymbol,
+  type SearchQuery,
+  type SearchTerm,
+  type Section,
+  type SectionLookup,
+  type SymbolRecord,
+} from "./rooms/context/index.ts";
 
 /** The sections of one file in index order, from its bytes: SOURCE_NOT_UTF8 when they are not text. */
 export function sectionsOf(file_path: string, bytes: Uint8Array): Section[] {

@@ -5,25 +5,28 @@
 import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
-import { toPlanHash as hashPlan } from "./rooms/jobs/bundle/bundle-hash.ts";
-import { toJobId, toMessageId } from "./rooms/jobs/message/ids.ts";
+import { toPlanHash as hashPlan, toJobId, toMessageId } from "./rooms/jobs/index.ts";
 
 export type { RoomOptions as JobsOptions } from "./app/library-room.ts";
-export { checkManifest, type ManifestMode } from "./rooms/jobs/bundle/manifest.ts";
-export type {
-  Artifact,
-  BundleManifest,
-  BundleStep,
-  Message,
-  MessageOp,
-  Plan,
-  Receipt,
-  Statement,
-  Step,
-} from "./rooms/jobs/contracts/index.ts";
-export { checkMessage, parseMessage } from "./rooms/jobs/message/message.ts";
-export type { JobStatus } from "./rooms/jobs/steps/job-view.ts";
-export { decideClaim, decideFinish, decideRenewal } from "./rooms/jobs/steps/lease.ts";
+export {
+  type Artifact,
+  type BundleManifest,
+  type BundleStep,
+  checkManifest,
+  checkMessage,
+  decideClaim,
+  decideFinish,
+  decideRenewal,
+  type JobStatus,
+  type ManifestMode,
+  type Message,
+  type MessageOp,
+  type Plan,
+  parseMessage,
+  type Receipt,
+  type Statement,
+  type Step,
+} from "./rooms/jobs/index.ts";
 export {
   type BundleProblem,
   type BundleReport,

@@ -6,14 +6,16 @@
 import { webCrypto } from "./adapters/crypto/web-crypto.ts";
 import { parseJson } from "./core/canonical/index.ts";
 import { parsePolicy } from "./core/trust/index.ts";
-import { type BundleReport, verifyBundle } from "./rooms/jobs/bundle/bundle-verify.ts";
-import { type MemoryTree, openMemoryBundle } from "./rooms/jobs/bundle/memory-bundle.ts";
-import { type Replay, replayBundle } from "./rooms/jobs/bundle/replay.ts";
+import {
+  type BundleReport,
+  type MemoryTree,
+  openMemoryBundle,
+  type Replay,
+  replayBundle,
+  verifyBundle,
+} from "./rooms/jobs/index.ts";
 
-export type { BundleProblem } from "./rooms/jobs/bundle/bundle-problem.ts";
-export type { BundleReport } from "./rooms/jobs/bundle/bundle-verify.ts";
-export type { MemoryTree } from "./rooms/jobs/bundle/memory-bundle.ts";
-export type { Replay } from "./rooms/jobs/bundle/replay.ts";
+export type { BundleProblem, BundleReport, MemoryTree, Replay } from "./rooms/jobs/index.ts";
 
 export interface VerifyFilesOptions {
   /** Also check what the protocol implies but does not list. */

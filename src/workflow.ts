@@ -1,25 +1,52 @@
-export { type BehaviorConfig, checkBehaviors, findMarkers } from "./rooms/workflow/artifacts/behaviors.ts";
-export { layOutBundle } from "./rooms/workflow/artifacts/bundle-layout.ts";
-export { type ContextPack, validateContextPack } from "./rooms/workflow/artifacts/context-pack.ts";
-export { type Dispatch, validateDispatch } from "./rooms/workflow/artifacts/dispatch.ts";
-export { type RunEvent, validateEvents } from "./rooms/workflow/artifacts/events.ts";
-export { type ExpectedResult, validateExpectedResults } from "./rooms/workflow/artifacts/expected-results.ts";
-export { type FileRequest, validateFileRequest } from "./rooms/workflow/artifacts/file-request.ts";
-export { validateFindResult } from "./rooms/workflow/artifacts/find-result.ts";
-export { validateFindWeb } from "./rooms/workflow/artifacts/find-web.ts";
-export { type ArtifactFinding, formatFinding, type Verdict } from "./rooms/workflow/artifacts/finding.ts";
-export { type Guardrails, validateGuardrails } from "./rooms/workflow/artifacts/guardrails.ts";
-export { type Plan, validatePlan } from "./rooms/workflow/artifacts/plan.ts";
-export { checkPlan } from "./rooms/workflow/artifacts/plan-check.ts";
-export { matchPlan, signDraft } from "./rooms/workflow/artifacts/plan-match.ts";
-export { type Reason, validateReasons } from "./rooms/workflow/artifacts/reasons.ts";
-export { judgeReview, type ReviewResult } from "./rooms/workflow/artifacts/review.ts";
-export { judgeScope, type Scope } from "./rooms/workflow/artifacts/scope.ts";
-export { type VerifyReport, validateVerifyReport } from "./rooms/workflow/artifacts/verify-report.ts";
-export { expandTemplate, splitWords, type TemplateValues } from "./rooms/workflow/dispatch/argv-template.ts";
-export { findNextStep, type NextStep, type RunView } from "./rooms/workflow/dispatch/next-step.ts";
-export { resolveWorkflow } from "./rooms/workflow/dispatch/resolver.ts";
-export { formatReport, type ReportFormat } from "./rooms/workflow/operations/reports.ts";
-export { type GateInput, judgePatch, type PatchResult } from "./rooms/workflow/patch/patch-gate.ts";
-export { DEFAULT_POLICY, type PatchPolicy, readPolicy } from "./rooms/workflow/patch/patch-policy.ts";
-export type { RunState } from "./rooms/workflow/run/run-state.ts";
+export {
+  type ArtifactFinding,
+  type BehaviorConfig,
+  type ContextPack,
+  checkBehaviors,
+  checkPlan,
+  DEFAULT_POLICY,
+  type Dispatch,
+  type ExpectedResult,
+  expandTemplate,
+  type FileRequest,
+  findMarkers,
+  findNextStep,
+  formatFinding,
+  formatReport,
+  type GateInput,
+  type Guardrails,
+  judgePatch,
+  judgeReview,
+  judgeScope,
+  layOutBundle,
+  matchPlan,
+  type NextStep,
+  type PatchPolicy,
+  type PatchResult,
+  type Plan,
+  type Reason,
+  type ReportFormat,
+  type ReviewResult,
+  type RunEvent,
+  type RunState,
+  type RunView,
+  readPolicy,
+  resolveWorkflow,
+  type Scope,
+  signDraft,
+  splitWords,
+  type TemplateValues,
+  type Verdict,
+  type VerifyReport,
+  validateContextPack,
+  validateDispatch,
+  validateEvents,
+  validateExpectedResults,
+  validateFileRequest,
+  validateFindResult,
+  validateFindWeb,
+  validateGuardrails,
+  validatePlan,
+  validateReasons,
+  validateVerifyReport,
+} from "./rooms/workflow/index.ts";

@@ -1,24 +1,31 @@
 import { openApp } from "./app/app.ts";
 import type { Output } from "./app/operation-types.ts";
-import type { ProjectionOutput } from "./rooms/world/contracts/projection-output.ts";
+import type { ProjectionOutput } from "./rooms/world/index.ts";
 
-export { checkEntry, type WriteEntry } from "./rooms/world/contracts/entry.ts";
-export { checkEnvelope, type Envelope } from "./rooms/world/contracts/envelope.ts";
-export { WORLD_CONTRACTS } from "./rooms/world/contracts/index.ts";
 export {
   type CapsulePack,
   checkCapsule,
+  checkEntry,
+  checkEnvelope,
+  checkProjectionOutput,
   checkRehydration,
   checkRetrievalPack,
   checkSceneAnchor,
+  checkToolRequest,
+  checkWriteBundle,
+  type Envelope,
+  gate,
+  isAllowed,
+  type ProjectionOutput,
   type RehydrationPack,
   type RetrievalResultPack,
   type SceneAnchorPack,
-} from "./rooms/world/contracts/packs.ts";
-export { checkProjectionOutput, type ProjectionOutput } from "./rooms/world/contracts/projection-output.ts";
-export { checkToolRequest, type ToolRequest } from "./rooms/world/contracts/tool-request.ts";
-export { checkWriteBundle, type WriteBundle } from "./rooms/world/contracts/write-bundle.ts";
-export { gate, isAllowed, type View } from "./rooms/world/knowledge/gate.ts";
+  type ToolRequest,
+  type View,
+  WORLD_CONTRACTS,
+  type WriteBundle,
+  type WriteEntry,
+} from "./rooms/world/index.ts";
 
 /** A world of the workspace around a folder. */
 export interface World extends AsyncDisposable {

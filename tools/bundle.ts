@@ -23,6 +23,8 @@ export async function bundle(input: Record<string, string>, target: string): Pro
     input,
     platform: "node",
     transform: { target: "node20.19" },
+    // A front door names everything a room offers; whoever takes one thing through it loads that thing only.
+    treeshake: { moduleSideEffects: [{ test: /\/src\/rooms\//, sideEffects: false }] },
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog(level, log, handler) {
       if (level === "warn") throw new Error(`rolldown: ${log.message}`);

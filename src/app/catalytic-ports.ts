@@ -10,8 +10,7 @@ import { createGuards } from "../adapters/guards/index.ts";
 import { readHost } from "../adapters/process/host.ts";
 import { isJsonObject, type JsonValue, parseJson, sortedByCodePoint, sortedUnique } from "../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../core/ports.ts";
-import type { CatalyticPorts, RunRecords, Validator } from "../rooms/catalytic/ports.ts";
-import type { RunEntry } from "../rooms/catalytic/record/run-ledger.ts";
+import type { CatalyticPorts, RunEntry, RunRecords, Validator } from "../rooms/catalytic/index.ts";
 import type { Composition } from "./compose.ts";
 import { createStateFolder, findRunsRoot, userFolders } from "./workspace.ts";
 

@@ -12,7 +12,7 @@ import { VerbatimError } from "../core/errors/index.ts";
 import { type Door, type Effect, LOCAL_DOORS } from "../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../core/ports.ts";
 import type { KeyFolder } from "../core/trust/operations.ts";
-import type { Interrupts, UserTerminal } from "../rooms/catalytic/ports.ts";
+import type { Interrupts, UserTerminal } from "../rooms/catalytic/index.ts";
 
 import type { App } from "./app-type.ts";
 import { loadConfig } from "./config.ts";

@@ -9,11 +9,11 @@ import {
 } from "../core/contracts/index.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 import { findNearest } from "../core/text/index.ts";
-import { CATALYTIC_CONTRACTS } from "../rooms/catalytic/contracts/index.ts";
-import { CONTEXT_CONTRACTS } from "../rooms/context/contracts/index.ts";
-import { JOBS_CONTRACTS } from "../rooms/jobs/contracts/index.ts";
-import { WORKFLOW_CONTRACTS } from "../rooms/workflow/contracts/index.ts";
-import { WORLD_CONTRACTS } from "../rooms/world/contracts/index.ts";
+import { CATALYTIC_CONTRACTS } from "../rooms/catalytic/index.ts";
+import { CONTEXT_CONTRACTS } from "../rooms/context/index.ts";
+import { JOBS_CONTRACTS } from "../rooms/jobs/index.ts";
+import { WORKFLOW_CONTRACTS } from "../rooms/workflow/index.ts";
+import { WORLD_CONTRACTS } from "../rooms/world/index.ts";
 import { CONFIG } from "./config-schema.ts";
 
 /** Every contract object of the product. A room adds its own list here. */

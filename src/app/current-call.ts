@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Progress } from "../core/ports.ts";
-import type { Interrupts } from "../rooms/catalytic/ports.ts";
+import type { Interrupts } from "../rooms/catalytic/index.ts";
 
 /** What a door knows about one call and about no other. */
 export interface CallOptions {

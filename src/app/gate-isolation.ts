@@ -3,11 +3,15 @@ import { GateReports } from "../adapters/process/gate-reports.ts";
 import { GATE_RUNNER_SCRIPT } from "../adapters/process/gate-runner-script.ts";
 import { worktreeIsolation } from "../adapters/process/worktree-isolation.ts";
 import { VerbatimError } from "../core/errors/index.ts";
-import { readPolicy } from "../rooms/catalytic/declare/declare.ts";
-import { chooseGuard } from "../rooms/catalytic/guard/guard-choice.ts";
-import type { CatalyticPorts } from "../rooms/catalytic/ports.ts";
-import { runInView, type ViewOptions, type ViewOutcome } from "../rooms/catalytic/view/view.ts";
-import type { GateScript, GateSession, Isolations } from "../rooms/workflow/ports.ts";
+import {
+  type CatalyticPorts,
+  chooseGuard,
+  readPolicy,
+  runInView,
+  type ViewOptions,
+  type ViewOutcome,
+} from "../rooms/catalytic/index.ts";
+import type { GateScript, GateSession, Isolations } from "../rooms/workflow/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 

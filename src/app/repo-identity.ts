@@ -17,7 +17,7 @@ import { findCommonDir } from "../adapters/git/top-level.ts";
 import { formatCanonical, isJsonObject, parseJson } from "../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../core/errors/index.ts";
 import type { Random } from "../core/ports.ts";
-import type { RepoIdentity, RepoIdentityPort } from "../rooms/workflow/ports.ts";
+import type { RepoIdentity, RepoIdentityPort } from "../rooms/workflow/index.ts";
 import { createStateFolder, toWorkspace, type Workspace } from "./workspace.ts";
 
 const VERSION = "verbatim-repo-v1";

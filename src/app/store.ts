@@ -1,9 +1,9 @@
 import { VerbatimError } from "../core/errors/index.ts";
 import { verifyLedger } from "../core/ledger/verify.ts";
 import type { Clock, ContentStore, Ids, ReadDoor, Store, SyncCrypto, WriteDoor } from "../core/ports.ts";
-import type { ContextReader, ContextWriter } from "../rooms/context/ports.ts";
-import type { JobsReader, JobsWriter } from "../rooms/jobs/ports.ts";
-import type { WorldReader, WorldWriter } from "../rooms/world/ports.ts";
+import type { ContextReader, ContextWriter } from "../rooms/context/index.ts";
+import type { JobsReader, JobsWriter } from "../rooms/jobs/index.ts";
+import type { WorldReader, WorldWriter } from "../rooms/world/index.ts";
 
 /** What doctor says about a store. */
 export interface StoreFacts {

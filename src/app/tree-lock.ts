@@ -1,6 +1,5 @@
 import { toHex } from "../core/hex.ts";
-import { recoverDead } from "../rooms/catalytic/recover/recover.ts";
-import { acquireLocks, releaseLocks } from "../rooms/catalytic/run/lock-files.ts";
+import { acquireLocks, recoverDead, releaseLocks } from "../rooms/catalytic/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 

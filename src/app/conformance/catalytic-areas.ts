@@ -3,13 +3,20 @@ import { join } from "node:path";
 import { createPathLook } from "../../adapters/disk/path-look.ts";
 import { runDisk } from "../../adapters/disk/run-disk.ts";
 import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
-import { CATALYTIC_AREAS, preflightArea } from "../../rooms/catalytic/conformance.ts";
-import { effectivePolicy } from "../../rooms/catalytic/declare/policy.ts";
-import { checkPaths, type DeclaredPaths } from "../../rooms/catalytic/declare/preflight.ts";
-import { isSameEntry } from "../../rooms/catalytic/outputs/staging.ts";
-import type { FolderNow } from "../../rooms/catalytic/ports.ts";
-import { contentManifest, readTree, stateOf, type Tree } from "../../rooms/catalytic/tree/tree.ts";
-import { verifyRun } from "../../rooms/catalytic/verify/verify.ts";
+import {
+  CATALYTIC_AREAS,
+  checkPaths,
+  contentManifest,
+  type DeclaredPaths,
+  effectivePolicy,
+  type FolderNow,
+  isSameEntry,
+  preflightArea,
+  readTree,
+  stateOf,
+  type Tree,
+  verifyRun,
+} from "../../rooms/catalytic/index.ts";
 import { attack } from "./catalytic-attack.ts";
 import { type FileSpec, inFolder, makeFiles, PLAIN } from "./catalytic-fixture.ts";
 import type { AreaFunction, AreaPorts } from "./runner.ts";

@@ -3,16 +3,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import type { SymbolRecord } from "../../rooms/context/contracts/index.ts";
-import { buildIndex } from "../../rooms/context/index/index-build.ts";
-import type { ContextPorts } from "../../rooms/context/operations/ports.ts";
-import { type BundleBuildOptions, type BundleBuildPorts, writeBundle } from "../../rooms/jobs/bundle/bundle-build.ts";
-import { toMessage } from "../../rooms/jobs/message/message.ts";
-import { postMessage } from "../../rooms/jobs/message/post.ts";
-import type { JobPorts } from "../../rooms/jobs/operations/jobs.ts";
-import { planMessage } from "../../rooms/jobs/plan/plan.ts";
-import type { PlanProblem } from "../../rooms/jobs/plan/plan-problem.ts";
-import { runJob } from "../../rooms/jobs/steps/job-run.ts";
+import { buildIndex, type ContextPorts, type SymbolRecord } from "../../rooms/context/index.ts";
+import {
+  type BundleBuildOptions,
+  type BundleBuildPorts,
+  type JobPorts,
+  type PlanProblem,
+  planMessage,
+  postMessage,
+  runJob,
+  toMessage,
+  writeBundle,
+} from "../../rooms/jobs/index.ts";
 import { type Composition, compose } from "../compose.ts";
 import { wiring as context } from "../wiring/context.ts";
 import { jobPorts } from "../wiring/job.ts";

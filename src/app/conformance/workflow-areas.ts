@@ -7,15 +7,19 @@ import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { resolveWorkflow } from "../../core/contracts/config/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import { checkFileRequest } from "../../rooms/workflow/artifacts/file-request.ts";
-import { formatArtifact } from "../../rooms/workflow/artifacts/json.ts";
-import type { Scope } from "../../rooms/workflow/artifacts/scope.ts";
-import { toBytes, WORKFLOW_AREAS } from "../../rooms/workflow/conformance.ts";
-import { buildPack } from "../../rooms/workflow/librarian/librarian.ts";
-import { judgePatchWithGit } from "../../rooms/workflow/patch/git-stage.ts";
-import { judgePatch } from "../../rooms/workflow/patch/patch-gate.ts";
-import { type PlanLimits, readPolicy } from "../../rooms/workflow/patch/patch-policy.ts";
-import { toRepoSlug } from "../../rooms/workflow/run/repo-slug.ts";
+import {
+  buildPack,
+  checkFileRequest,
+  formatArtifact,
+  judgePatch,
+  judgePatchWithGit,
+  type PlanLimits,
+  readPolicy,
+  type Scope,
+  toBytes,
+  toRepoSlug,
+  WORKFLOW_AREAS,
+} from "../../rooms/workflow/index.ts";
 import type { AreaFunction } from "./runner.ts";
 
 /** Every area of the workflow room; two of them work on real files and a real git. */

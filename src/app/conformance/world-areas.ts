@@ -1,6 +1,6 @@
 import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
-import { WORLD_AREAS } from "../../rooms/world/conformance/index.ts";
+import { WORLD_AREAS } from "../../rooms/world/index.ts";
 import type { AreaFunction } from "./runner.ts";
 
 const zones = makeZones();

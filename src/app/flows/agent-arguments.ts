@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findPathProblem, showPath } from "../../core/paths/index.ts";
-import type { ViewOutcome } from "../../rooms/catalytic/view/view.ts";
+import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
 import type { Composition } from "../compose.ts";
 import type { AgentOutcome, AgentSummary } from "./agent-summary.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { TreeLook } from "../../rooms/catalytic/ports.ts";
-import type { GitWork } from "../../rooms/workflow/ports.ts";
+import type { TreeLook } from "../../rooms/catalytic/index.ts";
+import type { GitWork } from "../../rooms/workflow/index.ts";
 
 const NOTE = "git";
 

@@ -6,8 +6,7 @@ import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { isGitName, isUnder } from "../../core/paths/index.ts";
 import type { ContentStore } from "../../core/ports.ts";
-import type { Entry } from "../../rooms/catalytic/tree/tree.ts";
-import type { ViewChanges } from "../../rooms/catalytic/view/view-changes.ts";
+import type { Entry, ViewChanges } from "../../rooms/catalytic/index.ts";
 
 /** A path that the agent left otherwise and that no patch carries. */
 export interface NotCarried {

@@ -4,8 +4,7 @@ import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded-file.
 import { isJsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { NewEntry } from "../../core/ports.ts";
-import type { Run } from "../../rooms/workflow/run/run.ts";
-import { streamOf } from "../../rooms/workflow/run/run-log.ts";
+import { type Run, streamOf } from "../../rooms/workflow/index.ts";
 import type { Composition } from "../compose.ts";
 import { HOOK_SPOOL, HOOK_SPOOL_FILE } from "../hooks/hook-receipt.ts";
 import type { AgentSummary } from "./agent-summary.ts";

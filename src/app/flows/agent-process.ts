@@ -1,8 +1,7 @@
 import { readHost } from "../../adapters/process/host.ts";
 import { formatCanonical, parseJson } from "../../core/canonical/index.ts";
-import { ownerOf } from "../../rooms/catalytic/run/lock-files.ts";
-import { type LockOwner, lockState } from "../../rooms/catalytic/run/lock-state.ts";
-import type { Run } from "../../rooms/workflow/run/run.ts";
+import { type LockOwner, lockState, ownerOf } from "../../rooms/catalytic/index.ts";
+import type { Run } from "../../rooms/workflow/index.ts";
 
 const PROCESS_FILE = "agent/process.json";
 

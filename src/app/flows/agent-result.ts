@@ -1,15 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
-import { limitsOf } from "../../rooms/catalytic/guard/guard-choice.ts";
-import type { ViewOutcome } from "../../rooms/catalytic/view/view.ts";
-import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
-import { VERIFY_REPORT_FILE, type VerifyReport } from "../../rooms/workflow/artifacts/verify-report.ts";
-import { parsePatch } from "../../rooms/workflow/patch/patch-parser.ts";
-import type { PatchSection } from "../../rooms/workflow/patch/patch-section.ts";
-import { PatchRefused } from "../../rooms/workflow/patch/rejection.ts";
-import { PATCH_GATE_FILE, type PatchGateRecord } from "../../rooms/workflow/run/gate-record.ts";
-import type { Run } from "../../rooms/workflow/run/run.ts";
+import { limitsOf, type ViewOutcome } from "../../rooms/catalytic/index.ts";
+import {
+  CONTEXT_PACK_FILE,
+  PATCH_GATE_FILE,
+  type PatchGateRecord,
+  PatchRefused,
+  type PatchSection,
+  parsePatch,
+  type Run,
+  VERIFY_REPORT_FILE,
+  type VerifyReport,
+} from "../../rooms/workflow/index.ts";
 import type { Captured } from "./agent-capture.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 

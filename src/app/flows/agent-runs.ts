@@ -1,12 +1,15 @@
 import { compareCodePoints, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { PATCH_FILE } from "../../rooms/workflow/dispatch/next-step.ts";
-import type { WorkflowPorts } from "../../rooms/workflow/operations/ports.ts";
-import { advanceRun } from "../../rooms/workflow/run/advance.ts";
-import { abortRun } from "../../rooms/workflow/run/end-run.ts";
-import { findRun, requireOwn } from "../../rooms/workflow/run/find-run.ts";
-import { Run } from "../../rooms/workflow/run/run.ts";
-import { withSession } from "../../rooms/workflow/run/session.ts";
+import {
+  abortRun,
+  advanceRun,
+  findRun,
+  PATCH_FILE,
+  Run,
+  requireOwn,
+  type WorkflowPorts,
+  withSession,
+} from "../../rooms/workflow/index.ts";
 import type { Composition } from "../compose.ts";
 import { workflowPorts } from "../wiring/workflow.ts";
 import { isProcessGone } from "./agent-process.ts";

@@ -1,4 +1,4 @@
-import type { CatalyticPorts, UserTerminal } from "../../rooms/catalytic/ports.ts";
+import type { CatalyticPorts, UserTerminal } from "../../rooms/catalytic/index.ts";
 
 /** Starts commands on a terminal of their own, connected with the caller's, where the guard can give them one. */
 export function withTerminal(ports: CatalyticPorts, terminal: UserTerminal | null): CatalyticPorts {

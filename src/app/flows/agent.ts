@@ -1,21 +1,29 @@
 import { join, relative, resolve, sep } from "node:path";
 import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { GuardRequest } from "../../rooms/catalytic/contracts/constants.ts";
-import type { TreeLook } from "../../rooms/catalytic/ports.ts";
-import { lookAtTree, runInView, type ViewOutcome } from "../../rooms/catalytic/view/view.ts";
-import { CONTEXT_PACK_FILE } from "../../rooms/workflow/artifacts/context-pack.ts";
-import { PLAN_FILE } from "../../rooms/workflow/artifacts/plan.ts";
-import { describeStep } from "../../rooms/workflow/dispatch/describe-step.ts";
-import { type NextStep, PATCH_FILE } from "../../rooms/workflow/dispatch/next-step.ts";
-import type { WorkflowPorts } from "../../rooms/workflow/operations/ports.ts";
-import { advanceRun } from "../../rooms/workflow/run/advance.ts";
-import { HeldFolder } from "../../rooms/workflow/run/buffered-run-folder.ts";
-import { createDirectRun, type DirectOptions } from "../../rooms/workflow/run/direct-run.ts";
-import { abortRun } from "../../rooms/workflow/run/end-run.ts";
-import { storeArtifact } from "../../rooms/workflow/run/receive.ts";
-import { Run } from "../../rooms/workflow/run/run.ts";
-import { withSession } from "../../rooms/workflow/run/session.ts";
+import {
+  type GuardRequest,
+  lookAtTree,
+  runInView,
+  type TreeLook,
+  type ViewOutcome,
+} from "../../rooms/catalytic/index.ts";
+import {
+  abortRun,
+  advanceRun,
+  CONTEXT_PACK_FILE,
+  createDirectRun,
+  type DirectOptions,
+  describeStep,
+  HeldFolder,
+  type NextStep,
+  PATCH_FILE,
+  PLAN_FILE,
+  Run,
+  storeArtifact,
+  type WorkflowPorts,
+  withSession,
+} from "../../rooms/workflow/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "../catalytic-ports.ts";
 import type { Composition, ServeMcp } from "../compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";

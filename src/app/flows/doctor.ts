@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { createGuards } from "../../adapters/guards/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
-import { gapsOf, guardOrder } from "../../rooms/catalytic/guard/guard-choice.ts";
+import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
 import type { Composition } from "../compose.ts";
 import { isStoreAbsent } from "../workspace.ts";
 import { findWidePlaces } from "./private-check.ts";

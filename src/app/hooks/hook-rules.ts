@@ -6,9 +6,7 @@ import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders.ts";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { PLAN_FILE, validatePlan } from "../../rooms/workflow/artifacts/plan.ts";
-import { toRepoSlug } from "../../rooms/workflow/run/repo-slug.ts";
-import { isRunId } from "../../rooms/workflow/run/run-id.ts";
+import { isRunId, PLAN_FILE, toRepoSlug, validatePlan } from "../../rooms/workflow/index.ts";
 import { createRepoIdentity } from "../repo-identity.ts";
 import { createStateFolder, findRunsRoot, type Workspace } from "../workspace.ts";
 

@@ -9,7 +9,7 @@ import {
   isUnder,
   showPath,
 } from "../../core/paths/index.ts";
-import { coversExactly, coversFolded, judgeScope } from "../../rooms/workflow/artifacts/scope.ts";
+import { coversExactly, coversFolded, judgeScope } from "../../rooms/workflow/index.ts";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules, HookRun } from "./hook-rules.ts";
 import { locatePlace, type NamedPlace } from "./named-place.ts";

@@ -1,10 +1,13 @@
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { parseJobSpec } from "../../rooms/catalytic/declare/jobspec.ts";
-import type { CatalyticPorts, Interrupts } from "../../rooms/catalytic/ports.ts";
-import { recoverRuns } from "../../rooms/catalytic/recover/recover.ts";
-import { runCatalytic } from "../../rooms/catalytic/run/run.ts";
-import type { ExecutePort } from "../../rooms/jobs/ports.ts";
+import {
+  type CatalyticPorts,
+  type Interrupts,
+  parseJobSpec,
+  recoverRuns,
+  runCatalytic,
+} from "../../rooms/catalytic/index.ts";
+import type { ExecutePort } from "../../rooms/jobs/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Composition } from "../compose.ts";
 

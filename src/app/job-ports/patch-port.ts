@@ -7,10 +7,9 @@ import { type FileState, patchFile } from "../../adapters/git/patched-file.ts";
 import { encodeUtf8, type JsonObject } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
-import { buildIndex } from "../../rooms/context/index/index-build.ts";
-import type { ContextPorts } from "../../rooms/context/operations/ports.ts";
-import type { PatchPort } from "../../rooms/jobs/ports.ts";
-import { judgePatchWithGit } from "../../rooms/workflow/patch/git-stage.ts";
+import { buildIndex, type ContextPorts } from "../../rooms/context/index.ts";
+import type { PatchPort } from "../../rooms/jobs/index.ts";
+import { judgePatchWithGit } from "../../rooms/workflow/index.ts";
 import type { Composition } from "../compose.ts";
 import { lockTree } from "../tree-lock.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import { GUARD_REQUESTS } from "../../rooms/catalytic/contracts/constants.ts";
+import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import type { Composition } from "../compose.ts";
 import { runAgent } from "../flows/agent.ts";
 import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun } from "../flows/agent-runs.ts";

@@ -6,8 +6,7 @@ import { createBundleFolder } from "../../adapters/disk/bundle-target.ts";
 import { resolveInside } from "../../adapters/disk/inside-root.ts";
 import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
-import type { BundleMakerPorts } from "../../rooms/jobs/operations/bundle-build.ts";
-import type { BundlePorts } from "../../rooms/jobs/operations/bundles.ts";
+import type { BundleMakerPorts, BundlePorts } from "../../rooms/jobs/index.ts";
 import type { Composition } from "../compose.ts";
 
 /** Ports of the operations on bundles. Only building one opens a store; all others work anywhere. */

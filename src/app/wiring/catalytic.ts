@@ -1,6 +1,5 @@
 import { LOCAL_DOORS } from "../../core/operation.ts";
-import { CATALYTIC_OPERATIONS } from "../../rooms/catalytic/operations/index.ts";
-import type { RoomPorts } from "../../rooms/catalytic/operations/ports.ts";
+import { CATALYTIC_OPERATIONS, type RoomPorts } from "../../rooms/catalytic/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
 import type { Wiring } from "../operations.ts";
 

@@ -1,9 +1,6 @@
 import { join } from "node:path";
 import { createSourceTree } from "../../adapters/disk/source-tree.ts";
-import { ViewCache } from "../../rooms/context/index/index-view.ts";
-import { CONTEXT_OPERATIONS } from "../../rooms/context/operations/index.ts";
-import type { ContextPorts } from "../../rooms/context/operations/ports.ts";
-import { ContentCache } from "../../rooms/context/sources/content-cache.ts";
+import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "../../rooms/context/index.ts";
 import type { Composition } from "../compose.ts";
 import { admitOutput } from "../current-call.ts";
 import type { Wiring } from "../operations.ts";

@@ -5,13 +5,15 @@ import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
 import { cutLines } from "../../core/text/index.ts";
-import { cutRef } from "../../rooms/context/expansion/expansion.ts";
-import type { ContextPorts } from "../../rooms/context/operations/ports.ts";
-import type { ContextReader } from "../../rooms/context/ports.ts";
-import { parseTarget } from "../../rooms/context/symbols/symbol.ts";
-import { requireSymbol, resolvePin } from "../../rooms/context/symbols/symbol-lookup.ts";
-import type { JobPorts } from "../../rooms/jobs/operations/jobs.ts";
-import { type Corpus, type CorpusView, JOBS_CHANNEL, type Pauses } from "../../rooms/jobs/ports.ts";
+import {
+  type ContextPorts,
+  type ContextReader,
+  cutRef,
+  parseTarget,
+  requireSymbol,
+  resolvePin,
+} from "../../rooms/context/index.ts";
+import { type Corpus, type CorpusView, JOBS_CHANNEL, type JobPorts, type Pauses } from "../../rooms/jobs/index.ts";
 import type { Composition } from "../compose.ts";
 import { createExecutePort } from "../job-ports/execute-port.ts";
 import { createPatchPort } from "../job-ports/patch-port.ts";

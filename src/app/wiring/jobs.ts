@@ -1,6 +1,4 @@
-import { bundleBuild } from "../../rooms/jobs/operations/bundle-build.ts";
-import { BUNDLE_OPERATIONS } from "../../rooms/jobs/operations/bundles.ts";
-import { JOB_OPERATIONS } from "../../rooms/jobs/operations/jobs.ts";
+import { BUNDLE_OPERATIONS, bundleBuild, JOB_OPERATIONS } from "../../rooms/jobs/index.ts";
 import type { Wiring } from "../operations.ts";
 import { bundlePorts } from "./bundle.ts";
 import { jobPorts } from "./job.ts";

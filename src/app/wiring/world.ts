@@ -4,11 +4,15 @@ import { makeModels } from "../../adapters/models/chat.ts";
 import { processPace } from "../../adapters/process/timer.ts";
 import { removeUnnamed } from "../../adapters/store/garbage.ts";
 import { zlibInflater } from "../../adapters/zlib/inflater.ts";
-import { Beats } from "../../rooms/world/beat/beats.ts";
-import type { Maintenance } from "../../rooms/world/history/erase.ts";
-import { WORLD_OPERATIONS, type WorldRoom } from "../../rooms/world/operations/index.ts";
-import { DEFAULT_TIMES, type WorldPorts } from "../../rooms/world/operations/ports.ts";
-import { BYTES_BY_THREE } from "../../rooms/world/people/tokens.ts";
+import {
+  Beats,
+  BYTES_BY_THREE,
+  DEFAULT_TIMES,
+  type Maintenance,
+  WORLD_OPERATIONS,
+  type WorldPorts,
+  type WorldRoom,
+} from "../../rooms/world/index.ts";
 import type { Composition } from "../compose.ts";
 import { tellWorldStory, type WorldStory } from "../flows/world-demo.ts";
 import type { Wiring } from "../operations.ts";

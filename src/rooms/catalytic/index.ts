@@ -1,0 +1,31 @@
+// The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
+
+export { CATALYTIC_AREAS, preflightArea } from "./conformance.ts";
+export { GUARD_REQUESTS, type GuardName, type GuardRequest } from "./contracts/constants.ts";
+export { CATALYTIC_CONTRACTS } from "./contracts/index.ts";
+export { readPolicy } from "./declare/declare.ts";
+export { type JobSpec, parseJobSpec } from "./declare/jobspec.ts";
+export { effectivePolicy, type Policy } from "./declare/policy.ts";
+export { checkPaths, type DeclaredPaths } from "./declare/preflight.ts";
+export { checkSkill } from "./declare/skill.ts";
+export { chooseGuard, gapsOf, guardOrder, limitsOf } from "./guard/guard-choice.ts";
+export { compareTripwire } from "./guard/tripwire.ts";
+export { CATALYTIC_OPERATIONS } from "./operations/index.ts";
+export type { RoomPorts } from "./operations/ports.ts";
+export { sealOutputs } from "./outputs/outputs.ts";
+export { isSameEntry } from "./outputs/staging.ts";
+export type { CatalyticPorts, FolderNow, Interrupts, RunRecords, TreeLook, UserTerminal, Validator } from "./ports.ts";
+export { type Proof, proofHash } from "./record/proof.ts";
+export { checkRunLedger, type RunEntry } from "./record/run-ledger.ts";
+export { recoverDead, recoverRuns } from "./recover/recover.ts";
+export { planRecovery } from "./recover/recovery.ts";
+export { acquireLocks, ownerOf, releaseLocks } from "./run/lock-files.ts";
+export { type LockOwner, lockState } from "./run/lock-state.ts";
+export { type RunResult, runCatalytic } from "./run/run.ts";
+export { diffTrees } from "./tree/diff.ts";
+export { memoKey } from "./tree/memo.ts";
+export { contentManifest, type Entry, merkleRoot, readTree, stateOf, type Tree } from "./tree/tree.ts";
+export { decideVerdict } from "./verify/verdict.ts";
+export { verifyRun } from "./verify/verify.ts";
+export { lookAtTree, runInView, type ViewOptions, type ViewOutcome } from "./view/view.ts";
+export type { ViewChanges } from "./view/view-changes.ts";

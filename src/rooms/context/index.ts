@@ -1,0 +1,21 @@
+// The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
+
+export { CONTEXT_AREAS } from "./conformance.ts";
+export { CONTEXT_CONTRACTS, type Expansion, type Section, type SymbolRecord } from "./contracts/index.ts";
+export { cutRef } from "./expansion/expansion.ts";
+export { resolveSymbol, type SectionLookup } from "./expansion/resolution.ts";
+export { buildIndex } from "./index/index-build.ts";
+export { ViewCache } from "./index/index-view.ts";
+export { CONTEXT_OPERATIONS } from "./operations/index.ts";
+export type { ContextPorts } from "./operations/ports.ts";
+export type { ContextReader, ContextWriter } from "./ports.ts";
+export { parseSearchQuery, type SearchQuery, type SearchTerm } from "./search/search-query.ts";
+export { formatHeadingRef, type HeadingRef, parseHeadingRef } from "./sections/heading-ref.ts";
+export { findHeadings, type Heading, type Outline } from "./sections/headings.ts";
+export { compareSections, formatSectionLines } from "./sections/section-index.ts";
+export { sectionsOf } from "./sections/sections.ts";
+export { ContentCache } from "./sources/content-cache.ts";
+export { compileGlob, type Glob } from "./sources/glob.ts";
+export { decodeSource } from "./sources/source.ts";
+export { parseSymbol, parseSymbolId, parseTarget } from "./symbols/symbol.ts";
+export { requireSymbol, resolvePin } from "./symbols/symbol-lookup.ts";
