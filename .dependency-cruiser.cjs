@@ -59,15 +59,24 @@ const forbidden = [
   },
   {
     name: "adapters-import-core-and-ports",
-    comment:
-      "An adapter implements ports: of a room it runs ports.ts and contracts.ts only; types it may take from anywhere.",
+    comment: "An adapter implements ports: it knows a room by ports.ts and contracts/, for types as well.",
     severity: "error",
     from: { path: "^src/adapters/" },
-    to: {
-      path: "^src/rooms/",
-      pathNot: "^src/rooms/[^/]+/(ports|contracts)[.]ts$",
-      dependencyTypesNot: ["type-only"],
-    },
+    to: { path: "^src/rooms/", pathNot: "^src/rooms/[^/]+/(ports[.]ts$|contracts/)" },
+  },
+  {
+    name: "rooms-by-their-front-door",
+    comment: "What the app may use of a room is listed in its index.ts. Add it there, or ask for it differently.",
+    severity: "error",
+    from: { path: ["^src/(app|surfaces)/", ENTRY] },
+    to: { path: "^src/rooms/", pathNot: "^src/rooms/[^/]+/index[.]ts$" },
+  },
+  {
+    name: "nobody-inside-uses-the-front-door",
+    comment: "Inside a room, import the module itself: index.ts imports all of them.",
+    severity: "error",
+    from: { path: "^src/rooms/" },
+    to: { path: "^src/rooms/[^/]+/index[.]ts$" },
   },
   {
     name: "adapters-below-the-app",

@@ -33,8 +33,11 @@ const TARGETS: Readonly<Record<string, string>> = {
   "src/core/allowed-a.ts": 'import { b } from "./allowed-b.ts";\nexport type A = typeof b;\n',
   "src/core/allowed-b.ts": 'import type { A } from "./allowed-a.ts";\nexport const b = (a: A): A => a;\n',
   "src/adapters/disk/allowed.ts": 'import type { Port } from "../../rooms/jobs/ports.ts";\nexport type P = Port;\n',
+  "src/rooms/jobs/index.ts": 'export { room } from "./target.ts";\n',
+  "src/rooms/jobs/contracts/shape.ts": "export interface Shape { readonly a: number }\n",
   "src/adapters/git/allowed.ts":
-    'import type * as room from "../../rooms/jobs/target.ts";\nexport type R = typeof room;\n',
+    'import type { Shape } from "../../rooms/jobs/contracts/shape.ts";\nexport type S = Shape;\n',
+  "src/app/door.ts": 'import { room } from "../rooms/jobs/index.ts";\nexport const r = room;\n',
   "src/rooms/world/allowed.ts": 'import { z } from "zod";\nexport const schema = z.string();\n',
   "src/app/allowed.ts": 'import { adapter } from "../adapters/disk/target.ts";\nexport const a = adapter;\n',
   "src/core/ignored.test.ts": 'import { readFileSync } from "node:fs";\nexport const t = readFileSync;\n',
@@ -61,6 +64,15 @@ const PLANTED: readonly Planted[] = [
     "../../rooms/jobs/target.ts",
     "src/rooms/jobs/target.ts",
   ),
+  {
+    rule: "adapters-import-core-and-ports",
+    from: "src/adapters/git/types.ts",
+    source: 'import type * as room from "../../rooms/jobs/target.ts";\nexport type R = typeof room;\n',
+    to: "src/rooms/jobs/target.ts",
+  },
+  plant("rooms-by-their-front-door", "src/app/deep.ts", "../rooms/jobs/target.ts", "src/rooms/jobs/target.ts"),
+  plant("rooms-by-their-front-door", "src/world.ts", "./rooms/jobs/target.ts", "src/rooms/jobs/target.ts"),
+  plant("nobody-inside-uses-the-front-door", "src/rooms/jobs/inside.ts", "./index.ts", "src/rooms/jobs/index.ts"),
   plant("adapters-below-the-app", "src/adapters/git/worse.ts", "../../app/target.ts", "src/app/target.ts"),
   plant("app-not-surfaces", "src/app/bad.ts", "../surfaces/http/target.ts", "src/surfaces/http/target.ts"),
   plant(

@@ -14,7 +14,7 @@ import {
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { BundleFiles, FileFacts, ManifestRead } from "../../rooms/jobs/bundle/bundle-files.ts";
+import type { BundleFiles, FileFacts, ManifestRead } from "../../rooms/jobs/ports.ts";
 import { errnoCode } from "./errors.ts";
 
 const MANIFEST = "bundle.json";

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { BundleSink } from "../../rooms/jobs/bundle/bundle-artifacts.ts";
+import type { BundleSink } from "../../rooms/jobs/ports.ts";
 import { writeDurable } from "./atomic-write.ts";
 import { errnoCode, toDiskError } from "./errors.ts";
 import { syncFolder } from "./sync-folder.ts";

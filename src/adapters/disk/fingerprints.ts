@@ -1,8 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { Fingerprint } from "../../rooms/catalytic/guard/tripwire.ts";
-import type { FingerprintScan, ScanOptions } from "../../rooms/catalytic/ports.ts";
+import type { Fingerprint, FingerprintScan, ScanOptions } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
 import { escapeBytes } from "./tree-snapshot.ts";
 

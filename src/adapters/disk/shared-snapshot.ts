@@ -1,8 +1,7 @@
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
 import { formatCanonical } from "../../core/canonical/index.ts";
-import type { FolderNow, SnapshotOptions } from "../../rooms/catalytic/ports.ts";
-import type { Entry, Tree } from "../../rooms/catalytic/tree/tree.ts";
+import type { Entry, FolderNow, SnapshotOptions, Tree } from "../../rooms/catalytic/ports.ts";
 import { listMountsBelow } from "./mounts.ts";
 import { BATCH, type Desk, DIGEST, makeDesk, PIECE, readBatch, SnapshotThread } from "./snapshot-thread.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";

@@ -1,6 +1,6 @@
 import { compareCodePoints } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { Entry } from "../../rooms/catalytic/tree/tree.ts";
+import type { Entry } from "../../rooms/catalytic/ports.ts";
 import { digestFile } from "./file-digest.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";
 import { DIGEST, entriesOf, factsOf, type TableEntry, type TreeTable } from "./tree-table.ts";

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SyncCrypto } from "../../core/ports.ts";
-import type { KeptTree, TreeDifferences, TreeLook } from "../../rooms/catalytic/ports.ts";
-import type { Entry } from "../../rooms/catalytic/tree/tree.ts";
+import type { Entry, KeptTree, TreeDifferences, TreeLook } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
 import { scanFingerprints } from "./fingerprints.ts";
 import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";

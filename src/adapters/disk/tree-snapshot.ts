@@ -14,8 +14,7 @@ import {
 } from "node:fs";
 import { compareCodePoints, decodeUtf8 } from "../../core/canonical/index.ts";
 import { type Code, VerbatimError } from "../../core/errors/index.ts";
-import type { SnapshotOptions, SnapshotTaken } from "../../rooms/catalytic/ports.ts";
-import type { Entry, OtherEntry } from "../../rooms/catalytic/tree/tree.ts";
+import type { Entry, OtherEntry, SnapshotOptions, SnapshotTaken } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
 import { listMountsBelow } from "./mounts.ts";
 

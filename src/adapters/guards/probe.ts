@@ -16,8 +16,13 @@ import { promisify } from "node:util";
 import { isHash, isJsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { GuardName } from "../../rooms/catalytic/contracts/constants.ts";
-import type { ProbeAnswer, ProbeReason } from "../../rooms/catalytic/guard/guard-choice.ts";
-import { guardOrder, type LaunchRequest, type RunningCommand } from "../../rooms/catalytic/ports.ts";
+import {
+  guardOrder,
+  type LaunchRequest,
+  type ProbeAnswer,
+  type ProbeReason,
+  type RunningCommand,
+} from "../../rooms/catalytic/ports.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { errnoCode } from "../disk/errors.ts";
 import { findMarked } from "../process/leftovers.ts";

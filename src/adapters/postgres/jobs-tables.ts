@@ -1,7 +1,10 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock } from "../../core/ports.ts";
 import {
+  type Candidate,
   type ChangeView,
+  type ClaimView,
+  type HeldStep,
   JOBS_CHANNEL,
   type JobFacts,
   type JobRow,
@@ -16,7 +19,6 @@ import {
   type StepPlace,
   type StepRow,
 } from "../../rooms/jobs/ports.ts";
-import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/steps/lease.ts";
 import {
   FACTS,
   fromJob,

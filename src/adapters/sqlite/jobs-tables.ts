@@ -1,7 +1,10 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock } from "../../core/ports.ts";
 import type {
+  Candidate,
   ChangeView,
+  ClaimView,
+  HeldStep,
   JobFacts,
   JobRow,
   JobsReader,
@@ -15,7 +18,6 @@ import type {
   StepPlace,
   StepRow,
 } from "../../rooms/jobs/ports.ts";
-import type { Candidate, ClaimView, HeldStep } from "../../rooms/jobs/steps/lease.ts";
 import {
   FACTS,
   fromJob,

@@ -3,8 +3,16 @@ import type { Breach } from "../../core/text/index.ts";
 import type { Message } from "../../rooms/jobs/contracts/message-shape.ts";
 import type { Receipt } from "../../rooms/jobs/contracts/receipt-shape.ts";
 import type { Step } from "../../rooms/jobs/contracts/step-shape.ts";
-import type { JobFacts, JobRow, NewJob, NewStep, ReceiptRow, ResolvedStep, StepRow } from "../../rooms/jobs/ports.ts";
-import type { StepStatus } from "../../rooms/jobs/steps/lease.ts";
+import type {
+  JobFacts,
+  JobRow,
+  NewJob,
+  NewStep,
+  ReceiptRow,
+  ResolvedStep,
+  StepRow,
+  StepStatus,
+} from "../../rooms/jobs/ports.ts";
 
 /** Columns of a job without its message and of a step, under the names of their tables. */
 export const FACTS =

@@ -9,7 +9,7 @@ import type { TreeTexts } from "./tree/tree-texts.ts";
 
 export { RUN_MARKERS } from "./contracts/constants.ts";
 // Adapters know the room by its ports alone.
-export { guardOrder } from "./guard/guard-choice.ts";
+export { guardOrder, type ProbeAnswer, type ProbeReason } from "./guard/guard-choice.ts";
 export type {
   Ending,
   Guards,
@@ -19,6 +19,9 @@ export type {
   RunningCommand,
   UserTerminal,
 } from "./guard/guard-ports.ts";
+
+export type { Fingerprint } from "./guard/tripwire.ts";
+export type { Entry, OtherEntry, Tree } from "./tree/tree.ts";
 
 /** What lies at a place, links not followed. */
 export type PlaceKind = "file" | "dir" | "symlink" | "other";

@@ -6,6 +6,11 @@ import type { Receipt } from "./contracts/receipt-shape.ts";
 import type { Plan, Step } from "./contracts/step-shape.ts";
 import type { ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
 
+// Adapters know the room by its ports and contracts alone.
+export type { BundleSink } from "./bundle/bundle-artifacts.ts";
+export type { BundleFiles, FileFacts, ManifestRead } from "./bundle/bundle-files.ts";
+export type { Candidate, ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
+
 /** What a step was resolved to when the plan was made. */
 export type ResolvedStep = Plan["resolved"][number];
 
