@@ -9,7 +9,7 @@ export interface CallOptions {
   /** Where progress of this call goes, instead of the workspace's own. */
   readonly progress?: Progress;
   /** Refuses, by throwing, an answer the door could not carry; asked before the answer is recorded as given. */
-  readonly admit?: (output: unknown) => void;
+  readonly assertDeliverable?: (output: unknown) => void;
   /** Told when the answer was given before and is given again. */
   readonly onReplay?: () => void;
 }
@@ -20,8 +20,8 @@ const calls = new AsyncLocalStorage<CallOptions>();
 /** Runs a call with what its door knows about it. */
 export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
   // Every promise of the process costs more once something travels with them, so only what has to does.
-  const { signal, progress, admit } = options ?? {};
-  const isPlain = signal === undefined && progress === undefined && admit === undefined;
+  const { signal, progress, assertDeliverable } = options ?? {};
+  const isPlain = signal === undefined && progress === undefined && assertDeliverable === undefined;
   return options === undefined || isPlain ? run() : calls.run(options, run);
 }
 
@@ -31,8 +31,8 @@ export function callProgress(own: Progress | undefined): Progress {
 }
 
 /** Refuses an answer that the door of the current call cannot carry. */
-export function admitOutput(output: unknown): void {
-  calls.getStore()?.admit?.(output);
+export function assertOutputDeliverable(output: unknown): void {
+  calls.getStore()?.assertDeliverable?.(output);
 }
 
 /** Signals of the process, and the end of the call that listens. */

@@ -1,6 +1,6 @@
 import { VerbatimError } from "../core/errors/index.ts";
 import { verifyLedger } from "../core/ledger/verify.ts";
-import type { Clock, ContentStore, Ids, ReadDoor, Store, SyncCrypto, WriteDoor } from "../core/ports.ts";
+import type { Clock, ContentStore, Ids, ReadTransaction, Store, SyncCrypto, WriteTransaction } from "../core/ports.ts";
 import type { ContextReader, ContextWriter } from "../rooms/context/index.ts";
 import type { JobsReader, JobsWriter } from "../rooms/jobs/index.ts";
 import type { WorldReader, WorldWriter } from "../rooms/world/index.ts";
@@ -11,14 +11,14 @@ export interface StoreFacts {
 }
 
 /** A read door with the tables of every room. */
-export interface AppReadDoor extends ReadDoor {
+export interface AppReadDoor extends ReadTransaction {
   readonly context: ContextReader;
   readonly jobs: JobsReader;
   readonly world: WorldReader;
 }
 
 /** A write door with the tables of every room. */
-export interface AppWriteDoor extends WriteDoor {
+export interface AppWriteDoor extends WriteTransaction {
   readonly context: ContextWriter;
   readonly jobs: JobsWriter;
   readonly world: WorldWriter;

@@ -130,11 +130,11 @@ export interface LedgerWriter extends LedgerReader {
   append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]>;
 }
 
-export interface ReadDoor {
+export interface ReadTransaction {
   readonly ledger: LedgerReader;
 }
 
-export interface WriteDoor {
+export interface WriteTransaction {
   readonly ledger: LedgerWriter;
 }
 
@@ -143,7 +143,7 @@ export interface WriteDoor {
  * `transact` commits everything `fn` did, or nothing when it throws. No slow work inside, and no effect outside the
  * door: when two transactions block each other the database ends one, and its `fn` runs again. Doors do not nest.
  */
-export interface Store<R extends ReadDoor = ReadDoor, W extends WriteDoor = WriteDoor> {
+export interface Store<R extends ReadTransaction = ReadTransaction, W extends WriteTransaction = WriteTransaction> {
   read<T>(fn: (door: R) => Promise<T>): Promise<T>;
   transact<T>(fn: (door: W) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { BodyPiece, EntryRecord, NewEntry, WriteDoor } from "../../src/core/ports.ts";
+import type { BodyPiece, EntryRecord, NewEntry, WriteTransaction } from "../../src/core/ports.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import type { StoreHarness, TestStore } from "../support/stores.ts";
 
@@ -26,7 +26,7 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
   });
 
   const append = (stream: string, ...texts: string[]): Promise<EntryRecord[]> =>
-    store.transact((door: WriteDoor) => door.ledger.append(stream, "next", texts.map(note)));
+    store.transact((door: WriteTransaction) => door.ledger.append(stream, "next", texts.map(note)));
   const readStream = (stream: string) => store.read((door) => door.ledger.readStream(stream, 0, 10_000));
   const size = () => store.read((door) => door.ledger.size());
 

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { type CliWorld, runCli } from "../../src/surfaces/cli/run.ts";
+import { type CliEnvironment, runCli } from "../../src/surfaces/cli/run.ts";
 
 export interface Said {
   readonly exit: number;
@@ -36,7 +36,7 @@ export async function runInProcess(
     env: { HOME: cwd, NO_COLOR: "1", TERM: "xterm", ...env },
     platform: process.platform,
     version: "0.0.0",
-    streams: streams as unknown as CliWorld["streams"],
+    streams: streams as unknown as CliEnvironment["streams"],
   });
   return { exit, ...texts };
 }

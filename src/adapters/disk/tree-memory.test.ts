@@ -19,7 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { KeptTree, TreeLook } from "../../rooms/catalytic/ports.ts";
+import type { KeptTree, TreeScan } from "../../rooms/catalytic/ports.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { createTreeMemory } from "./tree-memory.ts";
 import { snapshotTree } from "./tree-snapshot.ts";
@@ -56,7 +56,7 @@ interface Setting {
 }
 
 /** A look an hour after everything was written, unless said otherwise. */
-async function look(root: string, { context = "same", age = 3_600_000 }: Setting = {}): Promise<TreeLook> {
+async function look(root: string, { context = "same", age = 3_600_000 }: Setting = {}): Promise<TreeScan> {
   const memory = createTreeMemory({
     place: () => `${root}.memory`,
     context: async () => context,

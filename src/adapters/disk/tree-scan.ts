@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SyncCrypto } from "../../core/ports.ts";
-import type { Entry, KeptTree, TreeDifferences, TreeLook } from "../../rooms/catalytic/ports.ts";
+import type { Entry, KeptTree, TreeDifferences, TreeScan } from "../../rooms/catalytic/ports.ts";
 import { errnoCode } from "./errors.ts";
 import { scanFingerprints } from "./fingerprints.ts";
 import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
@@ -43,7 +43,7 @@ interface Memory {
 }
 
 /** The stat of everything below a root at one moment, and what was kept of it. */
-export class Look implements TreeLook {
+export class Look implements TreeScan {
   readonly #root: string;
   readonly #hidden: Hidden;
   readonly #known: KnownTable;

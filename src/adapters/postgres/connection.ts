@@ -10,7 +10,7 @@ import type pg from "pg";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
 import { requireStorableText } from "../store/text.ts";
-import type { Lease } from "../store/transaction-guard.ts";
+import type { TransactionGuard } from "../store/transaction-guard.ts";
 import { toStoreError } from "./errors.ts";
 import type { PostgresValue } from "./pool.ts";
 
@@ -45,13 +45,13 @@ function statementName(sql: string): string {
 /** One transaction's view of a connection: refuses to work when the transaction has ended or a statement failed. */
 export class TransactionConnection implements PostgresWriteConnection {
   readonly #client: pg.ClientBase;
-  readonly #lease: Lease;
+  readonly #lease: TransactionGuard;
   readonly #where: string;
   readonly #toChannel: (channel: string) => string;
   #last: Promise<unknown> = Promise.resolve();
   #kysely: Kysely<unknown> | undefined;
 
-  constructor(client: pg.ClientBase, lease: Lease, where: string, toChannel: (channel: string) => string) {
+  constructor(client: pg.ClientBase, lease: TransactionGuard, where: string, toChannel: (channel: string) => string) {
     this.#client = client;
     this.#lease = lease;
     this.#where = where;

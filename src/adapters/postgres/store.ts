@@ -3,7 +3,7 @@ import type pg from "pg";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../core/ports.ts";
 import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../store/doors.ts";
-import { DoorKeeper, Lease } from "../store/transaction-guard.ts";
+import { DoorKeeper, TransactionGuard } from "../store/transaction-guard.ts";
 import { newestVersion } from "../store/versions.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
@@ -112,7 +112,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   async #tryTransact<T>(client: pg.PoolClient, fn: (door: WriteDoorOf<D>) => Promise<T>): Promise<T> {
     // Read committed: what is read after waiting for a stream's lock must be what the other writer committed.
     await this.#ask(client, "begin isolation level read committed read write");
-    const lease = new Lease();
+    const lease = new TransactionGuard();
     const connection = this.#bind(client, lease);
     const ledger = new PostgresLedgerWriter(connection, this.#ports);
     try {
@@ -135,7 +135,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     this.#requireUsable();
     return this.#doors.use(async (client) => {
       await this.#ask(client, "begin isolation level repeatable read read only");
-      const lease = new Lease();
+      const lease = new TransactionGuard();
       const connection = this.#bind(client, lease);
       try {
         const door = this.#toReadDoor(connection, new PostgresLedgerReader(connection)) as ReadDoorOf<D>;
@@ -152,7 +152,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     });
   }
 
-  #bind(client: pg.PoolClient, lease: Lease): TransactionConnection {
+  #bind(client: pg.PoolClient, lease: TransactionGuard): TransactionConnection {
     return new TransactionConnection(client, lease, this.#address.where, (channel) =>
       channelName(this.#address.schema, channel),
     );
@@ -178,7 +178,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     }
   }
 
-  async #rollback(client: pg.PoolClient, connection: TransactionConnection, lease: Lease): Promise<void> {
+  async #rollback(client: pg.PoolClient, connection: TransactionConnection, lease: TransactionGuard): Promise<void> {
     lease.end();
     await connection.settled();
     try {

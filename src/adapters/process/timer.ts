@@ -1,7 +1,7 @@
-import type { Pace } from "../../rooms/world/ports.ts";
+import type { Timer } from "../../rooms/world/ports.ts";
 
 /** Monotonic time and timers of this process. */
-export const processPace: Pace = {
+export const processPace: Timer = {
   elapsed: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {

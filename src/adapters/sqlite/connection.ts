@@ -3,7 +3,7 @@ import type * as KyselyModule from "kysely";
 import type { CompiledQuery, Kysely, QueryResult } from "kysely";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { BoundDriver } from "../store/kysely-driver.ts";
-import type { Lease } from "../store/transaction-guard.ts";
+import type { TransactionGuard } from "../store/transaction-guard.ts";
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
 
 /** Reading inside a transaction. The SQL of `get` and `all` is prepared once per connection and kept. */
@@ -56,10 +56,10 @@ export class StatementCache {
 /** One transaction's view of a connection: refuses to work when the transaction has ended or a statement failed. */
 export class TransactionConnection implements SqliteWriteConnection {
   readonly #cache: StatementCache;
-  readonly #lease: Lease;
+  readonly #lease: TransactionGuard;
   #kysely: Kysely<unknown> | undefined;
 
-  constructor(cache: StatementCache, lease: Lease) {
+  constructor(cache: StatementCache, lease: TransactionGuard) {
     this.#cache = cache;
     this.#lease = lease;
   }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { Turns } from "./semaphore.ts";
+import { Semaphore } from "./semaphore.ts";
 
 describe("turns", () => {
   it("are given at once while places are free", () => {
-    const turns = new Turns(2);
+    const turns = new Semaphore(2);
     expect(turns.take()).toBeUndefined();
     expect(turns.take()).toBeUndefined();
     expect(turns.take()).toBeInstanceOf(Promise);
   });
 
   it("go to whoever has waited longest", async () => {
-    const turns = new Turns(1);
+    const turns = new Semaphore(1);
     void turns.take();
     const order: string[] = [];
     const waiting = ["first", "second", "third"].map(async (name) => {
@@ -24,7 +24,7 @@ describe("turns", () => {
   });
 
   it("are idle only when every place was given back", async () => {
-    const turns = new Turns(2);
+    const turns = new Semaphore(2);
     void turns.take();
     void turns.take();
     let idle = false;

@@ -1,5 +1,5 @@
 /** Gives out a fixed number of places, first come first served. */
-export class Turns {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
   readonly #idle: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../core/ports.ts";
 import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../store/doors.ts";
-import { DoorKeeper, Lease } from "../store/transaction-guard.ts";
+import { DoorKeeper, TransactionGuard } from "../store/transaction-guard.ts";
 import { newestVersion } from "../store/versions.ts";
 import {
   type SqliteReadConnection,
@@ -16,7 +16,7 @@ import type { SqliteMigration } from "./migration.ts";
 import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
 import { BUSY_MS, beginImmediate, closeWriter, openReader, openWriter } from "./open.ts";
 import { RecentHeads } from "./recent-heads.ts";
-import { Turns } from "./semaphore.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /** Rooms whose tables are reachable from the doors of a SQLite store. */
 export type SqliteRooms = Rooms<SqliteReadConnection, SqliteWriteConnection>;
@@ -68,8 +68,8 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
   readonly #busyMs: number;
   readonly #heads = new RecentHeads();
   readonly #keeper = new DoorKeeper();
-  readonly #writing = new Turns(1);
-  readonly #reading = new Turns(MAX_READERS);
+  readonly #writing = new Semaphore(1);
+  readonly #reading = new Semaphore(MAX_READERS);
   readonly #readers: StatementCache[] = [];
   readonly #toReadDoor: (connection: SqliteReadConnection, ledger: LedgerReader) => { readonly ledger: LedgerReader };
   readonly #toWriteDoor: (connection: SqliteWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
@@ -90,7 +90,7 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     this.#requireUsable();
     const turn = this.#writing.take();
     if (turn !== undefined) await turn;
-    const lease = new Lease();
+    const lease = new TransactionGuard();
     try {
       const begun = beginImmediate(this.#writer, this.#busyMs);
       if (begun !== undefined) await begun;
@@ -113,7 +113,7 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     this.#requireUsable();
     const turn = this.#reading.take();
     if (turn !== undefined) await turn;
-    const lease = new Lease();
+    const lease = new TransactionGuard();
     try {
       const reader = this.#readers.pop() ?? (await openReader(this.#path, this.#busyMs));
       try {
@@ -169,14 +169,14 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
 }
 
 /** Ends a transaction for good, unless one of its statements failed. */
-function commit(cache: StatementCache, lease: Lease): void {
+function commit(cache: StatementCache, lease: TransactionGuard): void {
   lease.require();
   lease.end();
   cache.statement("commit").run([]);
 }
 
 /** Ends a transaction without a trace. A full disk makes SQLite do so by itself. */
-function rollback({ database }: StatementCache, lease: Lease): void {
+function rollback({ database }: StatementCache, lease: TransactionGuard): void {
   lease.end();
   if (database.inTransaction) database.exec("rollback");
 }

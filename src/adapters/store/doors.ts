@@ -1,4 +1,4 @@
-import type { LedgerReader, LedgerWriter, ReadDoor, WriteDoor } from "../../core/ports.ts";
+import type { LedgerReader, LedgerWriter, ReadTransaction, WriteTransaction } from "../../core/ports.ts";
 
 /** How a room's tables are made for one transaction: what a reader gets and what a writer gets. */
 export interface RoomTables<ReadConnection, WriteConnection> {
@@ -17,12 +17,12 @@ interface AnyRoom {
 }
 
 /** The read door of a store with these rooms. */
-export type ReadDoorOf<D extends Readonly<Record<string, AnyRoom>>> = ReadDoor & {
+export type ReadDoorOf<D extends Readonly<Record<string, AnyRoom>>> = ReadTransaction & {
   readonly [K in keyof D]: ReturnType<D[K]["read"]>;
 };
 
 /** The write door of a store with these rooms. */
-export type WriteDoorOf<D extends Readonly<Record<string, AnyRoom>>> = WriteDoor & {
+export type WriteDoorOf<D extends Readonly<Record<string, AnyRoom>>> = WriteTransaction & {
   readonly [K in keyof D]: ReturnType<D[K]["write"]>;
 };
 

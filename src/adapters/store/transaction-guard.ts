@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { VerbatimError } from "../../core/errors/index.ts";
 
 /** The life of one door: open until its transaction ends, and spoiled by the first statement that failed. */
-export class Lease {
+export class TransactionGuard {
   #open = true;
   #failure: Error | undefined;
 
@@ -40,7 +40,7 @@ export class Lease {
  * would see another state of the store than the code that asked for it.
  */
 export class DoorKeeper {
-  readonly #current = new AsyncLocalStorage<Lease>();
+  readonly #current = new AsyncLocalStorage<TransactionGuard>();
 
   /** Throws when the caller stands inside an open door of this store. */
   requireOutside(): void {
@@ -52,7 +52,7 @@ export class DoorKeeper {
   }
 
   /** Runs `fn` inside the door. */
-  enter<T>(lease: Lease, fn: () => Promise<T>): Promise<T> {
+  enter<T>(lease: TransactionGuard, fn: () => Promise<T>): Promise<T> {
     return this.#current.run(lease, fn);
   }
 }

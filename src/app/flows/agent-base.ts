@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { TreeLook } from "../../rooms/catalytic/index.ts";
+import type { TreeScan } from "../../rooms/catalytic/index.ts";
 import type { GitWork } from "../../rooms/workflow/index.ts";
 
 const NOTE = "git";
@@ -18,16 +18,16 @@ interface GitFacts {
 interface AgentBase {
   readonly git: GitWork;
   /** The look, once something was asked; null where there is none. */
-  look(): TreeLook | null;
+  look(): TreeScan | null;
 }
 
 /**
  * Answers what an agent run asks git about its base from the last look at the tree, where nothing changed since. git
  * itself would compare every file once per question.
  */
-export function rememberBase(git: GitWork, take: () => Promise<TreeLook | null>): AgentBase {
-  let taken: Promise<TreeLook | null> | undefined;
-  let look: TreeLook | null = null;
+export function rememberBase(git: GitWork, take: () => Promise<TreeScan | null>): AgentBase {
+  let taken: Promise<TreeScan | null> | undefined;
+  let look: TreeScan | null = null;
   const known = async (): Promise<GitFacts | null> => {
     taken ??= existsSync(join(git.root, ".git")) ? take() : Promise.resolve(null);
     look = await taken;

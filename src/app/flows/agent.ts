@@ -5,17 +5,17 @@ import {
   type GuardRequest,
   lookAtTree,
   runInView,
-  type TreeLook,
+  type TreeScan,
   type ViewOutcome,
 } from "../../rooms/catalytic/index.ts";
 import {
   abortRun,
   advanceRun,
+  BufferedRunFolder,
   CONTEXT_PACK_FILE,
   createDirectRun,
   type DirectOptions,
   describeStep,
-  HeldFolder,
   type NextStep,
   PATCH_FILE,
   PLAN_FILE,
@@ -190,7 +190,7 @@ function save(run: Run, summary: AgentSummary): void {
 }
 
 /** Looks at the tree before the run is made. The folder of the state comes first, because it lies in the tree. */
-async function look(composition: Composition): Promise<TreeLook | null> {
+async function look(composition: Composition): Promise<TreeScan | null> {
   await composition.content("append");
   return lookAtTree(createCatalyticPorts(composition), toCatalyticPlaces(composition));
 }
@@ -202,7 +202,7 @@ async function work(
   run: Run,
   request: AgentRequest,
   keep: readonly string[],
-  look: TreeLook | null,
+  look: TreeScan | null,
 ): Promise<ViewOutcome> {
   const places = toCatalyticPlaces(composition);
   const spool = run.folder.makeFolder(HOOK_SPOOL);
@@ -306,5 +306,5 @@ function requireSameTree(run: Run, captured: Captured): void {
 }
 
 async function end(ports: WorkflowPorts, run: Run, reason: string): Promise<void> {
-  await withSession(ports, new HeldFolder(run.folder), COMMAND, (session) => abortRun(session, reason));
+  await withSession(ports, new BufferedRunFolder(run.folder), COMMAND, (session) => abortRun(session, reason));
 }

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { createSourceTree } from "../../adapters/disk/source-tree.ts";
 import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "../../rooms/context/index.ts";
 import type { Composition } from "../compose.ts";
-import { admitOutput } from "../current-call.ts";
+import { assertOutputDeliverable } from "../current-call.ts";
 import type { Wiring } from "../operations.ts";
 
-type Kept = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents" | "known">;
+type ContextCaches = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents" | "known">;
 
 // Caches live as long as their workspace stays open.
-const kept = new WeakMap<Composition, Kept>();
+const kept = new WeakMap<Composition, ContextCaches>();
 
 export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = {
   operations: CONTEXT_OPERATIONS,
@@ -26,20 +26,20 @@ export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = {
       progress,
       actor,
       files,
-      admit: admitOutput,
+      assertDeliverable: assertOutputDeliverable,
       config,
       ...(await keep(composition, config.max_file_bytes)),
     };
   },
 };
 
-async function keep(composition: Composition, maxBytes: number): Promise<Kept> {
+async function keep(composition: Composition, maxBytes: number): Promise<ContextCaches> {
   const known = kept.get(composition);
   if (known !== undefined) return known;
   const { workspace, crypto } = composition;
   const database = await openDatabase(composition);
   const tree = createSourceTree(workspace.root, join(workspace.state, "clock"));
-  const made: Kept = {
+  const made: ContextCaches = {
     tree,
     ...database,
     views: new ViewCache(crypto),
@@ -52,7 +52,7 @@ async function keep(composition: Composition, maxBytes: number): Promise<Kept> {
 }
 
 /** What differs between the two databases besides the store itself; only the one in use is loaded. */
-async function openDatabase({ env, workspace }: Composition): Promise<Pick<Kept, "lock" | "engine">> {
+async function openDatabase({ env, workspace }: Composition): Promise<Pick<ContextCaches, "lock" | "engine">> {
   const url = env["VERBATIM_DATABASE_URL"];
   if (url === undefined || url === "") {
     const { createBuildLock } = await import("../../adapters/sqlite/build-lock.ts");

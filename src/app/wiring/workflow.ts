@@ -13,7 +13,7 @@ import { parseRepoPath } from "../../core/paths/index.ts";
 import type { Store } from "../../core/ports.ts";
 import { toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import type { Composition } from "../compose.ts";
-import { admitOutput } from "../current-call.ts";
+import { assertOutputDeliverable } from "../current-call.ts";
 import { createIsolations } from "../gate-isolation.ts";
 import type { Wiring } from "../operations.ts";
 import { createRepoIdentity } from "../repo-identity.ts";
@@ -70,7 +70,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     clock,
     random,
     progress,
-    admit: admitOutput,
+    assertDeliverable: assertOutputDeliverable,
     files,
     env,
     actor,

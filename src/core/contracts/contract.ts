@@ -54,7 +54,7 @@ export interface DerivedCheck {
 }
 
 /** A check that takes the place of the schema's, for objects with codes of their own. */
-export interface OwnCheck {
+export interface CustomCheck {
   readonly codes: Readonly<Record<string, string>>;
   check(value: JsonValue): Problem[];
 }
@@ -64,18 +64,18 @@ export interface JsonContractParts<S extends z.ZodType> extends ContractHead {
   readonly schema: S;
   readonly checks?: readonly NamedCheck[];
   readonly derived?: readonly DerivedCheck[];
-  readonly own?: OwnCheck;
+  readonly customCheck?: CustomCheck;
 }
 
 /** Makes a contract object of a strict zod schema. The schema is exported and compiled at the first check. */
 export function defineContract<S extends z.ZodType>(parts: JsonContractParts<S>): JsonContract<S> {
-  const { room, name, title, summary, media = "json", schema, checks = [], derived = [], own } = parts;
+  const { room, name, title, summary, media = "json", schema, checks = [], derived = [], customCheck } = parts;
   let compiled: SchemaCheck | undefined;
   const judge = () => {
     compiled ??=
-      own === undefined
+      customCheck === undefined
         ? compileSchema(exportSchema(schema))
-        : { codes: new Map(Object.entries(own.codes)), check: own.check };
+        : { codes: new Map(Object.entries(customCheck.codes)), check: customCheck.check };
     return compiled;
   };
   return {

@@ -1,5 +1,6 @@
 export {
   type ContractObject,
+  type CustomCheck,
   type DerivedCheck,
   defineContract,
   defineTextContract,
@@ -7,7 +8,6 @@ export {
   type JsonContractParts,
   judgeObject,
   type NamedCheck,
-  type OwnCheck,
   parseContract,
   type TextContract,
 } from "./contract.ts";

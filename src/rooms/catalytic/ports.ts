@@ -221,7 +221,7 @@ export interface TreeDifferences {
 }
 
 /** The stat of everything below a root at one moment, compactly. */
-export interface TreeLook {
+export interface TreeScan {
   readonly entries: number;
   /** What was made of this tree before, by these rules, if nothing of it has changed since. */
   recall(key: string): KeptTree | null;
@@ -243,7 +243,7 @@ export interface TreeLook {
 /** Looks at whole trees and remembers them. */
 export interface TreeMemory {
   /** Null when there is something that only the careful reading can hold. */
-  look(root: string, options: LookOptions): Promise<TreeLook | null>;
+  look(root: string, options: LookOptions): Promise<TreeScan | null>;
 }
 
 export interface Validator {

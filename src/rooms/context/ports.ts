@@ -1,5 +1,5 @@
 import type { Finding } from "../../core/errors/index.ts";
-import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
+import type { ReadTransaction, Store, WriteTransaction } from "../../core/ports.ts";
 import type { SymbolRecord } from "./contracts/index.ts";
 
 /** Why a file cannot be a source; a member of `details.problems` of INDEX_SOURCES_INVALID. */
@@ -183,8 +183,8 @@ export interface ContextWriter extends ContextReader {
 
 /** The store as this room sees it. */
 export type ContextStore = Store<
-  ReadDoor & { readonly context: ContextReader },
-  WriteDoor & { readonly context: ContextWriter }
+  ReadTransaction & { readonly context: ContextReader },
+  WriteTransaction & { readonly context: ContextWriter }
 >;
 
 /** One build at a time: waits up to 10 s, then INDEX_BUSY. Set free when its process dies. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/canonical/index.ts";
-import type { ReadDoor, Store, WriteDoor } from "../../core/ports.ts";
+import type { ReadTransaction, Store, WriteTransaction } from "../../core/ports.ts";
 import type { Breach } from "../../core/text/index.ts";
 import type { Message } from "./contracts/message-shape.ts";
 import type { Receipt } from "./contracts/receipt-shape.ts";
@@ -142,7 +142,10 @@ export interface JobsWriter extends JobsReader {
 export const JOBS_CHANNEL = "jobs";
 
 /** The store as this room sees it. */
-export type JobsStore = Store<ReadDoor & { readonly jobs: JobsReader }, WriteDoor & { readonly jobs: JobsWriter }>;
+export type JobsStore = Store<
+  ReadTransaction & { readonly jobs: JobsReader },
+  WriteTransaction & { readonly jobs: JobsWriter }
+>;
 
 /** A slice of the corpus as it is now. */
 export interface CorpusCut {

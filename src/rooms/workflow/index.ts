@@ -37,7 +37,7 @@ export type { PatchSection } from "./patch/patch-section.ts";
 export { PatchRefused } from "./patch/rejection.ts";
 export type { GateScript, GateSession, GitWork, Isolations, RepoIdentity, RepoIdentityPort } from "./ports.ts";
 export { advanceRun } from "./run/advance.ts";
-export { HeldFolder } from "./run/buffered-run-folder.ts";
+export { BufferedRunFolder } from "./run/buffered-run-folder.ts";
 export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";
 export { abortRun } from "./run/end-run.ts";
 export { findRun, requireOwn } from "./run/find-run.ts";

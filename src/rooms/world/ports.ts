@@ -27,7 +27,7 @@ export interface Tokenizer {
 }
 
 /** Real time as the room needs it: for elapsed time and for waiting, never for the time of a world. */
-export interface Pace {
+export interface Timer {
   /** Monotonic milliseconds. */
   elapsed(): number;
   /** Ends early when the signal aborts. */

@@ -15,7 +15,7 @@ import { findUserTerminal } from "./user-terminal.ts";
 import type { Noun } from "./verb.ts";
 
 /** The surroundings of one command line. */
-export interface CliWorld {
+export interface CliEnvironment {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -33,7 +33,7 @@ interface Line {
 }
 
 /** Runs one command line and returns its exit code. Never throws. */
-export async function runCli(world: CliWorld): Promise<number> {
+export async function runCli(world: CliEnvironment): Promise<number> {
   const line = readGlobals(world);
   const flags = {
     json: line.has("--json"),
@@ -52,7 +52,7 @@ export async function runCli(world: CliWorld): Promise<number> {
 }
 
 /** `-C DIR` may stand before or after the verb; everything after `--` belongs to the verb. */
-function readGlobals(world: CliWorld): Line {
+function readGlobals(world: CliEnvironment): Line {
   const words: string[] = [];
   let folder = world.cwd;
   const end = world.argv.indexOf("--");
@@ -68,7 +68,7 @@ function readGlobals(world: CliWorld): Line {
   };
 }
 
-async function runLine(world: CliWorld, line: Line, io: Io, progress: ProgressBar): Promise<number> {
+async function runLine(world: CliEnvironment, line: Line, io: Io, progress: ProgressBar): Promise<number> {
   const word = line.words.find((one) => !one.startsWith("-"));
   if (word === undefined) {
     if (line.has("--version") || line.has("-V")) {
@@ -109,7 +109,7 @@ async function runLine(world: CliWorld, line: Line, io: Io, progress: ProgressBa
 /** Flags that may stand without a verb. */
 const FIRST_FLAGS: ReadonlySet<string> = new Set([...GLOBAL_FLAGS, "--help", "-h"]);
 
-async function showFirstHelp(world: CliWorld, io: Io): Promise<number> {
+async function showFirstHelp(world: CliEnvironment, io: Io): Promise<number> {
   for (const line of formatFirstHelp(io.paint, world.version)) io.line(line);
   await io.flush();
   return 0;

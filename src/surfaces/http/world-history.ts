@@ -1,10 +1,10 @@
 import type { App } from "../../app/app-type.ts";
 import { readInput, readUpload } from "./body.ts";
 import { requireOwner } from "./caller.ts";
-import { dropAbsent, keyOf, switchIn, viewerIn, type WorldDoor, wordIn } from "./world-router.ts";
+import { dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";
 
 /** Routes about the whole of a world: forks, files and verification. */
-export function addHistoryRoutes(door: WorldDoor): void {
+export function addHistoryRoutes(door: WorldRouter): void {
   door.route("post", "/:id/fork", "owner", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
     const { world_id, ...rest } = await readInput(call);
     return door.answer(call, "world.fork", { ...rest, id: world_id, world });

@@ -1,7 +1,7 @@
 import type { App } from "../../app/app-type.ts";
 import { requireOwner } from "./caller.ts";
 import type { WorldStreams } from "./stream.ts";
-import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldDoor } from "./world-router.ts";
+import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldRouter } from "./world-router.ts";
 
 const STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
@@ -10,7 +10,7 @@ const STREAM_HEADERS = {
 } as const;
 
 /** Routes that show something of a world, each as one viewer may see it, or to the owner only. */
-export function addReadingRoutes(door: WorldDoor, streams: WorldStreams): void {
+export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void {
   door.route("get", "", "viewer", "Lists worlds.", { operation: "world.list" }, async (call) =>
     listFor(door.app, call),
   );

@@ -1,8 +1,8 @@
 import { readInput, readStrict } from "./body.ts";
-import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldDoor } from "./world-router.ts";
+import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world-router.ts";
 
 /** Routes that change a world. */
-export function addWritingRoutes(door: WorldDoor): void {
+export function addWritingRoutes(door: WorldRouter): void {
   door.route("post", "", "owner", "Makes a world.", { operation: "world.new" }, async (call) =>
     call.json(await door.app.callUnknown("world.new", await readInput(call)), 201),
   );

@@ -51,8 +51,8 @@ async function expand(
   answers: Answers,
   options: CallOptions,
 ): Promise<ResourceContents> {
-  const admit = (output: unknown): void => void answers.carry(toText(uri, output as Expanded));
-  return answers.carry(toText(uri, await app.call("context.expand", input, { ...options, admit })));
+  const assertDeliverable = (output: unknown): void => void answers.carry(toText(uri, output as Expanded));
+  return answers.carry(toText(uri, await app.call("context.expand", input, { ...options, assertDeliverable })));
 }
 
 function toText(uri: string, { expansions }: Expanded): ResourceContents {

@@ -19,8 +19,8 @@ export async function callTool(
   try {
     const { verb, input } = readInput(tool, asked);
     const toAnswer = (output: unknown): ToolAnswer => pickAnswer(answers, verb, output as Record<string, unknown>);
-    const admit = (output: unknown): void => void toAnswer(output);
-    const run = (whole: Input) => app.callUnknown(verb.operation, whole, { ...during, admit });
+    const assertDeliverable = (output: unknown): void => void toAnswer(output);
+    const run = (whole: Input) => app.callUnknown(verb.operation, whole, { ...during, assertDeliverable });
     const isBeat = during.signal !== undefined && BEATS.has(verb.operation);
     const output = isBeat ? await runBeat(app, input, options, run) : await run(input);
     return toAnswer(output);

@@ -89,7 +89,7 @@ const JOBSPEC = defineContract({
   title: "JobSpec",
   summary: "What a catalytic run declares before anything happens: domains, outputs, command, guard.",
   schema: jobspecSchema,
-  own: {
+  customCheck: {
     codes: { JOBSPEC_INVALID: "A field of the JobSpec does not fit its rule." },
     check: (value) =>
       parseJobSpec(value).errors.map(({ code, pointer }) => ({ code, pointer, message: "does not fit its rule" })),

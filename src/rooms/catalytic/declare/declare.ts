@@ -9,7 +9,7 @@ import {
 import { type Code, VerbatimError } from "../../../core/errors/index.ts";
 import { GUARD_NAMES, type GuardName, REJECTED_STREAM } from "../contracts/constants.ts";
 import { GUARD_FACTS } from "../guard/guard-choice.ts";
-import type { CatalyticPorts, PathLook, TreeLook } from "../ports.ts";
+import type { CatalyticPorts, PathLook, TreeScan } from "../ports.ts";
 import { anchorOf, placeOf } from "../run/places.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { findLexicalCode } from "./path-rules.ts";
@@ -55,7 +55,7 @@ export interface ViewRequest {
   readonly hidden?: readonly string[];
   readonly shown?: readonly string[];
   /** A look at the tree that the caller took already. */
-  readonly look?: TreeLook | null;
+  readonly look?: TreeScan | null;
 }
 
 /** A JobSpec that may run, with everything that was decided about it. */

@@ -5,7 +5,7 @@ import type { JobSpec } from "../declare/jobspec.ts";
 import { isInside } from "../declare/path-rules.ts";
 import type { Policy } from "../declare/policy.ts";
 import type { TripwireSettings } from "../declare/settings.ts";
-import type { CatalyticPorts, FingerprintScan, ScanOptions, TreeLook } from "../ports.ts";
+import type { CatalyticPorts, FingerprintScan, ScanOptions, TreeScan } from "../ports.ts";
 import { claimedPaths, indexOf, isOwnState, type Places, parentOf, placeOf } from "../run/places.ts";
 import type { Violation } from "../verify/verdict.ts";
 import { compareTripwire, type Fingerprint } from "./tripwire.ts";
@@ -41,7 +41,7 @@ export class Watch {
   readonly #setting: WatchSetting;
   #before: FingerprintScan | null = null;
   #options: ScanOptions | null = null;
-  #look: TreeLook | null = null;
+  #look: TreeScan | null = null;
   #known: ReadonlyMap<string, IndexEntry> = new Map();
   /** Contents of what a stat does not vouch for, where nothing kept the command from writing it. */
   #hashes: ReadonlyMap<string, string | null> = new Map();
@@ -70,7 +70,7 @@ export class Watch {
    * Looks at everything once. Too much of it: a namespace guard watches less, any other guard refuses. A look at the
    * whole tree that was taken already is kept, and only what it hides is read here.
    */
-  async begin(look: TreeLook | null = null): Promise<void> {
+  async begin(look: TreeScan | null = null): Promise<void> {
     const { places, settings, guard_class, policy } = this.#setting;
     const from = look === null ? [""] : hiddenPaths(policy);
     const full = { from, skip: (path: string) => this.#isSkipped(path), max_entries: settings.max_entries };

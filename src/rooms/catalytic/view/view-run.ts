@@ -7,7 +7,7 @@ import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { isOwnTrace } from "../guard/own-traces.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
 import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "../outputs/staging.ts";
-import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeLook } from "../ports.ts";
+import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeScan } from "../ports.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "../run/places.ts";
 import { diffTree } from "../tree/diff.ts";
@@ -39,7 +39,7 @@ export class ViewRun {
   #tree: Tree = new Map();
   #watch: Watch | null = null;
   #isCollected = false;
-  #look: TreeLook | null = null;
+  #look: TreeScan | null = null;
   #concurrent: string[] = [];
   changes: ViewChanges = NO_CHANGES;
 
@@ -83,7 +83,7 @@ export class ViewRun {
   }
 
   /** One look at the whole tree, for the tripwire and the snapshot alike; null where everything is read. */
-  async look(): Promise<TreeLook | null> {
+  async look(): Promise<TreeScan | null> {
     const given = this.#request.view?.look ?? null;
     if (this.#hashAll || this.#declared.jobspec.strict_mtime) given?.close();
     else this.#look = given ?? (await lookAt(this.#ports, this.#places.root, this.#declared));
@@ -357,6 +357,6 @@ export class ViewRun {
   }
 }
 
-function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeLook | null> {
+function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeScan | null> {
   return trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
 }

@@ -5,7 +5,7 @@ import type { Determinism, GuardRequest, NetworkMode } from "../contracts/consta
 import { readPolicy } from "../declare/declare.ts";
 import { isEnvName } from "../declare/jobspec-fields.ts";
 import { hiddenPaths } from "../guard/watch.ts";
-import type { CatalyticPorts, TreeLook } from "../ports.ts";
+import type { CatalyticPorts, TreeScan } from "../ports.ts";
 import { type RunResult, startCatalytic } from "../run/run.ts";
 import type { ViewChanges } from "./view-changes.ts";
 
@@ -46,7 +46,7 @@ export interface ViewOptions {
   /** Paths that are not part of the tree's state; without them git is asked what the tree ignores. */
   readonly ignored?: readonly string[];
   /** A look at the tree that the caller took already, with `lookAtTree`. */
-  readonly look?: TreeLook | null;
+  readonly look?: TreeScan | null;
   readonly stdin?: "null" | "inherit";
 }
 
@@ -84,7 +84,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
 export function lookAtTree(
   ports: Pick<CatalyticPorts, "trees">,
   { root, config }: Pick<ViewOptions, "root" | "config">,
-): Promise<TreeLook | null> {
+): Promise<TreeScan | null> {
   const { policy, settings } = readPolicy(config);
   return ports.trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
 }

@@ -20,7 +20,7 @@ export interface ExpansionPorts {
   readonly views: ViewCache;
   readonly contents: ContentCache;
   /** Throws when the door cannot carry an answer; asked before anything is stored. */
-  admit?(output: unknown): void;
+  assertDeliverable?(output: unknown): void;
   /** Payloads of expansions that this process has recorded; they need not be stored again. */
   readonly known: Set<string>;
 }
@@ -74,7 +74,7 @@ export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) 
     bytes: cut.bytes.length,
   }));
   const done = { run_id, expansions: expanded, budget: { used, limits: budgets } };
-  ports.admit?.(done);
+  ports.assertDeliverable?.(done);
   await storePayloads(ports, cuts);
   await ports.store.transact(({ ledger }) =>
     ledger.append(

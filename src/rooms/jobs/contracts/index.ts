@@ -40,7 +40,7 @@ const MESSAGE = defineContract({
   title: "Message",
   summary: "A request for bounded work: what to read, write or execute, within which budgets, for which outputs.",
   schema: messageSchema,
-  own: { codes: pick(/^MESSAGE_|^SLICE_/), check: checkMessage },
+  customCheck: { codes: pick(/^MESSAGE_|^SLICE_/), check: checkMessage },
 });
 
 const STEP = defineContract({
@@ -126,7 +126,7 @@ const BUNDLE_MANIFEST = defineContract({
   title: "Bundle manifest",
   summary: "bundle.json: the steps of a finished job, the artifacts they read, and the hashes that bind them.",
   schema: manifestSchema,
-  own: { codes: pick(/^SCHEMA_/), check: (value) => checkManifest(value, "strict") },
+  customCheck: { codes: pick(/^SCHEMA_/), check: (value) => checkManifest(value, "strict") },
   checks: [
     named("FORBIDDEN_FIELD", (manifest) =>
       FORBIDDEN_FIELDS.filter((name) => readMember(manifest, name) !== undefined).map((name) => `/${name}`),

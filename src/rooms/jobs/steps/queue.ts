@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import type { NewEntry, WriteDoor } from "../../../core/ports.ts";
+import type { NewEntry, WriteTransaction } from "../../../core/ports.ts";
 import type { JobsStore, JobsWriter, StepPlace, StepRow } from "../ports.ts";
 import { streamOf } from "./job-state.ts";
 import { decideClaim, decideFinish, decideRenewal, type Holder, type LeaseRefusal } from "./lease.ts";
@@ -22,7 +22,7 @@ export type Claim = StepRow | "NO_STEP" | "JOB_DONE" | "JOB_FAILED";
 /** Where the next step is looked for: in one job, perhaps only before a step, or in all open ones, oldest first. */
 export type Wanted = { readonly job_id: string; readonly below?: number } | "any";
 
-type JobsDoor = WriteDoor & { readonly jobs: JobsWriter };
+type JobsDoor = WriteTransaction & { readonly jobs: JobsWriter };
 
 // A job without a free step has a leased one, so there are never more of them than workers.
 const OPEN_PAGE = 64;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonValue } from "../../../core/canonical/index.ts";
-import { type ContractObject, defineContract, type OwnCheck, type Problem } from "../../../core/contracts/index.ts";
+import { type ContractObject, type CustomCheck, defineContract, type Problem } from "../../../core/contracts/index.ts";
 import { FINDINGS } from "../../../core/errors/index.ts";
 import { CONTEXT_PACK_VERSION, checkContextPack, OMIT_REASONS } from "../artifacts/context-pack.ts";
 import { checkDispatch, DISPATCH_VERSION, PROVIDERS } from "../artifacts/dispatch.ts";
@@ -16,7 +16,7 @@ import { TEXT_CONTRACTS } from "./text-contracts.ts";
 type Code = keyof typeof FINDINGS.workflow;
 
 /** A check by the room's own validator, with the codes it can raise. */
-function own(codes: readonly Code[], judge: (value: JsonValue) => Verdict<unknown>): OwnCheck {
+function own(codes: readonly Code[], judge: (value: JsonValue) => Verdict<unknown>): CustomCheck {
   return {
     codes: Object.fromEntries(codes.map((code) => [code, FINDINGS.workflow[code]])),
     check: (value) =>
@@ -40,7 +40,7 @@ const FILE_REQUEST = defineContract({
     budget: z.looseObject({ max_files: amount, max_total_bytes: amount }),
     reason: text,
   }),
-  own: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkFileRequest(value, null)),
+  customCheck: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkFileRequest(value, null)),
 });
 
 const CONTEXT_PACK = defineContract({
@@ -56,7 +56,7 @@ const CONTEXT_PACK = defineContract({
     files: z.array(z.looseObject({ path: text, why: text, content: text, truncated: z.literal(true).optional() })),
     omitted: z.array(z.looseObject({ path: text, reason: z.enum(OMIT_REASONS), detail: text.optional() })),
   }),
-  own: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkContextPack(value)),
+  customCheck: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkContextPack(value)),
 });
 
 const FIND_RESULT = defineContract({
@@ -70,7 +70,7 @@ const FIND_RESULT = defineContract({
     selected_version: text,
     candidates: z.array(z.looseObject({ workflow_id: text, version: text, score: z.number(), why: text })),
   }),
-  own: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkFindResult(value)),
+  customCheck: own([...FIELDS, "SCHEMA_VERSION"], (value) => checkFindResult(value)),
 });
 
 const FIND_WEB = defineContract({
@@ -94,7 +94,7 @@ const FIND_WEB = defineContract({
       }),
     ),
   }),
-  own: own(
+  customCheck: own(
     [
       ...FIELDS,
       "SCHEMA_VERSION",
@@ -126,7 +126,7 @@ const VERIFY_REPORT = defineContract({
     artifacts: paths.optional(),
     executed_gates: z.array(text).optional(),
   }),
-  own: own([...FIELDS, "VERIFY_REPORT_INCONSISTENT"], (value) => checkVerifyReport(value, null)),
+  customCheck: own([...FIELDS, "VERIFY_REPORT_INCONSISTENT"], (value) => checkVerifyReport(value, null)),
 });
 
 const DISPATCH_CONFIG = defineContract({
@@ -140,7 +140,7 @@ const DISPATCH_CONFIG = defineContract({
     role_providers: z.record(text, z.enum(PROVIDERS)).optional(),
     budgets: z.looseObject({ max_outbox_prompts: amount.optional() }).optional(),
   }),
-  own: own(
+  customCheck: own(
     [
       ...FIELDS,
       "SCHEMA_VERSION",
@@ -173,7 +173,7 @@ const RUN_EVENT = defineContract({
     event: text.regex(/^[A-Z][A-Z0-9_]*$/),
     path: text,
   }),
-  own: {
+  customCheck: {
     codes: Object.fromEntries(EVENT_CODES.map((code) => [code, FINDINGS.workflow[code]])),
     check: (value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)

@@ -10,7 +10,7 @@ import { advanceRun } from "../run/advance.ts";
 import { createRun } from "../run/create-run.ts";
 import type { Run } from "../run/run.ts";
 import { withSession } from "../run/session.ts";
-import { runAgent, unfence } from "./agent-step.ts";
+import { dispatchRole, unfence } from "./agent-step.ts";
 import type { NextStep } from "./next-step.ts";
 
 const repository = new SampleRepository();
@@ -44,7 +44,7 @@ const step = (target: string, owner = "chair"): NextStep => ({
   findings: [],
 });
 
-type Provider = Parameters<typeof runAgent>[2];
+type Provider = Parameters<typeof dispatchRole>[2];
 interface Script {
   readonly result?: Partial<AgentCommandResult>;
   readonly stdout?: string;
@@ -77,7 +77,7 @@ async function ask(at: NextStep, script: Script): Promise<unknown> {
     },
   };
   return withSession(ports, run.folder, "test", async (session) => {
-    await runAgent(session, at, script.provider ?? "api_agent", "please");
+    await dispatchRole(session, at, script.provider ?? "api_agent", "please");
     return Buffer.from(session.run.read(at.target!)!).toString();
   }).catch((thrown: unknown) => {
     if (!(thrown instanceof VerbatimError)) throw thrown;

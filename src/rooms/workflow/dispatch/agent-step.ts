@@ -18,7 +18,7 @@ const SCRATCH = "scratch";
 const decoder = new TextDecoder();
 
 /** Lets an agent write the target of a step. Any failure is thrown with its code; what it said is in the logs. */
-export async function runAgent(
+export async function dispatchRole(
   session: Session,
   step: NextStep,
   provider: ProviderName,

@@ -91,7 +91,7 @@ const PACK = defineOperation({
     const pack = buildPack(value, slug, librarianRules(ports), ports.reader);
     const text = formatArtifact(pack);
     const output = { text, summary: pack.summary, sha256: ports.crypto.sha256(text), out: input.out ?? null };
-    ports.admit?.(output);
+    ports.assertDeliverable?.(output);
     if (input.out !== undefined) await ports.files.create(input.out, new TextEncoder().encode(text));
     await recordPack(ports, "workflow/_pack", ports.crypto.sha256(bytes), text);
     return output;

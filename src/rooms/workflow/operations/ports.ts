@@ -44,7 +44,7 @@ export interface WorkflowPorts {
   readonly random: Random;
   readonly progress: Progress;
   /** Throws when the door cannot carry an answer; asked before anything is recorded. */
-  admit?(output: unknown): void;
+  assertDeliverable?(output: unknown): void;
   readonly files: LocalFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly actor: string;

@@ -4,7 +4,7 @@ import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { DispatchRole } from "../artifacts/dispatch.ts";
 import { FIND_RESULT_FILE } from "../artifacts/find-result.ts";
 import { formatArtifact } from "../artifacts/json.ts";
-import { runAgent } from "../dispatch/agent-step.ts";
+import { dispatchRole } from "../dispatch/agent-step.ts";
 import { describeStep } from "../dispatch/describe-step.ts";
 import type { NextStep } from "../dispatch/next-step.ts";
 import { runPackStep } from "../dispatch/pack-step.ts";
@@ -147,7 +147,7 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
   if (provider !== "manual_outbox" && !asked.has(request)) {
     asked.add(request);
     try {
-      await runAgent(session, step, provider, message);
+      await dispatchRole(session, step, provider, message);
       return {
         step: { action: step.action ?? "", target: step.target ?? "", result: `written by ${provider}` },
         wait: false,

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRunFolders } from "../../../adapters/disk/run-folders.ts";
 import type { RunFolder } from "../ports.ts";
-import { HeldFolder } from "./buffered-run-folder.ts";
+import { BufferedRunFolder } from "./buffered-run-folder.ts";
 
 let base: string;
 let real: RunFolder;
-let held: HeldFolder;
+let held: BufferedRunFolder;
 
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "verbatim-held-"));
@@ -18,7 +18,7 @@ beforeEach(() => {
   const port = { current: () => identity, settle: () => identity, livesAt: () => false };
   real = createRunFolders({ runsRoot: join(base, "runs"), slug: "repo", repoRoot, identity: port }).create("one");
   real.write("logs/old", "old\n");
-  held = new HeldFolder(real);
+  held = new BufferedRunFolder(real);
 });
 
 afterEach(() => rmSync(base, { recursive: true }));
@@ -49,7 +49,7 @@ describe("a held folder", () => {
 
   it("writes RUN.json last, because it makes the folder a run", async () => {
     const written: string[] = [];
-    const watched = new HeldFolder({
+    const watched = new BufferedRunFolder({
       ...real,
       write: (path) => void written.push(path),
       writeAll: async (files) => void written.push(...files.map(([path]) => path)),

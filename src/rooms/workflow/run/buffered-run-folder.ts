@@ -6,7 +6,7 @@ import { RUN_FILE } from "./run-state.ts";
  * A run directory whose files are held in memory until they are released, all at once and durable. For steps that are
  * over in a moment and change nothing else: a crash before the release leaves what was there before them.
  */
-export class HeldFolder implements RunFolder {
+export class BufferedRunFolder implements RunFolder {
   readonly id: string;
   readonly dir: string;
   readonly #folder: RunFolder;

@@ -15,7 +15,7 @@ import { toOneLine } from "../dispatch/prompt.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import { advanceRun } from "./advance.ts";
-import { HeldFolder } from "./buffered-run-folder.ts";
+import { BufferedRunFolder } from "./buffered-run-folder.ts";
 import { createRun } from "./create-run.ts";
 import { PATCH_GATE_FILE } from "./gate-record.ts";
 import { judgeInRun, storeArtifact } from "./receive.ts";
@@ -81,7 +81,7 @@ export async function createDirectRun(ports: WorkflowPorts, options: DirectOptio
 
 /** Everything up to the missing patch is made in one go, so that it is written in one go. */
 function holding(ports: WorkflowPorts): WorkflowPorts {
-  return { ...ports, runs: { ...ports.runs, create: (id) => new HeldFolder(ports.runs.create(id)) } };
+  return { ...ports, runs: { ...ports.runs, create: (id) => new BufferedRunFolder(ports.runs.create(id)) } };
 }
 
 function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFacts {

@@ -1,7 +1,7 @@
 import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import type { EntryRecord } from "../../../core/ports.ts";
 import { EVENTS_FILE, formatEvent, formatTraceLine, type RunEvent, splitLines } from "../artifacts/events.ts";
-import { HeldFolder } from "./buffered-run-folder.ts";
+import { BufferedRunFolder } from "./buffered-run-folder.ts";
 import type { Run } from "./run.ts";
 
 const TRACE_FILE = "TRACE.md";
@@ -59,7 +59,7 @@ export class RunLog {
   /** Releases what the folder of the run holds, and then tells the ledger. */
   async release(): Promise<void> {
     const { folder } = this.#run;
-    if (!(folder instanceof HeldFolder)) return;
+    if (!(folder instanceof BufferedRunFolder)) return;
     await folder.release();
     const { complete } = splitLines(folder.read(EVENTS_FILE) ?? new Uint8Array());
     await this.#syncLedger(complete.map((line) => decodeUtf8(line as Uint8Array) ?? ""));
@@ -93,7 +93,7 @@ export class RunLog {
 }
 
 function isHeld({ folder }: Run): boolean {
-  return folder instanceof HeldFolder && folder.isHeld;
+  return folder instanceof BufferedRunFolder && folder.isHeld;
 }
 
 /** The whole of TRACE.md. */

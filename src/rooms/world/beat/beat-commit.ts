@@ -15,8 +15,8 @@ import type { BeatOutcome } from "../writer/beat-loop.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 import { toWriteBundle } from "./bundle.ts";
 import { KEEP_CALLS, toCallRows } from "./calls.ts";
-import { type Grip, requireGrip } from "./claims.ts";
-import { type Checked, toDone } from "./invocation.ts";
+import { type InvocationLease, requireGrip } from "./claims.ts";
+import { toDone, type ValidInvocation } from "./invocation.ts";
 import { makeOutcome } from "./outcome.ts";
 import type { Writing } from "./writing.ts";
 
@@ -31,8 +31,8 @@ export interface BeatWork {
 /** Writes a beat and its answer in one transaction and gives the bytes of the answer. */
 export async function commitBeat(
   ports: WorldPorts,
-  checked: Checked,
-  grip: Grip,
+  checked: ValidInvocation,
+  grip: InvocationLease,
   work: BeatWork,
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {

@@ -4,7 +4,7 @@ import type { WorldPorts } from "../operations/ports.ts";
 import { loadWorld, type OpenWorld } from "../projection/reading.ts";
 import { type ClockMove, moveClock } from "../time/clock.ts";
 import { isStopRequested } from "./claims.ts";
-import type { Checked } from "./invocation.ts";
+import type { ValidInvocation } from "./invocation.ts";
 import { rulesOf } from "./writing.ts";
 
 interface Prepared {
@@ -18,7 +18,7 @@ interface Prepared {
 export async function prepareBeat(
   ports: WorldPorts,
   capsules: Capsules,
-  checked: Checked,
+  checked: ValidInvocation,
   elapsed_ms: number,
 ): Promise<Prepared> {
   const { envelope, world_id } = checked;

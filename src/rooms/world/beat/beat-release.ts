@@ -3,8 +3,8 @@ import { isVerbatimError } from "../../../core/errors/index.ts";
 import { streamOf } from "../history/state.ts";
 import type { Metrics } from "../operations/metrics.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { type Grip, releaseGrip } from "./claims.ts";
-import type { Checked } from "./invocation.ts";
+import { type InvocationLease, releaseGrip } from "./claims.ts";
+import type { ValidInvocation } from "./invocation.ts";
 
 /** Refusals between claim and writer. */
 const RECEIPTED: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ export class Releases {
   readonly #ports: WorldPorts;
   readonly #metrics: Metrics;
   /** Claims and locks that could not be let go because the store took no writes. */
-  #owed: Grip[] = [];
+  #owed: InvocationLease[] = [];
 
   constructor(ports: WorldPorts, metrics: Metrics) {
     this.#ports = ports;
@@ -29,7 +29,11 @@ export class Releases {
   }
 
   /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
-  async letGo(grip: Grip, { world_id, envelope, body_sha256 }: Checked, thrown: unknown): Promise<void> {
+  async letGo(
+    grip: InvocationLease,
+    { world_id, envelope, body_sha256 }: ValidInvocation,
+    thrown: unknown,
+  ): Promise<void> {
     try {
       await releaseGrip(this.#ports, grip);
     } catch {

@@ -12,8 +12,16 @@ import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
 import { prepareBeat } from "./beat-prepare.ts";
 import { startPulse } from "./beat-pulse.ts";
 import { Releases } from "./beat-release.ts";
-import { claimRequest, type Grip, requestStop, takeLock } from "./claims.ts";
-import { type Answer, BEAT_CODE, BEAT_RESULT, type Checked, checkInvocation, toDone, toReplay } from "./invocation.ts";
+import { claimRequest, type InvocationLease, requestStop, takeLock } from "./claims.ts";
+import {
+  type Answer,
+  BEAT_CODE,
+  BEAT_RESULT,
+  checkInvocation,
+  toDone,
+  toReplay,
+  type ValidInvocation,
+} from "./invocation.ts";
 import { makeOutcome } from "./outcome.ts";
 import { Queues } from "./queue.ts";
 import { Writing } from "./writing.ts";
@@ -61,14 +69,14 @@ export class Beats {
   }
 
   /** NO_OP: shows, writes nothing but its own answer. */
-  async #refresh(checked: Checked): Promise<Answer> {
+  async #refresh(checked: ValidInvocation): Promise<Answer> {
     const { world_id, envelope, body_sha256, cursor } = checked;
     const { request_id } = envelope;
     const ports = this.#ports;
     await this.#releases.settle();
     const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, null);
     if (claimed.result === "REPLAY") return toReplay(claimed.stored);
-    const grip: Grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
+    const grip: InvocationLease = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
     const headers = { [BEAT_RESULT]: "REFRESH" };
     const show = async (door: WorldWriteDoor): Promise<string> => {
       const world = await loadWorld(door.world, world_id);
@@ -88,13 +96,13 @@ export class Beats {
     }
   }
 
-  async #beat(checked: Checked): Promise<Answer> {
+  async #beat(checked: ValidInvocation): Promise<Answer> {
     const { world_id, envelope, body_sha256 } = checked;
     const { request_id } = envelope;
     const ports = this.#ports;
     const holder = ports.ids.uuid();
     let hasTurn = this.queues.tryTake(world_id);
-    let grip: Grip | null = null;
+    let grip: InvocationLease | null = null;
     const giveUp = () => {
       if (hasTurn) this.queues.give(world_id);
       hasTurn = false;
@@ -123,7 +131,7 @@ export class Beats {
     }
   }
 
-  async #work(checked: Checked, grip: Grip): Promise<Answer> {
+  async #work(checked: ValidInvocation, grip: InvocationLease): Promise<Answer> {
     const ports = this.#ports;
     const { world_id, envelope } = checked;
     const key = `${world_id}\n${envelope.request_id}`;
@@ -172,7 +180,7 @@ export class Beats {
     }
   }
 
-  async #commit(checked: Checked, grip: Grip, work: BeatWork): Promise<Answer> {
+  async #commit(checked: ValidInvocation, grip: InvocationLease, work: BeatWork): Promise<Answer> {
     const ports = this.#ports;
     const { world_id } = checked;
     const { outcome, frames } = work;

@@ -4,7 +4,7 @@ import type { StoredInvocation } from "../ports.ts";
 import {
   claimRequest,
   extendGrip,
-  type Grip,
+  type InvocationLease,
   isStopRequested,
   releaseGrip,
   requestStop,
@@ -56,7 +56,7 @@ async function openClaims() {
       turn: Turn | null = null,
       more: { body?: string; holder?: string; world_id?: string } = {},
     ) => claimRequest(ports, { world_id: world, request_id, body: "b", holder: "me", ...more }, turn),
-    grip: (more: Partial<Grip> = {}): Grip => ({
+    grip: (more: Partial<InvocationLease> = {}): InvocationLease => ({
       world_id: world,
       number,
       request_id: "r1",
@@ -246,7 +246,7 @@ describe("a grip", () => {
     ["another request", { request_id: "r2" }],
     ["a world that is not there", { world_id: "w_none" }],
   ] as const;
-  const check = (it: Awaited<ReturnType<typeof openClaims>>, grip: Grip) =>
+  const check = (it: Awaited<ReturnType<typeof openClaims>>, grip: InvocationLease) =>
     it.ports.store.transact(async (door) => requireGrip(door, await door.world.hold(grip.world_id), grip));
 
   it("holds on to its claim and its lock", async () => {

@@ -19,7 +19,7 @@ interface Replayed {
 }
 
 /** What a worker holds: its claim on the request and, with `holder`, the beat lock of the world. */
-export interface Grip {
+export interface InvocationLease {
   readonly world_id: string;
   readonly number: number;
   readonly request_id: string;
@@ -121,7 +121,7 @@ export function isStopRequested(stored: StoredInvocation | null): boolean {
 }
 
 /** Shows a sign of life while a slow writer works. False when somebody else took over. */
-export async function extendGrip(ports: Ports, grip: Grip): Promise<boolean> {
+export async function extendGrip(ports: Ports, grip: InvocationLease): Promise<boolean> {
   return ports.store.transact(async (door) => {
     const world = await door.world.hold(grip.world_id);
     const stored = await door.world.invocation(grip.number, grip.request_id);
@@ -137,7 +137,7 @@ export async function extendGrip(ports: Ports, grip: Grip): Promise<boolean> {
 }
 
 /** Lets go after a failure, so that the same request can be sent again. */
-export async function releaseGrip(ports: Ports, grip: Grip): Promise<void> {
+export async function releaseGrip(ports: Ports, grip: InvocationLease): Promise<void> {
   await ports.store.transact(async (door) => {
     const world = await door.world.hold(grip.world_id);
     const stored = await door.world.invocation(grip.number, grip.request_id);
@@ -153,7 +153,7 @@ export async function releaseGrip(ports: Ports, grip: Grip): Promise<void> {
 export async function requireGrip(
   door: { readonly world: { invocation(world: number, id: string): Promise<StoredInvocation | null> } },
   world: WorldRow | null,
-  grip: Grip,
+  grip: InvocationLease,
 ): Promise<StoredInvocation> {
   const stored = await door.world.invocation(grip.number, grip.request_id);
   if (world?.lock_holder === grip.holder && isHolder(stored, grip.fence)) return stored as StoredInvocation;

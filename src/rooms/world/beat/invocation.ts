@@ -15,7 +15,7 @@ export const BEAT_RESULT = "Verbatim-Beat-Result";
 export const BEAT_CODE = "Verbatim-Beat-Code";
 
 /** An invocation that may be claimed. */
-export interface Checked {
+export interface ValidInvocation {
   readonly world_id: string;
   readonly envelope: Envelope;
   readonly body_sha256: string;
@@ -23,7 +23,7 @@ export interface Checked {
 }
 
 /** Checks an invocation before anything is claimed for it. */
-export async function checkInvocation(ports: WorldPorts, worldId: string, value: JsonValue): Promise<Checked> {
+export async function checkInvocation(ports: WorldPorts, worldId: string, value: JsonValue): Promise<ValidInvocation> {
   return ports.store.read(async (door) => {
     const world = await loadWorld(door.world, worldId);
     const envelope = checkEnvelope(value, { cast: world.cast, zones: ports.zones });

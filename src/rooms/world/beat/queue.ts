@@ -1,11 +1,11 @@
-import type { Pace } from "../ports.ts";
+import type { Timer } from "../ports.ts";
 
 /** Beats of one world in this process take turns, first come first served. */
 export class Queues {
-  readonly #pace: Pace;
+  readonly #pace: Timer;
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  constructor(pace: Pace) {
+  constructor(pace: Timer) {
     this.#pace = pace;
   }
 

@@ -29,7 +29,7 @@ const INVOCATION_ENVELOPE = defineContract({
   title: "InvocationEnvelope",
   summary: "The one shape in which a beat or a refresh of a world is asked for.",
   schema: envelopeSchema,
-  own: own(
+  customCheck: own(
     [
       ...SHAPE,
       "FIELD_EMPTY",
@@ -57,7 +57,7 @@ const WRITE_BUNDLE = defineContract({
   title: "WriteBundle",
   summary: "The atomic commit unit of a world: all of its entries or none.",
   schema: writeBundleSchema,
-  own: own(
+  customCheck: own(
     [
       ...SHAPE,
       "FIELD_EMPTY",
@@ -80,7 +80,7 @@ const WRITE_ENTRY = defineContract({
   title: "WriteEntry",
   summary: "The smallest unit of written reality. Corrections are new entries.",
   schema: writeEntrySchema,
-  own: own(ENTRY_CODES, (value) => checkEntry(value, { ...CONTEXT, position: positionOfEntry(value) })),
+  customCheck: own(ENTRY_CODES, (value) => checkEntry(value, { ...CONTEXT, position: positionOfEntry(value) })),
 });
 
 const PROJECTION_OUTPUT = defineContract({
@@ -89,7 +89,7 @@ const PROJECTION_OUTPUT = defineContract({
   title: "ProjectionOutput",
   summary: "What a screen is given: lines of the ledger and the pocket, nothing else.",
   schema: projectionOutputSchema,
-  own: own(
+  customCheck: own(
     [
       ...SHAPE,
       "FIELD_VALUE",
@@ -110,7 +110,7 @@ const TOOL_REQUEST = defineContract({
   title: "ToolRequest",
   summary: "A writer asks the ledger. Tools are mechanical and never write.",
   schema: toolRequestSchema,
-  own: own(
+  customCheck: own(
     [
       ...SHAPE,
       "FIELD_EMPTY",
@@ -131,7 +131,7 @@ const RETRIEVAL_RESULT_PACK = defineContract({
   title: "RetrievalResultPack",
   summary: "Evidence with its sources. Whether each excerpt is part of its entry is checked against the ledger.",
   schema: retrievalPackSchema,
-  own: own([...SHAPE, "FIELD_EMPTY", "FIELD_VALUE", "EMPTY_FLAG_MISMATCH"], (value) =>
+  customCheck: own([...SHAPE, "FIELD_EMPTY", "FIELD_VALUE", "EMPTY_FLAG_MISMATCH"], (value) =>
     checkRetrievalPack(value, CONTEXT),
   ),
 });
@@ -142,7 +142,7 @@ const SCENE_ANCHOR_PACK = defineContract({
   title: "SceneAnchorPack",
   summary: "The opening of a scene, made once and kept.",
   schema: sceneAnchorSchema,
-  own: own(PACK_CODES, (value) => checkSceneAnchor(value, CONTEXT)),
+  customCheck: own(PACK_CODES, (value) => checkSceneAnchor(value, CONTEXT)),
 });
 
 const REHYDRATION_PACK = defineContract({
@@ -151,7 +151,7 @@ const REHYDRATION_PACK = defineContract({
   title: "RehydrationPack",
   summary: "What a writer is shown of a scene when its window is nearly full.",
   schema: rehydrationSchema,
-  own: own([...PACK_CODES, "FIELD_VALUE"], (value) => checkRehydration(value, CONTEXT)),
+  customCheck: own([...PACK_CODES, "FIELD_VALUE"], (value) => checkRehydration(value, CONTEXT)),
 });
 
 const CAPSULE_PACK = defineContract({
@@ -160,7 +160,7 @@ const CAPSULE_PACK = defineContract({
   title: "CapsulePack",
   summary: "What one person has said, quoted. A view that can be made again at any time.",
   schema: capsuleSchema,
-  own: own(
+  customCheck: own(
     [
       ...SHAPE,
       "FIELD_VALUE",

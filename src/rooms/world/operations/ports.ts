@@ -4,18 +4,18 @@ import type {
   Ids,
   LocalFiles,
   Random,
-  ReadDoor,
+  ReadTransaction,
   Store,
   SyncCrypto,
-  WriteDoor,
+  WriteTransaction,
 } from "../../../core/ports.ts";
-import type { Graphemes, Inflater, Models, Pace, Tokenizer, WorldReader, WorldWriter, Zones } from "../ports.ts";
+import type { Graphemes, Inflater, Models, Timer, Tokenizer, WorldReader, WorldWriter, Zones } from "../ports.ts";
 
-export interface WorldReadDoor extends ReadDoor {
+export interface WorldReadDoor extends ReadTransaction {
   readonly world: WorldReader;
 }
 
-export interface WorldWriteDoor extends WriteDoor {
+export interface WorldWriteDoor extends WriteTransaction {
   readonly world: WorldWriter;
 }
 
@@ -43,7 +43,7 @@ export interface WorldPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
-  readonly pace: Pace;
+  readonly pace: Timer;
   readonly zones: Zones;
   readonly graphemes: Graphemes;
   readonly inflater: Inflater;
