@@ -1,5 +1,6 @@
+import type { Operation } from "../core/operation.ts";
 import type { CallOptions } from "./current-call.ts";
-import type { Described, Input, OperationName, Output } from "./operation-types.ts";
+import type { Input, OperationName, Output } from "./operation-types.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** One opened workspace, seen from a door. */
@@ -10,7 +11,7 @@ export interface App extends AsyncDisposable {
   /** The canonical JSON Lines of an operation that has them; the result at the end is an exit code. */
   lines<N extends OperationName>(name: N, input: Input<N>): AsyncGenerator<string, unknown>;
   /** The description of an operation, for doors that are generated from it. */
-  describe<N extends OperationName>(name: N): Promise<Described<N>>;
+  describe<N extends OperationName>(name: N): Promise<Operation & { readonly name: N }>;
   /** `call` for an input, or a name, that somebody outside wrote: what is wrong with it is refused when it is parsed. */
   callUnknown(name: string, input: unknown, options?: CallOptions): Promise<unknown>;
   /** `lines` for an input, or a name, that somebody outside wrote. */

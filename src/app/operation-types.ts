@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { LEDGER_OPERATIONS } from "../core/ledger/operations.ts";
-import type { Operation } from "../core/operation.ts";
 import type { TRUST_OPERATIONS } from "../core/trust/operations.ts";
 import type { CATALYTIC_OPERATIONS } from "../rooms/catalytic/index.ts";
 import type { CONTEXT_OPERATIONS } from "../rooms/context/index.ts";
@@ -39,6 +38,3 @@ export type Input<N extends OperationName> = z.input<Operations[N]["input"]>;
 
 /** What an operation answers. */
 export type Output<N extends OperationName> = z.output<Operations[N]["output"]>;
-
-/** An operation as surfaces see it: all but what it needs to run. */
-export type Described<N extends OperationName> = Operation<never, Operations[N]["input"], Operations[N]["output"], N>;

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type { Effect, Operation } from "../core/operation.ts";
 import type { Composition } from "./compose.ts";
 import type { CallOptions } from "./current-call.ts";
@@ -12,18 +11,15 @@ export interface WiredOperation {
 
 type MakePorts<P> = (composition: Composition, effect: Effect, name: string, options?: CallOptions) => Promise<P>;
 
-/** What the operations of a room run on. */
-type PortsOf<T extends readonly Operation[]> = T[number] extends Operation<infer P, z.ZodType, z.ZodType> ? P : never;
-
-/** What a wiring module gives: the operations of one room and their ports. */
-export interface Wiring<T extends readonly Operation[]> {
+/** What a wiring module gives: the operations of one room and the ports they run on. */
+export interface Wiring<T extends readonly { run(ports: never, input: never): unknown }[]> {
   readonly operations: T;
-  readonly ports: MakePorts<PortsOf<T>>;
+  readonly ports: MakePorts<Parameters<T[number]["run"]>[0]>;
 }
 
-/** A wiring of whichever room. */
+/** A wiring of whichever room. Every operation is an `Operation`; comparing all of them with it would take seconds. */
 interface AnyWiring {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly unknown[];
   readonly ports: MakePorts<unknown>;
 }
 
@@ -50,9 +46,13 @@ export async function findOperation(name: string): Promise<WiredOperation | null
   const room = name.split(".", 1)[0] ?? "";
   if (!isRoom(room)) return null;
   const { wiring }: { readonly wiring: AnyWiring } = await WIRINGS[room]();
-  const operation = wiring.operations.find((one) => one.name === name);
+  const operation = operationsOf(wiring).find((one) => one.name === name);
   // The wiring of a room makes what the operations of that room run on; which one this is, is known by its name alone.
   return operation === undefined ? null : { operation, ports: wiring.ports as MakePorts<never> };
+}
+
+function operationsOf({ operations }: AnyWiring): readonly Operation[] {
+  return operations as readonly Operation[];
 }
 
 function isRoom(word: string): word is RoomName {
@@ -64,7 +64,7 @@ export async function listOperations(): Promise<Operation[]> {
   const all: Operation[] = [];
   for (const load of Object.values(WIRINGS)) {
     const { wiring }: { readonly wiring: AnyWiring } = await load();
-    all.push(...wiring.operations);
+    all.push(...operationsOf(wiring));
   }
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -15,8 +15,8 @@ export const LOCAL_DOORS: readonly Door[] = ["cli", "library"];
  */
 export interface Operation<
   Ports = never,
-  I extends z.ZodType = z.ZodType,
-  O extends z.ZodType = z.ZodType,
+  I extends z.core.$ZodType = z.ZodType,
+  O extends z.core.$ZodType = z.ZodType,
   N extends string = string,
 > {
   /** `<room>.<verb>` */
@@ -35,8 +35,11 @@ export interface Operation<
   lines?(ports: Ports, input: z.output<I>): AsyncGenerator<string, unknown>;
 }
 
-/** Keeps the types of an operation, its name among them, while checking its shape. */
-export function defineOperation<Ports, I extends z.ZodType, O extends z.ZodType, N extends string>(
+/**
+ * Keeps the types of an operation, its name among them, while checking its shape. Schemas are held to zod's small core
+ * type: comparing each with the whole of `ZodType` is what takes the compiler longest.
+ */
+export function defineOperation<Ports, I extends z.core.$ZodType, O extends z.core.$ZodType, N extends string>(
   operation: Operation<Ports, I, O, N>,
 ): Operation<Ports, I, O, N> {
   return operation;

@@ -30,18 +30,17 @@ export interface ToolPlan {
 }
 
 type Field<N extends OperationName> = keyof Input<N> & string;
-type Renamed<N extends OperationName> = Readonly<Record<string, Field<N>>>;
 
 /** What a tool says about one of its verbs; the fields are those of the operation, or names that stand for them. */
-type VerbHints<N extends OperationName, R extends Renamed<N>> = Omit<ToolVerb, "operation"> & {
-  readonly fields: readonly (Field<N> | NoInfer<keyof R & string>)[];
-  readonly renamed?: R;
-  readonly defaults?: { readonly [F in Field<N>]?: Input<N>[F] };
+interface VerbHints<N extends OperationName, R extends string> extends Pick<ToolVerb, "action" | "caged"> {
+  readonly fields: readonly (Field<N> | NoInfer<R>)[];
+  readonly renamed?: Readonly<Record<R, Field<N>>>;
+  readonly defaults?: Partial<Input<N>>;
   readonly part?: keyof Output<N> & string;
-};
+}
 
 /** Binds a verb of a tool to its operation. */
-export function defineToolVerb<N extends OperationName, const R extends Renamed<N> = Record<never, never>>(
+export function defineToolVerb<N extends OperationName, R extends string = never>(
   operation: N,
   hints: VerbHints<N, R>,
 ): ToolVerb {
