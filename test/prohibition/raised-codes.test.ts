@@ -91,15 +91,19 @@ describe("the comparison with the table", () => {
   const all = new Set(["A_ONE", "A_TWO", "A_THREE"]);
 
   it("is content when every code was raised or has a reason why not", () => {
-    expect(compareRaised(new Set(["A_ONE", "A_TWO"]), { A_THREE: "needs another machine" }, all)).toEqual([]);
+    const exceptions = { never: { A_THREE: "needs another world" }, sometimes: { A_TWO: "only as root" } };
+    expect(compareRaised(new Set(["A_ONE", "A_TWO"]), exceptions, all)).toEqual([]);
+    expect(compareRaised(new Set(["A_ONE"]), exceptions, all)).toEqual([]);
   });
 
   it("names what nobody raised, and reasons that no longer hold", () => {
-    expect(compareRaised(new Set(["A_ONE"]), { A_ONE: "cannot be", GONE: "cannot be" }, all)).toEqual([
+    const exceptions = { never: { A_ONE: "cannot be", GONE: "cannot be" }, sometimes: { LOST: "only as root" } };
+    expect(compareRaised(new Set(["A_ONE"]), exceptions, all)).toEqual([
       "A_TWO was raised by no test",
       "A_THREE was raised by no test",
-      "A_ONE is listed as not raised, and was raised",
+      "A_ONE is listed as never raised, and was raised",
       "GONE is listed as not raised, and is no code",
+      "LOST is listed as not raised, and is no code",
     ]);
   });
 });
@@ -118,6 +122,7 @@ describe("the table of codes", () => {
       ...read("contracts", (path) => /\/(?:in)?valid\//.test(path)),
     ];
     const words = new Set(texts.flatMap((text) => text.match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []));
-    expect(compareRaised(words, readExceptions(), ALL_CODES)).toEqual([]);
+    // What is raised on some machines only has its test all the same.
+    expect(compareRaised(words, { ...readExceptions(), sometimes: {} }, ALL_CODES)).toEqual([]);
   });
 });

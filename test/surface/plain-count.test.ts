@@ -1,48 +1,18 @@
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeSmallSuite, type SmallSuite } from "../support/small-suite.ts";
 
 // Guards: the last line of a run tells the truth. A run that could not start must not read as a run without failures.
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-// What the configuration of the tests loads.
-const NEEDED = [
-  "vitest.config.ts",
-  "tools/plain-reporter.ts",
-  "tools/code-recorder.ts",
-  "tools/counts.ts",
-  "tools/raised-codes.ts",
-  "tools/raised-table.ts",
-  "tools/stages.ts",
-  "test/support/record-raised.ts",
-  "src/core/errors",
-];
-const IMPORT = 'import { beforeAll, describe, expect, it } from "vitest";\n';
-
 describe("the count at the end of a test run", () => {
-  let folder = "";
+  let suite: SmallSuite;
+  const run = (files: Readonly<Record<string, string>>, ...args: string[]) => suite.run(files, args);
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "verbatim-count-"));
-    for (const file of NEEDED) {
-      cpSync(join(ROOT, file), join(folder, file), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
-    }
-    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
+    suite = makeSmallSuite();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  function run(files: Readonly<Record<string, string>>, ...args: string[]) {
-    for (const [path, code] of Object.entries(files)) writeFileSync(join(folder, path), `${IMPORT}${code}\n`);
-    const { VERBATIM_COUNTS_FILE: _ours, VERBATIM_RAISED_FOLDER: _raised, ...env } = process.env;
-    const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-    const result = spawnSync(process.execPath, [vitest, "run", ...args], { cwd: folder, encoding: "utf8", env });
-    const lines = result.stdout.trimEnd().split("\n");
-    return { status: result.status, last: lines.at(-1), stdout: result.stdout };
-  }
+  afterEach(() => suite.remove());
 
   it("counts what passed and names what was skipped and why", () => {
     const skipped = 'it("needs a kernel", (context) => context.skip("no overlay here"));';
@@ -73,8 +43,8 @@ describe("the count at the end of a test run", () => {
   });
 
   it("counts a setup that throws once and its tests as skipped", () => {
-    const suite = 'beforeAll(() => {\n  throw new Error("no");\n});\nit("waits", () => expect(1).toBe(1));';
-    const { status, last } = run({ "test/a.test.ts": `describe("group", () => {\n${suite}\n});` });
+    const broken = 'beforeAll(() => {\n  throw new Error("no");\n});\nit("waits", () => expect(1).toBe(1));';
+    const { status, last } = run({ "test/a.test.ts": `describe("group", () => {\n${broken}\n});` });
     expect(last).toBe("0 passed, 1 failed, 1 skipped");
     expect(status).toBe(1);
   });
@@ -83,7 +53,7 @@ describe("the count at the end of a test run", () => {
     const test = { "test/a.test.ts": 'it("holds", () => expect(1).toBe(1));' };
     expect(run(test, "nothing-of-that-name")).toMatchObject({ last: "0 passed, 1 failed, 0 skipped", status: 1 });
     writeFileSync(
-      join(folder, "test/support/global-setup.ts"),
+      join(suite.folder, "test/support/global-setup.ts"),
       'export function setup() {\n  throw new Error("no");\n}\n',
     );
     expect(run(test)).toMatchObject({ last: "0 passed, 1 failed, 0 skipped", status: 1 });
