@@ -8,13 +8,12 @@ import { ROOT } from "./stages.ts";
 // product.
 
 const PRELUDE = `const __raised = globalThis[Symbol.for("verbatim.raised")] ?? ((code) => code); `;
-const THROWN = "this.code = code;";
 const QUOTED = /"([A-Z][A-Z0-9_]+)"/g;
 /** Methods that look a code up, or say which ones a check may raise. */
 const SILENT = new Set(["has", "get", "includes", "startsWith", "indexOf", "raises"]);
 /** What findings call their code. */
 const MEMBERS = new Set(["code", "condition"]);
-const HAS_MEMBER = /\b(?:code|condition)\b/;
+const MAY_PASS_ON = /\b(?:code|condition|VerbatimError)\b/;
 /** Where a syntax tree has types. */
 const TYPES = new Set(["typeAnnotation", "typeArguments", "typeParameters", "returnType"]);
 const NOTHING_INSIDE = /^(?:Import|ExportAll|TSInterface|TSTypeAlias)/;
@@ -29,11 +28,7 @@ interface Node {
 
 /** The text of a module with a recorder around every code that a function of it hands out. */
 export function withRecorder(path: string, text: string): string {
-  if (path.endsWith("/core/errors/error.ts")) {
-    if (!text.includes(THROWN)) throw new Error(`${path}: the recorder of thrown codes has no place any more`);
-    return PRELUDE + text.replace(THROWN, "this.code = __raised(code);");
-  }
-  if (!HAS_MEMBER.test(text) && ![...text.matchAll(QUOTED)].some(([, word]) => ALL_CODES.has(word!))) return text;
+  if (!MAY_PASS_ON.test(text) && ![...text.matchAll(QUOTED)].some(([, word]) => ALL_CODES.has(word!))) return text;
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]!.message}`);
   const places = new Places(program as unknown as Node);
@@ -56,6 +51,7 @@ class Places {
     if (inside) {
       if (this.#isCode(node) && isHandedOut(node, above)) this.#wrap(node);
       if (node.type === "ObjectExpression") this.#lookAtMembers(node);
+      if (node.type === "NewExpression") this.#lookAtError(node);
     }
     const isInside = inside || /Function(?:Expression|Declaration)$/.test(node.type);
     for (const member in node) {
@@ -80,6 +76,13 @@ class Places {
       if (one["shorthand"] === true) this.insertions.push({ at: one.end, text: `: __raised(${nameOf(one)})` });
       else if (value.type !== "Literal") this.#wrap(value);
     }
+  }
+
+  /** An error whose code came from elsewhere. */
+  #lookAtError(node: Node): void {
+    const [code] = node["arguments"] as readonly Node[];
+    if ((node["callee"] as Node)["name"] !== "VerbatimError" || code === undefined || code.type === "Literal") return;
+    this.#wrap(code);
   }
 
   #wrap({ start, end }: Node): void {
@@ -152,8 +155,7 @@ export function recordRaisedCodes(): Plugin {
     transform(text, id) {
       const path = id.split("?", 1)[0]!;
       const isOurs = path.startsWith(source) && path.endsWith(".ts") && !path.endsWith(".test.ts");
-      if (!isOurs || (path.includes("/core/errors/") && !path.endsWith("/error.ts"))) return null;
-      return { code: withRecorder(path, text), map: null };
+      return isOurs ? { code: withRecorder(path, text), map: null } : null;
     },
   };
 }

@@ -34,6 +34,7 @@ describe("the recorder of raised codes", () => {
       "e.code",
       "TABLE[e]",
     ]);
+    expect(recorded("const f = () => new VerbatimError(CODES[x]);")).toEqual(["CODES[x]"]);
     const text = withRecorder("/src/x.ts", "const f = ({ code }: Rule) => problems.push({ code, at });");
     expect(text).toContain("({ code }: Rule) => problems.push({ code: __raised(code), at })");
   });
@@ -77,13 +78,6 @@ describe("the recorder of raised codes", () => {
       nodeCrypto,
     );
     expect(raised).toEqual(["LEDGER_PROOF_MISMATCH"]);
-  });
-
-  it("needs its place in the one class of errors", () => {
-    expect(withRecorder("/src/core/errors/error.ts", "    this.code = code;\n")).toContain(
-      "this.code = __raised(code);",
-    );
-    expect(() => withRecorder("/src/core/errors/error.ts", "class VerbatimError {}")).toThrow("has no place any more");
   });
 });
 

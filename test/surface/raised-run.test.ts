@@ -9,9 +9,11 @@ const PINS = "test/pins/codes-not-raised.json";
 const others = Object.fromEntries(
   [...ALL_CODES].filter((code) => code !== "USAGE" && code !== "STORE_BUSY").map((code) => [code, "not here"]),
 );
-const raise = (code: string) =>
-  `import { VerbatimError } from "../src/core/errors/index.ts";
-   it("raises", () => expect(new VerbatimError("${code}").code).toBe("${code}"));`;
+const SOURCE = `import { VerbatimError } from "./core/errors/index.ts";
+export function refuse() { return new VerbatimError("USAGE"); }
+`;
+const TEST = `import { refuse } from "../src/refuse.ts";
+it("raises", () => expect(refuse().code).toBe("USAGE"));`;
 
 describe("a run of tests", () => {
   let suite: SmallSuite;
@@ -22,12 +24,14 @@ describe("a run of tests", () => {
   });
   afterAll(() => suite.remove());
 
-  function run(exceptions: object, ...args: string[]) {
+  function run(exceptions: object, more: Readonly<Record<string, string>> = {}, args: readonly string[] = []) {
     const env = { VERBATIM_RAISED_FOLDER: join(suite.folder, `raised-${++runs}`) };
     const files = {
       [PINS]: JSON.stringify({ never: others, sometimes: {}, ...exceptions }),
-      "test/a.test.ts": raise("USAGE"),
-      "test/b.test.ts": raise("USAGE"),
+      "src/refuse.ts": SOURCE,
+      "test/a.test.ts": TEST,
+      "test/b.test.ts": TEST,
+      ...more,
     };
     const { status, last, stdout } = suite.run(files, args, env);
     return { status, last, said: stdout.split("\n").filter((line) => line.startsWith("codes: ")) };
@@ -41,6 +45,12 @@ describe("a run of tests", () => {
     });
   });
 
+  it("does not count an error that only a test has made", () => {
+    const own = `import { VerbatimError } from "../src/core/errors/index.ts";
+      it("makes one", () => expect(new VerbatimError("STORE_BUSY").exit).toBe(4));`;
+    expect(run({}, { "test/b.test.ts": own }).said).toEqual(["codes: STORE_BUSY was raised by no test"]);
+  });
+
   it("fails when a code was raised of which it is said that nothing can", () => {
     const { status, said } = run({ never: { ...others, USAGE: "cannot be", STORE_BUSY: "cannot be" } });
     expect([status, said]).toEqual([1, ["codes: USAGE is listed as never raised, and was raised"]]);
@@ -52,6 +62,6 @@ describe("a run of tests", () => {
   });
 
   it.each([[["test/a.test.ts"]], [["-t", "raises"]], [["--shard", "1/2"]]])("says nothing about a part: %s", (args) => {
-    expect(run({}, ...args)).toMatchObject({ status: 0, said: [] });
+    expect(run({}, {}, args)).toMatchObject({ status: 0, said: [] });
   });
 });
