@@ -272,3 +272,14 @@ describe("locating a pointer", () => {
     expect(locatePointers(text, [pointer])).toEqual([{ line, column }]);
   });
 });
+
+it("only the three bytes of a byte order mark are one", () => {
+  expect(parseJson(new TextEncoder().encode('"ÿ"'))).toBe("ÿ");
+  for (const bytes of [
+    [0xef, 0xbc, 0xbf],
+    [0xef, 0xbb, 0xbc],
+    [0xee, 0xbb, 0xbf],
+  ]) {
+    expect(() => parseJson(Uint8Array.from(bytes))).toThrow(expect.objectContaining({ code: "JSON_SYNTAX" }));
+  }
+});

@@ -314,6 +314,7 @@ describe("consistency proofs", () => {
     [-1, 5],
     [1, 701],
     [1, 1.5],
+    [0, 1.5],
   ])("are refused from %d to %d", async (first, second) => {
     await expect(async () => proveConsistency(nodeCrypto, source, first, second)).rejects.toMatchObject({
       code: "LEDGER_RANGE_INVALID",

@@ -150,6 +150,18 @@ describe("a claim", () => {
     expect([it.time.slept, gaveUp]).toEqual([[5, 10, 20], 3]);
   });
 
+  it("does not wait once more when its time is exactly over", async () => {
+    await using it = await openClaims();
+    const claims = { ...it.ports, times: { ...TIMES, wait_ms: 15 } };
+    const request = { world_id: it.world, request_id: "r1", body: "b", holder: "me" };
+    await claimRequest(claims, request, null);
+    await expect(claimRequest(claims, request, null)).rejects.toMatchObject({ code: "REQUEST_PENDING" });
+    expect(it.time.slept).toEqual([5, 10]);
+    await it.lock("other", 9000);
+    await expect(takeLock(it.ports, it.world, "me", 5)).rejects.toMatchObject({ code: "WORLD_BUSY" });
+    expect(it.time.slept).toEqual([5, 10, 5]);
+  });
+
   it("waits at most a fifth of a second at a time", async () => {
     await using it = await openClaims();
     const claims = { ...it.ports, times: { ...TIMES, lease_ms: 100_000, wait_ms: 800 } };
