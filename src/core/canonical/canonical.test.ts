@@ -275,6 +275,7 @@ describe("locating a pointer", () => {
 
 it("only the three bytes of a byte order mark are one", () => {
   expect(parseJson(new TextEncoder().encode('"ÿ"'))).toBe("ÿ");
+  expect(() => parseJson(Uint8Array.of(0xef, 0xbb, 0xbf, 0x31))).toThrow(expect.objectContaining({ code: "JSON_BOM" }));
   for (const bytes of [
     [0xef, 0xbc, 0xbf],
     [0xef, 0xbb, 0xbc],
