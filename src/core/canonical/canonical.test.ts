@@ -284,3 +284,12 @@ it("only the three bytes of a byte order mark are one", () => {
     expect(() => parseJson(Uint8Array.from(bytes))).toThrow(expect.objectContaining({ code: "JSON_SYNTAX" }));
   }
 });
+
+it("floats have at least one digit behind the point, and no zero too many", () => {
+  const shown = [1, 10, 12, 1.5, 12.5, 123_456, 1e15, 0.5].map((value) => formatCanonical(new Float(value)));
+  expect(shown).toEqual(["1.0", "10.0", "12.0", "1.5", "12.5", "123456.0", "1000000000000000.0", "0.5"]);
+});
+
+it("an escape right behind the surrogates is a character", () => {
+  expect(parseJson('"\\ue000\\ud7ff"')).toBe("\ue000\ud7ff");
+});
