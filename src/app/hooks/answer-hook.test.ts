@@ -216,6 +216,15 @@ describe("receipts", () => {
     expect(JSON.stringify(entries)).not.toContain("secret words");
   });
 
+  it("go into the database that the environment names, and into no other", async () => {
+    const before = (await readStream("hook")).length;
+    expect(await ask(sent("src/lamp.ts"), { VERBATIM_DATABASE_URL: "" })).toMatchObject({ exit: 0 });
+    expect(await readStream("hook")).toHaveLength(before + 1);
+    const refused = await ask(sent("src/lamp.ts"), { VERBATIM_DATABASE_URL: "postgres://127.0.0.1:1/none" });
+    expect(refused).toMatchObject({ exit: 2, stdout: "" });
+    expect(await readStream("hook")).toHaveLength(before + 1);
+  });
+
   it("of a run are in the stream of the run", async () => {
     expect(await ask(sent("src/lamp.ts"), { VERBATIM_RUN: "mine" })).toMatchObject({ exit: 0, stdout: "" });
     expect((await readStream("workflow/mine")).at(-1)).toMatchObject({ kind: "HOOK_ALLOWED", actor: "hook" });

@@ -248,4 +248,42 @@ it("the reason is the first refusal, and says how many more there are", () => {
   expect(judge({ tool: "Write", writes: ["src/x", "/usr/a", "/usr/b", "/usr/c"] }).reason).toBe(
     `${outside("a")} (and 2 more)`,
   );
+  expect(judge({ tool: "Write", writes: ["/usr/a", "/usr/b"] }).reason).toBe(`${outside("a")} (and 1 more)`);
+});
+
+describe("the scope of a run", () => {
+  const run = {
+    id: "r1",
+    dir: "/none",
+    allow: ["src/"],
+    deny: ["src/keys/"],
+    allow_roots: ["./src/", "docs"],
+    deny_prefixes: ["src/private", "src/Secret/"],
+    deny_suffixes: [".lock", ".PEM"],
+  };
+  it.each([
+    ["src/lamp.ts", null],
+    ["test/lamp.ts", "allow_roots"],
+    ["srcs/lamp.ts", "allow_roots"],
+    ["src/private/a", "deny_prefixes"],
+    ["src/PRIVATE/a", "deny_prefixes"],
+    ["src/secret/a", "deny_prefixes"],
+    ["src/a.lock", "deny_suffixes"],
+    ["src/a.pem", "deny_suffixes"],
+    ["src/keys/a", "scope_deny"],
+    ["docs/a.md", "scope_allow"],
+  ])("judges %s: %s", (path, rule) => {
+    const call = {
+      client: "claude",
+      event: "pre-tool",
+      moment: "PreToolUse",
+      tool: "Write",
+      session: "s",
+      again: false,
+    };
+    const parts = { cwd: root, writes: [path], reads: [], commands: [] };
+    const { allowed, targets } = judgeCall({ ...call, ...parts } as HookCall, { ...rules, run });
+    expect([allowed, targets[0]?.code]).toEqual(rule === null ? [true, null] : [false, "HOOK_SCOPE"]);
+    if (rule !== null) expect(targets[0]?.reason).toContain(`the run r1 (${rule})`);
+  });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isVerbatimError } from "../errors/index.ts";
 import {
   compareCodePoints,
+  concatBytes,
   Float,
   findIllFormed,
   formatCanonical,
@@ -292,4 +293,22 @@ it("floats have at least one digit behind the point, and no zero too many", () =
 
 it("an escape right behind the surrogates is a character", () => {
   expect(parseJson('"\\ue000\\ud7ff"')).toBe("\ue000\ud7ff");
+});
+
+it("space may stand around everything and nowhere else", () => {
+  expect(parseJson('\t{ "a" : [ 1 , 2 ] , "b" : { } , "c" : [ ] }\r\n ')).toEqual({ a: [1, 2], b: {}, c: [] });
+  for (const text of ["1\u00a0", "\u20281", "tr ue", "1 2"]) {
+    expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: "JSON_SYNTAX" }));
+  }
+});
+
+it("a text with half a pair in it is refused, and says where", () => {
+  expect(() => parseJson('["é\ud800"]')).toThrow(
+    expect.objectContaining({ code: "JSON_NOT_UTF8", details: { byte_offset: 4 } }),
+  );
+});
+
+it("parts of bytes are joined to exactly their sum", () => {
+  expect(concatBytes([Uint8Array.of(1, 2), new Uint8Array(), Uint8Array.of(3)])).toEqual(Uint8Array.of(1, 2, 3));
+  expect(concatBytes([])).toEqual(new Uint8Array());
 });

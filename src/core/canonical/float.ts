@@ -16,7 +16,6 @@ export function formatFloat(value: number): string {
     const width = String(Math.abs(exponent)).padStart(2, "0");
     return `${sign}${digits[0]}${fraction}e${exponent < 0 ? "-" : "+"}${width}`;
   }
-  if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${digits}`;
-  if (digits.length <= exponent + 1) return `${sign}${digits.padEnd(exponent + 1, "0")}.0`;
-  return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
+  // Fractions of this size were written above, so this is a whole number.
+  return `${sign}${digits.padEnd(exponent + 1, "0")}.0`;
 }

@@ -17,3 +17,13 @@ it("an entry that no global index names is a gap of the global order", async () 
   const { problems } = await verifyLedger(ledger, nodeCrypto);
   expect(problems).toEqual([{ code: "LEDGER_GLOBAL_GAP", stream: "context", position: 1, expected: "2", actual: "1" }]);
 });
+
+it("a stream of which the global order has nothing at all is a gap", async () => {
+  const ledger = {
+    size: async () => 0,
+    readAll: async () => [],
+    streams: async () => [{ stream: "context", length: 1 }],
+  } as unknown as LedgerReader;
+  const { problems } = await verifyLedger(ledger, nodeCrypto);
+  expect(problems).toEqual([{ code: "LEDGER_GLOBAL_GAP", stream: "context", position: 0, expected: "1", actual: "0" }]);
+});
