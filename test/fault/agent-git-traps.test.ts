@@ -1,15 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -20,6 +10,7 @@ import { makeAgentRepo } from "../support/agent-repo.ts";
 import { openCatalytic } from "../support/catalytic-repo.ts";
 import { BIN } from "../support/cli.ts";
 import { plantGitTraps } from "../support/git-traps.ts";
+import { findClosedFolder } from "../support/somebody.ts";
 
 /**
  * The law of guards: outside a guard no program runs on what the guarded command could have written. An agent fills its
@@ -102,7 +93,7 @@ describe("traps for git in an agent's private repository", () => {
 
   it.for(GUARDS)("stay unsprung under %s for somebody who is not root", (guard, { skip }) => {
     if (process.getuid?.() !== 0) skip("the other tests run without root already");
-    const closed = closedFolder();
+    const closed = findClosedFolder(dirname(BIN));
     if (closed !== null) skip(`somebody else may not enter ${closed}`);
     const base = join(scratch, `user-${guard}`);
     const [root, marks, home] = [join(base, "repo"), join(base, "marks"), join(base, "home")];
@@ -127,11 +118,3 @@ describe("traps for git in an agent's private repository", () => {
 });
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
-
-/** The first folder above the checkout that somebody else may not enter. */
-function closedFolder(): string | null {
-  for (let at = dirname(BIN); ; at = dirname(at)) {
-    if ((statSync(at).mode & 0o001) === 0) return at;
-    if (at === dirname(at)) return null;
-  }
-}

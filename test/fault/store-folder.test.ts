@@ -1,24 +1,14 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createContentStore } from "../../src/adapters/disk/content-store.ts";
 import { buildChild, type ChildProgram } from "../support/child.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
+import { findClosedFolder, SOMEBODY } from "../support/somebody.ts";
 
-// Root may write anywhere, so the writer is then another user: `nobody` on every Unix we know.
-const SOMEBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-
-/** The first folder above the checkout that somebody else may not enter: the writer could not even load. */
-function closedFolder(): string | null {
-  if (process.getuid?.() !== 0) return null;
-  for (let at = process.cwd(); ; at = dirname(at)) {
-    if ((statSync(at).mode & 0o001) === 0) return at;
-    if (at === dirname(at)) return null;
-  }
-}
-
-const CLOSED = closedFolder();
+// Root may write anywhere, so the writer is then another user, who could not even load below a closed folder.
+const CLOSED = findClosedFolder(process.cwd());
 
 describe.skipIf(process.platform === "win32")("a folder that may not be written", () => {
   let program: ChildProgram;

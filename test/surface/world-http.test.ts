@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
@@ -187,11 +187,14 @@ describe("rights over HTTP", () => {
 
   it("limit how often a token may invoke", async () => {
     const token = await makeToken("GEORGE");
+    // On a busy machine sixty requests take so long that none of them would be too many.
+    const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    onTestFinished(() => clock.mockRestore());
     const asked = await Promise.all(
       Array.from({ length: 60 }, () => call("POST", "/api/worlds/w_harbour/invocations", "{", { to: guarded, token })),
     );
     const limited = asked.filter(({ status }) => status === 429);
-    expect(limited.length).toBeGreaterThan(0);
+    expect(limited.length).toBeGreaterThanOrEqual(40);
     expect(limited[0]!.headers.get("retry-after")).toBe("1");
     expect(limited[0]!.body.error?.code).toBe("RATE_LIMITED");
   });

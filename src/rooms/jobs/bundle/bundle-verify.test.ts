@@ -84,6 +84,20 @@ describe("a manifest", () => {
 });
 
 describe("a bundle", () => {
+  it.each([
+    ["missing", "ARTIFACT_MISSING"],
+    ["not-regular", "ARTIFACT_NOT_REGULAR"],
+    ["unreadable", "ARTIFACT_UNREADABLE"],
+  ] as const)("with an artifact that is %s proves nothing", async (problem, code) => {
+    const files: BundleFiles = { ...open(), inspect: async () => ({ problem }) };
+    const report = await verifyBundle(nodeCrypto, files, { mode: "default" });
+    expect(report).toMatchObject({
+      ok: false,
+      exit_code: 1,
+      problems: expect.arrayContaining([expect.objectContaining({ code })]),
+    });
+  });
+
   it("that is intact proves that, and nothing about who made it", async () => {
     expect(await verifyBundle(nodeCrypto, open(), { mode: "default" })).toMatchObject({
       ok: true,
