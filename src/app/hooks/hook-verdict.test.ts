@@ -255,8 +255,8 @@ describe("the scope of a run", () => {
   const run = {
     id: "r1",
     dir: "/none",
-    allow: ["src/"],
-    deny: ["src/keys/"],
+    allow: ["src"],
+    deny: ["src/keys"],
     allow_roots: ["./src/", "docs"],
     deny_prefixes: ["src/private", "src/Secret/"],
     deny_suffixes: [".lock", ".PEM"],
