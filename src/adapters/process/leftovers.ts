@@ -13,9 +13,12 @@ const MARKERS = (run: RunMark): string[] => [`VERBATIM_RUN_ID=${run.run_id}`, `V
  */
 export async function endMarked(run: RunMark, spare: readonly number[] = []): Promise<number> {
   const ended = new Set<number>();
+  let wasQuiet = false;
   for (let round = 0; round < 200; round++) {
     const found = findMarked(run).filter((pid) => !spare.includes(pid));
-    if (found.length === 0) return ended.size;
+    // A process that is just being replaced by another program shows no environment: one look may miss it, not two.
+    if (found.length === 0 && wasQuiet) return ended.size;
+    wasQuiet = found.length === 0;
     for (const pid of found) {
       ended.add(pid);
       kill(pid);
