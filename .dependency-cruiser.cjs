@@ -45,7 +45,7 @@ const forbidden = [
   },
   {
     name: "rooms-never-each-other",
-    comment: "What two rooms share is in the hall, or is handed in as a port by app/compose.ts.",
+    comment: "What two rooms share is in the hall, or is handed in as a port by app/compose.",
     severity: "error",
     from: { path: "^src/rooms/([^/]+)/" },
     to: { path: "^src/rooms/", pathNot: "^src/rooms/$1/" },

@@ -9,7 +9,7 @@ import { makeZones } from "../src/adapters/intl/zones.ts";
 import { processPace } from "../src/adapters/process/timer.ts";
 import { loadSqlite } from "../src/adapters/sqlite/driver.ts";
 import { zlibInflater } from "../src/adapters/zlib/inflater.ts";
-import { openStore } from "../src/app/store.ts";
+import { openStore } from "../src/app/compose/store.ts";
 import { formatState, keyOf } from "../src/rooms/world/history/state.ts";
 import { createWorld } from "../src/rooms/world/history/worlds.ts";
 import { toEntryId } from "../src/rooms/world/ids.ts";

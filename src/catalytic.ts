@@ -2,9 +2,9 @@
  * The catalytic room: rules, runs, recovery, verification and the isolated view. Ports for this machine come from
  * `openCatalytic`; everything else is pure.
  */
-import { openApp } from "./app/app.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "./app/catalytic-ports.ts";
-import { compose } from "./app/compose.ts";
+import { openApp } from "./app/call.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "./app/compose/catalytic-ports.ts";
+import { compose } from "./app/compose/compose.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
 import { recoverRuns, runCatalytic, runInView, type ViewOptions } from "./rooms/catalytic/index.ts";
 

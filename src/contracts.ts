@@ -1,4 +1,4 @@
-export { CONTRACTS, findContract, toContractId } from "./app/contracts.ts";
+export { CONTRACTS, findContract, toContractId } from "./app/hall/contracts.ts";
 export {
   type ContractObject,
   type JsonContract,

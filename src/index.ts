@@ -1,5 +1,5 @@
-import { openApp } from "./app/app.ts";
 import type { App } from "./app/app-type.ts";
+import { openApp } from "./app/call.ts";
 import { createRoomMethods, type RoomMethods } from "./app/room-methods.ts";
 import type { Progress } from "./core/ports.ts";
 

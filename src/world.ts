@@ -1,4 +1,4 @@
-import { openApp } from "./app/app.ts";
+import { openApp } from "./app/call.ts";
 import type { Output } from "./app/operation-types.ts";
 import type { ProjectionOutput } from "./rooms/world/index.ts";
 

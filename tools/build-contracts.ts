@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type ContractFiles, formatContractFiles } from "../src/app/contract-files.ts";
-import { CONTRACTS } from "../src/app/contracts.ts";
+import { type ContractFiles, formatContractFiles } from "../src/app/hall/contract-files.ts";
+import { CONTRACTS } from "../src/app/hall/contracts.ts";
 import { listOperations } from "../src/app/operations.ts";
 import { reportFindings } from "./findings.ts";
 

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTool } from "../../src/adapters/process/tool.ts";
-import { openApp } from "../../src/app/app.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/catalytic-ports.ts";
-import { compose } from "../../src/app/compose.ts";
+import { openApp } from "../../src/app/call.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
+import { compose } from "../../src/app/compose/compose.ts";
 import type { GuardName } from "../../src/rooms/catalytic/contracts/constants.ts";
 import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
 import { runCatalytic } from "../../src/rooms/catalytic/run/run.ts";

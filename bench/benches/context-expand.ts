@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import type { Bench } from "../harness.ts";
 import { openCorpus } from "../markdown-corpus.ts";
 

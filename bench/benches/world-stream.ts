@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { startHttp } from "../../src/surfaces/http/server.ts";
 import type { Bench } from "../harness.ts";
 

@@ -1,7 +1,7 @@
 import type { Operation } from "../core/operation.ts";
-import type { CallOptions } from "./current-call.ts";
+import type { CallOptions } from "./compose/current-call.ts";
+import type { Workspace } from "./compose/workspace.ts";
 import type { Input, OperationName, Output } from "./operation-types.ts";
-import type { Workspace } from "./workspace.ts";
 
 /** One opened workspace, seen from a door. */
 export interface App extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { Progress } from "../core/ports.ts";
-import { openApp } from "./app.ts";
+import { openApp } from "./call.ts";
 import type { Input, OperationName, Output } from "./operation-types.ts";
 
 /** How a room is opened by a program. */

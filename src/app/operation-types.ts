@@ -5,11 +5,11 @@ import type { CATALYTIC_OPERATIONS } from "../rooms/catalytic/index.ts";
 import type { CONTEXT_OPERATIONS } from "../rooms/context/index.ts";
 import type { WORKFLOW_OPERATIONS } from "../rooms/workflow/index.ts";
 import type { WORLD_OPERATIONS } from "../rooms/world/index.ts";
-import type { AGENT_OPERATIONS } from "./wiring/agent.ts";
-import type { CONTRACT_OPERATIONS } from "./wiring/contract.ts";
-import type { HALL_OPERATIONS } from "./wiring/hall.ts";
-import type { HOOK_OPERATIONS } from "./wiring/hook.ts";
-import type { JOBS_OPERATIONS } from "./wiring/jobs.ts";
+import type { AGENT_OPERATIONS } from "./agent/operations.ts";
+import type { JOBS_OPERATIONS } from "./compose/jobs.ts";
+import type { CONTRACT_OPERATIONS } from "./hall/contract-operations.ts";
+import type { HALL_OPERATIONS } from "./hall/operations.ts";
+import type { HOOK_OPERATIONS } from "./hooks/operations.ts";
 
 /** The operations by the first word of their names. Types only: a room is loaded when one of its operations is called. */
 export interface Rooms {

@@ -1,6 +1,6 @@
 import type { Effect, Operation } from "../core/operation.ts";
-import type { Composition } from "./compose.ts";
-import type { CallOptions } from "./current-call.ts";
+import type { Composition } from "./compose/compose.ts";
+import type { CallOptions } from "./compose/current-call.ts";
 import type { RoomName, Rooms } from "./operation-types.ts";
 
 /** An operation together with how the app fills its ports. */
@@ -25,17 +25,17 @@ interface AnyWiring {
 
 /** The table: the first word of an operation's name decides which module is loaded. */
 const WIRINGS: { readonly [R in RoomName]: () => Promise<{ readonly wiring: Wiring<Rooms[R]> }> } = {
-  agent: () => import("./wiring/agent.ts"),
-  catalytic: () => import("./wiring/catalytic.ts"),
-  context: () => import("./wiring/context.ts"),
-  contract: () => import("./wiring/contract.ts"),
-  hall: () => import("./wiring/hall.ts"),
-  hook: () => import("./wiring/hook.ts"),
-  jobs: () => import("./wiring/jobs.ts"),
-  keys: () => import("./wiring/keys.ts"),
-  ledger: () => import("./wiring/ledger.ts"),
-  world: () => import("./wiring/world.ts"),
-  workflow: () => import("./wiring/workflow.ts"),
+  agent: () => import("./agent/operations.ts"),
+  catalytic: () => import("./compose/catalytic.ts"),
+  context: () => import("./compose/context.ts"),
+  contract: () => import("./hall/contract-operations.ts"),
+  hall: () => import("./hall/operations.ts"),
+  hook: () => import("./hooks/operations.ts"),
+  jobs: () => import("./compose/jobs.ts"),
+  keys: () => import("./compose/keys.ts"),
+  ledger: () => import("./compose/ledger.ts"),
+  world: () => import("./compose/world.ts"),
+  workflow: () => import("./compose/workflow.ts"),
 };
 
 /** First words of the names of operations. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { App } from "./app-type.ts";
-import type { CallOptions } from "./current-call.ts";
+import type { CallOptions } from "./compose/current-call.ts";
 import type { RoomName, Rooms } from "./operation-types.ts";
 import { ROOM_NAMES } from "./operations.ts";
 

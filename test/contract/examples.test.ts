@@ -1,7 +1,7 @@
 // Every contract object and every example file below contracts/: adding a file adds a test.
 import { describe, expect, it } from "vitest";
-import { toContractPath } from "../../src/app/contract-files.ts";
-import { CONTRACTS, toContractId } from "../../src/app/contracts.ts";
+import { toContractPath } from "../../src/app/hall/contract-files.ts";
+import { CONTRACTS, toContractId } from "../../src/app/hall/contracts.ts";
 import { exportSchema } from "../../src/core/contracts/index.ts";
 import { compileSchema } from "../../src/core/contracts/schema-check.ts";
 import { FINDINGS } from "../../src/core/errors/index.ts";

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { formatContractSchema } from "../../src/app/contract-files.ts";
-import { CONTRACTS, toContractId } from "../../src/app/contracts.ts";
+import { formatContractSchema } from "../../src/app/hall/contract-files.ts";
+import { CONTRACTS, toContractId } from "../../src/app/hall/contracts.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
 import type { JsonContract } from "../../src/core/contracts/index.ts";
 import { listExamples } from "../support/contract-examples.ts";

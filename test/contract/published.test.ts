@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { formatOperationSchemas } from "../../src/app/contract-files.ts";
+import { formatOperationSchemas } from "../../src/app/hall/contract-files.ts";
 import { buildContracts, CONTRACTS_FOLDER, generateContracts } from "../../tools/build-contracts.ts";
 
 const TOOL = fileURLToPath(new URL("../../tools/build-contracts.ts", import.meta.url));

@@ -2,9 +2,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
-import { type Composition, compose } from "../../src/app/compose.ts";
-import { workflowPorts } from "../../src/app/wiring/workflow.ts";
+import { openApp } from "../../src/app/call.ts";
+import { type Composition, compose } from "../../src/app/compose/compose.ts";
+import { workflowPorts } from "../../src/app/compose/workflow.ts";
 import type { RunFolder } from "../../src/rooms/workflow/ports.ts";
 import { advanceRun } from "../../src/rooms/workflow/run/advance.ts";
 import { rollBackRun } from "../../src/rooms/workflow/run/rollback.ts";

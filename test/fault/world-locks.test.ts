@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { Beats } from "../../src/rooms/world/beat/beats.ts";
 import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import type { WorldStore } from "../../src/rooms/world/operations/ports.ts";

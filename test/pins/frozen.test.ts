@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
 import { runStudio } from "../../src/surfaces/http/studio.ts";

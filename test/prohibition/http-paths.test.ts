@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
+import { openApp } from "../../src/app/call.ts";
 import { listOperations } from "../../src/app/operations.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createRepoReader } from "../../src/adapters/disk/repo-reader.ts";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { buildPack } from "../../src/rooms/workflow/librarian/librarian.ts";
 import { judgePatch } from "../../src/rooms/workflow/patch/patch-gate.ts";
 import { DEFAULT_POLICY } from "../../src/rooms/workflow/patch/patch-policy.ts";

@@ -1,6 +1,6 @@
 // Guards: existence must not leak. A secret appears in nothing that is made for anybody who may not know it.
 import { describe, expect, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { toolsFor } from "../../src/surfaces/mcp/tool-table.ts";
 import { openWorld } from "../../src/world.ts";

@@ -14,9 +14,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApp } from "../../src/app/app.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/catalytic-ports.ts";
-import { compose } from "../../src/app/compose.ts";
+import { openApp } from "../../src/app/call.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
+import { compose } from "../../src/app/compose/compose.ts";
 import type { RunRequest } from "../../src/rooms/catalytic/declare/declare.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { type RunResult, runCatalytic } from "../../src/rooms/catalytic/run/run.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { toContractPath } from "../../src/app/contract-files.ts";
+import { toContractPath } from "../../src/app/hall/contract-files.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../../src/core/canonical/index.ts";
 import { type ContractObject, judgeObject } from "../../src/core/contracts/index.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";

@@ -1,4 +1,4 @@
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { runCli } from "../../src/surfaces/cli/run.ts";
 import { PAINTED } from "./painted-verbs.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { makeAgentRepo, recordWithTools, type Summary } from "./agent-repo.ts";
 
 /** Random edit scripts over random trees: what an agent leaves must come out of its patch, file by file. */

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
+import { openApp } from "../../src/app/call.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "AGENTS.md": "Work in small steps.\n",

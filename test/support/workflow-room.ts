@@ -1,6 +1,6 @@
-import { openApp } from "../../src/app/app.ts";
-import { compose } from "../../src/app/compose.ts";
-import { workflowPorts } from "../../src/app/wiring/workflow.ts";
+import { openApp } from "../../src/app/call.ts";
+import { compose } from "../../src/app/compose/compose.ts";
+import { workflowPorts } from "../../src/app/compose/workflow.ts";
 import type { WorkflowPorts } from "../../src/rooms/workflow/operations/ports.ts";
 import type { SampleRepository } from "./sample-repository.ts";
 

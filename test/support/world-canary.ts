@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
 import { makeToken, setPresence } from "../../src/rooms/world/people/people.ts";

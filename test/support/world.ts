@@ -8,7 +8,7 @@ import { intlGraphemes } from "../../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../../src/adapters/intl/zones.ts";
 import { processPace } from "../../src/adapters/process/timer.ts";
 import { zlibInflater } from "../../src/adapters/zlib/inflater.ts";
-import { openStore } from "../../src/app/store.ts";
+import { openStore } from "../../src/app/compose/store.ts";
 import { Beats } from "../../src/rooms/world/beat/beats.ts";
 import { createWorld } from "../../src/rooms/world/history/worlds.ts";
 import { DEFAULT_TIMES, type WorldPorts, type WorldTimes } from "../../src/rooms/world/operations/ports.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
 
 // The verbs of the context room as somebody types them: what --json has, what people read, and how they end.

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { runCli } from "../../src/surfaces/cli/run.ts";
 import { startHttp } from "../../src/surfaces/http/server.ts";
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
 

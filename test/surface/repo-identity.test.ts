@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
 import { buildChild } from "../support/child.ts";
 import { makeFolder } from "../support/cli.ts";

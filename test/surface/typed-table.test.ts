@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import type { Input, OperationName, Output } from "../../src/app/operation-types.ts";
 import { listOperationNames } from "../../src/app/operations.ts";
 import { createRoomMethods } from "../../src/app/room-methods.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 
 interface Event {
   readonly event: string;

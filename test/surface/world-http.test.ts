@@ -3,8 +3,8 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { openApp } from "../../src/app/app.ts";
 import type { App } from "../../src/app/app-type.ts";
+import { openApp } from "../../src/app/call.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 
 interface Answer {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { openApp } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/call.ts";
 import { startHttp } from "../../src/surfaces/http/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
 import { makeClients } from "../../test/support/mcp.ts";

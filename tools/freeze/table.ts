@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { withDefaults } from "../../src/app/config-schema.ts";
+import { withDefaults } from "../../src/app/config/config-schema.ts";
 import { listOperations } from "../../src/app/operations.ts";
 import { sortedByCodePoint } from "../../src/core/canonical/index.ts";
 import { CODES, FINDINGS } from "../../src/core/errors/index.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { toDiskError } from "./errors.ts";
+import { toDiskError } from "../../core/errors/system.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Writes a whole file or nothing: beside the target, made durable, then renamed over it. */

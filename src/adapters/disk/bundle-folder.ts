@@ -14,8 +14,8 @@ import {
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { BundleFiles, FileFacts, ManifestRead } from "../../rooms/jobs/ports.ts";
-import { errnoCode } from "./errors.ts";
 
 const MANIFEST = "bundle.json";
 const SMALL = 256 * 1024;

@@ -3,9 +3,9 @@ import { lstatSync, readdirSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import type { BundleSink } from "../../rooms/jobs/ports.ts";
 import { writeDurable } from "./atomic-write.ts";
-import { errnoCode, toDiskError } from "./errors.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const STALE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { toDiskError } from "./errors.ts";
+import { toDiskError } from "../../core/errors/system.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 
 /**

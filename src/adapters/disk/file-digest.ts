@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { errnoCode } from "./errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 const CHUNK = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

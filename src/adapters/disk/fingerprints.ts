@@ -1,8 +1,8 @@
 import { type BigIntStats, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { Fingerprint, FingerprintScan, ScanOptions } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "./errors.ts";
 import { escapeBytes } from "./tree-snapshot.ts";
 
 const TURN_MS = 25;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { errnoCode } from "./errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** Neither a link nor a FIFO nor a terminal can lead this anywhere or make it wait. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { ReadyFile } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "./errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 
 /** One text that lies ready as a file. */

@@ -4,9 +4,9 @@ import { access, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import { type SigningKey, toPublicKey, toSigningKey } from "../../core/trust/index.ts";
-import { errnoCode, toDiskError } from "./errors.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** The public half of a key and where its files are. */

@@ -3,9 +3,9 @@ import { constants } from "node:fs";
 import { link, open, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import type { LocalFiles } from "../../core/ports.ts";
 import { writeFileAtomic } from "./atomic-write.ts";
-import { errnoCode, toDiskError } from "./errors.ts";
 
 /** Files relative to a folder; `-` reads the given standard input. */
 export function createLocalFiles(folder: string, stdin: AsyncIterable<Uint8Array>): LocalFiles {

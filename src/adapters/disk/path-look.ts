@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { errnoCode } from "../../core/errors/system.ts";
 import { type PathLook, type PlaceKind, RUN_MARKERS } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "./errors.ts";
 
 const MAX_LINKS = 40;
 

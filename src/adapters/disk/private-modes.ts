@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, lstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errnoCode } from "./errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** What the tool keeps for itself is for its owner only, whatever the umask: it holds arguments, goals and output. */
 export const PRIVATE_FILE = 0o600;

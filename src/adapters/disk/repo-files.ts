@@ -11,9 +11,9 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { RepoFiles } from "../../rooms/workflow/ports.ts";
 import { syncFolder, writeDurably } from "./durable-write.ts";
-import { errnoCode } from "./errors.ts";
 
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 

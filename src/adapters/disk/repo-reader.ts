@@ -1,7 +1,7 @@
 import { closeSync, constants, lstatSync, openSync, readFileSync, readSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { FileText, FoundFile, RepoReader } from "../../rooms/workflow/ports.ts";
-import { errnoCode } from "./errors.ts";
 
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;

@@ -13,9 +13,9 @@ import {
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isJsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import type { RepoIdentity, RepoIdentityPort, RunFolder, RunFolders, RunOwner } from "../../rooms/workflow/ports.ts";
 import { appendDurably, syncFolder, writeAllDurably, writeDurably } from "./durable-write.ts";
-import { errnoCode, toDiskError } from "./errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { lockRun } from "./run-lock.ts";
 

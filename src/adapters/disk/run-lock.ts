@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { LockFacts, RunFolders, RunLock } from "../../rooms/workflow/ports.ts";
-import { errnoCode } from "./errors.ts";
 import { PRIVATE_FILE } from "./private-modes.ts";
 
 const PATIENCE_MS = 2000;

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
+import { errnoCode, toDiskError } from "../../core/errors/system.ts";
 import { type FileStat, type SourceProblem, type SourceTree, STAT_FIELDS } from "../../rooms/context/ports.ts";
-import { errnoCode, toDiskError } from "./errors.ts";
 import { PRIVATE_FILE } from "./private-modes.ts";
 import { followLink, isBadName, lookAt, putStat, toPlace, unreadable, walkSources } from "./source-walk.ts";
 

@@ -1,8 +1,8 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { compareCodePoints, decodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import { type SourceProblem, STAT_FIELDS, type Walk, type WalkRules } from "../../rooms/context/ports.ts";
-import { errnoCode } from "./errors.ts";
 
 // Control characters, DEL and backslash: names no address can carry.
 const BAD_NAME = /[\u0000-\u001f\u007f\\]/;

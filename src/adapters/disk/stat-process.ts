@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { statfsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { errnoCode } from "../../core/errors/system.ts";
 import { findTool } from "../guards/tools.ts";
-import { errnoCode } from "./errors.ts";
 import { STAT_SCRIPT } from "./stat-script.ts";
 import type { TableSource } from "./tree-file.ts";
 import type { Hidden } from "./tree-table.ts";

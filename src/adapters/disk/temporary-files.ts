@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { errnoCode } from "./errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import { PRIVATE_FOLDER } from "./private-modes.ts";
 
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 12);

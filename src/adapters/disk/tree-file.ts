@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { errnoCode } from "./errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { KeptFiles } from "./kept-files.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { DIGEST, type Hidden, type TreeTable, toRows, WIDTH } from "./tree-table.ts";

@@ -1,6 +1,6 @@
+import { errnoCode } from "../../core/errors/system.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { TreeMemory } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "./errors.ts";
 import { compare, KnownTable, rootStat } from "./known-table.ts";
 import { TreeChecker } from "./tree-check.ts";
 import { openTreeFile, type TreeFile } from "./tree-file.ts";

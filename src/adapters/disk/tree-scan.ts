@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Entry, KeptTree, TreeDifferences, TreeScan } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "./errors.ts";
 import { scanFingerprints } from "./fingerprints.ts";
 import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
 import { compare, type KnownTable, rootStat } from "./known-table.ts";

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { compareCodePoints, decodeUtf8 } from "../../core/canonical/index.ts";
 import { type Code, VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { Entry, OtherEntry, SnapshotOptions, SnapshotTaken } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "./errors.ts";
 import { listMountsBelow } from "./mounts.ts";
 
 const CHUNK = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { type BigIntStats, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { errnoCode } from "./errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** Numbers kept of one `lstat`: ino, mode, nlink, uid, gid, size, mtime and ctime in nanoseconds. */
 export const WIDTH = 8;

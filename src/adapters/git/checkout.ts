@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { BaseTree, CopyChange, IsolatedCopy } from "../../rooms/workflow/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
 import { NO_SETTINGS, requireGit, runGit, splitNul } from "./git-process.ts";
 
 /** Settings of the repository that decide which bytes a checkout has. */

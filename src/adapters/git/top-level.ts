@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { errnoCode } from "../disk/errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** A git repository as its files show it. No program is run and no variable of the environment is asked. */
 interface GitPlace {

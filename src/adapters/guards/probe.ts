@@ -15,6 +15,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { isHash, isJsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { GuardName } from "../../rooms/catalytic/contracts/constants.ts";
 import {
   guardOrder,
@@ -24,7 +25,6 @@ import {
   type RunningCommand,
 } from "../../rooms/catalytic/ports.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
-import { errnoCode } from "../disk/errors.ts";
 import { findMarked } from "../process/leftovers.ts";
 import { landlockAbi } from "./landlock.ts";
 import { findNamespaceTools } from "./namespace.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { errnoCode } from "../disk/errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** Where the system keeps its own tools; the caller's PATH is not asked for them. */
 const SYSTEM_PATH = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"].join(":");

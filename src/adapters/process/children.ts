@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { errnoCode } from "../disk/errors.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** The processes whose parent is the given one, as /proc shows them. */
 export function childrenOf(parent: number): number[] {

@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { Host, Interrupts } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
 
 /** This process and this machine, as locks and journals name them. */
 export function readHost(): Host {

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { RunMark } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
 
 /** Two variables, because a run id is unique in its workspace only. */
 const MARKERS = (run: RunMark): string[] => [`VERBATIM_RUN_ID=${run.run_id}`, `VERBATIM_RUN_WORK=${run.work}`];

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import { ReadStream } from "node:tty";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { LaunchRequest, UserTerminal } from "../../rooms/catalytic/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
 import { LastWords } from "./last-words.ts";
 
 /** How long the last words of a command may take to arrive after its end. */

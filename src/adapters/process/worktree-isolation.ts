@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join, sep } from "node:path";
+import { errnoCode } from "../../core/errors/system.ts";
 import type { GateCommandResult, GateScript, GateWork, Isolation } from "../../rooms/workflow/ports.ts";
-import { errnoCode } from "../disk/errors.ts";
 import { runCommand } from "./command.ts";
 
 /** Runs gate commands as plain processes in the isolated copy: separate files, but the user's rights. */

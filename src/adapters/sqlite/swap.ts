@@ -4,8 +4,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { toDiskError } from "../../core/errors/system.ts";
 import { syncFolder } from "../disk/durable-write.ts";
-import { toDiskError } from "../disk/errors.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 

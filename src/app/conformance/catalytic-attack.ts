@@ -10,14 +10,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errnoCode } from "../../adapters/disk/errors.ts";
 import { runTool } from "../../adapters/process/tool.ts";
 import { compareCodePoints, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 import { type CatalyticPorts, type GuardName, type RunResult, runCatalytic } from "../../rooms/catalytic/index.ts";
-import { openApp } from "../app.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../catalytic-ports.ts";
-import { compose } from "../compose.ts";
+import { openApp } from "../call.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "../compose/catalytic-ports.ts";
+import { compose } from "../compose/compose.ts";
 import { type DefaultModes, type FileSpec, inFolder, makeFiles } from "./catalytic-fixture.ts";
 import { type AreaPorts, VectorSkipped } from "./runner.ts";
 

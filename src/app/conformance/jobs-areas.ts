@@ -15,9 +15,9 @@ import {
   toMessage,
   writeBundle,
 } from "../../rooms/jobs/index.ts";
-import { type Composition, compose } from "../compose.ts";
-import { wiring as context } from "../wiring/context.ts";
-import { jobPorts } from "../wiring/job.ts";
+import { type Composition, compose } from "../compose/compose.ts";
+import { wiring as context } from "../compose/context.ts";
+import { jobPorts } from "../compose/job.ts";
 import type { AreaFunction } from "./runner.ts";
 
 /** The area of the jobs room that needs a whole workspace: files, an index, symbols and a store. */

@@ -14,8 +14,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
-import { openApp } from "../app.ts";
-import { findWorkspace } from "../workspace.ts";
+import { openApp } from "../call.ts";
+import { findWorkspace } from "../compose/workspace.ts";
 import { answerHook } from "./answer-hook.ts";
 import { readHookRules } from "./hook-rules.ts";
 

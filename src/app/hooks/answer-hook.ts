@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import type { JsonObject } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import { findWorkspace } from "../workspace.ts";
+import { findWorkspace } from "../compose/workspace.ts";
 import {
   HOOK_CLIENTS,
   HOOK_EVENTS,

@@ -6,7 +6,7 @@ import { formatCanonical, type JsonObject } from "../../core/canonical/index.ts"
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Clock, Ids, NewEntry, Store } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
-import { createStateFolder, type Workspace } from "../workspace.ts";
+import { createStateFolder, type Workspace } from "../compose/workspace.ts";
 import type { HookRun } from "./hook-rules.ts";
 
 /** Stream of receipts outside a run. */

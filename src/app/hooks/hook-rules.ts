@@ -7,8 +7,8 @@ import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isRunId, PLAN_FILE, toRepoSlug, validatePlan } from "../../rooms/workflow/index.ts";
-import { createRepoIdentity } from "../repo-identity.ts";
-import { createStateFolder, findRunsRoot, type Workspace } from "../workspace.ts";
+import { createRepoIdentity } from "../compose/repo-identity.ts";
+import { createStateFolder, findRunsRoot, type Workspace } from "../compose/workspace.ts";
 
 /** Roots nobody may write through a hook, whatever is configured. */
 const ALWAYS_FORBIDDEN = [".git", ".verbatim", "verbatim.config.json"];
@@ -62,7 +62,7 @@ async function readConfig(workspace: Workspace): Promise<JsonObject> {
   const bytes = readFileSync(workspace.config);
   const mark = join(workspace.state, `config-${nodeCrypto.sha256(bytes)}`);
   if (!existsSync(mark)) {
-    const { parseConfig } = await import("../config.ts");
+    const { parseConfig } = await import("../config/config.ts");
     parseConfig(bytes);
     // A hook outside a repository makes no workspace.
     if (existsSync(workspace.state) || (workspace.workTree !== null && createStateFolder(workspace))) markJudged(mark);

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { errnoCode } from "../../adapters/disk/errors.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { errnoCode } from "../../core/errors/system.ts";
 
 /** Where a path that a client named really is. */
 export interface NamedPlace {

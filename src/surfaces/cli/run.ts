@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
-import { openApp } from "../../app/app.ts";
 import type { App } from "../../app/app-type.ts";
-import type { ServeMcp } from "../../app/compose.ts";
+import { openApp } from "../../app/call.ts";
+import type { ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findNearest } from "../../core/text/index.ts";

@@ -1,4 +1,4 @@
-import type { UserTerminal } from "../../app/compose.ts";
+import type { UserTerminal } from "../../app/compose/compose.ts";
 import type { Streams } from "./io.ts";
 
 const CTRL_C = 0x03;

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { openApp } from "../../app/app.ts";
+import { openApp } from "../../app/call.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
 import { type AccessOptions, describeAccess, toAddress } from "./access.ts";

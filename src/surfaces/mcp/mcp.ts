@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { openApp } from "../../app/app.ts";
 import type { App } from "../../app/app-type.ts";
+import { openApp } from "../../app/call.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
 import { DEFAULT_MAX_BYTES, LEAST_MAX_BYTES, MOST_MAX_BYTES } from "./answer.ts";

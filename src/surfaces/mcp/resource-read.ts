@@ -1,5 +1,5 @@
 import type { App } from "../../app/app-type.ts";
-import type { CallOptions } from "../../app/current-call.ts";
+import type { CallOptions } from "../../app/compose/current-call.ts";
 import type { Input, Output } from "../../app/operation-types.ts";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";

@@ -6,7 +6,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app-type.ts";
-import type { CallOptions } from "../../app/current-call.ts";
+import type { CallOptions } from "../../app/compose/current-call.ts";
 import { Answers, toCoded } from "./answer.ts";
 import { toNotifications } from "./call-progress.ts";
 import { LegacyCalls, LegacyExchange } from "./legacy-calls.ts";

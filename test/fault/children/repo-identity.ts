@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createRepoIdentity } from "../../../src/app/repo-identity.ts";
-import { findWorkspace } from "../../../src/app/workspace.ts";
+import { createRepoIdentity } from "../../../src/app/compose/repo-identity.ts";
+import { findWorkspace } from "../../../src/app/compose/workspace.ts";
 
 /** Opens the identity of a repository the moment it is told to, and says which one it got. */
 const workspace = findWorkspace(process.argv[2]!);

@@ -1,0 +1,150 @@
+import { compareCodePoints, parseJson } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import {
+  abortRun,
+  advanceRun,
+  findRun,
+  PATCH_FILE,
+  Run,
+  requireOwn,
+  type WorkflowPorts,
+  withSession,
+} from "../../rooms/workflow/index.ts";
+import type { Composition } from "../compose/compose.ts";
+import { workflowPorts } from "../compose/workflow.ts";
+import { isProcessGone } from "./agent-process.ts";
+import { NOT_VERIFIED } from "./agent-result.ts";
+import { type AgentSummary, agentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+
+/** The summaries of all agent runs of this repository, newest first. */
+export async function listAgentRuns(composition: Composition): Promise<AgentSummary[]> {
+  const ports = await workflowPorts(composition, "read");
+  const summaries = ports.runs.ids().flatMap((id) => {
+    const run = Run.load(ports, ports.runs.open(id)!);
+    return run.read(SUMMARY_FILE) === null ? [] : [readSummary(run)];
+  });
+  return summaries.sort(
+    (a, b) => compareCodePoints(b.created_at, a.created_at) || compareCodePoints(b.run_id, a.run_id),
+  );
+}
+
+/** One agent run with the patch it left. */
+export async function showAgentRun(
+  composition: Composition,
+  name: string,
+): Promise<{ readonly summary: AgentSummary; readonly patch: string }> {
+  const run = findAgentRun(await workflowPorts(composition, "read"), name);
+  const patch = run.read(PATCH_FILE) ?? run.read(CAPTURED_FILE);
+  return { summary: readSummary(run), patch: new TextDecoder().decode(patch ?? new Uint8Array()) };
+}
+
+/** Applies a verified change to the real tree: the workflow's apply step, while no view of the tree is open. */
+export async function applyAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
+  const ports = await workflowPorts(composition, "mutate");
+  const run = findAgentRun(ports, name);
+  requireOwn(run);
+  const summary = readSummary(run);
+  if (summary.outcome !== "verified" && summary.outcome !== "unverified") {
+    throw new VerbatimError("RUN_NOT_PASSED", {
+      message: `only a change that its gates accept can be applied; this run is ${summary.outcome.replaceAll("_", " ")}`,
+      where: run.folder.dir,
+      fix: `Look at it: verbatim agent show ${run.id}`,
+    });
+  }
+  refuseConcurrent(summary, run);
+  // The step that applies locks the tree itself.
+  await withSession(ports, run.folder, "agent apply", (session) =>
+    advanceRun(session, { maxSteps: 16, apply: true, retryVerify: false }),
+  );
+  const now = Run.load(ports, run.folder);
+  if (now.state.status === "pass") return readSummary(now);
+  const blocked = now.state.blocked;
+  throw new VerbatimError(blocked?.code === "REPO_MOVED" ? "REPO_MOVED" : "REPO_DIRTY", {
+    message: blocked?.message ?? "the real tree is not what it was when the agent began",
+    where: run.folder.dir,
+    fix: `The patch is kept: ${run.folder.dir}/${PATCH_FILE}`,
+  });
+}
+
+function refuseConcurrent(summary: AgentSummary, run: Run): void {
+  const paths = new Set(summary.changes.files.map(({ path }) => path));
+  const both = (summary.proof?.concurrent_changes ?? []).filter((path) => paths.has(path));
+  if (both.length === 0) return;
+  throw new VerbatimError("REPO_DIRTY", {
+    message: `somebody else changed the same paths while the agent worked: ${both.slice(0, 20).join(", ")}`,
+    where: run.folder.dir,
+    details: { paths: both },
+  });
+}
+
+/** Throws a change away: the workflow's abort. The repository is not touched. */
+export async function discardAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
+  const ports = await workflowPorts(composition, "mutate");
+  const run = findAgentRun(ports, name);
+  requireOwn(run);
+  refuseEnded(run);
+  await withSession(ports, run.folder, "agent discard", (session) => abortRun(session, "discarded by its owner"));
+  return readSummary(Run.load(ports, run.folder));
+}
+
+/** RUN_ENDED for a run that has nothing to throw away, in the words of agent runs. */
+function refuseEnded(run: Run): void {
+  if (run.state.status !== "pass" && run.state.stop_reason === null) return;
+  const { outcome } = readSummary(run);
+  throw new VerbatimError("RUN_ENDED", {
+    message:
+      outcome === "applied"
+        ? "the change is applied, so it cannot be thrown away"
+        : `the run is ${outcome.replaceAll("_", " ")}: nothing of it can be applied, so there is nothing to throw away`,
+    where: run.folder.dir,
+    fix:
+      outcome === "applied"
+        ? `Undo it: verbatim workflow rollback ${run.id}`
+        : `Look at it: verbatim agent show ${run.id}`,
+  });
+}
+
+function findAgentRun(ports: WorkflowPorts, name: string): Run {
+  const run = findRun(ports, name);
+  if (run.read(SUMMARY_FILE) !== null) return run;
+  throw new VerbatimError("RUN_NOT_FOUND", {
+    message: `${run.id} is a workflow run, but no agent run`,
+    fix: `Look at it with: verbatim workflow show ${run.id}`,
+  });
+}
+
+/** What may still be thrown away when a run is aborted; everything else had ended before. */
+const OPEN: readonly AgentSummary["outcome"][] = ["working", "verified", "unverified", "rejected", "verify_failed"];
+
+/** Earlier versions called the reports of the agent's side receipts. */
+function renameReceipts(summary: { hooks?: { receipts?: number; blocked?: number } }): object {
+  const { receipts, blocked } = summary.hooks ?? {};
+  return receipts === undefined
+    ? summary
+    : { ...summary, hooks: { reported: receipts, reported_blocked: blocked ?? 0 } };
+}
+
+/** The summary as it was written, with what happened to the run since. */
+function readSummary(run: Run): AgentSummary {
+  const written = renameOldWords(
+    agentSummary.parse(renameReceipts(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!))))),
+    run.state,
+  );
+  const { status, stop_reason, candidates } = run.state;
+  if (status === "pass" && candidates.at(-1)?.state === "applied") return { ...written, outcome: "applied" };
+  if (stop_reason === "rolled_back") return { ...written, outcome: "undone", reason: "applied and taken back" };
+  if (stop_reason === "aborted" && OPEN.includes(written.outcome)) {
+    return { ...written, outcome: "discarded", reason: "thrown away before it was applied" };
+  }
+  if (written.outcome === "working" && isProcessGone(run)) {
+    return { ...written, outcome: "interrupted", reason: "Verbatim was killed while it worked on the run" };
+  }
+  return written;
+}
+
+/** Runs of earlier versions called a change verified that no command had looked at. */
+function renameOldWords(summary: AgentSummary, { direct }: Run["state"]): AgentSummary {
+  if (direct?.verify?.length !== 0 || summary.verify?.result !== "PASS") return summary;
+  const outcome = summary.outcome === "verified" ? "unverified" : summary.outcome;
+  return { ...summary, outcome, verify: NOT_VERIFIED };
+}

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
+import type { Composition } from "../compose/compose.ts";
+import type { Wiring } from "../operations.ts";
+import { runAgent } from "./agent.ts";
+import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun } from "./agent-runs.ts";
+import { agentSummary } from "./agent-summary.ts";
+
+const texts = z.array(z.string().min(1)).default([]);
+const run = z.string().min(1).describe("Run id, a unique prefix of one, or a run directory.");
+
+const start = defineOperation({
+  name: "agent.run",
+  summary: "Runs any command as an agent under contract: isolated, captured, gated, verified, proved.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    goal: z.string().min(1).describe("What the agent is to do; it goes into the record, not to the agent."),
+    verify: texts.describe("A command that must pass on the result, without a shell; repeatable."),
+    no_verify: z.boolean().default(false).describe("No command verifies the change; it is called unverified."),
+    files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
+    allow: texts.describe("A path that may change; repeatable. Everything otherwise."),
+    deny: texts.describe("A path that may not change; repeatable."),
+    max_files: z.int().min(1).optional().describe("Most files a change may touch."),
+    max_added_lines: z.int().min(0).optional().describe("Most lines a change may add."),
+    apply: z
+      .enum(["ask", "auto", "never"])
+      .default("never")
+      .describe("What happens to a change that its gates accept."),
+    guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
+    timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h."),
+    keep: texts.describe("A place outside that stays really writable, such as ~/.claude; repeatable."),
+    leave_out: texts.describe("A path dropped from the change before the gate; repeatable."),
+    hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
+    command: z.array(z.string()).min(1).describe("The agent and its arguments."),
+  }),
+  output: agentSummary,
+  async run(composition: Composition, input) {
+    const summary = await runAgent(composition, {
+      goal: input.goal,
+      verify: input.verify,
+      noVerify: input.no_verify,
+      files: input.files,
+      allow: input.allow,
+      deny: input.deny,
+      leaveOut: input.leave_out,
+      maxFiles: input.max_files ?? null,
+      maxAddedLines: input.max_added_lines ?? null,
+      command: input.command,
+      guard: input.guard ?? null,
+      timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
+      keep: input.keep,
+      hashAll: input.hash_all,
+    });
+    // Unverified it is only because the caller said so for this very run.
+    const wanted = input.apply === "auto" && (summary.outcome === "verified" || summary.outcome === "unverified");
+    return wanted ? await applyAgentRun(composition, summary.run_id) : summary;
+  },
+});
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+function parseTimeout(text: string): number {
+  const [, count, unit = "s"] = /^([1-9][0-9]{0,8})(ms|s|m|h)?$/.exec(text) ?? [];
+  const ms = Number(count) * (UNITS[unit] ?? Number.NaN);
+  if (ms >= 1 && ms <= 86_400_000) return ms;
+  throw new VerbatimError("USAGE", {
+    message: `--timeout must be like 90s, 30m or 2h, a day at most: ${JSON.stringify(text)}`,
+  });
+}
+
+const list = defineOperation({
+  name: "agent.list",
+  summary: "Lists the agent runs of this repository, newest first.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ limit: z.int().min(1).default(20).describe("Most runs to show.") }),
+  output: z.strictObject({ runs: z.array(agentSummary), total: z.int() }),
+  async run(composition: Composition, { limit }) {
+    const runs = await listAgentRuns(composition);
+    return { runs: runs.slice(0, limit), total: runs.length };
+  },
+});
+
+const show = defineOperation({
+  name: "agent.show",
+  summary: "Shows one agent run: what changed, the gates, the proof, the patch.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ run }),
+  output: z.strictObject({ summary: agentSummary, patch: z.string() }),
+  run: (composition: Composition, input) => showAgentRun(composition, input.run),
+});
+
+const apply = defineOperation({
+  name: "agent.apply",
+  summary: "Applies the change of an agent run that its gates accept to the real tree.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ run }),
+  output: agentSummary,
+  run: (composition: Composition, input) => applyAgentRun(composition, input.run),
+});
+
+const discard = defineOperation({
+  name: "agent.discard",
+  summary: "Throws the change of an agent run away; the record stays.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ run }),
+  output: agentSummary,
+  run: (composition: Composition, input) => discardAgentRun(composition, input.run),
+});
+
+/** Everything under `agent.` */
+export const AGENT_OPERATIONS = [start, list, show, apply, discard] as const;
+
+export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
+  operations: AGENT_OPERATIONS,
+  ports: async (composition) => composition,
+};

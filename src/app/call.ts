@@ -1,0 +1,91 @@
+import type { z } from "zod";
+import { VerbatimError } from "../core/errors/index.ts";
+import { errnoCode, toDiskError } from "../core/errors/system.ts";
+import type { Operation } from "../core/operation.ts";
+import { findNearest } from "../core/text/index.ts";
+import type { App } from "./app-type.ts";
+import { type Composition, type CompositionOptions, compose } from "./compose/compose.ts";
+import { type CallOptions, withCall } from "./compose/current-call.ts";
+import { toInputProblems } from "./input-problems.ts";
+import { findOperation, listOperationNames, type WiredOperation } from "./operations.ts";
+
+/** Opens the workspace around a folder. Nothing is read or created before an operation needs it. */
+export function openApp(options: CompositionOptions): App {
+  const composition = compose(options, (start, env) => openApp({ ...options, start, env, notify: () => undefined }));
+  const close = () => composition.close();
+  const callUnknown: App["callUnknown"] = (name, input, options) =>
+    withCall(options, () => call(composition, name, input, options));
+  const linesUnknown: App["linesUnknown"] = (name, input) => lines(composition, name, input);
+  return {
+    workspace: composition.workspace,
+    // What comes out was parsed by the operation's own schema, which is where its type was taken from.
+    call: callUnknown as App["call"],
+    lines: linesUnknown,
+    describe: (async (name) => (await find(name)).operation) as App["describe"],
+    callUnknown,
+    linesUnknown,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function find(name: string): Promise<WiredOperation> {
+  const found = await findOperation(name);
+  if (found !== null) return found;
+  const near = findNearest(name, await listOperationNames());
+  const hint = near.length > 0 ? `; did you mean ${near.join(" or ")}?` : "";
+  throw new VerbatimError("OPERATION_UNKNOWN", { message: `there is no operation ${JSON.stringify(name)}${hint}` });
+}
+
+async function call(
+  composition: Composition,
+  name: string,
+  input: unknown,
+  options: CallOptions | undefined,
+): Promise<unknown> {
+  const { operation, ports } = await find(name);
+  const parsed = parseInput(operation, composition, input);
+  const output = await tellFullDisk(async () =>
+    operation.run(await ports(composition, operation.effect, name, options), parsed),
+  );
+  const checked = operation.output.safeParse(output);
+  if (checked.success) return checked.data;
+  throw new VerbatimError("INTERNAL", {
+    message: `the operation ${name} answered outside its schema`,
+    details: { problems: toInputProblems(checked.error) },
+  });
+}
+
+/** A disk may fill up under any write; whoever asked hears of it by its own code. */
+async function tellFullDisk<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (thrown) {
+    if (!["ENOSPC", "EDQUOT"].includes(errnoCode(thrown) ?? "")) throw thrown;
+    const { path } = thrown as NodeJS.ErrnoException;
+    throw toDiskError(thrown, path ?? "the disk");
+  }
+}
+
+async function* lines(composition: Composition, name: string, input: unknown): AsyncGenerator<string, unknown> {
+  const { operation, ports } = await find(name);
+  const parsed = parseInput(operation, composition, input);
+  if (operation.lines === undefined) {
+    throw new VerbatimError("INTERNAL", { message: `the operation ${name} has no lines` });
+  }
+  return yield* operation.lines(await ports(composition, operation.effect, name), parsed);
+}
+
+function parseInput(operation: Operation, composition: Composition, input: unknown): z.output<z.ZodType> {
+  if (operation.doors !== undefined && !operation.doors.includes(composition.door)) {
+    throw new VerbatimError("OPERATION_UNKNOWN", { message: `${operation.name} is not open at this door` });
+  }
+  const parsed = operation.input.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const problems = toInputProblems(parsed.error);
+  throw new VerbatimError("INPUT_INVALID", {
+    message: problems.map((one) => `${one.pointer === "" ? "the input" : one.pointer}: ${one.message}`).join("; "),
+    where: problems[0]?.pointer ?? "",
+    details: { problems },
+  });
+}

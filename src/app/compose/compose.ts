@@ -1,0 +1,220 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { createContentStore } from "../../adapters/disk/content-store.ts";
+import { createInsideFiles } from "../../adapters/disk/inside-files.ts";
+import { DiskKeys } from "../../adapters/disk/keys.ts";
+import { createLocalFiles } from "../../adapters/disk/local-files.ts";
+import { processInterrupts } from "../../adapters/process/host.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { type Door, type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../../core/ports.ts";
+import type { KeyFolder } from "../../core/trust/operations.ts";
+import type { Interrupts, UserTerminal } from "../../rooms/catalytic/index.ts";
+
+import type { App } from "../app-type.ts";
+import { loadConfig } from "../config/config.ts";
+import type { ResolvedConfig } from "../config/config-schema.ts";
+import { callInterrupts, callProgress } from "./current-call.ts";
+import { type AppStore, maintainStore, openStore } from "./store.ts";
+import {
+  closeStateFolder,
+  createStateFolder,
+  findWorkspace,
+  isStoreAbsent,
+  refuseLinks,
+  userFolders,
+  type Workspace,
+} from "./workspace.ts";
+
+export type { UserTerminal };
+
+/** Serves MCP for the workspace around a folder on loopback, behind a token of its own, until it is closed. */
+export type ServeMcp = (
+  folder: string,
+) => Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
+
+export interface CompositionOptions {
+  readonly door: Door;
+  /** Folder from which the workspace is looked for. */
+  readonly start: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly stdin?: AsyncIterable<Uint8Array>;
+  readonly progress?: Progress;
+  /** Told about things a person wants to know, such as the folder that was just made. */
+  readonly notify?: (text: string) => void;
+  /** Output of a command that runs for the caller, as it comes. */
+  readonly onOutput?: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
+  /** The terminal of the caller; absent where there is none. */
+  readonly terminal?: UserTerminal | null;
+  /** MCP for an agent while it runs; absent where nobody serves it. */
+  readonly serveMcp?: ServeMcp;
+  /** Tests give their own; nobody else does. */
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly random?: Random;
+}
+
+/** Real adapters behind the ports, made when they are first asked for. */
+export interface Composition {
+  readonly door: Door;
+  /** Who appends: the door. */
+  readonly actor: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** Folder that relative paths of the caller are meant from. */
+  readonly start: string;
+  readonly workspace: Workspace;
+  /** The folder the caller stands in. */
+  readonly folder: string;
+  readonly userState: string;
+  readonly crypto: SyncCrypto;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly progress: Progress;
+  /** Signals of the process, and the end of the call that listens. */
+  readonly interrupts: Interrupts;
+  /** Files the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+  readonly files: LocalFiles;
+  readonly keys: KeyFolder;
+  notify(text: string): void;
+  onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** The terminal of the caller, or null. */
+  readonly terminal: UserTerminal | null;
+  /** MCP for an agent while it runs; null where nobody serves it. */
+  readonly serveMcp: ServeMcp | null;
+  /** The configuration with all defaults filled in. */
+  config(): ResolvedConfig;
+  /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
+  store(effect: Effect): Promise<AppStore>;
+  content(effect: Effect): Promise<ContentStore>;
+  /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
+  maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
+  /** Another workspace, for flows that need one of their own. */
+  open(start: string, env: NodeJS.ProcessEnv): App;
+  close(): Promise<void>;
+}
+
+/** Opens another workspace with the same door and ports. */
+type Reopen = (start: string, env: NodeJS.ProcessEnv) => App;
+
+interface Opened {
+  readonly store: AppStore;
+  readonly content: ContentStore;
+  close(): Promise<void>;
+}
+
+/** The only place where adapters meet ports, and where real clocks and randomness are made. */
+export function compose(options: CompositionOptions, reopen: Reopen): Composition {
+  const workspace = findWorkspace(options.start);
+  const folders = userFolders(options.env, options.platform);
+  const ports = {
+    crypto: nodeCrypto,
+    clock: options.clock ?? { now: () => Date.now() },
+    ids: options.ids ?? { uuid: () => randomUUID() },
+    random: options.random ?? { bytes: (count: number) => new Uint8Array(randomBytes(count)) },
+  };
+  const notify = options.notify ?? (() => undefined);
+  let config: ResolvedConfig | undefined;
+  let real: Promise<Opened> | undefined;
+  let empty: Promise<Opened> | undefined;
+
+  // An empty variable is how people unset one.
+  const url = options.env["VERBATIM_DATABASE_URL"] === "" ? undefined : options.env["VERBATIM_DATABASE_URL"];
+  const openReal = async (): Promise<Opened> => {
+    if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
+      throw new VerbatimError("USAGE", {
+        message: "VERBATIM_DATABASE_URL is not the address of a PostgreSQL database",
+        where: "VERBATIM_DATABASE_URL",
+        fix: "Write postgres://USER@HOST/DATABASE, or unset it to use SQLite.",
+      });
+    }
+    const store = await openStore({ path: workspace.database, url, ...ports });
+    const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
+    return { store, content, close: () => store.close() };
+  };
+  const openEmpty = async (): Promise<Opened> => {
+    const folder = makeTemporaryFolder();
+    const store = await openStore({ path: join(folder, "store.db"), url: undefined, ...ports });
+    const close = async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    };
+    return { store, content: createContentStore({ folder: join(folder, "blobs"), ...ports }), close };
+  };
+  const open = (effect: Effect): Promise<Opened> => {
+    if (effect === "read" && url === undefined && real === undefined && isStoreAbsent(workspace)) {
+      empty ??= openEmpty();
+      return empty;
+    }
+    if (effect === "read") {
+      refuseLinks(workspace);
+      closeStateFolder(workspace);
+    } else if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
+    real ??= openReal();
+    return real;
+  };
+
+  const close = async (): Promise<void> => {
+    const opened = [real, empty];
+    real = undefined;
+    empty = undefined;
+    // Whoever asked for a store that did not open was told so; there is nothing to close then.
+    for (const one of opened) await (await one?.catch(() => undefined))?.close();
+  };
+
+  return {
+    door: options.door,
+    actor: options.door,
+    env: options.env,
+    platform: options.platform,
+    start: options.start,
+    workspace,
+    folder: options.start,
+    userState: folders.state,
+    ...ports,
+    progress: callProgress(options.progress),
+    interrupts: callInterrupts(processInterrupts),
+    files: LOCAL_DOORS.includes(options.door)
+      ? createLocalFiles(options.start, options.stdin ?? noInput())
+      : createInsideFiles(workspace.root),
+    keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
+    notify,
+    onOutput: options.onOutput ?? (() => undefined),
+    terminal: options.terminal ?? null,
+    serveMcp: options.serveMcp ?? null,
+    config() {
+      config ??= loadConfig(workspace);
+      return config;
+    },
+    store: async (effect) => (await open(effect)).store,
+    content: async (effect) => (await open(effect)).content,
+    async maintain(run) {
+      await close();
+      return maintainStore({ path: workspace.database, url, ...ports }, run);
+    },
+    open: reopen,
+    close,
+  };
+}
+
+function makeTemporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "verbatim-empty-"));
+  } catch (thrown) {
+    throw new VerbatimError("FOLDER_READ_ONLY", {
+      message: "no temporary folder can be made",
+      where: tmpdir(),
+      fix: "Set TMPDIR to a folder that you may write.",
+      cause: thrown,
+    });
+  }
+}
+
+async function* noInput(): AsyncIterable<Uint8Array> {
+  yield new Uint8Array();
+}

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { createSourceTree } from "../../adapters/disk/source-tree.ts";
+import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "../../rooms/context/index.ts";
+import type { Wiring } from "../operations.ts";
+import type { Composition } from "./compose.ts";
+import { assertOutputDeliverable } from "./current-call.ts";
+
+type ContextCaches = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents" | "known">;
+
+// Caches live as long as their workspace stays open.
+const kept = new WeakMap<Composition, ContextCaches>();
+
+export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = {
+  operations: CONTEXT_OPERATIONS,
+  async ports(composition, effect): Promise<ContextPorts> {
+    const { crypto, clock, ids, progress, actor, files } = composition;
+    const store = await composition.store(effect);
+    const content = await composition.content(effect);
+    const config = composition.config().context;
+    return {
+      store,
+      content,
+      crypto,
+      clock,
+      ids,
+      progress,
+      actor,
+      files,
+      assertDeliverable: assertOutputDeliverable,
+      config,
+      ...(await keep(composition, config.max_file_bytes)),
+    };
+  },
+};
+
+async function keep(composition: Composition, maxBytes: number): Promise<ContextCaches> {
+  const known = kept.get(composition);
+  if (known !== undefined) return known;
+  const { workspace, crypto } = composition;
+  const database = await openDatabase(composition);
+  const tree = createSourceTree(workspace.root, join(workspace.state, "clock"));
+  const made: ContextCaches = {
+    tree,
+    ...database,
+    views: new ViewCache(crypto),
+    contents: new ContentCache(tree, crypto, maxBytes),
+    known: new Set(),
+  };
+  // Two calls may have come here at once; what the first one made is what both use.
+  if (!kept.has(composition)) kept.set(composition, made);
+  return kept.get(composition)!;
+}
+
+/** What differs between the two databases besides the store itself; only the one in use is loaded. */
+async function openDatabase({ env, workspace }: Composition): Promise<Pick<ContextCaches, "lock" | "engine">> {
+  const url = env["VERBATIM_DATABASE_URL"];
+  if (url === undefined || url === "") {
+    const { createBuildLock } = await import("../../adapters/sqlite/build-lock.ts");
+    const { sqliteSearch } = await import("../../adapters/sqlite/search-lines.ts");
+    return { lock: createBuildLock(join(workspace.state, "locks", "index")), engine: sqliteSearch };
+  }
+  const { createPostgresBuildLock } = await import("../../adapters/postgres/build-lock.ts");
+  return { lock: createPostgresBuildLock(url), engine: { form: "words" } };
+}

@@ -1,0 +1,54 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Progress } from "../../core/ports.ts";
+import type { Interrupts } from "../../rooms/catalytic/index.ts";
+
+/** What a door knows about one call and about no other. */
+export interface CallOptions {
+  /** Ends the call: what listens for interrupts hears one, puts back what it began and stops. */
+  readonly signal?: AbortSignal;
+  /** Where progress of this call goes, instead of the workspace's own. */
+  readonly progress?: Progress;
+  /** Refuses, by throwing, an answer the door could not carry; asked before the answer is recorded as given. */
+  readonly assertDeliverable?: (output: unknown) => void;
+  /** Told when the answer was given before and is given again. */
+  readonly onReplay?: () => void;
+}
+
+// Many calls share one workspace and its caches, so what belongs to one call travels with its promises.
+const calls = new AsyncLocalStorage<CallOptions>();
+
+/** Runs a call with what its door knows about it. */
+export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
+  // Every promise of the process costs more once something travels with them, so only what has to does.
+  const { signal, progress, assertDeliverable } = options ?? {};
+  const isPlain = signal === undefined && progress === undefined && assertDeliverable === undefined;
+  return options === undefined || isPlain ? run() : calls.run(options, run);
+}
+
+/** Progress of the call that reports it. */
+export function callProgress(own: Progress | undefined): Progress {
+  return { report: (step) => (calls.getStore()?.progress ?? own)?.report(step) };
+}
+
+/** Refuses an answer that the door of the current call cannot carry. */
+export function assertOutputDeliverable(output: unknown): void {
+  calls.getStore()?.assertDeliverable?.(output);
+}
+
+/** Signals of the process, and the end of the call that listens. */
+export function callInterrupts(own: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
+      const unlisten = own.listen(onSignal);
+      const signal = calls.getStore()?.signal;
+      if (signal === undefined) return unlisten;
+      const end = () => onSignal("SIGTERM");
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+      return () => {
+        signal.removeEventListener("abort", end);
+        unlisten();
+      };
+    },
+  };
+}

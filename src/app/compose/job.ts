@@ -1,0 +1,122 @@
+import { hostname } from "node:os";
+import { setImmediate as turn } from "node:timers/promises";
+import { createPauses } from "../../adapters/process/pauses.ts";
+import { isHash } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { cutLines } from "../../core/text/index.ts";
+import {
+  type ContextPorts,
+  type ContextReader,
+  cutRef,
+  parseTarget,
+  requireSymbol,
+  resolvePin,
+} from "../../rooms/context/index.ts";
+import { type Corpus, type CorpusView, JOBS_CHANNEL, type JobPorts, type Pauses } from "../../rooms/jobs/index.ts";
+import type { Composition } from "./compose.ts";
+import { wiring as context } from "./context.ts";
+import { createExecutePort } from "./execute-port.ts";
+import { createPatchPort } from "./patch-port.ts";
+import type { AppStore } from "./store.ts";
+
+// Looking for similar names costs a walk over all symbols; a long list of unknown ones gets it for the first.
+const MOST_SUGGESTIONS = 20;
+
+// One per open workspace, so that workers of one process wake each other.
+const kept = new WeakMap<Composition, Pauses>();
+
+/** Ports of the operations on jobs. */
+export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
+  const { crypto, clock, ids, progress, actor, files, door } = composition;
+  const store = await composition.store(effect);
+  const sources = await context.ports(composition, effect, "");
+  return {
+    store: givingTurns(store),
+    content: await composition.content(effect),
+    crypto,
+    clock,
+    ids,
+    progress,
+    actor,
+    files,
+    local: LOCAL_DOORS.includes(door),
+    host: `${hostname()}:${process.pid}`,
+    notify: composition.notify,
+    corpus: createCorpus(sources),
+    pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
+    listen: (onInterrupt) => composition.interrupts.listen(onInterrupt),
+    patch: createPatchPort(composition, sources),
+    execute: createExecutePort(composition),
+  };
+}
+
+const LONGEST_TURN_MS = 20;
+
+/**
+ * SQLite answers at once, so a job of many short steps would keep signals, cancellations and progress waiting until its
+ * end. Between two transactions everybody else gets a turn.
+ */
+function givingTurns(store: AppStore): JobPorts["store"] {
+  let last = performance.now();
+  return {
+    read: (fn) => store.read(fn),
+    async transact(fn) {
+      if (performance.now() - last > LONGEST_TURN_MS) {
+        await turn();
+        last = performance.now();
+      }
+      return store.transact(fn);
+    },
+    close: () => store.close(),
+  };
+}
+
+async function keepPauses(composition: Composition, store: AppStore): Promise<Pauses> {
+  const known = kept.get(composition);
+  if (known !== undefined) return known;
+  const pauses = createPauses();
+  kept.set(composition, pauses);
+  await store.subscribe(JOBS_CHANNEL, () => pauses.wake());
+  return pauses;
+}
+
+/** Index and symbols of the context room as planning sees them. */
+function createCorpus(ports: ContextPorts): Corpus {
+  return {
+    look: (fn) => ports.store.read(async (door) => fn(await openView(ports, door.context))),
+  };
+}
+
+async function openView(ports: ContextPorts, context: ContextReader): Promise<CorpusView> {
+  const view = await ports.views.open(context);
+  let unknown = 0;
+  const resolve = async (ref: string) => {
+    if (isHash(ref)) return { section: await view.resolve(context, { type: "SECTION", section_id: ref }, ref) };
+    const row = await requireSymbol(context, ref);
+    return { row, section: await resolvePin(context, view, parseTarget(row.symbol), row) };
+  };
+  return {
+    async targetType(symbolId) {
+      const row = await context.symbol(symbolId);
+      if (row !== null) return row.symbol.target_type;
+      if (unknown++ < MOST_SUGGESTIONS) return (await requireSymbol(context, symbolId)).symbol.target_type;
+      throw new VerbatimError("SYMBOL_UNKNOWN", {
+        message: `there is no symbol ${symbolId}`,
+        details: { symbol_id: symbolId },
+      });
+    },
+    async cut(ref, asked) {
+      const { row, section } = await resolve(ref);
+      const slice = asked ?? row?.symbol.default_slice_policy;
+      if (slice === undefined) throw new VerbatimError("SLICE_REQUIRED", { where: ref });
+      const { bytes, content_hash } = cutRef(ports, view, { ref, slice, section });
+      return { slice, section_id: section.section_id, file_path: section.file_path, bytes, content_hash };
+    },
+    async open(symbolId) {
+      const { section } = await resolve(symbolId);
+      const { section_id, file_path, line_start, line_end } = section;
+      return { section_id, file_path, read: () => cutLines(ports.contents.open(view, section), line_start, line_end) };
+    },
+  };
+}

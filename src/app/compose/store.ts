@@ -1,0 +1,135 @@
+import { VerbatimError } from "../../core/errors/index.ts";
+import { verifyLedger } from "../../core/ledger/verify.ts";
+import type {
+  Clock,
+  ContentStore,
+  Ids,
+  ReadTransaction,
+  Store,
+  SyncCrypto,
+  WriteTransaction,
+} from "../../core/ports.ts";
+import type { ContextReader, ContextWriter } from "../../rooms/context/index.ts";
+import type { JobsReader, JobsWriter } from "../../rooms/jobs/index.ts";
+import type { WorldReader, WorldWriter } from "../../rooms/world/index.ts";
+
+/** What doctor says about a store. */
+export interface StoreFacts {
+  readonly [name: string]: unknown;
+}
+
+/** A read door with the tables of every room. */
+export interface AppReadDoor extends ReadTransaction {
+  readonly context: ContextReader;
+  readonly jobs: JobsReader;
+  readonly world: WorldReader;
+}
+
+/** A write door with the tables of every room. */
+export interface AppWriteDoor extends WriteTransaction {
+  readonly context: ContextWriter;
+  readonly jobs: JobsWriter;
+  readonly world: WorldWriter;
+}
+
+/** The store of a workspace, whichever database holds it. */
+export interface AppStore extends Store<AppReadDoor, AppWriteDoor> {
+  facts(): Promise<StoreFacts>;
+  /** Where the database keeps payloads itself. */
+  readonly content: ContentStore | null;
+  /** Calls back when a room woke this channel, until the result is called; a file cannot wake anybody. */
+  subscribe(channel: string, listener: () => void): Promise<() => void>;
+}
+
+interface StoreOptions {
+  readonly path: string;
+  /** A PostgreSQL address; SQLite in `path` without one. */
+  readonly url: string | undefined;
+  readonly crypto: SyncCrypto;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Opens the database of a workspace; only the driver that is needed is loaded. */
+export async function openStore(options: StoreOptions): Promise<AppStore> {
+  const { path, url, crypto, clock, ids } = options;
+  if (url === undefined || url === "") {
+    const { openSqliteStore } = await import("../../adapters/sqlite/store.ts");
+    const { sqliteContext } = await import("../../adapters/sqlite/context-tables.ts");
+    const { sqliteJobs } = await import("../../adapters/sqlite/jobs-tables.ts");
+    const { sqliteWorld } = await import("../../adapters/sqlite/world-tables.ts");
+    const store = await openSqliteStore({
+      path,
+      crypto,
+      clock,
+      ids,
+      rooms: { context: sqliteContext, jobs: sqliteJobs(clock), world: sqliteWorld },
+    });
+    return bind(
+      store,
+      async () => ({ ...(await store.facts()) }),
+      null,
+      async () => () => undefined,
+    );
+  }
+  const { openPostgresStore } = await import("../../adapters/postgres/store.ts");
+  const { postgresContext } = await import("../../adapters/postgres/context-tables.ts");
+  const { postgresJobs } = await import("../../adapters/postgres/jobs-tables.ts");
+  const { postgresWorld } = await import("../../adapters/postgres/world-tables.ts");
+  const store = await openPostgresStore({
+    url,
+    crypto,
+    clock,
+    ids,
+    rooms: { context: postgresContext, jobs: postgresJobs(), world: postgresWorld },
+  });
+  const subscribe: AppStore["subscribe"] = (channel, listener) => store.subscribe(channel, listener);
+  return bind(store, async () => ({ ...(await store.facts()) }), store.content, subscribe);
+}
+
+/**
+ * Runs maintenance on a store that nobody else has open. A SQLite file is copied, the copy is changed and verified,
+ * and only then takes its place; PostgreSQL does it in the transactions of `run`.
+ */
+export async function maintainStore<T>(options: StoreOptions, run: (store: AppStore) => Promise<T>): Promise<T> {
+  if (options.url !== undefined && options.url !== "") {
+    const store = await openStore(options);
+    try {
+      return await run(store);
+    } finally {
+      await store.close();
+    }
+  }
+  const { swapStore } = await import("../../adapters/sqlite/swap.ts");
+  return swapStore(options.path, async (copy) => {
+    const store = await openStore({ ...options, path: copy });
+    try {
+      const result = await run(store);
+      const { problems } = await store.read((door) => verifyLedger(door.ledger, options.crypto));
+      if (problems.length === 0) return result;
+      throw new VerbatimError("STORE_CORRUPT", {
+        message: "the changed copy of the store does not verify; the store was left as it is",
+        where: options.path,
+        details: { problems },
+      });
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function bind(
+  store: Store<AppReadDoor, AppWriteDoor>,
+  facts: () => Promise<StoreFacts>,
+  content: ContentStore | null,
+  subscribe: AppStore["subscribe"],
+): AppStore {
+  return {
+    read: (fn) => store.read(fn),
+    transact: (fn) => store.transact(fn),
+    close: () => store.close(),
+    facts,
+    content,
+    subscribe,
+  };
+}

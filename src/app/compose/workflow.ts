@@ -1,0 +1,84 @@
+import { basename, resolve } from "node:path";
+import { resolveInside } from "../../adapters/disk/inside-root.ts";
+import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
+import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
+import { createRunFolders } from "../../adapters/disk/run-folders.ts";
+import { zipper } from "../../adapters/disk/zip.ts";
+import { createPatchChecker } from "../../adapters/git/patch-check.ts";
+import { createGitWork } from "../../adapters/git/work-tree.ts";
+import { chatModels } from "../../adapters/models/chat-models.ts";
+import { agentRunner } from "../../adapters/process/agent-runner.ts";
+import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { parseRepoPath } from "../../core/paths/index.ts";
+import type { Store } from "../../core/ports.ts";
+import { toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
+import type { Wiring } from "../operations.ts";
+import type { Composition } from "./compose.ts";
+import { assertOutputDeliverable } from "./current-call.ts";
+import { createIsolations } from "./gate-isolation.ts";
+import { createRepoIdentity } from "./repo-identity.ts";
+import { lockTree } from "./tree-lock.ts";
+import { findRunsRoot } from "./workspace.ts";
+
+export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
+
+/** A store that is opened by its first use: most verbs that only look never need one. */
+function openLater(open: () => Promise<Store>): Store {
+  return {
+    read: async (fn) => await (await open()).read(fn),
+    transact: async (fn) => await (await open()).transact(fn),
+    close: async () => undefined,
+  };
+}
+
+/** Everything the workflow room needs, over one workspace. */
+export async function workflowPorts(composition: Composition, effect: Effect): Promise<WorkflowPorts> {
+  const { root } = composition.workspace;
+  const { workflow, agent } = composition.config();
+  const name = basename(root);
+  const slug = toRepoSlug(name, (text) => composition.crypto.sha256(text));
+  const identity = createRepoIdentity(composition.workspace, composition.random, (folder) =>
+    composition.notify(`created ${folder}`),
+  );
+  const runs = createRunFolders({
+    runsRoot: findRunsRoot(composition, workflow.runs_root),
+    slug,
+    repoRoot: root,
+    identity,
+  });
+  const { crypto, clock, random, progress, interrupts, files, env, actor } = composition;
+  return {
+    config: workflow,
+    agentPolicy: agent.patch,
+    repoRoot: root,
+    repoName: name,
+    identity,
+    platform: composition.platform === "win32" ? "windows" : "posix",
+    git: createGitWork(root, composition.config().catalytic.runs_root),
+    checkerOf: (folder) => createPatchChecker(placeOf(composition, folder)),
+    reader: createRepoReader(root),
+    repoFiles: createRepoFiles(root),
+    runs: LOCAL_DOORS.includes(composition.door) ? runs : { ...runs, openPath: () => null },
+    zipper,
+    isolations: createIsolations(composition),
+    lockTree: (runId) => lockTree(composition, runId, ["."]),
+    agents: agentRunner,
+    models: chatModels,
+    interrupts,
+    store: openLater(() => composition.store(effect)),
+    crypto,
+    clock,
+    random,
+    progress,
+    assertDeliverable: assertOutputDeliverable,
+    files,
+    env,
+    actor,
+  };
+}
+
+/** A folder the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+function placeOf({ door, workspace }: Composition, folder: string): string {
+  if (LOCAL_DOORS.includes(door)) return resolve(folder);
+  return resolveInside(workspace.root, parseRepoPath(folder));
+}

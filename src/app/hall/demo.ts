@@ -1,0 +1,213 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadSqlite, SqliteDatabase } from "../../adapters/sqlite/driver.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { type AgentRequest, runAgent } from "../agent/agent.ts";
+import { applyAgentRun } from "../agent/agent-runs.ts";
+import type { AgentSummary } from "../agent/agent-summary.ts";
+import type { App } from "../app-type.ts";
+import { type Composition, compose } from "../compose/compose.ts";
+import { HONEST_AGENT, LAZY_AGENT, makeSampleRepository } from "./demo-sample.ts";
+
+interface Step {
+  readonly title: string;
+  readonly lines: string[];
+  readonly ok: boolean;
+}
+
+interface Story {
+  readonly ok: boolean;
+  readonly folder: string | null;
+  readonly steps: Step[];
+  readonly next: string[];
+}
+
+const NEXT = [
+  'verbatim agent --goal "..." --verify "npm test" -- YOUR AGENT',
+  "verbatim hook install --client claude     judge its tool calls as well",
+  "verbatim doctor                           which guards work here",
+  "verbatim demo --keep                      keep this sample and look around",
+];
+
+/** Tells the story in a temporary folder with keys of its own; nothing of the user's is touched. */
+export async function demonstrate(composition: Composition, keep: boolean): Promise<Story> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-demo-")));
+  const root = join(folder, "tide-clock");
+  const env: NodeJS.ProcessEnv = {
+    ...composition.env,
+    XDG_CONFIG_HOME: join(folder, "home"),
+    XDG_STATE_HOME: join(folder, "home"),
+  };
+  for (const name of Object.keys(env)) if (name.startsWith("VERBATIM_")) delete env[name];
+  makeSampleRepository(root);
+  const own = compose({ door: composition.door, start: root, env, platform: composition.platform }, composition.open);
+  try {
+    const honest = await runAgent(own, toRequest("mend the tide clock", HONEST_AGENT));
+    const lazy = await runAgent(own, toRequest("mend the tide clock, quickly", LAZY_AGENT));
+    const steps = [tellAgent(honest), tellProof(honest), tellGates(honest), tellLazy(lazy)];
+    steps.push(await tellApply(own, honest, root));
+    await own.close();
+    await using app = composition.open(root, env);
+    steps.push(await tellBundle(app, join(folder, "keeper")), await tellTampering(app));
+    return { ok: steps.every(({ ok }) => ok), folder: keep ? folder : null, steps, next: NEXT };
+  } finally {
+    await own.close();
+    if (!keep) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function toRequest(goal: string, script: string): AgentRequest {
+  return {
+    goal,
+    verify: [`${JSON.stringify(process.execPath)} check.mjs`],
+    noVerify: false,
+    files: [],
+    allow: [],
+    deny: ["check.mjs"],
+    leaveOut: [],
+    maxFiles: null,
+    maxAddedLines: null,
+    command: ["sh", "-c", script],
+    guard: null,
+    timeoutMs: 60_000,
+    keep: [],
+    hashAll: false,
+  };
+}
+
+function tellAgent({ agent, changes }: AgentSummary): Step {
+  const complaint = readFileSync(agent.stderr, "utf8")
+    .split("\n")
+    .find((line) => line.includes("keys/harbour.txt"));
+  const paths = changes.files.map(({ path }) => path);
+  return {
+    title: "An agent works in an isolated view of the repository",
+    lines: [
+      "it mends src/tide.mjs, and reaches for keys/, which is forbidden",
+      complaint === undefined ? "its new key stayed in its own copy" : `blocked  ${shorten(complaint)}`,
+      `captured ${paths.join(", ")}: +${changes.added_lines} -${changes.deleted_lines}, ${agent.commits ?? 0} commit of its own dropped`,
+    ],
+    ok: agent.exit_code === 0 && paths.join() === "src/tide.mjs",
+  };
+}
+
+function tellProof({ proof }: AgentSummary): Step {
+  const same = proof !== null && proof.tree_root_before === proof.tree_root_after;
+  const title =
+    proof?.guard === "audit"
+      ? "Nothing here can hold an agent back; the real tree is compared afterwards"
+      : "The real tree was never touched, and that is proved";
+  return {
+    title: same && proof.accepted ? title : "The real tree is not proved to be as it was",
+    lines: [
+      `before ${proof?.tree_root_before?.slice(0, 40) ?? "unknown"}`,
+      `after  ${proof?.tree_root_after?.slice(0, 40) ?? "unknown"}`,
+      `guard ${proof?.guard ?? "none"}, ${proof?.violations.length ?? 0} violations, proof ${proof?.proof_hash?.slice(0, 16) ?? ""}`,
+    ],
+    ok: same && proof.accepted,
+  };
+}
+
+function tellGates({ gate, verify, outcome }: AgentSummary): Step {
+  const command = verify?.commands.find(({ cmd }) => cmd.includes("check.mjs"));
+  return {
+    title: "The change must pass the gates before it may land",
+    lines: [
+      `patch gate: ${gate?.verdict ?? "not asked"} (scope, policy, git)`,
+      `verify:     node check.mjs -> exit ${command?.exit_code ?? "none"}, isolation ${verify?.isolation ?? "none"}`,
+    ],
+    ok: outcome === "verified",
+  };
+}
+
+function tellLazy({ gate, outcome }: AgentSummary): Step {
+  const finding = gate?.findings[0];
+  return {
+    title: "A second agent rewrites the check instead of the clock",
+    lines: [`rejected: ${finding?.code ?? outcome} ${finding?.rule ?? ""} at ${finding?.path ?? "no path"}`],
+    ok: outcome === "rejected" && finding?.path === "check.mjs",
+  };
+}
+
+async function tellApply(own: Composition, honest: AgentSummary, root: string): Promise<Step> {
+  const applied = await applyAgentRun(own, honest.run_id);
+  const text = readFileSync(join(root, "src/tide.mjs"), "utf8");
+  const key = readFileSync(join(root, "keys/harbour.txt"), "utf8");
+  return {
+    title: "You apply it with one word",
+    lines: ["verbatim agent apply RUN    (and workflow rollback RUN takes it back)"],
+    ok: applied.outcome === "applied" && text.includes("% 745") && key.startsWith("the key"),
+  };
+}
+
+/** What was read becomes a bundle that anybody can check; one changed byte shows. */
+async function tellBundle(app: App, out: string): Promise<Step> {
+  await app.call("context.index-build", {});
+  await app.call("context.symbol-add", { symbol_id: "@DOC/KEEPER", file: "docs/keeper.md", slice: "lines[2:4]" });
+  const job = await app.call("jobs.submit", {
+    message: {
+      intent: "read the keeper's rules",
+      refs: ["@DOC/KEEPER"],
+      ops: [{ type: "READ", target: "@DOC/KEEPER", params: {} }],
+      budgets: { max_symbols: 1, max_sections: 1, max_bytes_expanded: 200, max_expands_per_step: 1 },
+      required_outputs: [],
+    },
+  });
+  await app.call("jobs.bundle-build", { job_id: job.job_id, out });
+  const verify = () => app.call("jobs.bundle-verify", { path: out, strict: true });
+  const good = await verify();
+  const artifact = join(out, "artifacts", readdirSync(join(out, "artifacts"))[0]!);
+  writeFileSync(artifact, readFileSync(artifact, "utf8").replace("Monday", "Sunday"));
+  const bad = await verify();
+  return {
+    title: "What was read travels as a bundle that verifies offline",
+    lines: [
+      `bundle verify: ${good.ok ? "passed" : "failed"}, 2 lines quoted, nothing paraphrased`,
+      `one word changed: ${bad.ok ? "nobody notices" : (bad.problems[0]?.code ?? "failed")}`,
+    ],
+    ok: good.ok && !bad.ok,
+  };
+}
+
+/** Whoever holds the file can drop the triggers; the chain shows it all the same. */
+async function tellTampering(app: App): Promise<Step> {
+  const before = await app.call("ledger.verify", {});
+  const database = new SqliteDatabase(await loadSqlite(), app.workspace.database, 1000);
+  const attempt = "update ledger_entry set body = '{}' where idx = 1";
+  const refused = codeOf(() => database.exec(attempt));
+  for (const { name } of database
+    .prepare("select name from sqlite_schema where type = 'trigger' and tbl_name = 'ledger_entry'")
+    .all([]) as { name: string }[]) {
+    database.exec(`drop trigger ${name}`);
+  }
+  database.exec(attempt);
+  database.close();
+  const after = await app.call("ledger.verify", {});
+  const first = after.problems[0];
+  return {
+    title: "What was done and decided is in a ledger; somebody rewrites it",
+    lines: [
+      `${before.entries} entries verified; the database refuses the edit: ${refused}`,
+      first === undefined
+        ? "they drop the triggers, and nobody notices"
+        : `they drop the triggers: ledger verify says ${first.code}`,
+    ],
+    ok: before.ok && refused === "STORE_REFUSED" && first?.code === "LEDGER_BODY_MISMATCH",
+  };
+}
+
+function shorten(line: string): string {
+  const text = line.replace(/^.*?(?=cannot create|keys\/)/, "");
+  return text.length > 64 ? `${text.slice(0, 63)}…` : text;
+}
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+    return "allowed";
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return thrown.code;
+    throw thrown;
+  }
+}

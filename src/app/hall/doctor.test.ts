@@ -1,0 +1,51 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { landlockAbi } from "../../adapters/guards/landlock.ts";
+import { openApp } from "../call.ts";
+import { describeLandlock } from "./doctor.ts";
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+async function diagnose(isolation: string): Promise<readonly Check[]> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  writeFileSync(join(base, "verbatim.config.json"), JSON.stringify({ workflow: { verify: { isolation } } }));
+  await using app = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  return ((await app.call("hall.doctor", {})) as { readonly checks: readonly Check[] }).checks;
+}
+
+it("warns that gates in a worktree run with the user's own rights", async () => {
+  const checks = await diagnose("worktree");
+  expect(checks.find(({ name }) => name === "verify")).toMatchObject({
+    status: "warn",
+    message: "gates run with your rights",
+  });
+});
+
+it("says of catalytic isolation what the guards that were tried allow", async () => {
+  const checks = await diagnose("catalytic");
+  const guards = checks.find(({ name }) => name === "guards")!;
+  const confined = /^(?:[a-z-]+, )*ns-[a-z]+[a-z, -]* tried and working/.test(guards.message);
+  expect(checks.find(({ name }) => name === "verify")?.status).toBe(confined ? "ok" : "fail");
+});
+
+it.each([
+  [null, "landlock (ABI unknown) cannot deny chmod, chown, times, xattr, truncate"],
+  [2, "landlock (ABI 2) cannot deny chmod, chown, times, xattr, truncate"],
+  [3, "landlock (ABI 3) cannot deny chmod, chown, times, xattr"],
+  [7, "landlock (ABI 7) cannot deny chmod, chown, times, xattr"],
+])("names truncate among what landlock of version %s cannot deny exactly below 3", (abi, sentence) => {
+  expect(describeLandlock(abi)).toBe(sentence);
+});
+
+it("says what landlock cannot deny where landlock works", async () => {
+  const { message } = (await diagnose("auto")).find(({ name }) => name === "guards")!;
+  const works = / tried and working/.test(message) && message.split(" tried")[0]!.includes("landlock");
+  expect(message.includes(`; ${describeLandlock(landlockAbi())}`)).toBe(works);
+});

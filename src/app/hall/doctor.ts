@@ -1,0 +1,175 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createGuards } from "../../adapters/guards/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { verifyLedger } from "../../core/ledger/verify.ts";
+import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
+import type { Composition } from "../compose/compose.ts";
+import { isStoreAbsent } from "../compose/workspace.ts";
+import { findWidePlaces } from "./private-check.ts";
+
+interface Check {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+const run = promisify(execFile);
+
+/** Tries what the product needs, one line each. Changes nothing. */
+export async function diagnose(composition: Composition): Promise<Check[]> {
+  return [
+    checkNode(),
+    await checkGit(),
+    checkFolder(composition),
+    checkModes(composition),
+    checkConfig(composition),
+    ...(await checkStore(composition)),
+    ...(await checkGuards(composition)),
+  ];
+}
+
+function ok(name: string, message: string): Check {
+  return { name, status: "ok", message, fix: null };
+}
+
+function failed(name: string, thrown: unknown): Check {
+  if (isVerbatimError(thrown)) {
+    const where = thrown.where === undefined ? "" : ` (${thrown.where})`;
+    return { name, status: "fail", message: `${thrown.code}: ${thrown.message}${where}`, fix: thrown.fix };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { name, status: "fail", message, fix: "Run verbatim doctor --debug and report what it prints." };
+}
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return ok("node", process.versions.node);
+  return { name: "node", status: "fail", message: process.versions.node, fix: "Install Node.js 20.19 or newer." };
+}
+
+async function checkGit(): Promise<Check> {
+  try {
+    const { stdout } = await run("git", ["--version"], { timeout: 10_000 });
+    return ok("git", stdout.trim().replace(/^git version /, ""));
+  } catch (thrown) {
+    const fix = "Install git; workflow runs and the patch gate need it.";
+    return { name: "git", status: "warn", message: `git does not answer (${(thrown as Error).message})`, fix };
+  }
+}
+
+function checkFolder({ workspace }: Composition): Check {
+  const folder = existsSync(workspace.state) ? workspace.state : workspace.root;
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return ok(
+      "workspace",
+      `${workspace.root}${workspace.known ? "" : " (not set up yet; verbatim init proposes a configuration)"}`,
+    );
+  } catch (thrown) {
+    const message = `${folder} cannot be written (${(thrown as NodeJS.ErrnoException).code})`;
+    return {
+      name: "workspace",
+      status: "fail",
+      message,
+      fix: "Change its permissions, or work elsewhere with -C DIR.",
+    };
+  }
+}
+
+/** Arguments, goals and recorded output may hold secrets; what others can read of them is worth knowing. */
+function checkModes(composition: Composition): Check {
+  const name = "private";
+  try {
+    const wide = findWidePlaces(composition);
+    if (wide.length === 0) return ok(name, "what is kept about your work is readable by you only");
+    const places = wide.join(" ");
+    const message = `others have rights to ${places}, where arguments, goals and recorded output lie`;
+    return { name, status: "warn", message, fix: `chmod go= ${places}` };
+  } catch (thrown) {
+    return failed(name, thrown);
+  }
+}
+
+/** Every guard is really tried, in the folder where runs would work or, before the first run, in a temporary one. */
+async function checkGuards(composition: Composition): Promise<Check[]> {
+  const { workspace, platform } = composition;
+  const isThere = existsSync(workspace.state);
+  const fix = "verbatim catalytic doctor says what each guard needs.";
+  let folder: string | null = null;
+  try {
+    if (!isThere) folder = mkdtempSync(join(tmpdir(), "verbatim-doctor-"));
+    const guards = createGuards(null, folder ?? workspace.state);
+    const answers = await guards.probe(true);
+    const tried = guardOrder(platform).filter((name) => name !== "audit");
+    const works = tried.filter((name) => answers[name] === "ok");
+    const rest = tried
+      .filter((name) => answers[name] !== "ok")
+      .map((name) => `${name} ${answers[name] ?? "not tried"}`);
+    const verify = checkVerify(composition, works);
+    if (works.length > 0) {
+      const open = works.includes("landlock") ? [describeLandlock(guards.landlockAbi())] : [];
+      return [ok("guards", [`${works.join(", ")} tried and working`, ...open, ...rest].join("; ")), verify];
+    }
+    const message = ["no guard works: runs are watched but not confined", ...rest].join("; ");
+    return [{ name: "guards", status: "warn", message, fix }, verify];
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    return [{ name: "guards", status: "warn", message: `the guards cannot be tried here (${why})`, fix }];
+  } finally {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What landlock leaves open depends on the kernel, so it is said with the version. */
+export function describeLandlock(abi: number | null): string {
+  return `landlock (ABI ${abi ?? "unknown"}) cannot deny ${gapsOf("landlock", abi).join(", ")}`;
+}
+
+/** Verification runs code of the candidate: with whose rights is worth knowing before it does. */
+function checkVerify(composition: Composition, works: readonly string[]): Check {
+  const name = "verify";
+  try {
+    const { isolation } = composition.config().workflow.verify;
+    const isConfined = isolation !== "worktree" && works.some((guard) => guard.startsWith("ns-"));
+    if (isConfined) return ok(name, "gates run in an isolated view of a copy");
+    const fix = 'With workflow.verify.isolation "auto" and a working namespace guard they run in an isolated view.';
+    if (isolation !== "catalytic") return { name, status: "warn", message: "gates run with your rights", fix };
+    return { name, status: "fail", message: "isolation is catalytic, and no guard here can confine gates", fix };
+  } catch (thrown) {
+    return failed(name, thrown);
+  }
+}
+
+function checkConfig(composition: Composition): Check {
+  try {
+    composition.config();
+    const there = existsSync(composition.workspace.config);
+    return ok("config", there ? composition.workspace.config : "no verbatim.config.json: the defaults hold");
+  } catch (thrown) {
+    return failed("config", thrown);
+  }
+}
+
+async function checkStore(composition: Composition): Promise<Check[]> {
+  const remote = (composition.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
+  if (!remote && isStoreAbsent(composition.workspace))
+    return [ok("database", "no store yet: it is made when it is first needed")];
+  try {
+    const store = await composition.store("read");
+    const facts = Object.entries(await store.facts()).map(([name, value]) => `${name} ${String(value)}`);
+    const verdict = await store.read(({ ledger }) => verifyLedger(ledger, composition.crypto, composition.progress));
+    const first = verdict.problems[0];
+    const database = ok("database", facts.join(", "));
+    if (first === undefined)
+      return [database, ok("ledger", `${verdict.entries} entries in ${verdict.streams} streams verified`)];
+    const message = `${first.code} in stream ${first.stream} at position ${first.position}`;
+    return [database, { name: "ledger", status: "fail", message, fix: "verbatim ledger verify names every problem." }];
+  } catch (thrown) {
+    return [failed("database", thrown)];
+  }
+}

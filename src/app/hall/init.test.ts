@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { openApp } from "../call.ts";
+
+const base = mkdtempSync(join(tmpdir(), "verbatim-init-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+it("proposes the roots a repository has and makes the folders of runs; what it wrote is a good configuration", async () => {
+  for (const folder of ["dist", "node_modules/.cache", "LAW/CANON", "docs"])
+    mkdirSync(join(base, folder), { recursive: true });
+  writeFileSync(join(base, "LAW/CANON/law.md"), "# Law\n");
+  writeFileSync(join(base, ".env"), "LAMP=on\n");
+  writeFileSync(join(base, ".env.example"), "LAMP=\n");
+  await using app = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  const proposed = await app.call("hall.init", {});
+  expect(proposed).toMatchObject({ written: false });
+  expect(existsSync(join(base, ".verbatim"))).toBe(false);
+  await app.call("hall.init", { write: true });
+  const written = JSON.parse(readFileSync(join(base, "verbatim.config.json"), "utf8")) as Record<string, unknown>;
+  expect(written["catalytic"]).toEqual({
+    profile: "standard",
+    durable_roots: [".verbatim/out", "dist"],
+    catalytic_roots: [".verbatim/scratch", "node_modules/.cache"],
+    forbidden_roots: [".env", "LAW/CANON"],
+  });
+  for (const name of ["runs", "out", "scratch"]) expect(existsSync(join(base, ".verbatim", name))).toBe(true);
+  expect(readFileSync(join(base, ".verbatim/.gitignore"), "utf8")).toBe("*\n");
+  await using again = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  const { checks } = (await again.call("hall.doctor", {})) as { checks: { name: string; status: string }[] };
+  expect(checks.find(({ name }) => name === "config")?.status).toBe("ok");
+});

@@ -1,0 +1,163 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { sortedByCodePoint } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import type { Composition } from "../compose/compose.ts";
+import { createStateFolder } from "../compose/workspace.ts";
+import { listAreas } from "../conformance/areas.ts";
+import { runVectors } from "../conformance/runner.ts";
+import { parseVectors, type Vector } from "../conformance/vector.ts";
+import type { Wiring } from "../operations.ts";
+import { formatCompletion, SHELLS } from "./completion.ts";
+import { createContractDocs } from "./contract-docs.ts";
+import { demonstrate } from "./demo.ts";
+import { diagnose } from "./doctor.ts";
+import { proposeConfig } from "./init.ts";
+
+const MAX_VECTORS = 256 * 1024 * 1024;
+
+const conformance = defineOperation({
+  name: "hall.conformance",
+  summary: "Runs test vectors against the public functions of the rooms.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    files: z.array(z.string()).min(1).describe("Vector files; - reads standard input."),
+    area: z.string().optional().describe("Only areas that begin so."),
+  }),
+  output: z.strictObject({
+    passed: z.int(),
+    failed: z.int(),
+    skipped: z.int(),
+    mismatches: z.array(
+      z.strictObject({ id: z.string(), area: z.string(), name: z.string(), expected: z.string(), actual: z.string() }),
+    ),
+    skips: z.array(z.strictObject({ id: z.string(), reason: z.string() })),
+  }),
+  async run({ files, crypto }: Composition, input) {
+    const areas = listAreas();
+    const prefix = input.area ?? "";
+    if (![...areas.keys()].some((area) => area.startsWith(prefix))) {
+      throw new VerbatimError("VECTOR_AREA_UNKNOWN", {
+        message: `no area begins with ${JSON.stringify(prefix)}`,
+        details: { areas: [prefix] },
+        fix: `Areas: ${sortedByCodePoint(areas.keys()).join(" ")}`,
+      });
+    }
+    const vectors: Vector[] = [];
+    for (const file of input.files) {
+      for (const vector of parseVectors(await files.read(file, MAX_VECTORS), file)) vectors.push(vector);
+    }
+    const chosen = vectors.filter(({ area }) => area.startsWith(prefix));
+    return runVectors(chosen, areas, { crypto, vectors });
+  },
+});
+
+const doctor = defineOperation({
+  name: "hall.doctor",
+  summary: "Checks this machine and this workspace; each line says ok, warn or fail.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({}),
+  output: z.strictObject({
+    ok: z.boolean(),
+    checks: z.array(
+      z.strictObject({
+        name: z.string(),
+        status: z.enum(["ok", "warn", "fail"]),
+        message: z.string(),
+        fix: z.string().nullable(),
+      }),
+    ),
+  }),
+  async run(composition: Composition) {
+    const checks = await diagnose(composition);
+    return { ok: checks.every(({ status }) => status !== "fail"), checks };
+  },
+});
+
+const init = defineOperation({
+  name: "hall.init",
+  summary: "Looks at the repository, proposes a configuration and writes it.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    write: z.boolean().default(false).describe("Write the proposal without asking."),
+    docs: z.boolean().default(false).describe("Also write minimal versions of missing mandatory documents."),
+  }),
+  output: z.strictObject({
+    path: z.string(),
+    written: z.boolean(),
+    docs: z.array(z.string()).describe("documents that were written"),
+    config: z.record(z.string(), z.unknown()),
+    sources: z.array(z.strictObject({ glob: z.string(), files: z.int(), bytes: z.int() })),
+    reasons: z.array(z.string()),
+  }),
+  async run({ workspace, files }: Composition, { write, docs: withDocs }) {
+    if (existsSync(workspace.config)) {
+      throw new VerbatimError("FILE_EXISTS", {
+        message: "there is a configuration already; it is never overwritten",
+        where: workspace.config,
+        fix: "Edit it, or remove it and run verbatim init again.",
+      });
+    }
+    const docs = write && withDocs ? createContractDocs(workspace.root) : [];
+    const { config, sources, reasons } = proposeConfig(workspace.root);
+    const text = `${JSON.stringify(config, null, 2)}\n`;
+    if (write) {
+      await files.create(workspace.config, new TextEncoder().encode(text));
+      createStateFolder(workspace);
+      mkdirSync(join(workspace.folder, "runs"), { recursive: true, mode: 0o700 });
+      for (const name of ["out", "scratch"]) mkdirSync(join(workspace.folder, name), { recursive: true });
+    }
+    const plain = JSON.parse(text) as Record<string, unknown>;
+    return {
+      path: workspace.config,
+      written: write,
+      docs,
+      config: plain,
+      sources: [...sources],
+      reasons: [...reasons],
+    };
+  },
+});
+
+const completion = defineOperation({
+  name: "hall.completion",
+  summary: "Prints a completion script for your shell.",
+  effect: "read",
+  doors: ["cli"],
+  input: z.strictObject({
+    shell: z.enum(SHELLS).describe("Which shell."),
+    tree: z
+      .array(z.strictObject({ path: z.string(), words: z.array(z.string()), flags: z.array(z.string()) }))
+      .describe("The verbs and flags of the command line."),
+  }),
+  output: z.strictObject({ script: z.string() }),
+  run: async (_: Composition, { shell, tree }) => ({ script: formatCompletion(shell, tree) }),
+});
+
+const demo = defineOperation({
+  name: "hall.demo",
+  summary: "Tells a short story on a sample repository in a temporary folder: what works, shown.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({ keep: z.boolean().default(false).describe("Keep the sample folder to look around in it.") }),
+  output: z.strictObject({
+    ok: z.boolean(),
+    folder: z.string().nullable(),
+    steps: z.array(z.strictObject({ title: z.string(), lines: z.array(z.string()), ok: z.boolean() })),
+    next: z.array(z.string()),
+  }),
+  run: (composition: Composition, input) => demonstrate(composition, input.keep),
+});
+
+/** Everything under `hall.` */
+export const HALL_OPERATIONS = [conformance, doctor, init, completion, demo] as const;
+
+export const wiring: Wiring<typeof HALL_OPERATIONS> = {
+  operations: HALL_OPERATIONS,
+  ports: async (composition) => composition,
+};
