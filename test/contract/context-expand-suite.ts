@@ -116,7 +116,7 @@ export function describeExpanding(open: OpenWorkspace): void {
       expect(await workspace.refusal("expand", { refs: ["@CANON/RULES"] })).toMatchObject({
         code: "CONTENT_HASH_MISMATCH",
         exit: 1,
-        fix: "verbatim index build",
+        fix: "Build the index again: verbatim index build",
         details: { file_path: "notes/rules.md", expected, actual },
       });
       workspace.write("notes/rules.md", Uint8Array.from([0xff]));

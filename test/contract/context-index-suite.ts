@@ -20,7 +20,7 @@ export function describeIndex(open: OpenWorkspace): void {
         expect(await workspace.refusal(name, input)).toMatchObject({
           code: "INDEX_MISSING",
           exit: 1,
-          fix: "verbatim index build",
+          fix: "Build it: verbatim index build",
         });
       }
     });

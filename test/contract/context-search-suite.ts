@@ -143,7 +143,7 @@ export function describeSearching(open: OpenWorkspace): void {
       workspace.write("a.md", "# A\nedited again\n");
       expect(await workspace.refusal("search", { query: "seen" })).toMatchObject({
         code: "CONTENT_HASH_MISMATCH",
-        fix: "verbatim index build",
+        fix: "Build the index again: verbatim index build",
       });
     });
 

@@ -221,7 +221,7 @@ describe("searching", () => {
     const [{ section_id, slice }] = results as [{ section_id: string; slice: string }];
     expect(await workspace.refusal("expand", { refs: [section_id], slice })).toMatchObject({
       code: "CONTENT_HASH_MISMATCH",
-      fix: "verbatim index build",
+      fix: "Build the index again: verbatim index build",
     });
   });
 });

@@ -3,8 +3,8 @@ export const AGENT_CODES = {
   HOOK_INPUT_INVALID: {
     exit: 2,
     http: 400,
-    says: "What the coding agent sent to the hook is not understood.",
-    fix: "Name the client that really calls: verbatim hook pre-tool --client claude|codex|gemini|cursor",
+    says: "The hook could not understand what the coding agent sent.",
+    fix: "Name the client that is calling: verbatim hook pre-tool --client claude|codex|gemini|cursor",
   },
   HOOK_RUN_INVALID: {
     exit: 2,
@@ -15,13 +15,13 @@ export const AGENT_CODES = {
   HOOK_SETTINGS_INVALID: {
     exit: 2,
     http: 409,
-    says: "The settings file of the coding agent cannot be merged with.",
-    fix: "Correct the file, or move it away and run the command again.",
+    says: "The hooks cannot be merged into the settings file of the coding agent.",
+    fix: "Fix the file, or move it away and run the command again.",
   },
   AGENT_CAPTURE_FAILED: {
     exit: 1,
     http: 409,
-    says: "What the agent changed could not be turned into a patch that gives the same tree.",
-    fix: "Nothing was applied. Look at the run and report the path that differs.",
+    says: "The agent's changes could not be turned into a patch that reproduces them exactly.",
+    fix: "Nothing was applied. Please report the path that differs.",
   },
 } as const;

@@ -1,16 +1,16 @@
-/** Codes of the hall: JSON, paths, store, ledger, trust, configuration and the doors. */
+/** Codes of the hall: JSON, paths, store, ledger, trust, configuration and the surfaces. */
 export const HALL_CODES = {
   INTERNAL: {
     exit: 3,
     http: 500,
-    says: "Something failed inside Verbatim that should not have.",
+    says: "Something went wrong inside Verbatim.",
     fix: "Run the command again with --debug and report what it prints.",
   },
   USAGE: {
     exit: 2,
     http: 400,
-    says: "The command line or the input of an operation is not understood.",
-    fix: "Look at the help of the verb: verbatim <noun> <verb> --help",
+    says: "The command line or the input of an operation could not be understood.",
+    fix: "See the help of the verb: verbatim <noun> <verb> --help",
   },
   VERB_UNKNOWN: {
     exit: 2,
@@ -21,25 +21,25 @@ export const HALL_CODES = {
   OPERATION_UNKNOWN: {
     exit: 2,
     http: 404,
-    says: "There is no operation of that name.",
-    fix: "List the operations under contracts/operations.",
+    says: "There is no operation with that name.",
+    fix: "The operations are listed under contracts/operations.",
   },
   INPUT_INVALID: {
     exit: 2,
     http: 400,
-    says: "The input of an operation does not fit its schema.",
-    fix: "Correct the fields named in details.problems.",
+    says: "The input of an operation does not match its schema.",
+    fix: "Correct the fields listed in details.problems.",
   },
   INTERRUPTED: {
     exit: 130,
     http: 499,
-    says: "The work was interrupted; what had begun was put back.",
+    says: "The work was interrupted; everything it had started was undone.",
     fix: "Run the command again.",
   },
   RESPONSE_TOO_LARGE: {
     exit: 2,
     http: 413,
-    says: "The answer is larger than this door may send; nothing was sent.",
+    says: "The answer is larger than this surface may send; nothing was sent.",
     fix: "Ask for less: a smaller limit, a shorter slice, fewer refs.",
   },
   RESOURCE_UNKNOWN: {
@@ -48,24 +48,24 @@ export const HALL_CODES = {
     says: "No resource has this address.",
     fix: "List the templates of resource addresses.",
   },
-  FILE_NOT_FOUND: { exit: 2, http: 404, says: "A file that was named does not exist.", fix: "Check the path." },
+  FILE_NOT_FOUND: { exit: 2, http: 404, says: "The file does not exist.", fix: "Check the path." },
   FILE_UNREADABLE: {
     exit: 2,
     http: 400,
-    says: "A file that was named cannot be read.",
-    fix: "Check that it is a regular file and that you may read it.",
+    says: "The file cannot be read.",
+    fix: "Check that it is a regular file and that you have permission to read it.",
   },
   FILE_TOO_LARGE: { exit: 2, http: 413, says: "A file is larger than the limit.", fix: "Use a smaller file." },
   FILE_EXISTS: {
     exit: 2,
     http: 409,
-    says: "The target exists already and is never overwritten.",
+    says: "The target already exists and is never overwritten.",
     fix: "Choose another name or remove the file first.",
   },
   FOLDER_READ_ONLY: {
     exit: 2,
     http: 500,
-    says: "The folder cannot be written.",
+    says: "The folder is not writable.",
     fix: "Change its permissions, or work in another folder with -C DIR.",
   },
   DISK_FULL: {
@@ -77,7 +77,7 @@ export const HALL_CODES = {
   NODE_TOO_OLD: {
     exit: 2,
     http: 500,
-    says: "This version of Node.js lacks something that is needed.",
+    says: "This version of Node.js is too old for Verbatim.",
     fix: "Install Node.js 20.19 or newer.",
   },
 
@@ -93,8 +93,8 @@ export const HALL_CODES = {
   JSON_LONE_SURROGATE: {
     exit: 2,
     http: 400,
-    says: "An escape is half of a surrogate pair.",
-    fix: "Write the whole character or its two escapes.",
+    says: "An escape sequence is only half of a surrogate pair.",
+    fix: "Write the character itself or both of its escape sequences.",
   },
   JSON_NUMBER_RANGE: {
     exit: 2,
@@ -105,28 +105,28 @@ export const HALL_CODES = {
   JSON_TOO_DEEP: {
     exit: 2,
     http: 400,
-    says: "More than 512 containers are open at once.",
-    fix: "Use a flatter value.",
+    says: "The JSON text is nested more than 512 levels deep.",
+    fix: "Use a value with less nesting.",
   },
   JSON_TOO_LARGE: { exit: 2, http: 413, says: "The JSON text is larger than the limit.", fix: "Use a smaller value." },
   JSON_UNSUPPORTED_VALUE: {
     exit: 3,
     http: 500,
     says: "A value made in code has no canonical JSON form.",
-    fix: "This is a defect; report it.",
+    fix: "This is a bug; please report it.",
   },
 
   CONFIG_INVALID: {
     exit: 2,
     http: 500,
-    says: "verbatim.config.json does not fit its schema.",
+    says: "verbatim.config.json does not match its schema.",
     fix: "Correct the lines shown; the schema is contracts/config.schema.json.",
   },
   WORKSPACE_FOREIGN: {
     exit: 2,
     http: 500,
-    says: "The configuration or state folder found here belongs to another user.",
-    fix: "Work in another folder, or make a folder .verbatim of your own in this one.",
+    says: "The configuration file or state folder found here belongs to another user.",
+    fix: "Work in another folder, or create your own .verbatim folder in this one.",
   },
   PATH_REFUSED: {
     exit: 2,
@@ -151,7 +151,7 @@ export const HALL_CODES = {
     exit: 4,
     http: 503,
     says: "The store cannot be reached.",
-    fix: "Check VERBATIM_DATABASE_URL and that the server runs, then try again.",
+    fix: "Check VERBATIM_DATABASE_URL and that the server is running, then try again.",
   },
   STORE_BUSY: {
     exit: 4,
@@ -162,19 +162,19 @@ export const HALL_CODES = {
   STORE_TEXT_INVALID: {
     exit: 2,
     http: 400,
-    says: "A text holds U+0000 or half of a surrogate pair and cannot be stored.",
+    says: "A text contains U+0000 or half of a surrogate pair and cannot be stored.",
     fix: "Remove the character.",
   },
   STORE_REFUSED: {
     exit: 3,
     http: 500,
     says: "The database refused a change that the append-only rules forbid.",
-    fix: "This is a defect; report it.",
+    fix: "This is a bug; please report it.",
   },
   CONTENT_STORE_CORRUPT: {
     exit: 1,
     http: 500,
-    says: "A stored payload is missing or its bytes no longer have its hash.",
+    says: "A stored payload is missing or no longer matches its hash.",
     fix: "Run verbatim doctor.",
   },
 
@@ -182,19 +182,19 @@ export const HALL_CODES = {
     exit: 4,
     http: 409,
     says: "Another writer appended to the stream first.",
-    fix: "Read the stream again and repeat the command.",
+    fix: "Read the stream again and retry.",
   },
   LEDGER_ENTRY_INVALID: {
     exit: 3,
     http: 500,
-    says: "A ledger entry breaks the rules of the envelope.",
-    fix: "This is a defect; report it.",
+    says: "A ledger entry breaks the rules for entries.",
+    fix: "This is a bug; please report it.",
   },
   LEDGER_ENTRY_MALFORMED: {
     exit: 2,
     http: 400,
-    says: "What was read is not a ledger entry.",
-    fix: "Correct or export again: an entry has exactly nine fields.",
+    says: "The input is not a ledger entry.",
+    fix: "Correct it or export it again: an entry has exactly nine fields.",
   },
   LEDGER_ENTRY_UNKNOWN: {
     exit: 2,
@@ -212,50 +212,50 @@ export const HALL_CODES = {
     exit: 1,
     http: 409,
     says: "The ledger does not verify.",
-    fix: "Compare with the last signed checkpoint and restore a backup.",
+    fix: "Compare it with the last signed checkpoint and restore a backup.",
   },
   PROOF_MALFORMED: {
     exit: 2,
     http: 400,
-    says: "What was read is not a proof of inclusion or consistency.",
+    says: "The input is not a proof of inclusion or consistency.",
     fix: "Make one: verbatim ledger prove, or verbatim ledger prove-consistency",
   },
   PROOF_INVALID: {
     exit: 1,
     http: 409,
     says: "The proof does not lead to the root it names.",
-    fix: "Ask for a new proof; if it fails again the ledger was rewritten.",
+    fix: "Ask for a new proof; if that fails too, the ledger was rewritten.",
   },
 
   KEY_UNKNOWN: { exit: 2, http: 404, says: "There is no such key.", fix: "List keys: verbatim keys list" },
   KEY_EXISTS: {
     exit: 2,
     http: 409,
-    says: "A key of that name exists and is never overwritten.",
+    says: "A key with that name already exists and is never overwritten.",
     fix: "Choose another name.",
   },
   KEY_FILE_MODE: {
     exit: 2,
     http: 500,
-    says: "The private key file can be read by others.",
-    fix: "chmod 600 the file.",
+    says: "The private key file can be read by other users.",
+    fix: "Run chmod 600 on the file.",
   },
   KEY_INVALID: {
     exit: 2,
     http: 400,
     says: "The file is not an Ed25519 key.",
-    fix: "Make a key: verbatim keys new NAME",
+    fix: "Create a key: verbatim keys new NAME",
   },
   TRUST_POLICY_INVALID: {
     exit: 2,
     http: 400,
-    says: "The trust policy does not fit its schema.",
-    fix: "Make one: verbatim keys policy init",
+    says: "The trust policy does not match its schema.",
+    fix: "Create one: verbatim keys policy init",
   },
   TRUST_NO_KEYS: {
     exit: 1,
     http: 409,
-    says: "The policy has no enabled key for this scope; an empty list never passes.",
+    says: "The policy has no enabled key for this scope, so nothing can pass.",
     fix: "Add a key with this scope to the policy.",
   },
   TRUST_THRESHOLD_UNREACHABLE: {
@@ -285,39 +285,39 @@ export const HALL_CODES = {
   ATTESTATION_TYPE: {
     exit: 1,
     http: 409,
-    says: "The attestation is of another type.",
+    says: "The attestation has a different type.",
     fix: "Use the attestation that belongs to this object.",
   },
   ATTESTATION_SUBJECT_MISMATCH: {
     exit: 1,
     http: 409,
-    says: "The statement is about another file.",
+    says: "The statement is about a different file.",
     fix: "Use the attestation that belongs to this bundle.",
   },
   ATTESTATION_PREDICATE_MISMATCH: {
     exit: 1,
     http: 409,
-    says: "The statement says something else than the bundle.",
+    says: "The statement does not agree with the bundle.",
     fix: "Use the attestation that belongs to this bundle.",
   },
   ATTESTATION_PAYLOAD_DIFFERS: {
     exit: 1,
     http: 409,
-    says: "The existing attestation is about another payload.",
+    says: "The existing attestation is about a different payload.",
     fix: "Remove it or choose another file.",
   },
 
   CONTRACT_UNKNOWN: {
     exit: 2,
     http: 404,
-    says: "There is no contract object of that name.",
+    says: "There is no contract object with that name.",
     fix: "List them: verbatim contract list",
   },
   CONTRACT_VIOLATED: {
     exit: 1,
     http: 422,
-    says: "The value does not fit its contract.",
-    fix: "Correct the fields named in details.problems.",
+    says: "The value does not match its contract.",
+    fix: "Correct the fields listed in details.problems.",
   },
   VECTOR_FILE_INVALID: {
     exit: 2,
@@ -328,13 +328,13 @@ export const HALL_CODES = {
   VECTOR_AREA_UNKNOWN: {
     exit: 2,
     http: 400,
-    says: "A vector names an area nobody runs.",
+    says: "A vector names an area that does not exist.",
     fix: "Choose areas with --area PREFIX.",
   },
   CONFORMANCE_FAILED: {
     exit: 1,
     http: 409,
-    says: "At least one vector does not hold.",
+    says: "At least one vector failed.",
     fix: "The lines above name them.",
   },
 } as const;

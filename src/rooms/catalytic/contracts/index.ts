@@ -90,9 +90,9 @@ const JOBSPEC = defineContract({
   summary: "What a catalytic run declares before anything happens: domains, outputs, command, guard.",
   schema: jobspecSchema,
   customCheck: {
-    codes: { JOBSPEC_INVALID: "A field of the JobSpec does not fit its rule." },
+    codes: { JOBSPEC_INVALID: "A field of the JobSpec is not valid." },
     check: (value) =>
-      parseJobSpec(value).errors.map(({ code, pointer }) => ({ code, pointer, message: "does not fit its rule" })),
+      parseJobSpec(value).errors.map(({ code, pointer }) => ({ code, pointer, message: "is not valid" })),
   },
 });
 

@@ -122,7 +122,7 @@ function mismatch(path: string, expected: string, actual: string | null): Verbat
   return new VerbatimError("CONTENT_HASH_MISMATCH", {
     message: `${showPath(path)} has changed since it was indexed`,
     where: path,
-    fix: "verbatim index build",
+    fix: "Build the index again: verbatim index build",
     details: { file_path: path, expected, actual },
   });
 }

@@ -48,7 +48,7 @@ export async function readArtifact(files: BundleFiles, path: string): Promise<st
     throw new VerbatimError("FILE_UNREADABLE", {
       message: `the artifact cannot be read: ${code}`,
       where: path,
-      fix: "verbatim bundle verify says what is wrong.",
+      fix: "See what is wrong: verbatim bundle verify",
       details: { code, path },
     });
   }
