@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { JsonContract } from "../../src/contracts.ts";
 import { withRecorder } from "../../tools/code-recorder.ts";
 import { readExceptions } from "../../tools/raised-codes.ts";
@@ -64,8 +64,13 @@ describe("the recorder of raised codes", () => {
       raised.push(code);
       return code;
     };
+    // Modules take the recorder when they are loaded: those of this test know only its own.
+    vi.resetModules();
     Object.assign(globalThis, { [slot]: record });
-    onTestFinished(() => void Object.assign(globalThis, { [slot]: before }));
+    onTestFinished(() => {
+      vi.resetModules();
+      Object.assign(globalThis, { [slot]: before });
+    });
     const { CONTRACTS, judgeObject } = await import("../../src/contracts.ts");
     const { nodeCrypto } = await import("../../src/adapters/crypto/node-crypto.ts");
     expect(CONTRACTS.flatMap(({ codes }) => [...codes.keys()])).toContain("LEDGER_PROOF_MISMATCH");

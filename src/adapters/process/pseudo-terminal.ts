@@ -34,6 +34,9 @@ export class PseudoTerminal {
   #drained: Promise<void> = Promise.resolve();
   #disconnect: (onOtherScreen: boolean) => void = () => undefined;
   #onOtherScreen = false;
+  #isTelling = false;
+  #isResized = false;
+  #isClosed = false;
 
   constructor(perl: string, user: UserTerminal) {
     this.#perl = perl;
@@ -83,6 +86,7 @@ export class PseudoTerminal {
 
   /** Takes the command's last words and lets go of both terminals. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     closeSync(this.#slave);
     if (this.#stream === undefined) {
       closeSync(this.#master);
@@ -98,12 +102,22 @@ export class PseudoTerminal {
     this.#disconnect(this.#onOtherScreen);
   }
 
+  /** One process at a time tells the size: of two, the older might speak last. */
   #resize(): void {
+    this.#isResized = true;
+    if (this.#isTelling || this.#isClosed) return;
+    this.#isResized = false;
+    this.#isTelling = true;
     const child = spawn(this.#perl, ["-e", SET_UP, ...this.#size()], {
       stdio: ["ignore", "ignore", "ignore", this.#master],
     });
+    const done = () => {
+      this.#isTelling = false;
+      if (this.#isResized) this.#resize();
+    };
+    child.on("exit", done);
     // A size that could not be told changes nothing else.
-    child.on("error", () => undefined);
+    child.on("error", done);
   }
 
   #size(): string[] {
