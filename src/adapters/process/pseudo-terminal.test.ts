@@ -20,6 +20,7 @@ describe("the size of an agent's terminal", () => {
     let size = { rows: 20, columns: 80 };
     let resize = () => {};
     const terminal = new PseudoTerminal(makeSlowPerl(30), {
+      errors: true,
       size: () => size,
       connect(_, onResize) {
         resize = onResize;
