@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadSqlite, SqliteDatabase } from "../../adapters/sqlite/driver.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { mapBudgets } from "../../core/text/index.ts";
 import { type AgentRequest, runAgent } from "../agent/agent.ts";
 import { applyAgentRun } from "../agent/agent-runs.ts";
 import type { AgentSummary } from "../agent/agent-summary.ts";
@@ -150,7 +151,7 @@ async function tellBundle(app: App, out: string): Promise<Step> {
       intent: "read the keeper's rules",
       refs: ["@DOC/KEEPER"],
       ops: [{ type: "READ", target: "@DOC/KEEPER", params: {} }],
-      budgets: { max_symbols: 1, max_sections: 1, max_bytes_expanded: 200, max_expands_per_step: 1 },
+      budgets: { ...mapBudgets(() => 1), max_bytes_expanded: 200 },
       required_outputs: [],
     },
   });

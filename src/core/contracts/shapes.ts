@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FINDINGS, isVerbatimError } from "../errors/index.ts";
-import { parseSlice } from "../text/index.ts";
+import { MAX_SLICE_LENGTH, mapBudgets, parseSlice, SLICE_PATTERN } from "../text/index.ts";
 import { defineForm } from "./form.ts";
 
 /** A SHA-256, or a raw Ed25519 public key: 64 lower-case hex digits. */
@@ -52,8 +52,6 @@ export const symbolOrSectionId = z
   .max(MAX_SYMBOL_ID)
   .regex(new RegExp(`${SYMBOL_ID.source}|${SECTION_ID.source}`));
 
-const SLICE = /^(?:(?:lines|chars)\[(?:0|[1-9][0-9]*):[1-9][0-9]*\]|(?:head|tail)\([1-9][0-9]*\))$/;
-
 const { SLICE_EMPTY, SLICE_SYNTAX, SLICE_UNBOUNDED } = FINDINGS.context;
 const SLICE_CODES = { SLICE_EMPTY, SLICE_SYNTAX, SLICE_UNBOUNDED } as const;
 
@@ -71,7 +69,7 @@ export function findSliceProblem(text: string): keyof typeof SLICE_CODES | null 
 }
 
 /** One of the four slice forms, at most 64 characters. */
-export const slice = defineForm(z.string().max(64).regex(SLICE), {
+export const slice = defineForm(z.string().max(MAX_SLICE_LENGTH).regex(SLICE_PATTERN), {
   name: "slice",
   codes: SLICE_CODES,
   judge: findSliceProblem,
@@ -107,9 +105,4 @@ export function isOutputName(text: string): boolean {
 }
 
 /** The four budgets of a message step (Catalytic Chat Contract, Budget Definitions). */
-export const budgets = z.strictObject({
-  max_symbols: count,
-  max_sections: count,
-  max_bytes_expanded: count,
-  max_expands_per_step: count,
-});
+export const budgets = z.strictObject(mapBudgets(() => count));

@@ -1,16 +1,78 @@
 import type { JsonValue } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
 
-/** The four budgets of a message step (Catalytic Chat Contract, Budget Definitions). */
-export interface Budgets {
-  readonly max_symbols: number;
-  readonly max_sections: number;
-  readonly max_bytes_expanded: number;
-  readonly max_expands_per_step: number;
+/** What was used of everything that has a budget. */
+export interface Spent {
+  readonly symbols: number;
+  readonly sections: number;
+  readonly bytes: number | bigint;
+  readonly expands: number;
 }
 
-export type BudgetName = keyof Budgets;
-export type BudgetCode = "BUDGET_SYMBOLS" | "BUDGET_SECTIONS" | "BUDGET_BYTES" | "BUDGET_EXPANDS";
+/**
+ * The four budgets of a message step (Catalytic Chat Contract, Budget Definitions), in the order in which breaches are
+ * listed. `field` is its name where somebody asks for an expansion; at a terminal a person reads, the strict defaults
+ * are for agents.
+ */
+export const BUDGETS = {
+  max_symbols: {
+    code: "BUDGET_SYMBOLS",
+    field: "max_symbols",
+    says: "Most distinct symbols.",
+    standard: 10,
+    terminal: 100,
+    used: ({ symbols }: Spent) => symbols,
+  },
+  max_sections: {
+    code: "BUDGET_SECTIONS",
+    field: "max_sections",
+    says: "Most distinct sections.",
+    standard: 5,
+    terminal: 100,
+    used: ({ sections }: Spent) => sections,
+  },
+  max_bytes_expanded: {
+    code: "BUDGET_BYTES",
+    field: "max_bytes",
+    says: "Most bytes read out altogether.",
+    standard: 10_000,
+    terminal: 1_000_000,
+    used: ({ bytes }: Spent) => bytes,
+  },
+  max_expands_per_step: {
+    code: "BUDGET_EXPANDS",
+    field: "max_expands",
+    says: "Most expansions.",
+    standard: 3,
+    terminal: 100,
+    used: ({ expands }: Spent) => expands,
+  },
+} as const;
+
+export type BudgetName = keyof typeof BUDGETS;
+export type BudgetCode = (typeof BUDGETS)[BudgetName]["code"];
+export type BudgetField = (typeof BUDGETS)[BudgetName]["field"];
+export type Budgets = Readonly<Record<BudgetName, number>>;
+
+const NAMES = Object.keys(BUDGETS) as readonly BudgetName[];
+
+/** The names by which an expansion is given its budgets. */
+export const BUDGET_FIELDS: readonly BudgetField[] = NAMES.map((name) => BUDGETS[name].field);
+
+/** Something for every budget, by its name. */
+export function mapBudgets<T>(make: (name: BudgetName) => T): Record<BudgetName, T> {
+  return Object.fromEntries(NAMES.map((name) => [name, make(name)])) as Record<BudgetName, T>;
+}
+
+/** Something for every budget, by the name of its field. */
+export function mapBudgetFields<T>(make: (name: BudgetName) => T): Record<BudgetField, T> {
+  return Object.fromEntries(NAMES.map((name) => [BUDGETS[name].field, make(name)])) as Record<BudgetField, T>;
+}
+
+/** Whether more was used than a budget allows. */
+export function isOverBudget(spent: Spent, budgets: Budgets): boolean {
+  return NAMES.some((name) => BUDGETS[name].used(spent) > budgets[name]);
+}
 
 /** What one step expands; null when it expands nothing. */
 export type Charge = { readonly section_id: string; readonly bytes: number } | null;
@@ -25,14 +87,6 @@ export interface Breach {
   readonly breaches: readonly { readonly budget: BudgetName; readonly limit: number; readonly used: number | bigint }[];
 }
 
-/** The order in which breaches are listed and the code each one has. */
-const BUDGETS = [
-  ["max_symbols", "BUDGET_SYMBOLS"],
-  ["max_sections", "BUDGET_SECTIONS"],
-  ["max_bytes_expanded", "BUDGET_BYTES"],
-  ["max_expands_per_step", "BUDGET_EXPANDS"],
-] as const satisfies readonly (readonly [BudgetName, BudgetCode])[];
-
 /**
  * Charges a plan against its budgets: totals after every step, and the first step after which a total
  * exceeds its limit. Nothing after the breach is charged. Depends on the plan only, not on who runs it when.
@@ -42,7 +96,7 @@ export function chargeBudgets(
   steps: readonly Charge[],
   budgets: Budgets,
 ): { cumulative: Totals[]; breach: Breach | null } {
-  for (const [budget] of BUDGETS) requireLimit(budget, budgets[budget]);
+  for (const budget of NAMES) requireLimit(budget, budgets[budget]);
   // A section id among the refs is charged as a section when it is expanded.
   const symbols = new Set(refs.filter((ref) => ref.startsWith("@"))).size;
   const sections = new Set<string>();
@@ -55,18 +109,15 @@ export function chargeBudgets(
       bytes += BigInt(step.bytes);
       expands++;
     }
-    const totals: Totals = {
-      max_symbols: symbols,
-      max_sections: sections.size,
-      max_bytes_expanded: bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : bytes,
-      max_expands_per_step: expands,
-    };
+    const exact = bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : bytes;
+    const spent: Spent = { symbols, sections: sections.size, bytes: exact, expands };
+    const totals: Totals = mapBudgets((budget) => BUDGETS[budget].used(spent));
     cumulative.push(totals);
-    const exceeded = BUDGETS.filter(([budget]) => totals[budget] > budgets[budget]);
+    const exceeded = NAMES.filter((budget) => totals[budget] > budgets[budget]);
     const first = exceeded[0];
     if (first !== undefined) {
-      const breaches = exceeded.map(([budget]) => ({ budget, limit: budgets[budget], used: totals[budget] }));
-      return { cumulative, breach: { ordinal: index + 1, code: first[1], breaches } };
+      const breaches = exceeded.map((budget) => ({ budget, limit: budgets[budget], used: totals[budget] }));
+      return { cumulative, breach: { ordinal: index + 1, code: BUDGETS[first].code, breaches } };
     }
   }
   return { cumulative, breach: null };

@@ -1,14 +1,27 @@
 export {
   type Breach,
+  BUDGET_FIELDS,
+  BUDGETS,
   type BudgetCode,
   type BudgetName,
   type Budgets,
   type Charge,
   chargeBudgets,
+  isOverBudget,
+  mapBudgetFields,
+  mapBudgets,
   type Totals,
   toBreachResult,
 } from "./budget.ts";
 export { countLines, cutLines, type LineText, toLines } from "./lines.ts";
 export { findNearest } from "./nearest.ts";
-export { applySlice, parseSlice, type Slice, type SliceTarget, sliceText } from "./slice.ts";
+export { applySlice, parseSlice, type SliceTarget, sliceText } from "./slice.ts";
+export {
+  MAX_SLICE_LENGTH,
+  SLICE_EXAMPLES,
+  SLICE_FORM_LIST,
+  SLICE_FORMS,
+  SLICE_PATTERN,
+  type Slice,
+} from "./slice-forms.ts";
 export { spaceScripts } from "./spacing.ts";

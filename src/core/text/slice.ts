@@ -1,11 +1,7 @@
 import { codePointLength } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
 import { countLines, cutLines, type LineText, toLines } from "./lines.ts";
-
-/** A slice that was understood: `[from, to)` of lines or characters, or a count from one end. */
-export type Slice =
-  | { readonly form: "lines" | "chars"; readonly from: number; readonly to: number }
-  | { readonly form: "head" | "tail"; readonly count: number };
+import { MAX_SLICE_LENGTH, SLICE_FORMS, type Slice, splitSlice } from "./slice-forms.ts";
 
 /** Lines `first..last-1` of a text: a whole file, or a section of it. */
 export interface SliceTarget {
@@ -14,32 +10,25 @@ export interface SliceTarget {
   readonly last: number;
 }
 
-const MAX_LENGTH = 64;
-const RANGE = /^(lines|chars)\[(0|[1-9][0-9]*):(0|[1-9][0-9]*)\]$/;
-const COUNT = /^(head|tail)\((0|[1-9][0-9]*)\)$/;
 const UNBOUNDED = /^[\t\n\v\f\r ]*all[\t\n\v\f\r ]*$/i;
 const LAST_NUMBER = /[0-9]+(?=.$)/;
-const FORMS = "Use lines[a:b], chars[a:b], head(n) or tail(n).";
+const FORMS = `Use ${SLICE_FORMS}.`;
 
 /** Parses a slice; throws SLICE_UNBOUNDED, SLICE_SYNTAX or SLICE_EMPTY, in this order of checks. */
 export function parseSlice(text: string): Slice {
   if (UNBOUNDED.test(text)) {
     throw new VerbatimError("SLICE_UNBOUNDED", { message: `${show(text)} has no bounds. ${FORMS}` });
   }
-  // `$` in JavaScript without the m flag matches only at the very end, so a final line feed is refused.
-  const range = text.length <= MAX_LENGTH ? RANGE.exec(text) : null;
-  if (range !== null) {
-    const [, form, a, b] = range as unknown as [string, "lines" | "chars", string, string];
-    if (BigInt(a) >= BigInt(b)) throw emptySlice(text);
-    return { form, from: toCount(a), to: toCount(b) };
-  }
-  const count = text.length <= MAX_LENGTH ? COUNT.exec(text) : null;
-  if (count === null) {
+  const parts = splitSlice(text);
+  if (parts === null) {
     throw new VerbatimError("SLICE_SYNTAX", { message: `${show(text)} is not a slice. ${FORMS}` });
   }
-  const [, form, n] = count as unknown as [string, "head" | "tail", string];
-  if (n === "0") throw emptySlice(text);
-  return { form, count: toCount(n) };
+  if ("n" in parts) {
+    if (parts.n === "0") throw emptySlice(text);
+    return { form: parts.form, count: toCount(parts.n) };
+  }
+  if (BigInt(parts.a) >= BigInt(parts.b)) throw emptySlice(text);
+  return { form: parts.form, from: toCount(parts.a), to: toCount(parts.b) };
 }
 
 /** Cuts a slice out of a whole text. */
@@ -128,5 +117,5 @@ function emptySlice(text: string): VerbatimError {
 }
 
 function show(text: string): string {
-  return JSON.stringify(text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text);
+  return JSON.stringify(text.length > MAX_SLICE_LENGTH ? `${text.slice(0, MAX_SLICE_LENGTH)}…` : text);
 }

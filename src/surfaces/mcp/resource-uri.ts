@@ -1,6 +1,7 @@
 import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
+import { SLICE_EXAMPLES } from "../../core/text/index.ts";
 
 /** What an address means. */
 type ResourceAddress =
@@ -58,8 +59,7 @@ export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: "section://{section_id}{?slice}",
     name: "section",
-    description:
-      "A section: its record, or with a slice (lines[0:40], chars[0:900], head(9), tail(9)) its text, charged.",
+    description: `A section: its record, or with a slice (${SLICE_EXAMPLES}) its text, charged.`,
   },
   {
     uriTemplate: "symbol://{+symbol_id}",

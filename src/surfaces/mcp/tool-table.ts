@@ -1,4 +1,5 @@
 import type { Input, OperationName, Output } from "../../app/operation-types.ts";
+import { BUDGET_FIELDS } from "../../core/text/index.ts";
 
 /** One thing a tool can do: an operation of the table, and which of its fields this door takes. */
 export interface ToolVerb {
@@ -74,7 +75,7 @@ const TOOLS: readonly ToolPlan[] = [
       defineToolVerb("context.expand", {
         action: "expand",
         caged: true,
-        fields: ["refs", "slice", "run_id", "max_symbols", "max_sections", "max_bytes", "max_expands", "refresh"],
+        fields: ["refs", "slice", "run_id", ...BUDGET_FIELDS, "refresh"],
       }),
     ],
     idempotent: false,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BUDGETS, mapBudgets } from "../../text/index.ts";
 import { budgets, repoPath } from "../shapes.ts";
 
 /** Catalytic Chat Contract, Canonical Sources. */
@@ -31,12 +32,7 @@ export function resolveContext(config: ContextConfig = {}) {
     exclude: config.exclude ?? ["**/node_modules/**"],
     secrets: { allow: config.secrets?.allow ?? [] },
     max_file_bytes: config.max_file_bytes ?? 33_554_432,
-    budgets: config.budgets ?? {
-      max_symbols: 10,
-      max_sections: 5,
-      max_bytes_expanded: 10_000,
-      max_expands_per_step: 3,
-    },
+    budgets: config.budgets ?? mapBudgets((name): number => BUDGETS[name].standard),
   };
 }
 

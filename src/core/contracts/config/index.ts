@@ -13,6 +13,9 @@ export {
 } from "./context.ts";
 export {
   type PatchPolicy,
+  patchPolicy,
+  patchPolicyConfig,
+  resolvePatchPolicy,
   WORKFLOW_PATCH_POLICY,
 } from "./patch-policy.ts";
 export {

@@ -1,17 +1,21 @@
 import { z } from "zod";
 import { count } from "../shapes.ts";
 
-/** What a patch may touch and how large it may be; a given field replaces the default field. */
-export const patchPolicyConfig = z.strictObject({
-  allow_roots: z.array(z.string()).optional(),
-  deny_prefixes: z.array(z.string()).optional(),
-  deny_suffixes: z.array(z.string()).optional(),
-  max_files: count.optional(),
-  max_added_lines: count.optional(),
+/** What a patch may touch and how large it may be (Artifact Contracts H). */
+export const patchPolicy = z.strictObject({
+  allow_roots: z.array(z.string()),
+  deny_prefixes: z.array(z.string()),
+  deny_suffixes: z.array(z.string()),
+  max_files: count,
+  max_added_lines: count,
 });
 
-export type PatchPolicyConfig = z.infer<typeof patchPolicyConfig>;
-export type PatchPolicy = { readonly [K in keyof PatchPolicyConfig]-?: NonNullable<PatchPolicyConfig[K]> };
+/** A policy in a configuration; a given field replaces the default field. */
+export const patchPolicyConfig = patchPolicy.partial();
+
+type Policy = z.infer<typeof patchPolicy>;
+type PatchPolicyConfig = z.infer<typeof patchPolicyConfig>;
+export type PatchPolicy = { readonly [K in keyof Policy]: Readonly<Policy[K]> };
 
 // biome-ignore format: thirty suffixes, one per line, say no more than these two lines
 const BINARY_SUFFIXES = [
@@ -46,12 +50,7 @@ export const AGENT_PATCH_POLICY: PatchPolicy = {
 };
 
 /** A patch policy with the missing fields taken from its defaults. */
-export function resolvePatchPolicy(config: PatchPolicyConfig | undefined, defaults: PatchPolicy): PatchPolicy {
-  return {
-    allow_roots: config?.allow_roots ?? [...defaults.allow_roots],
-    deny_prefixes: config?.deny_prefixes ?? [...defaults.deny_prefixes],
-    deny_suffixes: config?.deny_suffixes ?? [...defaults.deny_suffixes],
-    max_files: config?.max_files ?? defaults.max_files,
-    max_added_lines: config?.max_added_lines ?? defaults.max_added_lines,
-  };
+export function resolvePatchPolicy(config: PatchPolicyConfig | undefined, defaults: PatchPolicy): Policy {
+  // A copy, so that nobody who changes a list of its own changes the defaults.
+  return structuredClone({ ...defaults, ...config }) as Policy;
 }

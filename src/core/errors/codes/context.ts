@@ -1,10 +1,12 @@
+import { SLICE_FORMS } from "../../text/slice-forms.ts";
+
 /** Codes of the context room, and of slices and budgets, which live in core/text. */
 export const CONTEXT_CODES = {
   SLICE_SYNTAX: {
     exit: 2,
     http: 400,
     says: "The slice is not one of the four forms.",
-    fix: "Use lines[a:b], chars[a:b], head(n) or tail(n).",
+    fix: `Use ${SLICE_FORMS}.`,
   },
   SLICE_EMPTY: {
     exit: 2,
@@ -16,13 +18,13 @@ export const CONTEXT_CODES = {
     exit: 2,
     http: 400,
     says: "A slice must have bounds.",
-    fix: "Give the range: lines[a:b], chars[a:b], head(n) or tail(n).",
+    fix: `Give the range: ${SLICE_FORMS}.`,
   },
   SLICE_REQUIRED: {
     exit: 2,
     http: 400,
     says: "A section id needs an explicit slice.",
-    fix: "Add a slice: lines[a:b], chars[a:b], head(n) or tail(n).",
+    fix: `Add a slice: ${SLICE_FORMS}.`,
   },
   SLICE_OUT_OF_BOUNDS: {
     exit: 1,

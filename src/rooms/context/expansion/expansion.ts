@@ -2,7 +2,7 @@ import { encodeUtf8, isHash, type JsonValue } from "../../../core/canonical/inde
 import { isSymbolId } from "../../../core/contracts/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { ContentStore, Ids, SyncCrypto } from "../../../core/ports.ts";
-import { applySlice, type Breach, type Budgets, chargeBudgets, parseSlice } from "../../../core/text/index.ts";
+import { applySlice, BUDGETS, type Breach, type Budgets, chargeBudgets, isOverBudget, parseSlice } from "../../../core/text/index.ts";
 import type { Expansion, Section } from "../contracts/index.ts";
 import type { IndexView, ViewCache } from "../index/index-view.ts";
 import type { ContextReader, ContextStore, SymbolRow } from "../ports.ts";
@@ -163,13 +163,7 @@ function cutWithin(
     bytes += cut.bytes.length;
     cuts.push(cut);
     // What follows a breach is not charged, so it is not read either, and its own faults do not matter.
-    if (
-      distinct > budgets.max_symbols ||
-      sections.size > budgets.max_sections ||
-      bytes > budgets.max_bytes_expanded ||
-      cuts.length > budgets.max_expands_per_step
-    )
-      break;
+    if (isOverBudget({ symbols: distinct, sections: sections.size, bytes, expands: cuts.length }, budgets)) break;
   }
   const charges = cuts.map(({ section, bytes: { length } }) => ({ section_id: section.section_id, bytes: length }));
   const { cumulative, breach } = chargeBudgets(symbols, charges, budgets);
@@ -223,16 +217,9 @@ function remember(known: Set<string>, cuts: readonly Cut[]): void {
   }
 }
 
-const FLAGS = {
-  max_symbols: "--max-symbols",
-  max_sections: "--max-sections",
-  max_bytes_expanded: "--max-bytes",
-  max_expands_per_step: "--max-expands",
-} as const;
-
 function budgetError(breach: Breach, ref: string): VerbatimError {
   const list = breach.breaches.map(({ budget, used, limit }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
-  const flags = breach.breaches.map(({ budget, used }) => `${FLAGS[budget]} ${used}`).join(" ");
+  const flags = breach.breaches.map(({ budget, used }) => `--${BUDGETS[budget].field.replaceAll("_", "-")} ${used}`).join(" ");
   return new VerbatimError(breach.code, {
     message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was read out`,
     where: ref,

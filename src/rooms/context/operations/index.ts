@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { budgets, count, uuid } from "../../../core/contracts/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
+import { BUDGETS, mapBudgetFields, mapBudgets, SLICE_FORMS } from "../../../core/text/index.ts";
 import { expansionSchema, sectionSchema } from "../contracts/index.ts";
 import { expandRefs } from "../expansion/expansion.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
@@ -22,12 +23,9 @@ const expand = defineOperation({
       .array(z.string())
       .min(1)
       .describe("Symbol ids (@NAMESPACE/NAME) or section ids, which may be cut short where that is unambiguous."),
-    slice: z.string().optional().describe("lines[a:b], chars[a:b], head(n) or tail(n); a symbol has its own."),
+    slice: z.string().optional().describe(`${SLICE_FORMS}; a symbol has its own.`),
     run_id: uuid.optional().describe("Run these expansions belong to; a new one otherwise."),
-    max_symbols: limit.describe("Most distinct symbols."),
-    max_sections: limit.describe("Most distinct sections."),
-    max_bytes: limit.describe("Most bytes read out altogether."),
-    max_expands: limit.describe("Most expansions."),
+    ...mapBudgetFields((name) => limit.describe(BUDGETS[name].says)),
     refresh: z.boolean().default(false).describe("Bring the index up to date first."),
   }),
   output: z.strictObject({
@@ -39,12 +37,7 @@ const expand = defineOperation({
   }),
   async run(ports: ContextPorts, input) {
     const { budgets: limits } = ports.config;
-    const allowed = {
-      max_symbols: input.max_symbols ?? limits.max_symbols,
-      max_sections: input.max_sections ?? limits.max_sections,
-      max_bytes_expanded: input.max_bytes ?? limits.max_bytes_expanded,
-      max_expands_per_step: input.max_expands ?? limits.max_expands_per_step,
-    };
+    const allowed = mapBudgets((name) => input[BUDGETS[name].field] ?? limits[name]);
     const { refs, slice, run_id } = input;
     return recordingRefusals(ports, "context.expand", { refs, slice, run_id, budgets: allowed }, async () => {
       if (input.refresh) await buildIndex(ports, { full: false });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { SLICE_FORM_LIST } from "../../../core/text/index.ts";
 import { sectionSchema, symbolSchema } from "../contracts/index.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
 import {
@@ -26,7 +27,7 @@ const definition = z.strictObject({
   file: z.string().optional().describe("Point to a whole file, by its path."),
   heading: z.string().optional().describe("Point to a heading: path#Part/Part."),
   section: z.string().optional().describe("Pin one section, by its id or an unambiguous beginning of it."),
-  slice: z.string().describe("What is read when no slice is given: lines[a:b], chars[a:b], head(n), tail(n)."),
+  slice: z.string().describe(`What is read when no slice is given: ${SLICE_FORM_LIST}.`),
 });
 
 /** The Symbol; `existing` when it was there already, exactly so. */

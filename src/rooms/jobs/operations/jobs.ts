@@ -4,6 +4,7 @@ import { budgets, count, hashHex, uuid } from "../../../core/contracts/index.ts"
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
 import type { LocalFiles } from "../../../core/ports.ts";
+import { mapBudgets, type Totals } from "../../../core/text/index.ts";
 import { receiptSchema } from "../contracts/receipt-shape.ts";
 import { planSchema, stepSchema } from "../contracts/step-shape.ts";
 import { MAX_MESSAGE_BYTES, messageTooLarge, toMessage } from "../message/message.ts";
@@ -102,13 +103,8 @@ const jobPlan = defineOperation({
   },
 });
 
-function toNumbers(totals: Readonly<Record<keyof z.output<typeof budgets>, number | bigint>>) {
-  return {
-    max_symbols: Number(totals.max_symbols),
-    max_sections: Number(totals.max_sections),
-    max_bytes_expanded: Number(totals.max_bytes_expanded),
-    max_expands_per_step: Number(totals.max_expands_per_step),
-  };
+function toNumbers(totals: Totals) {
+  return mapBudgets((name) => Number(totals[name]));
 }
 
 const jobPost = defineOperation({

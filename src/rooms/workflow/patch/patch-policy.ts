@@ -5,7 +5,13 @@ import {
   parseJson,
   sortedUnique,
 } from "../../../core/canonical/index.ts";
-import { WORKFLOW_PATCH_POLICY } from "../../../core/contracts/config/index.ts";
+import {
+  type PatchPolicy,
+  patchPolicy,
+  patchPolicyConfig,
+  resolvePatchPolicy,
+  WORKFLOW_PATCH_POLICY,
+} from "../../../core/contracts/config/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { foldCase, isOwnName } from "../../../core/paths/index.ts";
 import { coversExactly, coversFolded, listScopeRules, type Scope } from "../artifacts/scope.ts";
@@ -13,14 +19,7 @@ import { changedPaths } from "./patch-parser.ts";
 import type { PatchSection } from "./patch-section.ts";
 import type { PatchFinding } from "./rejection.ts";
 
-/** What a repository allows patches to do at all (Artifact Contracts H). */
-export interface PatchPolicy {
-  readonly allow_roots: readonly string[];
-  readonly deny_prefixes: readonly string[];
-  readonly deny_suffixes: readonly string[];
-  readonly max_files: number;
-  readonly max_added_lines: number;
-}
+export type { PatchPolicy };
 
 /** The contract's defaults for role-driven runs. */
 export const DEFAULT_POLICY: PatchPolicy = WORKFLOW_PATCH_POLICY;
@@ -31,8 +30,9 @@ export interface PlanLimits {
   readonly max_total_bytes: number;
 }
 
-const LISTS = ["allow_roots", "deny_prefixes", "deny_suffixes"] as const;
-const COUNTS = ["max_files", "max_added_lines"] as const;
+const FIELDS = Object.keys(patchPolicy.shape) as readonly (keyof PatchPolicy)[];
+const LISTS = FIELDS.filter((key) => Array.isArray(WORKFLOW_PATCH_POLICY[key]));
+const COUNTS = FIELDS.filter((key) => !LISTS.includes(key));
 
 /** A policy from a file or the configuration: given fields replace those of `base`. Malformed: PATCH_POLICY_INVALID. */
 export function readPolicy(
@@ -44,8 +44,7 @@ export function readPolicy(
   const problems: { readonly pointer: string; readonly message: string }[] = [];
   if (!isJsonObject(value)) throw policyInvalid(where, [{ pointer: "", message: "must be an object" }]);
   for (const key of Object.keys(value)) {
-    if (!([...LISTS, ...COUNTS] as string[]).includes(key))
-      problems.push({ pointer: `/${key}`, message: "is unknown" });
+    if (!Object.hasOwn(patchPolicy.shape, key)) problems.push({ pointer: `/${key}`, message: "is unknown" });
   }
   for (const key of LISTS) {
     const list = value[key];
@@ -60,11 +59,7 @@ export function readPolicy(
     }
   }
   if (problems.length > 0) throw policyInvalid(where, problems);
-  const { allow_roots, deny_prefixes, deny_suffixes, max_files, max_added_lines } = {
-    ...base,
-    ...(value as unknown as Partial<PatchPolicy>),
-  };
-  return { allow_roots, deny_prefixes, deny_suffixes, max_files, max_added_lines };
+  return resolvePatchPolicy(patchPolicyConfig.parse(value), base);
 }
 
 /** A policy from the bytes of a file; what is not JSON is as malformed as a wrong field. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { patchPolicy } from "../../../core/contracts/config/index.ts";
 import { defineContract, hashHex } from "../../../core/contracts/index.ts";
 import { CANDIDATE_STATES, RUN_VERSION } from "./run-state.ts";
 
@@ -51,13 +52,7 @@ const runSchema = z.strictObject({
   }),
   reviews: z.record(z.string(), review),
   artifacts: z.record(z.string(), hashHex),
-  policy: z.strictObject({
-    allow_roots: texts,
-    deny_prefixes: texts,
-    deny_suffixes: texts,
-    max_files: amount,
-    max_added_lines: amount,
-  }),
+  policy: patchPolicy,
   in_progress: z.strictObject({ step: z.string(), iteration: amount, started_at: instant }).nullable(),
   created_at: instant,
   updated_at: instant,

@@ -1,8 +1,8 @@
+import { BUDGETS, mapBudgetFields } from "../../../core/text/index.ts";
 import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
-// At a terminal a person reads; the strict budgets of the configuration are for agents.
-const TERMINAL_BUDGETS = { max_symbols: 100, max_sections: 100, max_bytes: 1_000_000, max_expands: 100 };
+const TERMINAL_BUDGETS = mapBudgetFields((name): number => BUDGETS[name].terminal);
 
 export const noun: Noun = {
   verbs: [
