@@ -31,7 +31,10 @@ export const SLICE_PATTERN = new RegExp(
 /** The parts of a slice as they are written, or null for a text that has none of the forms. */
 export function splitSlice(
   text: string,
-): { readonly form: RangeForm; readonly a: string; readonly b: string } | { form: CountForm; readonly n: string } | null {
+):
+  | { readonly form: RangeForm; readonly a: string; readonly b: string }
+  | { form: CountForm; readonly n: string }
+  | null {
   // `$` in JavaScript without the m flag matches only at the very end, so a final line feed is refused.
   if (text.length > MAX_SLICE_LENGTH) return null;
   const range = RANGE.exec(text);

@@ -2,7 +2,15 @@ import { encodeUtf8, isHash, type JsonValue } from "../../../core/canonical/inde
 import { isSymbolId } from "../../../core/contracts/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { ContentStore, Ids, SyncCrypto } from "../../../core/ports.ts";
-import { applySlice, BUDGETS, type Breach, type Budgets, chargeBudgets, isOverBudget, parseSlice } from "../../../core/text/index.ts";
+import {
+  applySlice,
+  type Breach,
+  BUDGETS,
+  type Budgets,
+  chargeBudgets,
+  isOverBudget,
+  parseSlice,
+} from "../../../core/text/index.ts";
 import type { Expansion, Section } from "../contracts/index.ts";
 import type { IndexView, ViewCache } from "../index/index-view.ts";
 import type { ContextReader, ContextStore, SymbolRow } from "../ports.ts";
@@ -219,7 +227,9 @@ function remember(known: Set<string>, cuts: readonly Cut[]): void {
 
 function budgetError(breach: Breach, ref: string): VerbatimError {
   const list = breach.breaches.map(({ budget, used, limit }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
-  const flags = breach.breaches.map(({ budget, used }) => `--${BUDGETS[budget].field.replaceAll("_", "-")} ${used}`).join(" ");
+  const flags = breach.breaches
+    .map(({ budget, used }) => `--${BUDGETS[budget].field.replaceAll("_", "-")} ${used}`)
+    .join(" ");
   return new VerbatimError(breach.code, {
     message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was read out`,
     where: ref,

@@ -1,9 +1,10 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import type { View } from "../knowledge/gate.ts";
-import type { Author, Cast, Channel, Visibility } from "../people/cast.ts";
+import type { Author, Cast, Channel } from "../people/cast.ts";
 import type { Graphemes, Zones } from "../ports.ts";
 import { parseInstant } from "../time/instant.ts";
 import { ID_PATTERN, refuse, text } from "./fields.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** A committed entry as the ledger has it. */
 export interface LedgerEntry {

@@ -1,14 +1,6 @@
 import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 import { readMember } from "../../../core/contracts/index.ts";
-import {
-  type Author,
-  type Cast,
-  type Channel,
-  isSomebody,
-  type Scope,
-  type Visibility,
-  WORLD,
-} from "../people/cast.ts";
+import { type Author, type Cast, type Channel, isSomebody, WORLD } from "../people/cast.ts";
 import { type CheckContext, requestId, timeText } from "./context.ts";
 import {
   type Field,
@@ -22,6 +14,7 @@ import {
   text,
   withDefault,
 } from "./fields.ts";
+import { isForEverybody, SCOPES, type Scope, type Visibility } from "./visibility.ts";
 
 /** A write entry whose shape and rules were checked. */
 export interface WriteEntry {
@@ -69,7 +62,7 @@ export function visibility(
 ): (value: JsonValue, where: string) => Visibility {
   return (value, where) => {
     const read = readObject(value, where, {
-      scope: required(text<Scope>({ values: ["PUBLIC", "PRIVATE"] })),
+      scope: required(text<Scope>({ values: SCOPES })),
       visible_to: {
         ...withDefault(
           (list, at) => readAudience(cast, list, at),
@@ -79,8 +72,9 @@ export function visibility(
       },
     });
     const at = `${where}/visible_to`;
-    if (read.scope === "PUBLIC" && read.visible_to.length > 0) refuse("VISIBILITY_NOT_EMPTY", at, "must be empty");
-    if (read.scope === "PRIVATE" && read.visible_to.length === 0) refuse("VISIBILITY_EMPTY", at, "must list somebody");
+    const isPublic = isForEverybody(read.scope);
+    if (isPublic && read.visible_to.length > 0) refuse("VISIBILITY_NOT_EMPTY", at, "must be empty");
+    if (!isPublic && read.visible_to.length === 0) refuse("VISIBILITY_EMPTY", at, "must list somebody");
     return read;
   };
 }
@@ -134,7 +128,7 @@ export function requireAuthorId(cast: Cast, { author: by }: Attributed, where: s
 /** Nobody says what they do not know. */
 export function requireAuthorListed({ author: by, visibility: to }: Attributed, where: string): void {
   const isSpeaker = by.author_class === "OPERATOR" || by.author_class === "PERSON";
-  if (!isSpeaker || to === null || to.scope !== "PRIVATE" || to.visible_to.includes(by.author_id)) return;
+  if (!isSpeaker || to === null || isForEverybody(to.scope) || to.visible_to.includes(by.author_id)) return;
   refuse("VISIBILITY_EXCLUDES_AUTHOR", `${where}/visibility/visible_to`, `must list ${by.author_id}`);
 }
 

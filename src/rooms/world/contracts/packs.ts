@@ -5,12 +5,13 @@ import { SEARCH_EXCERPT, toExcerpt } from "../retrieval/excerpt.ts";
 import { type CheckContext, type LedgerEntry, requestId, timeText } from "./context.ts";
 import { boolean, optional, readObject, refuse, requireArray, required, shortId, text } from "./fields.ts";
 import { lintPack } from "./lint.ts";
+import { SCOPES, type Scope } from "./visibility.ts";
 
 export interface RetrievalResult {
   readonly entry_id: string;
   readonly bundle_id: string;
   readonly created_at_world: string;
-  readonly visibility_scope: "PUBLIC" | "PRIVATE";
+  readonly visibility_scope: Scope;
   readonly verbatim_excerpt: string;
 }
 
@@ -48,7 +49,7 @@ function readResult(value: JsonValue, where: string, context: CheckContext): Ret
     entry_id: required(shortId),
     bundle_id: required(shortId),
     created_at_world: required(timeText),
-    visibility_scope: required(text<"PUBLIC" | "PRIVATE">({ values: ["PUBLIC", "PRIVATE"] })),
+    visibility_scope: required(text<Scope>({ values: SCOPES })),
     verbatim_excerpt: required(text()),
   });
   if (context.entries === undefined) return result;

@@ -3,6 +3,7 @@ import { base64 } from "../../../core/contracts/shapes.ts";
 import { STATEMENT_PAYLOAD_TYPE } from "../../../core/trust/statement.ts";
 import { PERSON_PATTERN } from "./fields.ts";
 import { TOOLS } from "./tool-request.ts";
+import { scopeSchema, visibilitySchema } from "./visibility.ts";
 
 // The shapes of the contract objects; what their parts mean to each other is checked in check/.
 
@@ -39,7 +40,7 @@ export const writeEntrySchema = z.strictObject({
   request_id: id,
   created_at_world: time,
   author: authorSchema,
-  visibility: z.strictObject({ scope: z.enum(["PUBLIC", "PRIVATE"]), visible_to: z.array(personId).optional() }),
+  visibility: visibilitySchema,
   channel: channelSchema,
   text,
 });
@@ -117,7 +118,7 @@ export const retrievalPackSchema = z.strictObject({
       entry_id: shortId,
       bundle_id: shortId,
       created_at_world: time,
-      visibility_scope: z.enum(["PUBLIC", "PRIVATE"]),
+      visibility_scope: scopeSchema,
       verbatim_excerpt: text,
     }),
   ),

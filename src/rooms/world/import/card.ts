@@ -6,6 +6,7 @@ import {
   sortedUnique,
 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { toThose } from "../contracts/visibility.ts";
 import { type Cast, defaultVisibility, WORLD } from "../people/cast.ts";
 import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";
 import { type LoreAudience, readLoreBook } from "./lore.ts";
@@ -43,7 +44,7 @@ export function readCard(cast: Cast, value: JsonValue, options: CardOptions): Im
     line(data, field, root, expand, {
       author,
       channel: "PEOPLE",
-      visibility: { scope: "PRIVATE", visible_to: sortedUnique([personId, WORLD]) },
+      visibility: toThose(sortedUnique([personId, WORLD])),
     });
   const lore = readLoreBook(data["character_book"], `${root}/character_book`, options.lore);
   const lines = [
@@ -52,7 +53,7 @@ export function readCard(cast: Cast, value: JsonValue, options: CardOptions): Im
     ...line(data, "scenario", root, expand, {
       author: { author_id: WORLD, author_class: "WORLD" },
       channel: "VOICE",
-      visibility: { scope: "PRIVATE", visible_to: [WORLD] },
+      visibility: toThose([WORLD]),
     }),
     ...own("mes_example"),
     ...lore.lines.map((one) => ({ ...one, text: expand(one.text) })),

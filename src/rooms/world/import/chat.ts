@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson, sortedUnique } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { Cast, Visibility } from "../people/cast.ts";
+import { toThose } from "../contracts/visibility.ts";
+import type { Cast } from "../people/cast.ts";
 import { MAX_LEVELS } from "../writer/output.ts";
 import { unknownFormat } from "./card.ts";
 import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";
@@ -29,10 +30,7 @@ export function readChat(cast: Cast, text: string): ImportPlan {
       spoken.push({ speaker, isUser, text: value["mes"], from });
     }
   }
-  const visibility: Visibility = {
-    scope: "PRIVATE",
-    visible_to: sortedUnique([cast.operator_id, ...spoken.map(({ speaker }) => speaker)]),
-  };
+  const visibility = toThose(sortedUnique([cast.operator_id, ...spoken.map(({ speaker }) => speaker)]));
   const lines = spoken.map(
     ({ speaker, isUser, text: said, from }): ImportedLine => ({
       author: { author_id: speaker, author_class: isUser ? "OPERATOR" : "PERSON" },

@@ -5,7 +5,8 @@ import {
   sortedByCodePoint,
   toPointerToken,
 } from "../../../core/canonical/index.ts";
-import { type Visibility, WORLD } from "../people/cast.ts";
+import { TO_EVERYBODY, toThose } from "../contracts/visibility.ts";
+import { WORLD } from "../people/cast.ts";
 import { type ImportedLine, isBlank } from "./lines.ts";
 
 export type LoreAudience = "world" | "public";
@@ -38,8 +39,7 @@ export function readWorldInfo(entries: { readonly [key: string]: JsonValue }, au
 }
 
 function toLines(entries: readonly LoreEntry[], audience: LoreAudience): LoreLines {
-  const visibility: Visibility =
-    audience === "public" ? { scope: "PUBLIC", visible_to: [] } : { scope: "PRIVATE", visible_to: [WORLD] };
+  const visibility = audience === "public" ? TO_EVERYBODY : toThose([WORLD]);
   const kept = entries.filter(({ enabled, content }) => enabled && !isBlank(content));
   const ordered = kept.map((entry, i) => ({ entry, i })).sort((a, b) => a.entry.order - b.entry.order || a.i - b.i);
   return {

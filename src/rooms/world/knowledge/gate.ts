@@ -1,3 +1,4 @@
+import { type Audience, readAudience } from "../contracts/visibility.ts";
 import { type Cast, isSomebody, WORLD } from "../people/cast.ts";
 
 /** For whom something is read: one identity, or the room as the WORLD actor sees it. */
@@ -21,7 +22,7 @@ export interface Gated {
 
 /** The one decision about who may know what. Every read path asks it; it fails closed. */
 export function gate(people: People, view: View, entry: Gated): GateVerdict {
-  const listed = readAudience(entry);
+  const listed = readAudience(typeof entry === "object" && entry !== null ? entry.visibility : null);
   if (listed === null) return deny("MALFORMED_VISIBILITY");
   if (typeof view !== "object" || view === null) return deny("UNKNOWN_VIEWER");
   if (view.kind === "viewer") return gateViewer(people, view.id, listed);
@@ -39,23 +40,9 @@ export function viewKey(view: View): string {
   return view.kind === "viewer" ? `viewer:${view.id}` : `room:${view.present.join(",")}`;
 }
 
-type Audience = "PUBLIC" | readonly string[];
-
-function readAudience(entry: Gated): Audience | null {
-  const visibility = typeof entry === "object" && entry !== null ? entry.visibility : null;
-  if (typeof visibility !== "object" || visibility === null) return null;
-  const { scope, visible_to: listed } = visibility;
-  if (scope === "PUBLIC") {
-    const isEmpty = listed === undefined || listed === null || (Array.isArray(listed) && listed.length === 0);
-    return isEmpty ? "PUBLIC" : null;
-  }
-  if (scope !== "PRIVATE" || !Array.isArray(listed) || listed.length === 0) return null;
-  return listed.every((id) => typeof id === "string") ? listed : null;
-}
-
 function gateViewer(people: People, id: string, audience: Audience): GateVerdict {
   if (id !== WORLD && !isSomebody(people, id)) return deny("UNKNOWN_VIEWER");
-  if (audience === "PUBLIC") return allow("PUBLIC");
+  if (audience === "everybody") return allow("PUBLIC");
   return audience.includes(id) ? allow("LISTED") : deny("NOT_LISTED");
 }
 

@@ -1,5 +1,6 @@
 import { encodeUtf8, utf8Length } from "../../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
+import { isForEverybody } from "../contracts/visibility.ts";
 import type { View } from "../knowledge/gate.ts";
 import {
   type AudienceFilter,
@@ -39,7 +40,7 @@ export function toVisibleRows(numbers: Numbers, entry: EntryRow): VisibleRow[] {
 }
 
 function toAudience(numbers: Numbers, entry: EntryRow): number[] {
-  if (entry.scope === "PUBLIC") return [EVERYBODY];
+  if (isForEverybody(entry.scope)) return [EVERYBODY];
   return parseAudience(entry.audience).map((id) => numbers.get(id)!);
 }
 

@@ -1,4 +1,5 @@
 import { sortedUnique } from "../../../core/canonical/index.ts";
+import { TO_EVERYBODY, toThose, type Visibility } from "../contracts/visibility.ts";
 
 /** The author of VOICE lines: not a person, cannot be present. */
 export const WORLD = "WORLD";
@@ -20,16 +21,10 @@ export interface Cast {
 
 export type AuthorClass = "OPERATOR" | "PERSON" | "WORLD" | "SYSTEM";
 export type Channel = "USER" | "VOICE" | "PEOPLE";
-export type Scope = "PUBLIC" | "PRIVATE";
 
 export interface Author {
   readonly author_id: string;
   readonly author_class: AuthorClass;
-}
-
-export interface Visibility {
-  readonly scope: Scope;
-  readonly visible_to: readonly string[];
 }
 
 /** Whether an id is the operator or a registered person. */
@@ -44,10 +39,10 @@ export function nameOf(cast: Pick<Cast, "operator_id" | "operator_name" | "peopl
 
 /** Who perceives a line that names no audience: everybody in the room, and its author. */
 export function defaultVisibility(cast: Cast, author: Author): Visibility {
-  if (cast.visibility_default === "public") return { scope: "PUBLIC", visible_to: [] };
+  if (cast.visibility_default === "public") return TO_EVERYBODY;
   const isInside = author.author_class === "OPERATOR" || author.author_class === "PERSON";
   const audience = sortedUnique(isInside ? [...cast.present, author.author_id] : cast.present);
-  return { scope: "PRIVATE", visible_to: audience.length === 0 ? [WORLD] : audience };
+  return toThose(audience.length === 0 ? [WORLD] : audience);
 }
 
 const RESERVED: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
 import type { Pocket } from "../contracts/projection-output.ts";
+import { toThose } from "../contracts/visibility.ts";
 import type { ItemBody, MessageBody } from "../history/reduce.ts";
 import { isAllowed, type View } from "../knowledge/gate.ts";
 import type { WorldPorts } from "../operations/ports.ts";
@@ -9,7 +10,7 @@ import { nameOf } from "./cast.ts";
 
 /** Whether a view may see something of the pocket: an audience like that of a PRIVATE line. */
 function isInPocket(world: OpenWorld, view: View, visible_to: readonly string[]): boolean {
-  return isAllowed(world.cast, view, { visibility: { scope: "PRIVATE", visible_to } });
+  return isAllowed(world.cast, view, { visibility: toThose(visible_to) });
 }
 
 /** Calendar items a view may see, with their bodies. */

@@ -1,11 +1,12 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
+import type { Scope } from "../contracts/visibility.ts";
 import { castOf, keyOf, parseState, type WorldState } from "../history/state.ts";
 import { invalidCursor, readCursor } from "../ids.ts";
 import { isAllowed, type View } from "../knowledge/gate.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { type Numbers, parseAudience, toFilter, toNumbers } from "../people/audience.ts";
-import type { Author, Cast, Channel, Scope } from "../people/cast.ts";
+import type { Author, Cast, Channel } from "../people/cast.ts";
 import type { EntryRange, ShownRow, WorldReader, WorldRow } from "../ports.ts";
 
 /** A world at one moment, as one transaction saw it. */

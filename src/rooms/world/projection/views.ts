@@ -2,6 +2,7 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import type { CapsulePack, RetrievalResultPack } from "../contracts/packs.ts";
 import type { Pocket, StreamEntry } from "../contracts/projection-output.ts";
+import { isForEverybody } from "../contracts/visibility.ts";
 import { keyOf } from "../history/state.ts";
 import { makeCursor } from "../ids.ts";
 import { CAPSULE_BYTES } from "../knowledge/capsule.ts";
@@ -79,7 +80,7 @@ export async function readEntry(
     if (entry === undefined) throw new VerbatimError("ENTRY_NOT_FOUND", { where: "/entry_id" });
     const { wseq: _, visibility, ...rest } = entry;
     if (audience) return { ...rest, visibility };
-    const visible_to = visibility.scope === "PUBLIC" ? [] : [viewer ?? world.cast.operator_id];
+    const visible_to = isForEverybody(visibility.scope) ? [] : [viewer ?? world.cast.operator_id];
     return { ...rest, visibility: { scope: visibility.scope, visible_to } };
   });
 }

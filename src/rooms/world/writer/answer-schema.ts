@@ -1,3 +1,5 @@
+import { SCOPES } from "../contracts/visibility.ts";
+
 const text = { type: "string", minLength: 1 } as const;
 
 const author = {
@@ -9,7 +11,7 @@ const author = {
 
 const visibility = {
   type: "object",
-  properties: { scope: { enum: ["PUBLIC", "PRIVATE"] }, visible_to: { type: "array", items: text } },
+  properties: { scope: { enum: SCOPES }, visible_to: { type: "array", items: text } },
   required: ["scope", "visible_to"],
   additionalProperties: false,
 } as const;

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, utf8Length } 
 import { type Code, isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { optional, readObject, text } from "../contracts/fields.ts";
 import { checkToolRequest, type ToolRequest } from "../contracts/tool-request.ts";
-import type { Author, Cast, Channel, Visibility } from "../people/cast.ts";
+import type { Visibility } from "../contracts/visibility.ts";
+import type { Author, Cast, Channel } from "../people/cast.ts";
 import type { Zones } from "../ports.ts";
 import { acceptProposal } from "./proposal.ts";
 

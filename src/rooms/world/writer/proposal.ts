@@ -24,8 +24,9 @@ import {
 } from "../contracts/fields.ts";
 import { lintLine } from "../contracts/lint.ts";
 import { WRITER_ENGINE } from "../contracts/tool-request.ts";
+import { isForEverybody, type Visibility } from "../contracts/visibility.ts";
 import { rejection } from "../contracts/write-bundle.ts";
-import { type Author, type Cast, type Channel, defaultVisibility, type Visibility, WORLD } from "../people/cast.ts";
+import { type Author, type Cast, type Channel, defaultVisibility, WORLD } from "../people/cast.ts";
 import { parseInstant } from "../time/instant.ts";
 import type { AcceptedLine, OutputContext } from "./output.ts";
 
@@ -123,7 +124,7 @@ function requireActorsLine({ cast, pass, actor }: OutputContext, { author: by }:
 /** In a world of presence nobody perceives from outside the room. */
 function requireRoomAudience(cast: Cast, to: Visibility | null, where: string): void {
   if (to === null || cast.visibility_default === "public") return;
-  if (to.scope === "PUBLIC") {
+  if (isForEverybody(to.scope)) {
     const everybody = [cast.operator_id, ...cast.people.keys()];
     if (everybody.every((id) => cast.present.includes(id))) return;
     refuse("VISIBILITY_NOT_ALLOWED", `${where}/visibility/scope`, "not everybody is here");
