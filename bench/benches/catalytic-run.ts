@@ -15,7 +15,7 @@ import { runTool } from "../../src/adapters/process/tool.ts";
 import { openApp } from "../../src/app/call.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
 import { compose } from "../../src/app/compose/compose.ts";
-import type { GuardName } from "../../src/rooms/catalytic/contracts/constants.ts";
+import type { GuardName } from "../../src/core/contracts/guards.ts";
 import { readRecord } from "../../src/rooms/catalytic/record/record-files.ts";
 import { runCatalytic } from "../../src/rooms/catalytic/run/run.ts";
 import { beginLook } from "../../src/rooms/catalytic/tree/tree-now.ts";

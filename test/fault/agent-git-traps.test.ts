@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGuards } from "../../src/adapters/guards/index.ts";
-import type { GuardName } from "../../src/rooms/catalytic/contracts/constants.ts";
+import type { GuardName } from "../../src/core/contracts/guards.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 import { openCatalytic } from "../support/catalytic-repo.ts";

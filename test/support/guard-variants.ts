@@ -1,6 +1,6 @@
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { createGuards } from "../../src/adapters/guards/index.ts";
-import type { GuardName } from "../../src/rooms/catalytic/contracts/constants.ts";
+import type { GuardName } from "../../src/core/contracts/guards.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { makeCatalyticRepo } from "./catalytic-repo.ts";
 

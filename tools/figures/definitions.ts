@@ -19,7 +19,7 @@ export interface Fact {
 
 export const FACTS: readonly Fact[] = [
   { name: "visibility", parts: ["PUBLIC", "PRIVATE"], ways: ["alternatives"] },
-  { name: "slice grammar", parts: ["lines", "chars"], ways: ["pattern"] },
+  { name: "slice grammar", parts: ["lines", "chars"], ways: ["pattern", "alternatives"] },
   {
     name: "guard names",
     parts: ["ns-overlay", "ns-bind", "landlock", "seatbelt", "audit"],

@@ -1,13 +1,12 @@
-import type { GuardName } from "../../rooms/catalytic/contracts/constants.ts";
+import type { GuardName } from "../../core/contracts/guards.ts";
 import type { Guards, LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { hideFromPerl } from "../process/last-words.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";
-import { launchInBubblewrap } from "./bubblewrap.ts";
-import { landlockAbi, launchUnderLandlock } from "./landlock.ts";
-import { findNamespaceTools, launchInNamespaces } from "./namespace.ts";
-import { launchPlain, launchUnderSeatbelt } from "./plain.ts";
-import { type BindLauncher, probeGuards } from "./probe.ts";
+import { landlockAbi } from "./landlock.ts";
+import { type BindLauncher, MECHANISMS } from "./mechanisms.ts";
+import { findNamespaceTools } from "./namespace.ts";
+import { probeGuards } from "./probe.ts";
 import { findTool } from "./tools.ts";
 
 /**
@@ -31,13 +30,14 @@ export function createGuards(state: string | null, scratch: string, bind?: BindL
 /** Launches with a terminal where one is asked for and the launcher can make it the command's own. */
 async function launch(request: LaunchRequest, bind: BindLauncher): Promise<RunningCommand> {
   const { terminal, onOutput } = request;
+  const mechanism = MECHANISMS[request.guard];
   const perl = terminal === undefined || !givesTerminal(request.guard, bind) ? null : findTool("perl");
-  if (terminal === undefined || perl === null) return start(request, bind);
+  if (terminal === undefined || perl === null) return mechanism.launch(request, bind);
   const made = new PseudoTerminal(perl, terminal);
   try {
     const tty = { path: made.path, errors: terminal.errors };
     const [command, env] = [made.wrap(request.command), hideFromPerl(request.env)];
-    const running = await start({ ...request, command, env, stdin: "null", tty }, bind);
+    const running = await mechanism.launch({ ...request, command, env, stdin: "null", tty }, bind);
     made.connect(onOutput);
     const close = () => made.close();
     return { ...running, ended: Promise.all([running.ended, running.ended.then(close, close)]).then(([end]) => end) };
@@ -50,19 +50,4 @@ async function launch(request: LaunchRequest, bind: BindLauncher): Promise<Runni
 /** The numbers of the kernel's calls are those of Linux; bubblewrap hides the terminals of the machine. */
 function givesTerminal(guard: GuardName, bind: BindLauncher): boolean {
   return process.platform === "linux" && !(guard === "ns-bind" && bind === "bubblewrap");
-}
-
-function start(request: LaunchRequest, bind: BindLauncher): Promise<RunningCommand> {
-  switch (request.guard) {
-    case "ns-overlay":
-      return launchInNamespaces(request);
-    case "ns-bind":
-      return bind === "perl" ? launchInNamespaces(request) : launchInBubblewrap(request);
-    case "landlock":
-      return launchUnderLandlock(request);
-    case "seatbelt":
-      return launchUnderSeatbelt(request);
-    case "audit":
-      return launchPlain(request);
-  }
 }

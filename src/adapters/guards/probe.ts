@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -12,26 +11,15 @@ import {
 } from "node:fs";
 import { release } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { isHash, isJsonObject, parseJson } from "../../core/canonical/index.ts";
+import { GUARD_FACTS, type GuardName } from "../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
-import type { GuardName } from "../../rooms/catalytic/contracts/constants.ts";
-import {
-  guardOrder,
-  type LaunchRequest,
-  type ProbeAnswer,
-  type ProbeReason,
-  type RunningCommand,
-} from "../../rooms/catalytic/ports.ts";
+import { guardOrder, type LaunchRequest, type ProbeAnswer, type RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { findMarked } from "../process/leftovers.ts";
-import { landlockAbi } from "./landlock.ts";
-import { findNamespaceTools } from "./namespace.ts";
+import { type BindLauncher, MECHANISMS } from "./mechanisms.ts";
 import { findTool } from "./tools.ts";
-
-/** What makes the namespaces of ns-bind. */
-export type BindLauncher = "perl" | "bubblewrap";
 
 type Launch = (request: LaunchRequest, bind: BindLauncher) => Promise<RunningCommand>;
 type Answers = Partial<Record<GuardName, ProbeAnswer>>;
@@ -112,7 +100,8 @@ const ATTACK = [
 ].join("\n");
 
 async function probe(name: GuardName, scratch: string, launch: Launch, bind: BindLauncher): Promise<ProbeAnswer> {
-  const missing = await findObstacle(name, bind);
+  const { findObstacle, explain } = MECHANISMS[name];
+  const missing = await findObstacle(bind);
   if (missing !== null) return missing;
   const base = realpathSync(mkdtempSync(join(scratch, "probe-")));
   const work = join(base, "work");
@@ -121,8 +110,9 @@ async function probe(name: GuardName, scratch: string, launch: Launch, bind: Bin
   writeFileSync(join(base, "out/victim"), "victim");
   writeFileSync(join(base, "out/gone"), "gone");
   const runId = `probe-${name}-${process.pid}`;
-  const kind = name === "ns-overlay" ? "overlay" : "copy";
-  const isNamespace = name === "ns-overlay" || name === "ns-bind";
+  const { class: guardClass, restore_method, blocks } = GUARD_FACTS[name];
+  const kind = restore_method === "discard-upper" ? "overlay" : "copy";
+  const isNamespace = guardClass === "namespace";
   try {
     const layer = { index: 0, kind, path: join(base, "in") } as const;
     const request: LaunchRequest = {
@@ -151,62 +141,13 @@ async function probe(name: GuardName, scratch: string, launch: Launch, bind: Bin
       readFileSync(join(base, "out/victim"), "utf8") === "victim" &&
       existsSync(join(base, "out/gone")) &&
       !existsSync(join(base, "out/new")) &&
-      (name === "landlock" || mode !== 0o777);
+      (!blocks.includes("metadata") || mode !== 0o777);
     const dead = findMarked({ run_id: runId, work }).length === 0;
     return ending.exit_code === 0 && inside && intact && dead ? "ok" : "PROBE_LEAKED";
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
-    return explain(name, String(thrown.details?.["lines"] ?? ""));
+    return explain(String(thrown.details?.["lines"] ?? ""));
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
-}
-
-/** What can be said without running the guard. */
-async function findObstacle(name: GuardName, bind: BindLauncher): Promise<ProbeReason | null> {
-  switch (name) {
-    case "ns-overlay":
-    case "ns-bind":
-      if (name === "ns-bind" && bind === "bubblewrap") return findTool("bwrap") === null ? "TOOL_MISSING" : null;
-      if (findNamespaceTools() === null) return "TOOL_MISSING";
-      return process.getuid?.() === 0 ? null : findUserNamespaceObstacle();
-    case "landlock": {
-      const abi = landlockAbi();
-      if (abi === null) return "TOOL_MISSING";
-      // Before version 2 nothing may be renamed between folders, which ordinary programs do.
-      return abi === 0 ? "LANDLOCK_DISABLED" : abi < 2 ? "LANDLOCK_ABI_TOO_OLD" : null;
-    }
-    case "seatbelt":
-      return existsSync("/usr/bin/sandbox-exec") ? null : "TOOL_MISSING";
-    case "audit":
-      return null;
-  }
-}
-
-async function findUserNamespaceObstacle(): Promise<ProbeReason | null> {
-  const unshare = findTool("unshare");
-  if (unshare === null) return "TOOL_MISSING";
-  const run = promisify(execFile);
-  try {
-    await run(unshare, ["--user", "--map-root-user", "true"]);
-    return null;
-  } catch (thrown) {
-    if (!(thrown instanceof Error)) throw thrown;
-    if (readFlag("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") return "USERNS_APPARMOR";
-    if (readFlag("/proc/sys/user/max_user_namespaces") === "0") return "USERNS_DISABLED";
-    return readFlag("/proc/sys/kernel/unprivileged_userns_clone") === "0" ? "USERNS_DISABLED" : "SECCOMP_BLOCKED";
-  }
-}
-
-function readFlag(place: string): string | null {
-  return existsSync(place) ? readFileSync(place, "utf8").trim() : null;
-}
-
-/** Which reason the last words of a launcher stand for. */
-function explain(name: GuardName, words: string): ProbeReason {
-  if (name === "ns-overlay" && /mount .*\/in: (No such device|Operation not permitted|Invalid argument)/.test(words)) {
-    return /Invalid argument/.test(words) ? "OVERLAY_UPPER_UNSUPPORTED" : "OVERLAY_UNSUPPORTED";
-  }
-  if (name === "landlock") return "LANDLOCK_DISABLED";
-  return /unshare|Operation not permitted/.test(words) ? "SECCOMP_BLOCKED" : "PROBE_LEAKED";
 }

@@ -51,7 +51,7 @@ export function applySlice(target: SliceTarget, slice: string, label = "the targ
     case "tail":
       if (parsed.count > total) throw outOfBounds(target, slice, parsed, label);
       return joinLines(target, total - parsed.count, total);
-    default: {
+    case "chars": {
       const text = cutLines(target.lines, target.first, target.last);
       const from = offsetOfCodePoint(text, 0, parsed.from);
       const to = from === -1 ? -1 : offsetOfCodePoint(text, from, parsed.to - parsed.from);

@@ -1,10 +1,11 @@
 import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import type { GuardClass, GuardRequest } from "../../core/contracts/guards.ts";
 import { exitOfCondition } from "../../core/exits.ts";
 import { fromHex, toHex } from "../../core/hex.ts";
 import type { Awaitable, SyncCrypto } from "../../core/ports.ts";
 import { encodeBase64 } from "../../core/trust/base64.ts";
 import { encodePae } from "../../core/trust/dsse.ts";
-import type { GuardClass, GuardRequest, NetworkMode } from "./contracts/constants.ts";
+import type { NetworkMode } from "./contracts/constants.ts";
 import { parseJobSpec } from "./declare/jobspec.ts";
 import { effectivePolicy } from "./declare/policy.ts";
 import { checkPaths, type DeclaredPaths } from "./declare/preflight.ts";

@@ -1,7 +1,7 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
 
+export { GUARD_REQUESTS, type GuardName, type GuardRequest } from "../../core/contracts/guards.ts";
 export { CATALYTIC_AREAS, preflightArea } from "./conformance.ts";
-export { GUARD_REQUESTS, type GuardName, type GuardRequest } from "./contracts/constants.ts";
 export { CATALYTIC_CONTRACTS } from "./contracts/index.ts";
 export { readPolicy } from "./declare/declare.ts";
 export { type JobSpec, parseJobSpec } from "./declare/jobspec.ts";

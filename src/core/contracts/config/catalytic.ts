@@ -1,7 +1,6 @@
 import { z } from "zod";
+import { GUARD_REQUESTS } from "../guards.ts";
 import { count, hashHex } from "../shapes.ts";
-
-const GUARDS = ["ns-overlay", "ns-bind", "landlock", "seatbelt", "audit"] as const;
 
 /** The roots of each profile; `cmp-01` has the constants of CMP-01. */
 const CATALYTIC_PROFILES = {
@@ -32,7 +31,7 @@ export const catalyticConfig = z.strictObject({
   durable_roots: z.array(root).optional(),
   catalytic_roots: z.array(root).optional(),
   forbidden_roots: z.array(root).optional(),
-  guard: z.enum(["auto", "require", ...GUARDS]).optional(),
+  guard: z.enum(GUARD_REQUESTS).optional(),
   network: z.enum(["inherit", "none"]).optional(),
   memo: z.boolean().optional(),
   tripwire: z

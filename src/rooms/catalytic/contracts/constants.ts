@@ -1,13 +1,3 @@
-/** The guards, strongest first. */
-export const GUARD_NAMES = ["ns-overlay", "ns-bind", "landlock", "seatbelt", "audit"] as const;
-export type GuardName = (typeof GUARD_NAMES)[number];
-
-/** What a JobSpec may ask for. */
-export const GUARD_REQUESTS = ["auto", "require", ...GUARD_NAMES] as const;
-export type GuardRequest = (typeof GUARD_REQUESTS)[number];
-
-export type GuardClass = "namespace" | "landlock" | "seatbelt" | "audit";
-export type RestoreMethod = "discard-upper" | "discard-copy" | "swap-back";
 export type NetworkMode = "none" | "inherit";
 
 export const DETERMINISMS = ["deterministic", "bounded_nondeterministic", "nondeterministic"] as const;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JsonValue } from "../../../core/canonical/index.ts";
+import { GUARD_REQUESTS } from "../../../core/contracts/guards.ts";
 import {
   type DerivedCheck,
   defineContract,
@@ -12,7 +13,7 @@ import { FINDINGS, type Finding } from "../../../core/errors/index.ts";
 import type { Crypto } from "../../../core/ports.ts";
 import { parseJobSpec } from "../declare/jobspec.ts";
 import { type Proof, proofHash } from "../record/proof.ts";
-import { DETERMINISMS, EMPTY_ROOT, GUARD_REQUESTS } from "./constants.ts";
+import { DETERMINISMS, EMPTY_ROOT } from "./constants.ts";
 import {
   commandResult,
   conditions,

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { GUARD_CLASS_NAMES, GUARD_NAMES, GUARD_REQUESTS, RESTORE_METHODS } from "../../../core/contracts/guards.ts";
 import { hashHex } from "../../../core/contracts/index.ts";
-import { DETERMINISMS, GUARD_NAMES, GUARD_REQUESTS } from "./constants.ts";
+import { DETERMINISMS } from "./constants.ts";
 
 export const runId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
 export const jobId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,127}$/);
@@ -47,10 +48,10 @@ export const violation = z.strictObject({ code: z.string(), path: z.string(), fi
 
 export const guard = z.strictObject({
   name: z.enum(GUARD_NAMES),
-  class: z.enum(["namespace", "landlock", "seatbelt", "audit"]),
+  class: z.enum(GUARD_CLASS_NAMES),
   requested: z.enum(GUARD_REQUESTS),
   network,
-  restore_method: z.enum(["discard-upper", "discard-copy", "swap-back"]),
+  restore_method: z.enum(RESTORE_METHODS),
   blocks: z.array(z.string()),
   detects: z.array(z.string()),
   tripwire: z.strictObject({

@@ -6,9 +6,9 @@ import {
   sortedByCodePoint,
   sortedUnique,
 } from "../../../core/canonical/index.ts";
+import { GUARD_FACTS, GUARD_NAMES, type GuardName } from "../../../core/contracts/guards.ts";
 import { type Code, VerbatimError } from "../../../core/errors/index.ts";
-import { GUARD_NAMES, type GuardName, REJECTED_STREAM } from "../contracts/constants.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
+import { REJECTED_STREAM } from "../contracts/constants.ts";
 import type { CatalyticPorts, PathLook, TreeScan } from "../ports.ts";
 import { anchorOf, placeOf } from "../run/places.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";

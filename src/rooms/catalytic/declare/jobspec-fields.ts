@@ -9,7 +9,8 @@ import {
   toPointerToken,
   utf8Length,
 } from "../../../core/canonical/index.ts";
-import { DETERMINISMS, GUARD_REQUESTS } from "../contracts/constants.ts";
+import { GUARD_REQUESTS } from "../../../core/contracts/guards.ts";
+import { DETERMINISMS } from "../contracts/constants.ts";
 
 const MAX_ARGV_BYTES = 1024 * 1024;
 const MAX_METADATA_BYTES = 16 * 1024;

@@ -5,7 +5,8 @@ import {
   sortedUnique,
   toPointerToken,
 } from "../../../core/canonical/index.ts";
-import type { Determinism, GuardRequest, NetworkMode } from "../contracts/constants.ts";
+import type { GuardRequest } from "../../../core/contracts/guards.ts";
+import type { Determinism, NetworkMode } from "../contracts/constants.ts";
 import { type Fail, FIELDS, REQUIRED } from "./jobspec-fields.ts";
 import { findLexicalCode, normalizeOrRoot, normalizePath } from "./path-rules.ts";
 import type { PointedError } from "./policy.ts";

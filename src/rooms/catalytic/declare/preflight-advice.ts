@@ -1,3 +1,4 @@
+import { GUARD_REQUESTS } from "../../../core/contracts/guards.ts";
 import { foldPath } from "../../../core/paths/index.ts";
 import type { PathLook } from "../ports.ts";
 import { containsOrInside, findLexicalCode, hasGitComponent, normalizePath } from "./path-rules.ts";
@@ -26,7 +27,7 @@ const FIELD_RULES: Readonly<Record<string, string>> = {
   inputs: "must be a list of at most 1024 paths",
   timeout_ms: "must be a whole number from 1 to 86400000",
   expected_exit_codes: "must be a list of 1 to 256 whole numbers from 0 to 255",
-  guard: "must be auto, require, ns-overlay, ns-bind, landlock, seatbelt or audit",
+  guard: `must be ${GUARD_REQUESTS.slice(0, -1).join(", ")} or ${GUARD_REQUESTS.at(-1)}`,
   network: "must be none or inherit",
   memo: "must be true or false; true needs determinism deterministic",
   strict_mtime: "must be true or false",

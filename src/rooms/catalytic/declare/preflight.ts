@@ -1,6 +1,6 @@
 import { sortedUnique } from "../../../core/canonical/index.ts";
+import type { RestoreMethod } from "../../../core/contracts/guards.ts";
 import { foldName, foldPath, isUnder, overlaps } from "../../../core/paths/index.ts";
-import type { RestoreMethod } from "../contracts/constants.ts";
 import type { PathLook } from "../ports.ts";
 import { anchorOf } from "../run/places.ts";
 import { normalizeOutput } from "./jobspec.ts";

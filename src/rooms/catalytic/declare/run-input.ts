@@ -6,10 +6,11 @@ import {
   type JsonValue,
   parseJson,
 } from "../../../core/canonical/index.ts";
+import { GUARD_REQUESTS } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { formatTime } from "../../../core/time.ts";
-import { DETERMINISMS, GUARD_REQUESTS } from "../contracts/constants.ts";
+import { DETERMINISMS } from "../contracts/constants.ts";
 import type { RoomPorts } from "../operations/ports.ts";
 import { readPolicy } from "./declare.ts";
 import { DEFAULT_ALLOWED } from "./jobspec.ts";

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, toPointerToken } from "../../../core/canonical/index.ts";
-import { GUARD_REQUESTS, type GuardRequest, type NetworkMode } from "../contracts/constants.ts";
+import { GUARD_REQUESTS, type GuardRequest } from "../../../core/contracts/guards.ts";
+import type { NetworkMode } from "../contracts/constants.ts";
 import { type Fail, readPaths } from "./config-paths.ts";
 import { normalizePath } from "./path-rules.ts";
 

@@ -1,9 +1,9 @@
-import { GUARD_NAMES, type GuardName } from "../contracts/constants.ts";
+import { GUARD_FACTS, GUARD_NAMES, type GuardName } from "../../../core/contracts/guards.ts";
 import type { RoomPorts } from "../operations/ports.ts";
 import { listUnfinished } from "../recover/unfinished.ts";
 import { listLocks } from "../run/lock-files.ts";
 import { worksOf } from "../run/places.ts";
-import { GUARD_FACTS, GUARD_FIXES, gapsOf, guardOrder } from "./guard-choice.ts";
+import { GUARD_FIXES, gapsOf, guardOrder } from "./guard-choice.ts";
 
 /** Tries every guard anew and says what it can do, which one would be chosen, and what is left from earlier runs. */
 export async function examine(ports: RoomPorts) {

@@ -1,39 +1,15 @@
-import type { GuardClass, GuardName, GuardRequest, NetworkMode, RestoreMethod } from "../contracts/constants.ts";
-
-interface GuardFacts {
-  readonly class: GuardClass;
-  readonly restore_method: RestoreMethod;
-  /** What it keeps from happening outside the domains. */
-  readonly blocks: readonly string[];
-  /** What only the tripwire finds, whatever the kernel; `gapsOf` knows this one. */
-  readonly gaps: readonly string[];
-  readonly network: boolean;
-}
-
-const EVERYTHING = ["content", "create", "delete", "metadata", "process"];
+import {
+  GUARD_CLASSES,
+  GUARD_FACTS,
+  GUARD_NAMES,
+  type GuardClass,
+  type GuardName,
+  type GuardRequest,
+} from "../../../core/contracts/guards.ts";
+import type { NetworkMode } from "../contracts/constants.ts";
 
 /** What every guard notices inside the repository afterwards. */
 export const DETECTS = ["content", "create", "delete", "metadata"] as const;
-
-export const GUARD_FACTS: Readonly<Record<GuardName, GuardFacts>> = {
-  "ns-overlay": { class: "namespace", restore_method: "discard-upper", blocks: EVERYTHING, gaps: [], network: true },
-  "ns-bind": { class: "namespace", restore_method: "discard-copy", blocks: EVERYTHING, gaps: [], network: true },
-  landlock: {
-    class: "landlock",
-    restore_method: "swap-back",
-    blocks: ["content", "create", "delete", "process"],
-    gaps: ["chmod", "chown", "times", "xattr"],
-    network: false,
-  },
-  seatbelt: {
-    class: "seatbelt",
-    restore_method: "swap-back",
-    blocks: ["content", "create", "delete", "metadata"],
-    gaps: ["process"],
-    network: true,
-  },
-  audit: { class: "audit", restore_method: "swap-back", blocks: [], gaps: EVERYTHING, network: false },
-};
 
 /** The first version of landlock that can deny cutting a file short. */
 const TRUNCATE_ABI = 3;
@@ -89,8 +65,7 @@ type GuardChoice =
 
 /** The guards of a platform in order of preference. */
 export function guardOrder(platform: string): readonly GuardName[] {
-  if (platform === "linux") return ["ns-overlay", "ns-bind", "landlock", "audit"];
-  return platform === "darwin" ? ["seatbelt", "audit"] : ["audit"];
+  return GUARD_NAMES.filter((name) => [null, platform].includes(GUARD_FACTS[name].platform));
 }
 
 /** Chooses the guard of a run out of what was really tried. A named guard is never replaced by another. */
@@ -132,21 +107,7 @@ export function describeGuard(guard: GuardName, network: NetworkMode): string {
   return `guard ${guard}: blocks ${blocks.join(", ")} outside the domains${open}; network ${network}`;
 }
 
-const UNHIDDEN = "nothing was hidden: the command could read the keys, the runs and the state of Verbatim";
-
 /** What a guard could neither prevent nor hide in a view, in words for the summary. */
 export function limitsOf(guard: GuardName): readonly string[] {
-  switch (GUARD_FACTS[guard].class) {
-    case "namespace":
-      return [];
-    case "landlock":
-      return [
-        "modes, owners, times and attributes cannot be protected: in the repository they were compared, elsewhere nobody looked",
-        UNHIDDEN,
-      ];
-    case "seatbelt":
-      return ["processes that left their group and wiped their environment are not ended", UNHIDDEN];
-    case "audit":
-      return ["nothing was prevented: the repository was compared before and after, elsewhere nobody looked", UNHIDDEN];
-  }
+  return GUARD_CLASSES[GUARD_FACTS[guard].class].limits;
 }

@@ -1,4 +1,5 @@
-import type { GuardName, NetworkMode } from "../contracts/constants.ts";
+import type { GuardName } from "../../../core/contracts/guards.ts";
+import type { NetworkMode } from "../contracts/constants.ts";
 import type { ProbeAnswer } from "./guard-choice.ts";
 
 /** One folder the command may write, without reaching the original. */

@@ -1,4 +1,4 @@
-import type { GuardClass } from "../contracts/constants.ts";
+import { GUARD_CLASSES, type GuardClass } from "../../../core/contracts/guards.ts";
 
 /** What a command said about writes that the guard refused. */
 export interface Refusals {
@@ -12,20 +12,12 @@ const NO_REFUSALS: Refusals = { lines: 0, shown: [] };
 const SHOWN = 5;
 const MAX_LINE = 200;
 
-// How the C library and the common runtimes name the error a guard answers with.
-const WORDS: Readonly<Record<GuardClass, RegExp | null>> = {
-  namespace: /Read-only file system|\bEROFS\b/g,
-  landlock: /Permission denied|\bEACCES\b/g,
-  seatbelt: /Operation not permitted|\bEPERM\b/g,
-  audit: null,
-};
-
 /**
  * Lines of a command's standard error in which it complains of a refused write. The kernel tells nobody but the command,
  * so this is all that can be known: a command that says nothing, or says it in another language, is not counted.
  */
 export function readRefusals(guard: GuardClass, stderr: Uint8Array): Refusals {
-  const words = WORDS[guard];
+  const words: RegExp | null = GUARD_CLASSES[guard].refusal;
   if (words === null || stderr.length === 0) return NO_REFUSALS;
   const text = new TextDecoder().decode(stderr);
   const shown: string[] = [];

@@ -1,5 +1,5 @@
 import { compareCodePoints, sortedUnique } from "../../../core/canonical/index.ts";
-import type { GuardClass } from "../contracts/constants.ts";
+import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { isInside } from "../declare/path-rules.ts";
 import type { Policy } from "../declare/policy.ts";
 import type { TripwireSettings } from "../declare/settings.ts";

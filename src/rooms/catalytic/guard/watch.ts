@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson, sortedUnique, toCanonicalFile } from "../../../core/canonical/index.ts";
+import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { GuardClass } from "../contracts/constants.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
 import { isInside } from "../declare/path-rules.ts";
 import type { Policy } from "../declare/policy.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { GUARD_NAMES } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
-import { GUARD_NAMES } from "../contracts/constants.ts";
 import { examine } from "../guard/doctor.ts";
 import { readArtifact } from "../record/record-files.ts";
 import { toRecordPlace } from "../record/records.ts";

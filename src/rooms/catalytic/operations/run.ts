@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isJsonObject } from "../../../core/canonical/index.ts";
+import { GUARD_NAMES } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
-import { GUARD_NAMES } from "../contracts/constants.ts";
 import { violation } from "../contracts/parts.ts";
 import { declareRun, readPolicy } from "../declare/declare.ts";
 import { runInput, toJobSpec } from "../declare/run-input.ts";

@@ -1,12 +1,13 @@
 import { decodeUtf8, type JsonObject } from "../../../core/canonical/index.ts";
+import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
-import { type GuardName, SKILLS_STREAM } from "../contracts/constants.ts";
+import { SKILLS_STREAM } from "../contracts/constants.ts";
 import { commandEnv, declareRun, effectiveEnv, readPolicy } from "../declare/declare.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
 import { type RunInput, toJobSpec } from "../declare/run-input.ts";
 import { checkSkill, refuseSkill, type SkillVerdict } from "../declare/skill.ts";
-import { describeGuard, GUARD_FACTS } from "../guard/guard-choice.ts";
+import { describeGuard } from "../guard/guard-choice.ts";
 import type { Ending } from "../guard/guard-ports.ts";
 import { Watch } from "../guard/watch.ts";
 import { type Places, placeOf, worksOf } from "../run/places.ts";

@@ -6,8 +6,8 @@ import {
   type JsonObject,
   parseJson,
 } from "../../../core/canonical/index.ts";
+import type { GuardName, RestoreMethod } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { GuardName, RestoreMethod } from "../contracts/constants.ts";
 import type { RunDisk } from "../ports.ts";
 import type { JournalRecord } from "../recover/recovery.ts";
 import type { LockOwner } from "../run/lock-state.ts";

@@ -1,6 +1,7 @@
 import { encodeUtf8, formatCanonical, hashCanonical } from "../../../core/canonical/index.ts";
+import type { GuardClass, GuardName, GuardRequest, RestoreMethod } from "../../../core/contracts/guards.ts";
 import type { Awaitable, Crypto, SyncCrypto } from "../../../core/ports.ts";
-import type { GuardClass, GuardName, GuardRequest, NetworkMode, RestoreMethod } from "../contracts/constants.ts";
+import type { NetworkMode } from "../contracts/constants.ts";
 import type { Mismatch } from "../tree/diff.ts";
 import type { DomainState } from "../tree/tree.ts";
 import type { CommandResult, Condition, Violation } from "../verify/verdict.ts";

@@ -1,7 +1,8 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
-import { DETECTS, GUARD_FACTS } from "../guard/guard-choice.ts";
+import { DETECTS } from "../guard/guard-choice.ts";
 import { quarantine } from "../outputs/publish.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import type { BeginRecord } from "../record/journal.ts";

@@ -1,5 +1,5 @@
 import { sortedByCodePoint } from "../../../core/canonical/index.ts";
-import type { RestoreMethod } from "../contracts/constants.ts";
+import type { RestoreMethod } from "../../../core/contracts/guards.ts";
 
 export interface JournalRecord {
   readonly op: string;

@@ -1,6 +1,6 @@
 import { formatCanonical, sortedUnique } from "../../../core/canonical/index.ts";
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { writeIndex } from "../guard/watch.ts";
 import { asideOf, Layers } from "../tree/layers.ts";
 import { ownerOf } from "./lock-files.ts";

@@ -1,6 +1,6 @@
-import type { GuardName } from "../contracts/constants.ts";
+import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import type { Declared, RunRequest } from "../declare/declare.ts";
-import { DETECTS, GUARD_FACTS } from "../guard/guard-choice.ts";
+import { DETECTS } from "../guard/guard-choice.ts";
 import type { Watch } from "../guard/watch.ts";
 import type { OutputLog } from "../outputs/run-output.ts";
 import type { CatalyticPorts } from "../ports.ts";

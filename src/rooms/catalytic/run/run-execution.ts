@@ -1,9 +1,9 @@
 import { formatCanonical, sortedUnique } from "../../../core/canonical/index.ts";
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, type VerbatimError } from "../../../core/errors/index.ts";
 import { formatTime } from "../../../core/time.ts";
 import { isRefusalCode } from "../contracts/constants.ts";
 import { hashEnv } from "../declare/declare.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { readRefusals } from "../guard/refusals.ts";
 import { Watch, type WatchResult, writeIndex } from "../guard/watch.ts";
 import { OutputLog } from "../outputs/run-output.ts";

@@ -1,5 +1,5 @@
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { commandEnv } from "../declare/declare.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import type { LaunchRequest } from "../ports.ts";
 import type { Layers } from "../tree/layers.ts";
 import { placeOf } from "./places.ts";

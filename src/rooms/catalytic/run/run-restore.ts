@@ -1,5 +1,5 @@
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { type AnchorDiff, type AnchorState, restoreAnchor } from "../outputs/staging.ts";
 import type { RunningCommand } from "../ports.ts";
 import { diffTrees, type Mismatch } from "../tree/diff.ts";

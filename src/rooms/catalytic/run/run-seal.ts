@@ -1,5 +1,5 @@
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import { isInside } from "../declare/path-rules.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { type OutputItem, sealOutputs } from "../outputs/outputs.ts";
 import { type AnchorDiff, type AnchorState, type StagedOutputs, stageOutputs } from "../outputs/staging.ts";
 import type { Layer, RunningCommand } from "../ports.ts";

@@ -1,5 +1,5 @@
+import { GUARD_NAMES, type GuardName } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { GUARD_NAMES, type GuardName } from "../contracts/constants.ts";
 import { type Declared, declareGuard, declareRun, type RunRequest } from "../declare/declare.ts";
 import { chooseGuard, describeGuard, GUARD_FIXES, guardOrder } from "../guard/guard-choice.ts";
 import type { Refusals } from "../guard/refusals.ts";

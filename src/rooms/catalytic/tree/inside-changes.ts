@@ -1,4 +1,4 @@
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
+import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import type { Fingerprint } from "../guard/tripwire.ts";
 import type { RunDisk } from "../ports.ts";
 import { placeOf } from "../run/places.ts";

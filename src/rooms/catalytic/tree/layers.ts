@@ -1,6 +1,6 @@
 import { sortedByCodePoint } from "../../../core/canonical/index.ts";
+import type { RestoreMethod } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import type { RestoreMethod } from "../contracts/constants.ts";
 import { isInside } from "../declare/path-rules.ts";
 import type { Layer, RunDisk } from "../ports.ts";
 import type { Journal, JournalDomain } from "../record/journal.ts";

@@ -5,8 +5,8 @@ import {
   parseJson,
   toCanonicalFile,
 } from "../../../core/canonical/index.ts";
+import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { GuardClass } from "../contracts/constants.ts";
 import { type Declared, hashEnv } from "../declare/declare.ts";
 import type { OutputItem } from "../outputs/outputs.ts";
 import type { CatalyticPorts } from "../ports.ts";

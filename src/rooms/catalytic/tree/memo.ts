@@ -1,6 +1,6 @@
 import { hashCanonical } from "../../../core/canonical/index.ts";
+import type { GuardClass } from "../../../core/contracts/guards.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
-import type { GuardClass } from "../contracts/constants.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
 import type { OutputItem } from "../outputs/outputs.ts";
 

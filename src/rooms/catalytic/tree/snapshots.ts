@@ -1,7 +1,6 @@
+import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import { type Code, isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import type { GuardName } from "../contracts/constants.ts";
 import type { Declared } from "../declare/declare.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { contentHash } from "../outputs/outputs.ts";
 import type { CatalyticPorts, RunDisk } from "../ports.ts";
 import type { Journal } from "../record/journal.ts";

@@ -1,9 +1,8 @@
 import { formatCanonical, sortedByCodePoint } from "../../../core/canonical/index.ts";
+import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import type { GuardName } from "../contracts/constants.ts";
 import type { Declared, RunRequest } from "../declare/declare.ts";
 import { isInside } from "../declare/path-rules.ts";
-import { GUARD_FACTS } from "../guard/guard-choice.ts";
 import { isOwnTrace } from "../guard/own-traces.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
 import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "../outputs/staging.ts";

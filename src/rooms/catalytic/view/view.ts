@@ -1,7 +1,8 @@
 import { hashCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import type { GuardRequest } from "../../../core/contracts/guards.ts";
 import { toHex } from "../../../core/hex.ts";
 import { formatTime } from "../../../core/time.ts";
-import type { Determinism, GuardRequest, NetworkMode } from "../contracts/constants.ts";
+import type { Determinism, NetworkMode } from "../contracts/constants.ts";
 import { readPolicy } from "../declare/declare.ts";
 import { isEnvName } from "../declare/jobspec-fields.ts";
 import { hiddenPaths } from "../guard/watch.ts";

@@ -1,4 +1,5 @@
 import type { Output } from "../../../app/operation-types.ts";
+import { describeOutside } from "../../../core/contracts/guards.ts";
 import { FINDINGS, type Finding } from "../../../core/errors/index.ts";
 import { exitOfCondition } from "../../../core/exits.ts";
 import type { Io } from "../io.ts";
@@ -31,12 +32,6 @@ function tellRun(ran: Ran, io: Io): void {
   if (ran.next_step !== "") io.note(`  next: ${ran.next_step}`);
 }
 
-/** What guards without namespaces hold back outside the domains. */
-const BLOCKED: Readonly<Record<string, string>> = {
-  audit: "nothing was prevented",
-  landlock: "not every kind of write there is blocked (verbatim catalytic doctor lists the gaps)",
-};
-
 /** What the command did inside, what came of the outside, what stays, and the proof. */
 function tellSummary(ran: Ran, io: Io): void {
   const { added, changed, removed } = ran.inside;
@@ -46,7 +41,7 @@ function tellSummary(ran: Ran, io: Io): void {
     `  inside: ${total === 0 ? "nothing changed" : `${added} added, ${changed} changed, ${removed} removed; ${restored}`}`,
   );
   const outside = ran.violations.filter(({ code }) => !code.startsWith("OUTPUT_"));
-  const blocked = BLOCKED[ran.guard ?? ""] ?? "writes there are blocked";
+  const blocked = describeOutside(ran.guard);
   io.note(
     `  outside: ${outside.length === 0 ? "nothing changed" : `${outside.length} changed`} among ${ran.compared} paths compared; ${blocked}`,
   );
