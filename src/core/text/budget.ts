@@ -2,7 +2,7 @@ import type { JsonValue } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
 
 /** What was used of everything that has a budget. */
-export interface Spent {
+interface Spent {
   readonly symbols: number;
   readonly sections: number;
   readonly bytes: number | bigint;
@@ -69,11 +69,6 @@ export function mapBudgetFields<T>(make: (name: BudgetName) => T): Record<Budget
   return Object.fromEntries(NAMES.map((name) => [BUDGETS[name].field, make(name)])) as Record<BudgetField, T>;
 }
 
-/** Whether more was used than a budget allows. */
-export function isOverBudget(spent: Spent, budgets: Budgets): boolean {
-  return NAMES.some((name) => BUDGETS[name].used(spent) > budgets[name]);
-}
-
 /** What one step expands; null when it expands nothing. */
 export type Charge = { readonly section_id: string; readonly bytes: number } | null;
 
@@ -87,38 +82,56 @@ export interface Breach {
   readonly breaches: readonly { readonly budget: BudgetName; readonly limit: number; readonly used: number | bigint }[];
 }
 
+/** Charges steps against budgets, one after the other. Nothing is charged after a breach. */
+export class BudgetMeter {
+  readonly #budgets: Budgets;
+  readonly #symbols: number;
+  readonly #sections = new Set<string>();
+  #bytes = 0n;
+  #expands = 0;
+  #ordinal = 0;
+
+  constructor(refs: readonly string[], budgets: Budgets) {
+    for (const budget of NAMES) requireLimit(budget, budgets[budget]);
+    this.#budgets = budgets;
+    // A section id among the refs is charged as a section when it is expanded.
+    this.#symbols = new Set(refs.filter((ref) => ref.startsWith("@"))).size;
+  }
+
+  /** Totals after the next step, and the breach when one of them exceeds its limit. */
+  charge(step: Charge): { readonly totals: Totals; readonly breach: Breach | null } {
+    this.#ordinal++;
+    if (step !== null) {
+      this.#sections.add(step.section_id);
+      this.#bytes += BigInt(step.bytes);
+      this.#expands++;
+    }
+    const bytes = this.#bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(this.#bytes) : this.#bytes;
+    const spent: Spent = { symbols: this.#symbols, sections: this.#sections.size, bytes, expands: this.#expands };
+    const totals: Totals = mapBudgets((budget) => BUDGETS[budget].used(spent));
+    const exceeded = NAMES.filter((budget) => totals[budget] > this.#budgets[budget]);
+    const first = exceeded[0];
+    if (first === undefined) return { totals, breach: null };
+    const breaches = exceeded.map((budget) => ({ budget, limit: this.#budgets[budget], used: totals[budget] }));
+    return { totals, breach: { ordinal: this.#ordinal, code: BUDGETS[first].code, breaches } };
+  }
+}
+
 /**
  * Charges a plan against its budgets: totals after every step, and the first step after which a total
- * exceeds its limit. Nothing after the breach is charged. Depends on the plan only, not on who runs it when.
+ * exceeds its limit. Depends on the plan only, not on who runs it when.
  */
 export function chargeBudgets(
   refs: readonly string[],
   steps: readonly Charge[],
   budgets: Budgets,
 ): { cumulative: Totals[]; breach: Breach | null } {
-  for (const budget of NAMES) requireLimit(budget, budgets[budget]);
-  // A section id among the refs is charged as a section when it is expanded.
-  const symbols = new Set(refs.filter((ref) => ref.startsWith("@"))).size;
-  const sections = new Set<string>();
-  let bytes = 0n;
-  let expands = 0;
+  const meter = new BudgetMeter(refs, budgets);
   const cumulative: Totals[] = [];
-  for (const [index, step] of steps.entries()) {
-    if (step !== null) {
-      sections.add(step.section_id);
-      bytes += BigInt(step.bytes);
-      expands++;
-    }
-    const exact = bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : bytes;
-    const spent: Spent = { symbols, sections: sections.size, bytes: exact, expands };
-    const totals: Totals = mapBudgets((budget) => BUDGETS[budget].used(spent));
+  for (const step of steps) {
+    const { totals, breach } = meter.charge(step);
     cumulative.push(totals);
-    const exceeded = NAMES.filter((budget) => totals[budget] > budgets[budget]);
-    const first = exceeded[0];
-    if (first !== undefined) {
-      const breaches = exceeded.map((budget) => ({ budget, limit: budgets[budget], used: totals[budget] }));
-      return { cumulative, breach: { ordinal: index + 1, code: BUDGETS[first].code, breaches } };
-    }
+    if (breach !== null) return { cumulative, breach };
   }
   return { cumulative, breach: null };
 }

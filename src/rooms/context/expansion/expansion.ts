@@ -6,9 +6,9 @@ import {
   applySlice,
   type Breach,
   BUDGETS,
+  BudgetMeter,
   type Budgets,
-  chargeBudgets,
-  isOverBudget,
+  mapBudgets,
   parseSlice,
 } from "../../../core/text/index.ts";
 import type { Expansion, Section } from "../contracts/index.ts";
@@ -156,27 +156,25 @@ function cutWithin(
   resolved: readonly ResolvedRef[],
   budgets: Budgets,
 ): { cuts: Cut[]; used: Budgets } {
-  const symbols = resolved.map(({ ref }) => ref).filter((ref) => ref.startsWith("@"));
-  const distinct = new Set(symbols).size;
+  const meter = new BudgetMeter(
+    resolved.map(({ ref }) => ref),
+    budgets,
+  );
   const cuts: Cut[] = [];
   // One step: a file is looked at once, and the same ref has the same content.
   const looked = new Set<string>();
   const made = new Map<ResolvedRef, Cut>();
-  const sections = new Set<string>();
-  let bytes = 0;
+  let used = mapBudgets((): number | bigint => 0);
   for (const one of resolved) {
     const cut = made.get(one) ?? cutRef(ports, view, one, looked);
     made.set(one, cut);
-    sections.add(cut.section.section_id);
-    bytes += cut.bytes.length;
     cuts.push(cut);
     // What follows a breach is not charged, so it is not read either, and its own faults do not matter.
-    if (isOverBudget({ symbols: distinct, sections: sections.size, bytes, expands: cuts.length }, budgets)) break;
+    const { totals, breach } = meter.charge({ section_id: cut.section.section_id, bytes: cut.bytes.length });
+    if (breach !== null) throw budgetError(breach, one.ref);
+    used = totals;
   }
-  const charges = cuts.map(({ section, bytes: { length } }) => ({ section_id: section.section_id, bytes: length }));
-  const { cumulative, breach } = chargeBudgets(symbols, charges, budgets);
-  if (breach !== null) throw budgetError(breach, resolved[breach.ordinal - 1]!.ref);
-  return { cuts, used: cumulative.at(-1)! as Budgets };
+  return { cuts, used: mapBudgets((budget) => Number(used[budget])) };
 }
 
 /**
