@@ -1,4 +1,4 @@
-// Which way things may point: surfaces -> app -> rooms -> core <- adapters, and app -> adapters.
+// Which way things may point: surfaces -> app -> rooms -> core <- adapters, and app/compose -> adapters.
 // test/prohibition/dependency-rules.test.ts plants one violation per rule.
 
 const { builtinModules } = require("node:module");
@@ -84,6 +84,13 @@ const forbidden = [
     severity: "error",
     from: { path: "^src/adapters/" },
     to: { path: "^src/(app|surfaces)/" },
+  },
+  {
+    name: "only-compose-imports-adapters",
+    comment: "app/compose is where adapters meet ports. Declare what you need, and let it be handed in from there.",
+    severity: "error",
+    from: { path: "^src/", pathNot: "^src/(adapters|app/compose)/" },
+    to: { path: "^src/adapters/" },
   },
   {
     name: "app-not-surfaces",

@@ -2,7 +2,7 @@
  * The context room: sections, symbols, slices, expansions, budgets, search. `openContext` gives its operations in a
  * workspace, typed; everything else is pure.
  */
-import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
+import { nodeCrypto } from "./app/compose/crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import { sectionsOf as cut, decodeSource, type Section } from "./rooms/context/index.ts";
 

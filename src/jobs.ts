@@ -2,7 +2,7 @@
  * The jobs room: messages, plans, steps, receipts, and bundles of finished jobs. `openJobs` gives its operations in a
  * workspace, typed; everything else is pure. Verifying in a browser: `verbatim-agent/verify`.
  */
-import { nodeCrypto } from "./adapters/crypto/node-crypto.ts";
+import { nodeCrypto } from "./app/compose/crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
 import { toPlanHash as hashPlan, toJobId, toMessageId } from "./rooms/jobs/index.ts";

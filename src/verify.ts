@@ -3,7 +3,7 @@
  * folder on it, and the check runs in the browser with WebCrypto.
  */
 
-import { webCrypto } from "./adapters/crypto/web-crypto.ts";
+import { webCrypto } from "./app/compose/web-crypto.ts";
 import { parseJson } from "./core/canonical/index.ts";
 import { parsePolicy } from "./core/trust/index.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Operation } from "../core/operation.ts";
 import type { CallOptions } from "./compose/current-call.ts";
-import type { Workspace } from "./compose/workspace.ts";
+import type { Workspace } from "./config/workspace.ts";
 import type { Input, OperationName, Output } from "./operation-types.ts";
 
 /** One opened workspace, seen from a door. */

@@ -25,12 +25,12 @@ interface AnyWiring {
 
 /** The table: the first word of an operation's name decides which module is loaded. */
 const WIRINGS: { readonly [R in RoomName]: () => Promise<{ readonly wiring: Wiring<Rooms[R]> }> } = {
-  agent: () => import("./agent/operations.ts"),
+  agent: () => import("./compose/agent.ts"),
   catalytic: () => import("./compose/catalytic.ts"),
   context: () => import("./compose/context.ts"),
-  contract: () => import("./hall/contract-operations.ts"),
-  hall: () => import("./hall/operations.ts"),
-  hook: () => import("./hooks/operations.ts"),
+  contract: () => import("./compose/contract.ts"),
+  hall: () => import("./compose/hall.ts"),
+  hook: () => import("./compose/hook.ts"),
   jobs: () => import("./compose/jobs.ts"),
   keys: () => import("./compose/keys.ts"),
   ledger: () => import("./compose/ledger.ts"),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { conformancePorts } from "../../src/app/compose/conformance.ts";
 import { runVectors } from "../../src/app/conformance/runner.ts";
 import { parseVectors } from "../../src/app/conformance/vector.ts";
 import { WORKFLOW_ROOM_AREAS } from "../../src/app/conformance/workflow-areas.ts";
@@ -43,7 +43,7 @@ it.each(Object.keys(areas))("%s answers at its edges as the contract says", asyn
     expected: one.expected,
   }));
   const vectors = parseVectors(Buffer.from(JSON.stringify(cases)), "workflow-derived.json");
-  const report = await runVectors(vectors, new Map(Object.entries(WORKFLOW_ROOM_AREAS)), { crypto: nodeCrypto });
+  const report = await runVectors(vectors, new Map(Object.entries(WORKFLOW_ROOM_AREAS)), conformancePorts);
   expect(report.mismatches).toEqual([]);
   expect(report.passed).toBe(cases.length);
 });

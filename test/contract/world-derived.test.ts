@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { conformancePorts } from "../../src/app/compose/conformance.ts";
 import { runVectors } from "../../src/app/conformance/runner.ts";
 import { parseVectors } from "../../src/app/conformance/vector.ts";
 import { WORLD_ROOM_AREAS } from "../../src/app/conformance/world-areas.ts";
@@ -65,7 +65,7 @@ function toExpected(expected: unknown, input: object, answer: unknown): unknown 
 it("a vector with one thing changed is answered as the contract says", async () => {
   const cases = (read("world-derived.json") as Case[]).map(toVector);
   const vectors = parseVectors(Buffer.from(JSON.stringify(cases)), "world-derived.json");
-  const report = await runVectors(vectors, new Map(Object.entries(WORLD_ROOM_AREAS)), { crypto: nodeCrypto });
+  const report = await runVectors(vectors, new Map(Object.entries(WORLD_ROOM_AREAS)), conformancePorts);
   expect(report.mismatches).toEqual([]);
   expect(report.passed).toBe(cases.length);
   expect(cases.length).toBeGreaterThan(350);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { conformancePorts } from "../../src/app/compose/conformance.ts";
 import { listAreas } from "../../src/app/conformance/areas.ts";
 import { runVectors } from "../../src/app/conformance/runner.ts";
 import { parseVectors } from "../../src/app/conformance/vector.ts";
@@ -20,7 +20,7 @@ const vectors = file.map((one) =>
 
 describe.each(vectors.filter(({ area }) => area === "catalytic.attack"))("$id: $name", (vector) => {
   it("changes nothing outside, or is noticed", async () => {
-    const report = await runVectors([vector], areas, { crypto: nodeCrypto, vectors });
+    const report = await runVectors([vector], areas, { ...conformancePorts, vectors });
     expect(report.mismatches).toEqual([]);
     // Only a machine where none of its guards works may skip one.
     const guards = vector.input["guards"] as readonly string[];
@@ -40,7 +40,7 @@ describe("an output in a folder that is not there yet", () => {
     };
     const all = { ...((model.expected as JsonObject)["all"] as JsonObject), published: [output] };
     const vector = { ...model, input: { ...model.input, jobspec }, expected: { all } };
-    const report = await runVectors([vector], areas, { crypto: nodeCrypto, vectors: [...vectors, vector] });
+    const report = await runVectors([vector], areas, { ...conformancePorts, vectors: [...vectors, vector] });
     expect(report.mismatches).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ const TARGETS: Readonly<Record<string, string>> = {
     'import type { Shape } from "../../rooms/jobs/contracts/shape.ts";\nexport type S = Shape;\n',
   "src/app/door.ts": 'import { room } from "../rooms/jobs/index.ts";\nexport const r = room;\n',
   "src/rooms/world/allowed.ts": 'import { z } from "zod";\nexport const schema = z.string();\n',
-  "src/app/allowed.ts": 'import { adapter } from "../adapters/disk/target.ts";\nexport const a = adapter;\n',
+  "src/app/compose/allowed.ts": 'import { adapter } from "../../adapters/disk/target.ts";\nexport const a = adapter;\n',
   "src/core/ignored.test.ts": 'import { readFileSync } from "node:fs";\nexport const t = readFileSync;\n',
 };
 
@@ -74,6 +74,19 @@ const PLANTED: readonly Planted[] = [
   plant("rooms-by-their-front-door", "src/world.ts", "./rooms/jobs/target.ts", "src/rooms/jobs/target.ts"),
   plant("nobody-inside-uses-the-front-door", "src/rooms/jobs/inside.ts", "./index.ts", "src/rooms/jobs/index.ts"),
   plant("adapters-below-the-app", "src/adapters/git/worse.ts", "../../app/target.ts", "src/app/target.ts"),
+  plant(
+    "only-compose-imports-adapters",
+    "src/app/hooks/bad.ts",
+    "../../adapters/disk/target.ts",
+    "src/adapters/disk/target.ts",
+  ),
+  plant(
+    "only-compose-imports-adapters",
+    "src/app/composed.ts",
+    "../adapters/disk/target.ts",
+    "src/adapters/disk/target.ts",
+  ),
+  plant("only-compose-imports-adapters", "src/jobs.ts", "./adapters/disk/target.ts", "src/adapters/disk/target.ts"),
   plant("app-not-surfaces", "src/app/bad.ts", "../surfaces/http/target.ts", "src/surfaces/http/target.ts"),
   plant(
     "surfaces-import-app-and-core",

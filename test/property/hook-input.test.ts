@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hookPorts } from "../../src/app/compose/hook-ports.ts";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
 import { HOOK_CLIENTS, HOOK_EVENTS } from "../../src/app/hooks/hook-call.ts";
 import { splitShell } from "../../src/app/hooks/shell-words.ts";
@@ -48,7 +49,7 @@ afterAll(() => {
 });
 
 const ask = (bytes: Uint8Array, event: string, client: string) =>
-  answerHook({ event, client, bytes, start: root, env: {}, platform: "linux" });
+  answerHook(hookPorts, { event, client, bytes, start: root, env: {}, platform: "linux" });
 
 const command = fc.array(fc.constantFrom(...WORDS), { maxLength: 30 }).map((words) => words.join(" "));
 const call = fc.record(

@@ -102,7 +102,7 @@ describe("imports", () => {
       "src/rooms/world/index/rows.ts",
       "src/adapters/disk/a.ts",
     ],
-    ["src/app/compose.ts", "src/adapters/disk/a.ts"],
+    ["src/app/compose/compose.ts", "src/adapters/disk/a.ts"],
     ["src/app/compose/store.ts", "src/adapters/sql/store.ts"],
     ["src/app/composer.ts", "src/adapters/sql/store.ts"],
     ["src/rooms/jobs/plan/plan.ts", "src/rooms/jobs/steps.ts"],

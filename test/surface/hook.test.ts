@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { hookPorts } from "../../src/app/compose/hook-ports.ts";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
 import { ROOT } from "../../tools/stages.ts";
 import { BIN, makeFolder, runCli } from "../support/cli.ts";
@@ -33,7 +34,7 @@ function readCases(client: string, root: string): Case[] {
 
 function answer(client: string, event: string, input: unknown, root: string, env: NodeJS.ProcessEnv = {}) {
   const bytes = typeof input === "string" ? Buffer.from(input) : Buffer.from(JSON.stringify(input));
-  return answerHook({ client, event, bytes, start: root, env, platform: process.platform });
+  return answerHook(hookPorts, { client, event, bytes, start: root, env, platform: process.platform });
 }
 
 /** What each client must be sent, told apart by the client's own words. */

@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app/call.ts";
+import { hookPorts } from "../../src/app/compose/hook-ports.ts";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
 import { buildChild } from "../support/child.ts";
 import { makeFolder } from "../support/cli.ts";
@@ -310,7 +311,14 @@ describe("a hook", () => {
       const sent = { session_id: "s", cwd: root, hook_event_name: "PreToolUse", tool_name: "Write" };
       const bytes = Buffer.from(JSON.stringify({ ...sent, tool_input: { file_path: join(root, "lamp.txt") } }));
       const env = { ...user.env, VERBATIM_RUN: "mine", ...more };
-      return answerHook({ client: "claude", event: "pre-tool", bytes, start: root, env, platform: process.platform });
+      return answerHook(hookPorts, {
+        client: "claude",
+        event: "pre-tool",
+        bytes,
+        start: root,
+        env,
+        platform: process.platform,
+      });
     };
     expect(await ask(p)).toMatchObject({ exit: 0, stdout: "" });
     expect(await ask(q)).toMatchObject({ exit: 2, stderr: expect.stringContaining("HOOK_RUN_INVALID") });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { conformancePorts } from "../../src/app/compose/conformance.ts";
 import { describe, expect, it } from "vitest";
-import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { listAreas } from "../../src/app/conformance/areas.ts";
 import { runVectors } from "../../src/app/conformance/runner.ts";
 import { parseVectors } from "../../src/app/conformance/vector.ts";
@@ -17,7 +17,7 @@ const names = [...new Set(vectors.map(({ area }) => area))].filter((area) => !EL
 describe("vectors", () => {
   it.each(names.filter((name) => areas.has(name)))("%s holds", async (name) => {
     const chosen = vectors.filter(({ area }) => area === name);
-    const report = await runVectors(chosen, areas, { crypto: nodeCrypto });
+    const report = await runVectors(chosen, areas, conformancePorts);
     expect(report.skips).toEqual([]);
     expect(report.mismatches).toEqual([]);
     // Nothing but commands under guards may be skipped, and those run elsewhere: a skipped vector shows nothing.

@@ -11,7 +11,7 @@ export function listDeepImports(modules: readonly CruisedModule[]): string[] {
 
 /** Files outside adapters that import an adapter, other than the one place where adapters meet ports. */
 export function listAdapterImporters(modules: readonly CruisedModule[]): string[] {
-  const isCompose = (path: string) => /^src\/app\/compose(?:\.ts$|\/)/.test(path);
+  const isCompose = (path: string) => path.startsWith("src/app/compose/");
   const importers = modules
     .filter(({ source }) => source.startsWith("src/") && !source.startsWith("src/adapters/") && !isCompose(source))
     .filter(({ dependencies }) => dependencies.some(({ resolved }) => resolved.startsWith("src/adapters/")));

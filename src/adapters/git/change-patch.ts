@@ -5,43 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deflateSync } from "node:zlib";
 import { encodeUtf8 } from "../../core/canonical/index.ts";
+import type { ChangePatch, ChangePatchRequest, ChangeSide, PathChange } from "../../rooms/workflow/ports.ts";
 import { NO_SETTINGS, requireGit, runGit, splitNul } from "./git-process.ts";
-
-/** One side of a changed path, with its mode as git writes it. */
-export interface ChangeSide {
-  readonly mode: "100644" | "100755" | "120000";
-  readonly bytes: Uint8Array;
-}
-
-/** What an agent left at a path. Its bytes are read when they are needed, so that never two files are held at once. */
-export interface LeftSide {
-  readonly mode: ChangeSide["mode"];
-  readonly hasNul: boolean;
-  read(): Promise<Uint8Array>;
-}
-
-/** A path that differs from a tree. */
-export interface PathChange {
-  readonly path: string;
-  /** Bytes before, for paths the tree does not hold as files; null: nothing was there. */
-  readonly before: (() => ChangeSide) | null;
-  readonly after: LeftSide | null;
-}
-
-interface PatchRequest {
-  readonly root: string;
-  /** The tree the patch begins with. */
-  readonly tree: string;
-  /** Folder for new objects, beside those of the repository. */
-  readonly objects: string;
-  readonly changes: readonly PathChange[];
-}
-
-/** The patch in two parts: what can travel, and links and files with NUL, which a gate must see to refuse. */
-interface ChangePatch {
-  readonly text: Uint8Array;
-  readonly rest: Uint8Array;
-}
 
 const DIFF = [
   "diff-index",
@@ -64,7 +29,7 @@ const DIFF = [
  * so a changed folder that the repository keeps as a submodule shows too. They are compared in a bare repository of our
  * own, where neither attributes nor settings have a say. Nothing is written into the real .git.
  */
-export async function formatChangePatch(request: PatchRequest): Promise<ChangePatch> {
+export async function formatChangePatch(request: ChangePatchRequest): Promise<ChangePatch> {
   const { root, objects, changes } = request;
   const nothing = new Uint8Array();
   if (changes.length === 0) return { text: nothing, rest: nothing };
@@ -86,7 +51,7 @@ export async function formatChangePatch(request: PatchRequest): Promise<ChangePa
 }
 
 async function formatGroup(
-  { root, tree, objects }: PatchRequest,
+  { root, tree, objects }: ChangePatchRequest,
   changes: readonly PathChange[],
   known: ReadonlyMap<string, string>,
   env: Readonly<Record<string, string>>,

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findPathProblem, showPath } from "../../core/paths/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
-import type { Composition } from "../compose/compose.ts";
 import type { AgentOutcome, AgentSummary } from "./agent-summary.ts";
+import type { AgentPorts } from "./ports.ts";
 
 /** Paths of the repository as a person writes them; a file to show must be there. */
 export function requirePaths(
@@ -36,7 +36,7 @@ export function toIntent(goal: string): string {
  * Places that stay really writable, absolutely. One that is given by hand and not there is refused: nothing of it would be
  * kept. One of the configuration is left out, and that is said.
  */
-export function toKeptPlaces(composition: Composition, given: readonly string[]): string[] {
+export function toKeptPlaces(outside: AgentPorts, given: readonly string[]): string[] {
   const isThere = (place: string) => statSync(place, { throwIfNoEntry: false }) !== undefined;
   const byHand = given.map((path) => toKept("--keep", path));
   const missing = byHand.find((place) => !isThere(place));
@@ -47,9 +47,9 @@ export function toKeptPlaces(composition: Composition, given: readonly string[])
       fix: "Make the folder first, or leave the flag out.",
     });
   }
-  const configured = composition.config().agent.keep.map((path) => toKept("agent.keep", path));
+  const configured = outside.config().agent.keep.map((path) => toKept("agent.keep", path));
   for (const place of configured.filter((one) => !isThere(one))) {
-    composition.notify(`agent.keep: ${showPath(place)} is not there, so nothing the agent writes to it will stay`);
+    outside.notify(`agent.keep: ${showPath(place)} is not there, so nothing the agent writes to it will stay`);
   }
   return [...configured.filter(isThere), ...byHand];
 }

@@ -1,12 +1,10 @@
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type ChangeSide, formatChangePatch, type LeftSide, type PathChange } from "../../adapters/git/change-patch.ts";
-import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
-import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { isGitName, isUnder } from "../../core/paths/index.ts";
 import type { ContentStore } from "../../core/ports.ts";
 import type { Entry, ViewChanges } from "../../rooms/catalytic/index.ts";
+import type { ChangedPaths, ChangeSide, LeftSide, PathChange } from "../../rooms/workflow/index.ts";
 
 /** A path that the agent left otherwise and that no patch carries. */
 export interface NotCarried {
@@ -73,7 +71,7 @@ interface Sides {
 }
 
 /** Turns what changed in a view into a patch against the tree the run began with. Linear in the changed bytes. */
-export async function captureChanges(request: CaptureRequest): Promise<Captured> {
+export async function captureChanges(git: ChangedPaths, request: CaptureRequest): Promise<Captured> {
   const { changes, content, root } = request;
   const not_carried: NotCarried[] = [
     ...changes.refused.map((path): NotCarried => {
@@ -88,12 +86,12 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
   const every = listChanges(changes);
   // The view leaves out what was ignored and there; what the agent made anew is held against the same rules.
   const asked = [...changes.added].map(([path, { type }]) => (type === "dir" ? `${path}/` : path));
-  const ignored = await listIgnoredPaths(root, asked);
+  const ignored = await git.listIgnored(root, asked);
   const all = every.filter(([path]) => !ignored.has(path) && !ignored.has(`${path}/`));
   const folders = listFilledFolders(all);
   // git keeps other bytes of them than the tree shows, so no patch between the two applies.
   const kept = all.filter(([, { before }]) => before?.type === "file").map(([path]) => path);
-  const filtered = await listFilteredPaths(root, kept);
+  const filtered = await git.listFiltered(root, kept);
   for (const [path, { before, after }] of all) {
     if (request.leave_out.some((one) => isUnder(path, one))) {
       if (after?.type !== "dir") not_carried.push({ path, why: "left_out", sha256: hashOf(after) });
@@ -101,10 +99,10 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
     }
     // git takes no such name into a tree, on any system. A repository inside the repository is one line.
     const names = path.split("/");
-    const git = names.findIndex(isGitName);
-    if (git !== -1) {
-      const isWhole = git === names.length - 1 && after?.type !== "dir";
-      const place = isWhole ? path : `${names.slice(0, git + 1).join("/")}/`;
+    const at = names.findIndex(isGitName);
+    if (at !== -1) {
+      const isWhole = at === names.length - 1 && after?.type !== "dir";
+      const place = isWhole ? path : `${names.slice(0, at + 1).join("/")}/`;
       if (not_carried.every((one) => one.path !== place)) {
         not_carried.push({ path: place, why: "git_name", sha256: isWhole ? hashOf(after) : null });
       }
@@ -130,7 +128,7 @@ export async function captureChanges(request: CaptureRequest): Promise<Captured>
     changed.push({ path, before: old === null ? null : () => readBefore(root, path), after: side });
     files.push({ path, sha256: hashOf(after), mode, isNew: old === null });
   }
-  const { text, rest } = await formatChangePatch({ ...request, changes: changed });
+  const { text, rest } = await git.formatPatch({ ...request, changes: changed });
   not_carried.sort((a, b) => compareCodePoints(a.path, b.path));
   return {
     patch: Buffer.concat([text, rest]),

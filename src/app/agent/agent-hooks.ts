@@ -1,13 +1,10 @@
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
-import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded-file.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { NewEntry } from "../../core/ports.ts";
 import { type Run, streamOf } from "../../rooms/workflow/index.ts";
-import type { Composition } from "../compose/compose.ts";
 import { HOOK_SPOOL, HOOK_SPOOL_FILE } from "../hooks/hook-receipt.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import type { AgentPorts } from "./ports.ts";
 
 const MOST_REPORTS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -21,14 +18,14 @@ const ACTOR = "agent";
  * agent could not read, so its lines may be forged: they are entered as reports of the agent and never as judgements.
  * The spool is opened without following links or waiting, and read up to a limit.
  */
-export async function collectReports(composition: Composition, run: Run): Promise<AgentSummary["hooks"]> {
-  const { lines, refused } = readSpool(run.folder.dir);
+export async function collectReports(outside: AgentPorts, run: Run): Promise<AgentSummary["hooks"]> {
+  const { lines, refused } = readSpool(outside, run.folder.dir);
   const entries = lines.flatMap((line) => toEntry(line) ?? []);
   const lost = lines.length - entries.length;
   if (lost > 0) entries.push({ kind: "HOOK_LINES_REFUSED", actor: ACTOR, body: { count: lost } });
   if (refused !== null) entries.push({ kind: "HOOK_SPOOL_REFUSED", actor: ACTOR, body: { reason: refused } });
   if (entries.length === 0) return { reported: 0, reported_blocked: 0 };
-  const store = await composition.store("append");
+  const store = await outside.store("append");
   await store.transact(({ ledger }) => ledger.append(streamOf(run.id), "next", entries));
   const said = entries.flatMap(({ kind, body }) =>
     kind === "HOOK_REPORTED" && isJsonObject(body) ? [body["said"]] : [],
@@ -36,23 +33,19 @@ export async function collectReports(composition: Composition, run: Run): Promis
   return { reported: said.length, reported_blocked: said.filter((kind) => kind === "HOOK_BLOCKED").length };
 }
 
-function readSpool(directory: string): { readonly lines: string[]; readonly refused: string | null } {
-  const path = `${HOOK_SPOOL}/${HOOK_SPOOL_FILE}`;
-  if (!isPlainBelow(directory, path)) return { lines: [], refused: "not_a_folder" };
-  const isThere = withGuardedFile(join(directory, path), ({ size, read }) => ({ size, bytes: read(0, MOST_BYTES) }));
-  if (isThere === null) {
-    return { lines: [], refused: isMissing(join(directory, path)) ? null : "not_a_file" };
-  }
-  const { size, bytes } = isThere;
+function readSpool(
+  outside: AgentPorts,
+  directory: string,
+): { readonly lines: string[]; readonly refused: string | null } {
+  const found = outside.readLeft(directory, `${HOOK_SPOOL}/${HOOK_SPOOL_FILE}`, MOST_BYTES);
+  if (found === null) return { lines: [], refused: null };
+  if ("refused" in found) return { lines: [], refused: found.refused };
+  const { size, bytes } = found;
   const lines = bytes.toString("utf8").split("\n");
   // What stands behind the last line feed was not finished, or was cut.
   lines.pop();
   const isCut = size > MOST_BYTES || lines.length > MOST_REPORTS;
   return { lines: lines.slice(0, MOST_REPORTS).filter((line) => line !== ""), refused: isCut ? "too_large" : null };
-}
-
-function isMissing(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false }) === undefined;
 }
 
 function toEntry(line: string): NewEntry | null {

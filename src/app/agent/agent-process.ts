@@ -1,17 +1,17 @@
-import { readHost } from "../../adapters/process/host.ts";
 import { formatCanonical, parseJson } from "../../core/canonical/index.ts";
 import { type LockOwner, lockState, ownerOf } from "../../rooms/catalytic/index.ts";
 import type { Run } from "../../rooms/workflow/index.ts";
+import type { AgentPorts } from "./ports.ts";
 
 const PROCESS_FILE = "agent/process.json";
 
 /** Writes down which process of ours works on a run, so that others can tell when it is gone. */
-export function recordProcess(run: Run): void {
-  run.folder.write(PROCESS_FILE, `${formatCanonical({ ...ownerOf(readHost()) })}\n`);
+export function recordProcess(run: Run, outside: AgentPorts): void {
+  run.folder.write(PROCESS_FILE, `${formatCanonical({ ...ownerOf(outside.host()) })}\n`);
 }
 
 /** Whether the process that worked on a run is certainly gone. Earlier versions did not write it down. */
-export function isProcessGone(run: Run): boolean {
+export function isProcessGone(run: Run, outside: AgentPorts): boolean {
   const bytes = run.read(PROCESS_FILE);
-  return bytes !== null && lockState(parseJson(bytes) as unknown as LockOwner, readHost()) === "stale";
+  return bytes !== null && lockState(parseJson(bytes) as unknown as LockOwner, outside.host()) === "stale";
 }

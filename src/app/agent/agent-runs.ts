@@ -10,18 +10,17 @@ import {
   type WorkflowPorts,
   withSession,
 } from "../../rooms/workflow/index.ts";
-import type { Composition } from "../compose/compose.ts";
-import { workflowPorts } from "../compose/workflow.ts";
 import { isProcessGone } from "./agent-process.ts";
 import { NOT_VERIFIED } from "./agent-result.ts";
 import { type AgentSummary, agentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+import type { AgentPorts } from "./ports.ts";
 
 /** The summaries of all agent runs of this repository, newest first. */
-export async function listAgentRuns(composition: Composition): Promise<AgentSummary[]> {
-  const ports = await workflowPorts(composition, "read");
+export async function listAgentRuns(outside: AgentPorts): Promise<AgentSummary[]> {
+  const ports = await outside.workflow("read");
   const summaries = ports.runs.ids().flatMap((id) => {
     const run = Run.load(ports, ports.runs.open(id)!);
-    return run.read(SUMMARY_FILE) === null ? [] : [readSummary(run)];
+    return run.read(SUMMARY_FILE) === null ? [] : [readSummary(outside, run)];
   });
   return summaries.sort(
     (a, b) => compareCodePoints(b.created_at, a.created_at) || compareCodePoints(b.run_id, a.run_id),
@@ -30,20 +29,20 @@ export async function listAgentRuns(composition: Composition): Promise<AgentSumm
 
 /** One agent run with the patch it left. */
 export async function showAgentRun(
-  composition: Composition,
+  outside: AgentPorts,
   name: string,
 ): Promise<{ readonly summary: AgentSummary; readonly patch: string }> {
-  const run = findAgentRun(await workflowPorts(composition, "read"), name);
+  const run = findAgentRun(await outside.workflow("read"), name);
   const patch = run.read(PATCH_FILE) ?? run.read(CAPTURED_FILE);
-  return { summary: readSummary(run), patch: new TextDecoder().decode(patch ?? new Uint8Array()) };
+  return { summary: readSummary(outside, run), patch: new TextDecoder().decode(patch ?? new Uint8Array()) };
 }
 
 /** Applies a verified change to the real tree: the workflow's apply step, while no view of the tree is open. */
-export async function applyAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
-  const ports = await workflowPorts(composition, "mutate");
+export async function applyAgentRun(outside: AgentPorts, name: string): Promise<AgentSummary> {
+  const ports = await outside.workflow("mutate");
   const run = findAgentRun(ports, name);
   requireOwn(run);
-  const summary = readSummary(run);
+  const summary = readSummary(outside, run);
   if (summary.outcome !== "verified" && summary.outcome !== "unverified") {
     throw new VerbatimError("RUN_NOT_PASSED", {
       message: `only a change that its gates accept can be applied; this run is ${summary.outcome.replaceAll("_", " ")}`,
@@ -57,7 +56,7 @@ export async function applyAgentRun(composition: Composition, name: string): Pro
     advanceRun(session, { maxSteps: 16, apply: true, retryVerify: false }),
   );
   const now = Run.load(ports, run.folder);
-  if (now.state.status === "pass") return readSummary(now);
+  if (now.state.status === "pass") return readSummary(outside, now);
   const blocked = now.state.blocked;
   throw new VerbatimError(blocked?.code === "REPO_MOVED" ? "REPO_MOVED" : "REPO_DIRTY", {
     message: blocked?.message ?? "the real tree is not what it was when the agent began",
@@ -78,19 +77,19 @@ function refuseConcurrent(summary: AgentSummary, run: Run): void {
 }
 
 /** Throws a change away: the workflow's abort. The repository is not touched. */
-export async function discardAgentRun(composition: Composition, name: string): Promise<AgentSummary> {
-  const ports = await workflowPorts(composition, "mutate");
+export async function discardAgentRun(outside: AgentPorts, name: string): Promise<AgentSummary> {
+  const ports = await outside.workflow("mutate");
   const run = findAgentRun(ports, name);
   requireOwn(run);
-  refuseEnded(run);
+  refuseEnded(outside, run);
   await withSession(ports, run.folder, "agent discard", (session) => abortRun(session, "discarded by its owner"));
-  return readSummary(Run.load(ports, run.folder));
+  return readSummary(outside, Run.load(ports, run.folder));
 }
 
 /** RUN_ENDED for a run that has nothing to throw away, in the words of agent runs. */
-function refuseEnded(run: Run): void {
+function refuseEnded(outside: AgentPorts, run: Run): void {
   if (run.state.status !== "pass" && run.state.stop_reason === null) return;
-  const { outcome } = readSummary(run);
+  const { outcome } = readSummary(outside, run);
   throw new VerbatimError("RUN_ENDED", {
     message:
       outcome === "applied"
@@ -125,7 +124,7 @@ function renameReceipts(summary: { hooks?: { receipts?: number; blocked?: number
 }
 
 /** The summary as it was written, with what happened to the run since. */
-function readSummary(run: Run): AgentSummary {
+function readSummary(outside: AgentPorts, run: Run): AgentSummary {
   const written = renameOldWords(
     agentSummary.parse(renameReceipts(JSON.parse(JSON.stringify(parseJson(run.read(SUMMARY_FILE)!))))),
     run.state,
@@ -136,7 +135,7 @@ function readSummary(run: Run): AgentSummary {
   if (stop_reason === "aborted" && OPEN.includes(written.outcome)) {
     return { ...written, outcome: "discarded", reason: "thrown away before it was applied" };
   }
-  if (written.outcome === "working" && isProcessGone(run)) {
+  if (written.outcome === "working" && isProcessGone(run, outside)) {
     return { ...written, outcome: "interrupted", reason: "Verbatim was killed while it worked on the run" };
   }
   return written;

@@ -24,9 +24,7 @@ import {
   type WorkflowPorts,
   withSession,
 } from "../../rooms/workflow/index.ts";
-import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "../compose/catalytic-ports.ts";
-import type { Composition, ServeMcp } from "../compose/compose.ts";
-import { workflowPorts } from "../compose/workflow.ts";
+import type { ServeMcp } from "../compose/compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import {
   describeBreak,
@@ -43,6 +41,7 @@ import { recordProcess } from "./agent-process.ts";
 import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 import { withTerminal } from "./agent-terminal.ts";
+import type { AgentPorts } from "./ports.ts";
 
 export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
   readonly command: readonly string[];
@@ -64,12 +63,12 @@ const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID
  * Runs a command as an agent under contract: a view of the whole tree, the real tree proved untouched, the change as a
  * patch, the gate, verification. Nothing is applied here.
  */
-export async function runAgent(composition: Composition, request: AgentRequest): Promise<AgentSummary> {
-  const begun = composition.clock.now();
-  const asked = await workflowPorts(composition, "mutate");
-  const keep = toKeptPlaces(composition, request.keep);
+export async function runAgent(outside: AgentPorts, request: AgentRequest): Promise<AgentSummary> {
+  const begun = outside.clock.now();
+  const asked = await outside.workflow("mutate");
+  const keep = toKeptPlaces(outside, request.keep);
   requirePaths(asked.repoRoot, request);
-  const base = rememberBase(asked.git, () => look(composition));
+  const base = rememberBase(asked.git, () => look(outside));
   const ports = { ...asked, git: base.git };
   const run = await createDirectRun(ports, { ...request, runId: null, gate: "lite", maxIterations: null }).catch(
     (thrown: unknown) => {
@@ -82,37 +81,37 @@ export async function runAgent(composition: Composition, request: AgentRequest):
     throw thrown;
   });
   const summary = start(run, request, await ports.git.changedTracked(), keep);
-  recordProcess(run);
+  recordProcess(run, outside);
   save(run, summary);
   // Whatever breaks off here, nobody may read afterwards that the agent is still at work.
   const breakOff = (thrown: unknown, hasWorked = true): never => {
     const { outcome, reason } = describeBreak(thrown, hasWorked);
-    save(run, { ...summary, outcome, reason, duration_ms: composition.clock.now() - begun });
+    save(run, { ...summary, outcome, reason, duration_ms: outside.clock.now() - begun });
     throw thrown;
   };
-  const view = await work(composition, ports, run, request, keep, base.look()).catch((thrown: unknown) =>
+  const view = await work(outside, ports, run, request, keep, base.look()).catch((thrown: unknown) =>
     breakOff(thrown, false),
   );
   // A command that reached the real tree may have written what git there would heed: nothing is asked of it.
   const isTouched = view.run.violations.length > 0 || view.run.condition.startsWith("RESTORATION_FAILED");
   const captured = isTouched
     ? NOTHING_CAPTURED
-    : await captureChanges({
+    : await captureChanges(outside.changedPaths, {
         root: ports.repoRoot,
         tree: run.state.base_tree,
         objects: join(run.folder.dir, "objects"),
         changes: view.changes,
         leave_out: request.leaveOut.map((path) => path.replace(/\/+$/, "")),
-        content: await composition.content("append"),
+        content: await outside.content("append"),
       }).catch(breakOff);
   if (captured.patch.length > 0) run.folder.write(CAPTURED_FILE, captured.patch);
-  const hooks = await collectReports(composition, run).catch(breakOff);
+  const hooks = await collectReports(outside, run).catch(breakOff);
   const judged = await judge(ports, run, view, captured).catch(breakOff);
   const now = Run.load(ports, run.folder);
   const finished: AgentSummary = {
     ...summary,
     ...judged,
-    duration_ms: composition.clock.now() - begun,
+    duration_ms: outside.clock.now() - begun,
     agent: {
       ...summary.agent,
       exit_code: view.run.exit_code,
@@ -190,43 +189,43 @@ function save(run: Run, summary: AgentSummary): void {
 }
 
 /** Looks at the tree before the run is made. The folder of the state comes first, because it lies in the tree. */
-async function look(composition: Composition): Promise<TreeScan | null> {
-  await composition.content("append");
-  return lookAtTree(createCatalyticPorts(composition), toCatalyticPlaces(composition));
+async function look(outside: AgentPorts): Promise<TreeScan | null> {
+  await outside.content("append");
+  return lookAtTree(outside.catalytic(), outside.places());
 }
 
 /** Lets the command work in its view. When it cannot even start, the run is ended and the reason is thrown. */
 async function work(
-  composition: Composition,
+  outside: AgentPorts,
   ports: WorkflowPorts,
   run: Run,
   request: AgentRequest,
   keep: readonly string[],
   look: TreeScan | null,
 ): Promise<ViewOutcome> {
-  const places = toCatalyticPlaces(composition);
+  const places = outside.places();
   const spool = run.folder.makeFolder(HOOK_SPOOL);
   const pack = request.files.length === 0 ? {} : { VERBATIM_PACK: join(run.folder.dir, CONTEXT_PACK_FILE) };
-  const cwd = relative(places.root, resolve(composition.start)).split(sep).join("/");
+  const cwd = relative(places.root, resolve(outside.start)).split(sep).join("/");
   // Without a network the agent could not reach it.
-  const isOffline = composition.config().catalytic.network === "none";
+  const isOffline = outside.config().catalytic.network === "none";
   let mcp: Awaited<ReturnType<ServeMcp>> | undefined;
   try {
-    mcp = isOffline ? undefined : await composition.serveMcp?.(places.root);
-    return await runInView(withTerminal(createCatalyticPorts(composition), composition.terminal), {
+    mcp = isOffline ? undefined : await outside.serveMcp?.(places.root);
+    return await runInView(withTerminal(outside.catalytic(), outside.terminal), {
       ...places,
       command: request.command,
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,
       extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
-      hidden: toHiddenPlaces(composition),
+      hidden: outside.hiddenPlaces(),
       // A hook in the view judges by the plan of its run.
       shown: OWN_FILES.map((file) => join(run.folder.dir, file)),
       hash_all: request.hashAll,
       look,
       // Only at the command line the standard input belongs to whoever asked.
-      stdin: composition.door === "cli" ? "inherit" : "null",
+      stdin: outside.door === "cli" ? "inherit" : "null",
       ...(request.guard === null ? {} : { guard: request.guard }),
       ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
     });

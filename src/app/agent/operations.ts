@@ -2,11 +2,10 @@ import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
-import type { Composition } from "../compose/compose.ts";
-import type { Wiring } from "../operations.ts";
 import { runAgent } from "./agent.ts";
 import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun } from "./agent-runs.ts";
 import { agentSummary } from "./agent-summary.ts";
+import type { AgentPorts } from "./ports.ts";
 
 const texts = z.array(z.string().min(1)).default([]);
 const run = z.string().min(1).describe("Run id, a unique prefix of one, or a run directory.");
@@ -37,8 +36,8 @@ const start = defineOperation({
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
   output: agentSummary,
-  async run(composition: Composition, input) {
-    const summary = await runAgent(composition, {
+  async run(outside: AgentPorts, input) {
+    const summary = await runAgent(outside, {
       goal: input.goal,
       verify: input.verify,
       noVerify: input.no_verify,
@@ -56,7 +55,7 @@ const start = defineOperation({
     });
     // Unverified it is only because the caller said so for this very run.
     const wanted = input.apply === "auto" && (summary.outcome === "verified" || summary.outcome === "unverified");
-    return wanted ? await applyAgentRun(composition, summary.run_id) : summary;
+    return wanted ? await applyAgentRun(outside, summary.run_id) : summary;
   },
 });
 
@@ -78,8 +77,8 @@ const list = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ limit: z.int().min(1).default(20).describe("Most runs to show.") }),
   output: z.strictObject({ runs: z.array(agentSummary), total: z.int() }),
-  async run(composition: Composition, { limit }) {
-    const runs = await listAgentRuns(composition);
+  async run(outside: AgentPorts, { limit }) {
+    const runs = await listAgentRuns(outside);
     return { runs: runs.slice(0, limit), total: runs.length };
   },
 });
@@ -91,7 +90,7 @@ const show = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),
   output: z.strictObject({ summary: agentSummary, patch: z.string() }),
-  run: (composition: Composition, input) => showAgentRun(composition, input.run),
+  run: (outside: AgentPorts, input) => showAgentRun(outside, input.run),
 });
 
 const apply = defineOperation({
@@ -101,7 +100,7 @@ const apply = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),
   output: agentSummary,
-  run: (composition: Composition, input) => applyAgentRun(composition, input.run),
+  run: (outside: AgentPorts, input) => applyAgentRun(outside, input.run),
 });
 
 const discard = defineOperation({
@@ -111,13 +110,8 @@ const discard = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),
   output: agentSummary,
-  run: (composition: Composition, input) => discardAgentRun(composition, input.run),
+  run: (outside: AgentPorts, input) => discardAgentRun(outside, input.run),
 });
 
 /** Everything under `agent.` */
 export const AGENT_OPERATIONS = [start, list, show, apply, discard] as const;
-
-export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
-  operations: AGENT_OPERATIONS,
-  ports: async (composition) => composition,
-};

@@ -17,17 +17,9 @@ import {
 } from "../../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../../core/ports.ts";
 import type { CatalyticPorts, RunEntry, RunRecords, Validator } from "../../rooms/catalytic/index.ts";
-import type { Composition } from "./compose.ts";
-import { createStateFolder, findRunsRoot, userFolders } from "./workspace.ts";
-
-/** The places a run of this workspace uses. */
-interface CatalyticPlaces {
-  readonly root: string;
-  readonly state: string;
-  readonly user_state: string;
-  /** The `catalytic` object of the configuration as it was written. */
-  readonly config: JsonValue;
-}
+import { findRunsRoot, userFolders } from "../config/workspace.ts";
+import type { CatalyticPlaces, Composition } from "./compose.ts";
+import { createStateFolder } from "./workspace.ts";
 
 /** Fills the ports of the catalytic room. Nothing is written before a run needs it. */
 export function createCatalyticPorts(composition: Composition): CatalyticPorts {

@@ -8,6 +8,7 @@ import { createInsideFiles } from "../../adapters/disk/inside-files.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
 import { createLocalFiles } from "../../adapters/disk/local-files.ts";
 import { processInterrupts } from "../../adapters/process/host.ts";
+import type { JsonValue } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Door, type Effect, LOCAL_DOORS } from "../../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../../core/ports.ts";
@@ -17,17 +18,10 @@ import type { Interrupts, UserTerminal } from "../../rooms/catalytic/index.ts";
 import type { App } from "../app-type.ts";
 import { loadConfig } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/config-schema.ts";
+import { isStoreAbsent, userFolders, type Workspace } from "../config/workspace.ts";
 import { callInterrupts, callProgress } from "./current-call.ts";
 import { type AppStore, maintainStore, openStore } from "./store.ts";
-import {
-  closeStateFolder,
-  createStateFolder,
-  findWorkspace,
-  isStoreAbsent,
-  refuseLinks,
-  userFolders,
-  type Workspace,
-} from "./workspace.ts";
+import { closeStateFolder, createStateFolder, findWorkspace, refuseLinks } from "./workspace.ts";
 
 export type { UserTerminal };
 
@@ -56,6 +50,15 @@ export interface CompositionOptions {
   readonly clock?: Clock;
   readonly ids?: Ids;
   readonly random?: Random;
+}
+
+/** The places a run of this workspace uses. */
+export interface CatalyticPlaces {
+  readonly root: string;
+  readonly state: string;
+  readonly user_state: string;
+  /** The `catalytic` object of the configuration as it was written. */
+  readonly config: JsonValue;
 }
 
 /** Real adapters behind the ports, made when they are first asked for. */
@@ -200,6 +203,13 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     open: reopen,
     close,
   };
+}
+
+/** A workspace with no caller: nobody is told anything, and no other one is opened from it. */
+export function composeAlone(options: Pick<CompositionOptions, "door" | "start" | "env" | "platform">): Composition {
+  return compose(options, () => {
+    throw new VerbatimError("INTERNAL", { message: "a workspace of its own opens no other" });
+  });
 }
 
 function makeTemporaryFolder(): string {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createSourceTree } from "../../adapters/disk/source-tree.ts";
+import type { Effect } from "../../core/operation.ts";
 import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "../../rooms/context/index.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
@@ -10,28 +11,28 @@ type ContextCaches = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "
 // Caches live as long as their workspace stays open.
 const kept = new WeakMap<Composition, ContextCaches>();
 
-export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = {
-  operations: CONTEXT_OPERATIONS,
-  async ports(composition, effect): Promise<ContextPorts> {
-    const { crypto, clock, ids, progress, actor, files } = composition;
-    const store = await composition.store(effect);
-    const content = await composition.content(effect);
-    const config = composition.config().context;
-    return {
-      store,
-      content,
-      crypto,
-      clock,
-      ids,
-      progress,
-      actor,
-      files,
-      assertDeliverable: assertOutputDeliverable,
-      config,
-      ...(await keep(composition, config.max_file_bytes)),
-    };
-  },
-};
+export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = { operations: CONTEXT_OPERATIONS, ports: contextPorts };
+
+/** Ports of the operations on sources, symbols and slices. */
+export async function contextPorts(composition: Composition, effect: Effect): Promise<ContextPorts> {
+  const { crypto, clock, ids, progress, actor, files } = composition;
+  const store = await composition.store(effect);
+  const content = await composition.content(effect);
+  const config = composition.config().context;
+  return {
+    store,
+    content,
+    crypto,
+    clock,
+    ids,
+    progress,
+    actor,
+    files,
+    assertDeliverable: assertOutputDeliverable,
+    config,
+    ...(await keep(composition, config.max_file_bytes)),
+  };
+}
 
 async function keep(composition: Composition, maxBytes: number): Promise<ContextCaches> {
   const known = kept.get(composition);

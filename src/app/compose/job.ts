@@ -15,7 +15,7 @@ import {
 } from "../../rooms/context/index.ts";
 import { type Corpus, type CorpusView, JOBS_CHANNEL, type JobPorts, type Pauses } from "../../rooms/jobs/index.ts";
 import type { Composition } from "./compose.ts";
-import { wiring as context } from "./context.ts";
+import { contextPorts } from "./context.ts";
 import { createExecutePort } from "./execute-port.ts";
 import { createPatchPort } from "./patch-port.ts";
 import type { AppStore } from "./store.ts";
@@ -30,7 +30,7 @@ const kept = new WeakMap<Composition, Pauses>();
 export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
   const { crypto, clock, ids, progress, actor, files, door } = composition;
   const store = await composition.store(effect);
-  const sources = await context.ports(composition, effect, "");
+  const sources = await contextPorts(composition, effect);
   return {
     store: givingTurns(store),
     content: await composition.content(effect),

@@ -15,10 +15,11 @@ import { syncFolder, writeDurably } from "../../adapters/disk/durable-write.ts";
 import { findCommonDir } from "../../adapters/git/top-level.ts";
 import { formatCanonical, isJsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { errnoCode, toDiskError } from "../../core/errors/system.ts";
+import { errnoCode, isAbsence, toDiskError } from "../../core/errors/system.ts";
 import type { Random } from "../../core/ports.ts";
 import type { RepoIdentity, RepoIdentityPort } from "../../rooms/workflow/index.ts";
-import { createStateFolder, toWorkspace, type Workspace } from "./workspace.ts";
+import { toWorkspace, type Workspace } from "../config/workspace.ts";
+import { createStateFolder } from "./workspace.ts";
 
 const VERSION = "verbatim-repo-v1";
 const FILE = "repo.json";
@@ -167,10 +168,6 @@ function parseOrRefuse(bytes: Uint8Array, place: string) {
     if (!isVerbatimError(thrown)) throw thrown;
     throw refuse(place, `it is not JSON: ${thrown.message}`, thrown);
   }
-}
-
-function isAbsence(thrown: unknown): boolean {
-  return errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ENOTDIR";
 }
 
 function refuse(where: string, why: string, cause?: unknown): VerbatimError {

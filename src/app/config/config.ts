@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { decodeUtf8, locatePointers, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { CONFIG_FILE, type Workspace } from "../compose/workspace.ts";
 import { CONFIG, type Config, type ResolvedConfig, withDefaults } from "./config-schema.ts";
+import { CONFIG_FILE, type Workspace } from "./workspace.ts";
 
 /** Reads verbatim.config.json. A missing file means all defaults; anything wrong is CONFIG_INVALID with every line. */
 export function loadConfig(workspace: Workspace): ResolvedConfig {

@@ -8,7 +8,7 @@ import { CONTEXT_AREAS } from "../../rooms/context/index.ts";
 import { JOBS_AREAS } from "../../rooms/jobs/index.ts";
 import { CATALYTIC_ROOM_AREAS } from "./catalytic-areas.ts";
 import { JOBS_ROOM_AREAS } from "./jobs-areas.ts";
-import type { AreaFunction, AreaPorts } from "./runner.ts";
+import type { AreaFunction, AreaPorts } from "./ports.ts";
 import { WORKFLOW_ROOM_AREAS } from "./workflow-areas.ts";
 import { WORLD_ROOM_AREAS } from "./world-areas.ts";
 

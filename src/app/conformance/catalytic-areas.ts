@@ -1,7 +1,5 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createPathLook } from "../../adapters/disk/path-look.ts";
-import { runDisk } from "../../adapters/disk/run-disk.ts";
 import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import {
   CATALYTIC_AREAS,
@@ -19,7 +17,7 @@ import {
 } from "../../rooms/catalytic/index.ts";
 import { attack } from "./catalytic-attack.ts";
 import { type FileSpec, inFolder, makeFiles, PLAIN } from "./catalytic-fixture.ts";
-import type { AreaFunction, AreaPorts } from "./runner.ts";
+import type { AreaFunction, AreaPorts } from "./ports.ts";
 
 /** The areas of the catalytic room, on real disks and with real guards. */
 export const CATALYTIC_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
@@ -31,33 +29,33 @@ export const CATALYTIC_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
   "catalytic.attack": attack,
 };
 
-function preflight(input: JsonObject): JsonValue | Promise<JsonValue> {
+function preflight(input: JsonObject, ports: AreaPorts): JsonValue | Promise<JsonValue> {
   const files = input["files"];
   if (!Array.isArray(files)) return preflightArea(input);
-  return inFolder(async (folder) => {
-    await makeFiles(folder, files as unknown as FileSpec[], PLAIN);
+  return inFolder(ports, async (folder) => {
+    await makeFiles(ports, folder, files as unknown as FileSpec[], PLAIN);
     const { policy, errors } = effectivePolicy(input["config"] ?? {});
     if (policy === null) return { ok: false, errors: errors as unknown as JsonValue, normalized: null };
     return checkPaths(
       policy,
       input["jobspec"] as unknown as DeclaredPaths,
-      createPathLook(folder),
+      ports.lookAt(folder),
     ) as unknown as JsonValue;
   });
 }
 
-function snapshot(input: JsonObject, { crypto }: AreaPorts): Promise<JsonValue> {
-  return inFolder(async (folder) => {
+function snapshot(input: JsonObject, ports: AreaPorts): Promise<JsonValue> {
+  return inFolder(ports, async (folder) => {
     const domain = join(folder, "domain");
     const files = input["files"];
     if (Array.isArray(files)) {
       mkdirSync(domain);
       chmodSync(domain, 0o755);
-      await makeFiles(domain, files as unknown as FileSpec[], PLAIN);
+      await makeFiles(ports, domain, files as unknown as FileSpec[], PLAIN);
     }
     const options = { strict_mtime: input["strict_mtime"] === true, max_entries: 1_000_000 };
-    const tree = (await runDisk.snapshot(domain, options)).entries as Tree;
-    const { content_root, tree_root, entries, bytes } = stateOf(crypto, tree);
+    const tree = (await ports.disk.snapshot(domain, options)).entries as Tree;
+    const { content_root, tree_root, entries, bytes } = stateOf(ports.crypto, tree);
     const content = Object.fromEntries(contentManifest(tree));
     return {
       tree: Object.fromEntries(tree) as unknown as JsonObject,

@@ -10,16 +10,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runTool } from "../../adapters/process/tool.ts";
 import { compareCodePoints, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 import { type CatalyticPorts, type GuardName, type RunResult, runCatalytic } from "../../rooms/catalytic/index.ts";
-import { openApp } from "../call.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "../compose/catalytic-ports.ts";
-import { compose } from "../compose/compose.ts";
+import type { CatalyticPlaces } from "../compose/compose.ts";
 import { type DefaultModes, type FileSpec, inFolder, makeFiles } from "./catalytic-fixture.ts";
-import { type AreaPorts, VectorSkipped } from "./runner.ts";
+import type { AreaPorts } from "./ports.ts";
+import { VectorSkipped } from "./runner.ts";
 
 const ENOUGH_BYTES = 256 * 1024 * 1024;
 let probed: ReturnType<CatalyticPorts["guards"]["probe"]> | undefined;
@@ -34,7 +32,7 @@ export async function attack(input: JsonObject, ports: AreaPorts): Promise<JsonV
   const answers: Record<string, JsonValue> = {};
   const skipped: string[] = [];
   // Each guard has a repository of its own, so they need not wait for each other.
-  const found = await Promise.all(guards.map((guard) => attackOnce(input, fixture.input, guard)));
+  const found = await Promise.all(guards.map((guard) => attackOnce(ports, input, fixture.input, guard)));
   for (const [i, guard] of guards.entries()) {
     const answer = found[i]!;
     if (typeof answer === "string") skipped.push(`${guard}: ${answer}`);
@@ -56,39 +54,47 @@ export async function attack(input: JsonObject, ports: AreaPorts): Promise<JsonV
   return { by_guard: answers };
 }
 
-function attackOnce(input: JsonObject, fixture: JsonObject, guard: GuardName): Promise<JsonValue | string> {
-  return inFolder(async (base) => {
-    const root = join(base, "repo");
-    mkdirSync(root);
-    writeFileSync(join(base, "victim"), "victim\n");
-    await makeFiles(
-      root,
-      fixture["files"] as unknown as FileSpec[],
-      fixture["default_mode"] as unknown as DefaultModes,
-    );
-    for (const step of (input["setup"] ?? []) as JsonObject[]) await takeStep(root, step);
-    const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), HOME: base };
-    const composition = compose({ door: "library", start: root, env, platform: process.platform }, () =>
-      openApp({ door: "library", start: root, env, platform: process.platform }),
-    );
-    try {
-      const real = createCatalyticPorts(composition);
-      // Trying every guard anew for each vector, and the product's ledger, would take most of the time.
-      const records = { appendRun: async () => undefined, append: async () => undefined };
-      probed ??= real.guards.probe(true);
-      const ports = { ...real, records, guards: { ...real.guards, probe: () => probed! } };
-      const probes = await probed;
-      if (probes[guard] !== "ok") return probes[guard] ?? "NOT_THIS_PLATFORM";
-      const before = recordOutside(base);
-      const jobspec = { ...(input["jobspec"] as JsonObject), guard };
-      const answer = await runOnce(ports, composition, jobspec);
-      return isJsonObject(answer) && answer["rejected"] === true
-        ? answer
-        : { ...(answer as JsonObject), outside_untouched: isUntouched(base, before, jobspec as JsonObject) };
-    } finally {
-      await composition.close();
-    }
-  }, findMemory());
+function attackOnce(
+  area: AreaPorts,
+  input: JsonObject,
+  fixture: JsonObject,
+  guard: GuardName,
+): Promise<JsonValue | string> {
+  return inFolder(
+    area,
+    async (base) => {
+      const root = join(base, "repo");
+      mkdirSync(root);
+      writeFileSync(join(base, "victim"), "victim\n");
+      await makeFiles(
+        area,
+        root,
+        fixture["files"] as unknown as FileSpec[],
+        fixture["default_mode"] as unknown as DefaultModes,
+      );
+      for (const step of (input["setup"] ?? []) as JsonObject[]) await takeStep(area, root, step);
+      const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), HOME: base };
+      const workspace = area.openWorkspace(root, env);
+      try {
+        const real = workspace.catalytic();
+        // Trying every guard anew for each vector, and the product's ledger, would take most of the time.
+        const records = { appendRun: async () => undefined, append: async () => undefined };
+        probed ??= real.guards.probe(true);
+        const ports = { ...real, records, guards: { ...real.guards, probe: () => probed! } };
+        const probes = await probed;
+        if (probes[guard] !== "ok") return probes[guard] ?? "NOT_THIS_PLATFORM";
+        const before = recordOutside(base);
+        const jobspec = { ...(input["jobspec"] as JsonObject), guard };
+        const answer = await runOnce(ports, workspace.places(), jobspec);
+        return isJsonObject(answer) && answer["rejected"] === true
+          ? answer
+          : { ...(answer as JsonObject), outside_untouched: isUntouched(base, before, jobspec as JsonObject) };
+      } finally {
+        await workspace.close();
+      }
+    },
+    findMemory(),
+  );
 }
 
 /** Memory where there is some: runs would wait for the disk to make every journal line durable. */
@@ -102,13 +108,9 @@ function findMemory(): string {
   }
 }
 
-async function runOnce(
-  ports: ReturnType<typeof createCatalyticPorts>,
-  composition: ReturnType<typeof compose>,
-  jobspec: JsonObject,
-): Promise<JsonValue> {
+async function runOnce(ports: CatalyticPorts, places: CatalyticPlaces, jobspec: JsonObject): Promise<JsonValue> {
   try {
-    const result = await runCatalytic(ports, { ...toCatalyticPlaces(composition), jobspec });
+    const result = await runCatalytic(ports, { ...places, jobspec });
     return toAnswer(result);
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
@@ -131,14 +133,14 @@ function toAnswer(result: RunResult): JsonObject {
   };
 }
 
-async function takeStep(root: string, step: JsonObject): Promise<void> {
+async function takeStep({ tool }: AreaPorts, root: string, step: JsonObject): Promise<void> {
   const at = (name: string) => join(root, String(step[name]));
   switch (step["op"]) {
     case "hardlink":
       linkSync(at("from"), at("to"));
       return;
     case "mkfifo":
-      await runTool("mkfifo", [at("path")]);
+      await tool("mkfifo", [at("path")]);
       return;
     case "file": {
       const name = Buffer.from(String(step["path_b64"]), "base64");

@@ -1,8 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { runDisk } from "../../adapters/disk/run-disk.ts";
-import { runTool } from "../../adapters/process/tool.ts";
+import type { AreaPorts } from "./ports.ts";
 
 /** A file as a vector describes it. */
 export interface FileSpec {
@@ -27,17 +26,26 @@ export interface DefaultModes {
 export const PLAIN: DefaultModes = { dir: "0755", file: "0644" };
 
 /** Does something in a fresh folder that is gone afterwards. */
-export async function inFolder<T>(act: (folder: string) => Promise<T>, parent = tmpdir()): Promise<T> {
+export async function inFolder<T>(
+  { disk }: AreaPorts,
+  act: (folder: string) => Promise<T>,
+  parent = tmpdir(),
+): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(parent, "verbatim-vector-")));
   try {
     return await act(folder);
   } finally {
-    await runDisk.discard(folder);
+    await disk.discard(folder);
   }
 }
 
 /** Makes the files of a vector; modes are set last, whatever the umask of the caller is, and times after them. */
-export async function makeFiles(root: string, files: readonly FileSpec[], defaults: DefaultModes): Promise<void> {
+export async function makeFiles(
+  ports: AreaPorts,
+  root: string,
+  files: readonly FileSpec[],
+  defaults: DefaultModes,
+): Promise<void> {
   const placeOf = ({ path }: FileSpec) => (path === "." ? root : join(root, path));
   const modes = new Map<string, string>();
   const makeParents = (place: string) => {
@@ -61,12 +69,12 @@ export async function makeFiles(root: string, files: readonly FileSpec[], defaul
   for (const [place, mode] of [...modes].sort(([a], [b]) => b.length - a.length)) {
     chmodSync(place, Number.parseInt(mode, 8));
   }
-  for (const file of files) if (file.mtime_ns !== undefined) await setTime(placeOf(file), file.mtime_ns);
+  for (const file of files) if (file.mtime_ns !== undefined) await setTime(ports, placeOf(file), file.mtime_ns);
 }
 
 /** Sets a time to the nanosecond, which Node would cut to microseconds. */
-async function setTime(place: string, ns: string): Promise<void> {
+async function setTime({ tool }: AreaPorts, place: string, ns: string): Promise<void> {
   const seconds = BigInt(ns) / 1_000_000_000n;
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, -".000Z".length);
-  await runTool("touch", ["-h", "-d", `${whole}.${ns.slice(-9)}Z`, "--", place]);
+  await tool("touch", ["-h", "-d", `${whole}.${ns.slice(-9)}Z`, "--", place]);
 }

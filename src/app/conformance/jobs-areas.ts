@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import { buildIndex, type ContextPorts, type SymbolRecord } from "../../rooms/context/index.ts";
+import { isVerbatimError } from "../../core/errors/index.ts";
+import { buildIndex, type SymbolRecord } from "../../rooms/context/index.ts";
 import {
   type BundleBuildOptions,
   type BundleBuildPorts,
@@ -15,16 +15,12 @@ import {
   toMessage,
   writeBundle,
 } from "../../rooms/jobs/index.ts";
-import { type Composition, compose } from "../compose/compose.ts";
-import { wiring as context } from "../compose/context.ts";
-import { jobPorts } from "../compose/job.ts";
-import type { AreaFunction } from "./runner.ts";
+import type { AreaFunction, AreaPorts } from "./ports.ts";
 
 /** The area of the jobs room that needs a whole workspace: files, an index, symbols and a store. */
 export const JOBS_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
-  "jobs.job": (input) =>
-    withWorkspace(input, async (composition) => {
-      const ports = await jobPorts(composition, "mutate");
+  "jobs.job": (input, area) =>
+    withWorkspace(area, input, async (ports) => {
       const { message, run_id } = input as { message: JsonValue; run_id: string };
       try {
         return await playJob(ports, message, run_id);
@@ -95,8 +91,9 @@ async function allow<T>(codes: readonly string[], fn: () => Promise<T>): Promise
 
 /** A workspace of a vector's files with its index and symbols; gone afterwards. */
 async function withWorkspace(
+  area: AreaPorts,
   input: JsonObject,
-  run: (composition: Composition) => Promise<JsonValue>,
+  run: (ports: JobPorts) => Promise<JsonValue>,
 ): Promise<JsonValue> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-vector-")));
   const env = { XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder };
@@ -106,21 +103,18 @@ async function withWorkspace(
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), String(text));
   }
-  const options = { door: "library", start: root, env, platform: process.platform } as const;
-  const composition = compose(options, () => {
-    throw new VerbatimError("INTERNAL", { message: "a vector needs one workspace" });
-  });
+  const workspace = area.openWorkspace(root, env);
   try {
-    const ports = (await context.ports(composition, "mutate", "")) as ContextPorts;
+    const ports = await workspace.context();
     await buildIndex(ports, { full: false });
     await ports.store.transact(async (door) => {
       for (const symbol of input["symbols"] as readonly JsonValue[]) {
         await door.context.putSymbol({ symbol: symbol as unknown as SymbolRecord, last: null });
       }
     });
-    return await run(composition);
+    return await run(await workspace.jobs());
   } finally {
-    await composition.close();
+    await workspace.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,18 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import type { Awaitable, SyncCrypto } from "../../core/ports.ts";
 import { isCovered, isSame, showValue, sortLists } from "./compare.ts";
+import type { AreaFunction, AreaPorts } from "./ports.ts";
 import type { Vector } from "./vector.ts";
-
-/** What an area's function is handed. */
-export interface AreaPorts {
-  readonly crypto: SyncCrypto;
-  /** The whole file: a vector may build on another one. */
-  readonly vectors?: readonly Vector[];
-}
-
-/** Answers a vector's input with what must equal its expectation; a coded error is an answer too. */
-export type AreaFunction = (input: JsonObject, ports: AreaPorts) => Awaitable<JsonValue>;
 
 /** Thrown by an area that cannot run on this machine. */
 export class VectorSkipped extends Error {

@@ -1,9 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
-import { requireGit } from "../../adapters/git/git-process.ts";
-import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
 import { resolveWorkflow } from "../../core/contracts/config/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
@@ -20,12 +17,12 @@ import {
   toRepoSlug,
   WORKFLOW_AREAS,
 } from "../../rooms/workflow/index.ts";
-import type { AreaFunction } from "./runner.ts";
+import type { AreaFunction, AreaPorts } from "./ports.ts";
 
 /** Every area of the workflow room; two of them work on real files and a real git. */
 export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
   ...WORKFLOW_AREAS,
-  "workflow.librarian": (input, { crypto }) =>
+  "workflow.librarian": (input, { crypto, readerOf }) =>
     withFolder(input, (root) => {
       const config = (isJsonObject(input["config"]) ? input["config"] : {}) as unknown as {
         mandatory_docs?: { path: string; required: boolean }[];
@@ -45,7 +42,7 @@ export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
       };
       const slug = toRepoSlug(String(input["repo_dirname"]), (name) => crypto.sha256(name));
       try {
-        const pack = buildPack(request.value, slug, rules, createRepoReader(root));
+        const pack = buildPack(request.value, slug, rules, readerOf(root));
         return {
           ok: true,
           context_pack: toPlain(pack),
@@ -56,7 +53,7 @@ export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
         return { ...(thrown.details as JsonObject | undefined), ok: false, code: thrown.code };
       }
     }),
-  "workflow.patch-gate": async (input) => {
+  "workflow.patch-gate": async (input, ports) => {
     const gate = {
       patch: toBytes(input["patch"] ?? ""),
       scope: (input["scope"] ?? null) as unknown as Scope | null,
@@ -66,8 +63,8 @@ export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
       const policy = readPolicy(input["policy"]);
       if (!isJsonObject(input["repo_files"])) return toPlain(judgePatch({ ...gate, policy }).result);
       return await withFolder(input, async (root) => {
-        await commitAll(root);
-        return toPlain(await judgePatchWithGit({ ...gate, policy }, createPatchChecker(root), null));
+        await commitAll(ports, root);
+        return toPlain(await judgePatchWithGit({ ...gate, policy }, ports.checkerOf(root), null));
       });
     } catch (thrown) {
       if (!isVerbatimError(thrown)) throw thrown;
@@ -102,9 +99,9 @@ async function withFolder(
   }
 }
 
-async function commitAll(root: string): Promise<void> {
+async function commitAll({ git }: AreaPorts, root: string): Promise<void> {
   const who = ["-c", "user.name=vector", "-c", "user.email=vector@example.invalid", "-c", "commit.gpgsign=false"];
-  await requireGit({ cwd: root, args: ["init", "-q"] });
-  await requireGit({ cwd: root, args: ["-c", "core.autocrlf=false", "add", "-A", "-f"] });
-  await requireGit({ cwd: root, args: [...who, "commit", "-q", "--allow-empty", "-m", "vector"] });
+  await git(root, ["init", "-q"]);
+  await git(root, ["-c", "core.autocrlf=false", "add", "-A", "-f"]);
+  await git(root, [...who, "commit", "-q", "--allow-empty", "-m", "vector"]);
 }

@@ -4,7 +4,6 @@ import { type JsonContract, judgeObject, type TextContract } from "../../core/co
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import type { Crypto, LocalFiles } from "../../core/ports.ts";
-import type { Wiring } from "../operations.ts";
 import { formatContractSchema } from "./contract-files.ts";
 import { CONTRACTS, findContract, toContractId } from "./contracts.ts";
 
@@ -123,8 +122,3 @@ async function judge(
 
 /** Everything under `contract.` */
 export const CONTRACT_OPERATIONS = [list, show, check] as const;
-
-export const wiring: Wiring<typeof CONTRACT_OPERATIONS> = {
-  operations: CONTRACT_OPERATIONS,
-  ports: async ({ files, crypto }) => ({ files, crypto }),
-};

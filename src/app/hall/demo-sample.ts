@@ -1,7 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gitEnvironment } from "../../adapters/git/git-process.ts";
+import type { HallPorts } from "./ports.ts";
 
 /** The sample repository: a tide clock with a bug, a check that finds it, and a folder nobody may touch. */
 const FILES: Readonly<Record<string, string>> = {
@@ -41,7 +40,7 @@ export const HONEST_AGENT = [
 export const LAZY_AGENT = "echo 'console.log(\"every tide is right\");' > check.mjs";
 
 /** Makes the sample repository with one commit. */
-export function makeSampleRepository(root: string): void {
+export async function makeSampleRepository({ git }: HallPorts, root: string): Promise<void> {
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
@@ -52,6 +51,6 @@ export function makeSampleRepository(root: string): void {
     ["add", "."],
     ["commit", "-qm", "a tide clock"],
   ]) {
-    execFileSync("git", [...identity, ...args], { cwd: root, env: gitEnvironment(), stdio: "pipe" });
+    await git(root, [...identity, ...args]);
   }
 }

@@ -1,15 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadSqlite, SqliteDatabase } from "../../adapters/sqlite/driver.ts";
-import { isVerbatimError } from "../../core/errors/index.ts";
 import { mapBudgets } from "../../core/text/index.ts";
 import { type AgentRequest, runAgent } from "../agent/agent.ts";
 import { applyAgentRun } from "../agent/agent-runs.ts";
 import type { AgentSummary } from "../agent/agent-summary.ts";
+import type { AgentPorts } from "../agent/ports.ts";
 import type { App } from "../app-type.ts";
-import { type Composition, compose } from "../compose/compose.ts";
 import { HONEST_AGENT, LAZY_AGENT, makeSampleRepository } from "./demo-sample.ts";
+import type { HallPorts } from "./ports.ts";
 
 interface Step {
   readonly title: string;
@@ -32,28 +31,28 @@ const NEXT = [
 ];
 
 /** Tells the story in a temporary folder with keys of its own; nothing of the user's is touched. */
-export async function demonstrate(composition: Composition, keep: boolean): Promise<Story> {
+export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Story> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-demo-")));
   const root = join(folder, "tide-clock");
   const env: NodeJS.ProcessEnv = {
-    ...composition.env,
+    ...ports.env,
     XDG_CONFIG_HOME: join(folder, "home"),
     XDG_STATE_HOME: join(folder, "home"),
   };
   for (const name of Object.keys(env)) if (name.startsWith("VERBATIM_")) delete env[name];
-  makeSampleRepository(root);
-  const own = compose({ door: composition.door, start: root, env, platform: composition.platform }, composition.open);
+  await makeSampleRepository(ports, root);
+  const { agent, close } = ports.openAlone(root, env);
   try {
-    const honest = await runAgent(own, toRequest("mend the tide clock", HONEST_AGENT));
-    const lazy = await runAgent(own, toRequest("mend the tide clock, quickly", LAZY_AGENT));
+    const honest = await runAgent(agent, toRequest("mend the tide clock", HONEST_AGENT));
+    const lazy = await runAgent(agent, toRequest("mend the tide clock, quickly", LAZY_AGENT));
     const steps = [tellAgent(honest), tellProof(honest), tellGates(honest), tellLazy(lazy)];
-    steps.push(await tellApply(own, honest, root));
-    await own.close();
-    await using app = composition.open(root, env);
-    steps.push(await tellBundle(app, join(folder, "keeper")), await tellTampering(app));
+    steps.push(await tellApply(agent, honest, root));
+    await close();
+    await using app = ports.open(root, env);
+    steps.push(await tellBundle(app, join(folder, "keeper")), await tellTampering(ports, app));
     return { ok: steps.every(({ ok }) => ok), folder: keep ? folder : null, steps, next: NEXT };
   } finally {
-    await own.close();
+    await close();
     if (!keep) rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -131,7 +130,7 @@ function tellLazy({ gate, outcome }: AgentSummary): Step {
   };
 }
 
-async function tellApply(own: Composition, honest: AgentSummary, root: string): Promise<Step> {
+async function tellApply(own: AgentPorts, honest: AgentSummary, root: string): Promise<Step> {
   const applied = await applyAgentRun(own, honest.run_id);
   const text = readFileSync(join(root, "src/tide.mjs"), "utf8");
   const key = readFileSync(join(root, "keys/harbour.txt"), "utf8");
@@ -172,18 +171,9 @@ async function tellBundle(app: App, out: string): Promise<Step> {
 }
 
 /** Whoever holds the file can drop the triggers; the chain shows it all the same. */
-async function tellTampering(app: App): Promise<Step> {
+async function tellTampering({ forgeEntry }: HallPorts, app: App): Promise<Step> {
   const before = await app.call("ledger.verify", {});
-  const database = new SqliteDatabase(await loadSqlite(), app.workspace.database, 1000);
-  const attempt = "update ledger_entry set body = '{}' where idx = 1";
-  const refused = codeOf(() => database.exec(attempt));
-  for (const { name } of database
-    .prepare("select name from sqlite_schema where type = 'trigger' and tbl_name = 'ledger_entry'")
-    .all([]) as { name: string }[]) {
-    database.exec(`drop trigger ${name}`);
-  }
-  database.exec(attempt);
-  database.close();
+  const refused = await forgeEntry(app.workspace.database);
   const after = await app.call("ledger.verify", {});
   const first = after.problems[0];
   return {
@@ -201,14 +191,4 @@ async function tellTampering(app: App): Promise<Step> {
 function shorten(line: string): string {
   const text = line.replace(/^.*?(?=cannot create|keys\/)/, "");
   return text.length > 64 ? `${text.slice(0, 63)}…` : text;
-}
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-    return "allowed";
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return thrown.code;
-    throw thrown;
-  }
 }

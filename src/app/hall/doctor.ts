@@ -3,12 +3,11 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createGuards } from "../../adapters/guards/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
-import type { Composition } from "../compose/compose.ts";
-import { isStoreAbsent } from "../compose/workspace.ts";
+import { isStoreAbsent } from "../config/workspace.ts";
+import type { HallPorts } from "./ports.ts";
 import { findWidePlaces } from "./private-check.ts";
 
 interface Check {
@@ -21,15 +20,15 @@ interface Check {
 const run = promisify(execFile);
 
 /** Tries what the product needs, one line each. Changes nothing. */
-export async function diagnose(composition: Composition): Promise<Check[]> {
+export async function diagnose(ports: HallPorts): Promise<Check[]> {
   return [
     checkNode(),
     await checkGit(),
-    checkFolder(composition),
-    checkModes(composition),
-    checkConfig(composition),
-    ...(await checkStore(composition)),
-    ...(await checkGuards(composition)),
+    checkFolder(ports),
+    checkModes(ports),
+    checkConfig(ports),
+    ...(await checkStore(ports)),
+    ...(await checkGuards(ports)),
   ];
 }
 
@@ -62,7 +61,7 @@ async function checkGit(): Promise<Check> {
   }
 }
 
-function checkFolder({ workspace }: Composition): Check {
+function checkFolder({ workspace }: HallPorts): Check {
   const folder = existsSync(workspace.state) ? workspace.state : workspace.root;
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -82,10 +81,10 @@ function checkFolder({ workspace }: Composition): Check {
 }
 
 /** Arguments, goals and recorded output may hold secrets; what others can read of them is worth knowing. */
-function checkModes(composition: Composition): Check {
+function checkModes(ports: HallPorts): Check {
   const name = "private";
   try {
-    const wide = findWidePlaces(composition);
+    const wide = findWidePlaces(ports);
     if (wide.length === 0) return ok(name, "what is kept about your work is readable by you only");
     const places = wide.join(" ");
     const message = `others have rights to ${places}, where arguments, goals and recorded output lie`;
@@ -96,21 +95,21 @@ function checkModes(composition: Composition): Check {
 }
 
 /** Every guard is really tried, in the folder where runs would work or, before the first run, in a temporary one. */
-async function checkGuards(composition: Composition): Promise<Check[]> {
-  const { workspace, platform } = composition;
+async function checkGuards(ports: HallPorts): Promise<Check[]> {
+  const { workspace, platform } = ports;
   const isThere = existsSync(workspace.state);
   const fix = "verbatim catalytic doctor says what each guard needs.";
   let folder: string | null = null;
   try {
     if (!isThere) folder = mkdtempSync(join(tmpdir(), "verbatim-doctor-"));
-    const guards = createGuards(null, folder ?? workspace.state);
+    const guards = ports.openGuards(folder ?? workspace.state);
     const answers = await guards.probe(true);
     const tried = guardOrder(platform).filter((name) => name !== "audit");
     const works = tried.filter((name) => answers[name] === "ok");
     const rest = tried
       .filter((name) => answers[name] !== "ok")
       .map((name) => `${name} ${answers[name] ?? "not tried"}`);
-    const verify = checkVerify(composition, works);
+    const verify = checkVerify(ports, works);
     if (works.length > 0) {
       const open = works.includes("landlock") ? [describeLandlock(guards.landlockAbi())] : [];
       return [ok("guards", [`${works.join(", ")} tried and working`, ...open, ...rest].join("; ")), verify];
@@ -131,10 +130,10 @@ export function describeLandlock(abi: number | null): string {
 }
 
 /** Verification runs code of the candidate: with whose rights is worth knowing before it does. */
-function checkVerify(composition: Composition, works: readonly string[]): Check {
+function checkVerify(ports: HallPorts, works: readonly string[]): Check {
   const name = "verify";
   try {
-    const { isolation } = composition.config().workflow.verify;
+    const { isolation } = ports.config().workflow.verify;
     const isConfined = isolation !== "worktree" && works.some((guard) => guard.startsWith("ns-"));
     if (isConfined) return ok(name, "gates run in an isolated view of a copy");
     const fix = 'With workflow.verify.isolation "auto" and a working namespace guard they run in an isolated view.';
@@ -145,24 +144,24 @@ function checkVerify(composition: Composition, works: readonly string[]): Check 
   }
 }
 
-function checkConfig(composition: Composition): Check {
+function checkConfig(ports: HallPorts): Check {
   try {
-    composition.config();
-    const there = existsSync(composition.workspace.config);
-    return ok("config", there ? composition.workspace.config : "no verbatim.config.json: the defaults hold");
+    ports.config();
+    const there = existsSync(ports.workspace.config);
+    return ok("config", there ? ports.workspace.config : "no verbatim.config.json: the defaults hold");
   } catch (thrown) {
     return failed("config", thrown);
   }
 }
 
-async function checkStore(composition: Composition): Promise<Check[]> {
-  const remote = (composition.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
-  if (!remote && isStoreAbsent(composition.workspace))
+async function checkStore(ports: HallPorts): Promise<Check[]> {
+  const remote = (ports.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
+  if (!remote && isStoreAbsent(ports.workspace))
     return [ok("database", "no store yet: it is made when it is first needed")];
   try {
-    const store = await composition.store("read");
+    const store = await ports.store("read");
     const facts = Object.entries(await store.facts()).map(([name, value]) => `${name} ${String(value)}`);
-    const verdict = await store.read(({ ledger }) => verifyLedger(ledger, composition.crypto, composition.progress));
+    const verdict = await store.read(({ ledger }) => verifyLedger(ledger, ports.crypto, ports.progress));
     const first = verdict.problems[0];
     const database = ok("database", facts.join(", "));
     if (first === undefined)

@@ -4,17 +4,15 @@ import { z } from "zod";
 import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import type { Composition } from "../compose/compose.ts";
-import { createStateFolder } from "../compose/workspace.ts";
 import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
 import { parseVectors, type Vector } from "../conformance/vector.ts";
-import type { Wiring } from "../operations.ts";
 import { formatCompletion, SHELLS } from "./completion.ts";
 import { createContractDocs } from "./contract-docs.ts";
 import { demonstrate } from "./demo.ts";
 import { diagnose } from "./doctor.ts";
 import { proposeConfig } from "./init.ts";
+import type { HallPorts } from "./ports.ts";
 
 const MAX_VECTORS = 256 * 1024 * 1024;
 
@@ -36,7 +34,7 @@ const conformance = defineOperation({
     ),
     skips: z.array(z.strictObject({ id: z.string(), reason: z.string() })),
   }),
-  async run({ files, crypto }: Composition, input) {
+  async run({ files, areas: ports }: HallPorts, input) {
     const areas = listAreas();
     const prefix = input.area ?? "";
     if (![...areas.keys()].some((area) => area.startsWith(prefix))) {
@@ -51,7 +49,7 @@ const conformance = defineOperation({
       for (const vector of parseVectors(await files.read(file, MAX_VECTORS), file)) vectors.push(vector);
     }
     const chosen = vectors.filter(({ area }) => area.startsWith(prefix));
-    return runVectors(chosen, areas, { crypto, vectors });
+    return runVectors(chosen, areas, { ...ports, vectors });
   },
 });
 
@@ -72,8 +70,8 @@ const doctor = defineOperation({
       }),
     ),
   }),
-  async run(composition: Composition) {
-    const checks = await diagnose(composition);
+  async run(ports: HallPorts) {
+    const checks = await diagnose(ports);
     return { ok: checks.every(({ status }) => status !== "fail"), checks };
   },
 });
@@ -95,7 +93,7 @@ const init = defineOperation({
     sources: z.array(z.strictObject({ glob: z.string(), files: z.int(), bytes: z.int() })),
     reasons: z.array(z.string()),
   }),
-  async run({ workspace, files }: Composition, { write, docs: withDocs }) {
+  async run({ workspace, files, createStateFolder }: HallPorts, { write, docs: withDocs }) {
     if (existsSync(workspace.config)) {
       throw new VerbatimError("FILE_EXISTS", {
         message: "there is a configuration already; it is never overwritten",
@@ -108,7 +106,7 @@ const init = defineOperation({
     const text = `${JSON.stringify(config, null, 2)}\n`;
     if (write) {
       await files.create(workspace.config, new TextEncoder().encode(text));
-      createStateFolder(workspace);
+      createStateFolder();
       mkdirSync(join(workspace.folder, "runs"), { recursive: true, mode: 0o700 });
       for (const name of ["out", "scratch"]) mkdirSync(join(workspace.folder, name), { recursive: true });
     }
@@ -136,7 +134,7 @@ const completion = defineOperation({
       .describe("The verbs and flags of the command line."),
   }),
   output: z.strictObject({ script: z.string() }),
-  run: async (_: Composition, { shell, tree }) => ({ script: formatCompletion(shell, tree) }),
+  run: async (_: HallPorts, { shell, tree }) => ({ script: formatCompletion(shell, tree) }),
 });
 
 const demo = defineOperation({
@@ -151,13 +149,8 @@ const demo = defineOperation({
     steps: z.array(z.strictObject({ title: z.string(), lines: z.array(z.string()), ok: z.boolean() })),
     next: z.array(z.string()),
   }),
-  run: (composition: Composition, input) => demonstrate(composition, input.keep),
+  run: (ports: HallPorts, input) => demonstrate(ports, input.keep),
 });
 
 /** Everything under `hall.` */
 export const HALL_OPERATIONS = [conformance, doctor, init, completion, demo] as const;
-
-export const wiring: Wiring<typeof HALL_OPERATIONS> = {
-  operations: HALL_OPERATIONS,
-  ports: async (composition) => composition,
-};

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { openApp } from "../call.ts";
+import { hookPorts } from "../compose/hook-ports.ts";
 import { findWorkspace } from "../compose/workspace.ts";
 import { answerHook } from "./answer-hook.ts";
 import { readHookRules } from "./hook-rules.ts";
@@ -65,7 +66,14 @@ const sent = (path: string, more: object = {}) => ({
   ...more,
 });
 const ask = (value: object, more: NodeJS.ProcessEnv = {}, event = "pre-tool", start = root, client = "claude") =>
-  answerHook({ client, event, bytes: Buffer.from(JSON.stringify(value)), start, env: { ...env, ...more }, platform });
+  answerHook(hookPorts, {
+    client,
+    event,
+    bytes: Buffer.from(JSON.stringify(value)),
+    start,
+    env: { ...env, ...more },
+    platform,
+  });
 
 async function readStream(stream: string): Promise<{ kind: string; actor: string; body: Record<string, unknown> }[]> {
   const app = openApp({ door: "library", start: root, env, platform });
@@ -93,7 +101,7 @@ async function withRecord<T>(change: (record: Record<string, unknown>) => unknow
 describe("the rules of a hook", () => {
   it("are the forbidden roots, whatever is configured, and the places that are kept", async () => {
     const workspace = findWorkspace(root);
-    expect(await readHookRules(workspace, env, platform)).toEqual({
+    expect(await readHookRules(hookPorts, workspace, env, platform)).toEqual({
       root,
       forbidden: [".git", ".verbatim", "verbatim.config.json"],
       keep: [],
@@ -102,7 +110,7 @@ describe("the rules of a hook", () => {
     const config = { agent: { keep: ["~/notes", "/srv/x"] }, catalytic: { forbidden_roots: ["migrations/", "a"] } };
     writeFileSync(join(root, "verbatim.config.json"), JSON.stringify(config));
     for (let time = 0; time < 2; time++) {
-      expect(await readHookRules(workspace, { ...env, VERBATIM_RUN: "" }, platform)).toEqual({
+      expect(await readHookRules(hookPorts, workspace, { ...env, VERBATIM_RUN: "" }, platform)).toEqual({
         root,
         forbidden: [".git", ".verbatim", "verbatim.config.json", "migrations", "a"],
         keep: [join(homedir(), "notes"), "/srv/x"],
@@ -119,7 +127,7 @@ describe("the rules of a hook", () => {
     writeFileSync(join(root, "verbatim.config.json"), '{"agent":{"keep":"x"}}');
     try {
       for (let time = 0; time < 2; time++) {
-        await expect(readHookRules(findWorkspace(root), env, platform)).rejects.toMatchObject({
+        await expect(readHookRules(hookPorts, findWorkspace(root), env, platform)).rejects.toMatchObject({
           code: "CONFIG_INVALID",
         });
       }
@@ -129,7 +137,7 @@ describe("the rules of a hook", () => {
   });
 
   it("of a run are those of its signed plan and its policy", async () => {
-    const { run } = await readHookRules(findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform);
+    const { run } = await readHookRules(hookPorts, findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform);
     const { policy } = JSON.parse(readFileSync(join(runDir, "RUN.json"), "utf8")) as {
       policy: Record<string, unknown>;
     };
@@ -159,13 +167,13 @@ describe("the rules of a hook", () => {
   ])("are none where the record of the run %s", async (_what, change) => {
     await withRecord(change, async () => {
       await expect(
-        readHookRules(findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform),
+        readHookRules(hookPorts, findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform),
       ).rejects.toMatchObject({ code: "HOOK_RUN_INVALID", where: "VERBATIM_RUN" });
     });
   });
 
   it.each(["other", "../mine", "", " "])("are none for a run %j that is not there", async (id) => {
-    const rules = readHookRules(findWorkspace(root), { ...env, VERBATIM_RUN: id }, platform);
+    const rules = readHookRules(hookPorts, findWorkspace(root), { ...env, VERBATIM_RUN: id }, platform);
     if (id === "") expect((await rules).run).toBe(null);
     else await expect(rules).rejects.toMatchObject({ code: "HOOK_RUN_INVALID", where: "VERBATIM_RUN" });
   });
@@ -176,7 +184,7 @@ describe("the rules of a hook", () => {
     writeFileSync(plan, "# Plan\n");
     try {
       await expect(
-        readHookRules(findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform),
+        readHookRules(hookPorts, findWorkspace(root), { ...env, VERBATIM_RUN: "mine" }, platform),
       ).rejects.toMatchObject({ code: "HOOK_RUN_INVALID" });
     } finally {
       writeFileSync(plan, text);

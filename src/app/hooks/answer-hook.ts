@@ -1,8 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import type { JsonObject } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
-import { findWorkspace } from "../compose/workspace.ts";
 import {
   HOOK_CLIENTS,
   HOOK_EVENTS,
@@ -15,6 +12,7 @@ import { recordReceipt } from "./hook-receipt.ts";
 import { formatFailure, formatReply, type HookReply } from "./hook-reply.ts";
 import { readHookRules } from "./hook-rules.ts";
 import { type HookVerdict, judgeCall } from "./hook-verdict.ts";
+import type { HookPorts } from "./ports.ts";
 
 interface HookRequest {
   readonly event: string;
@@ -31,7 +29,7 @@ const ALL_CLEAR: HookVerdict = { allowed: true, reason: "", targets: [] };
  * Judges one hook call, records it and answers in the client's format. Never throws: whatever goes wrong is exit 2
  * with a reason, because every other exit lets the agent go on.
  */
-export async function answerHook(request: HookRequest): Promise<HookReply> {
+export async function answerHook(ports: HookPorts, request: HookRequest): Promise<HookReply> {
   const event = HOOK_EVENTS.find((one) => one === request.event);
   const client = HOOK_CLIENTS.find((one) => one === request.client);
   if (event === undefined || client === undefined) {
@@ -40,7 +38,7 @@ export async function answerHook(request: HookRequest): Promise<HookReply> {
   let call: HookCall | null = null;
   try {
     call = parseHookCall(request.bytes, event, client);
-    return await decide(request, call);
+    return await decide(ports, request, call);
   } catch (thrown) {
     const code = isVerbatimError(thrown) ? thrown.code : "INTERNAL";
     const reply = formatFailure(code, thrown instanceof Error ? thrown.message : String(thrown), client);
@@ -49,15 +47,13 @@ export async function answerHook(request: HookRequest): Promise<HookReply> {
   }
 }
 
-async function decide(request: HookRequest, call: HookCall): Promise<HookReply> {
+async function decide(ports: HookPorts, request: HookRequest, call: HookCall): Promise<HookReply> {
   const { env, platform } = request;
-  const workspace = findWorkspace(request.start);
-  const rules = await readHookRules(workspace, env, platform);
+  const workspace = ports.findWorkspace(request.start);
+  const rules = await readHookRules(ports, workspace, env, platform);
   const verdict = call.event === "stop" ? ALL_CLEAR : judgeCall(call, rules);
-  const clock = { now: () => Date.now() };
-  const ids = { uuid: () => randomUUID() };
-  const place = { workspace, env, clock, ids, run: rules.run };
-  await recordReceipt(place, toKind(call.event, verdict.allowed), toBody(request, call, verdict));
+  const kind = toKind(call.event, verdict.allowed);
+  await recordReceipt(ports, { workspace, env, run: rules.run }, kind, toBody(ports, request, call, verdict));
   return formatReply(call, verdict.allowed, verdict.reason);
 }
 
@@ -68,7 +64,7 @@ function toKind(event: HookEvent, allowed: boolean): string {
 }
 
 /** Contents and commands stay out of the ledger; their hash binds the receipt to what was sent. */
-function toBody(request: HookRequest, call: HookCall, verdict: HookVerdict): JsonObject {
+function toBody(ports: HookPorts, request: HookRequest, call: HookCall, verdict: HookVerdict): JsonObject {
   const { client, event, moment, tool, session } = call;
   return {
     client: client satisfies HookClient,
@@ -76,7 +72,7 @@ function toBody(request: HookRequest, call: HookCall, verdict: HookVerdict): Jso
     moment,
     tool,
     session,
-    input_sha256: nodeCrypto.sha256(request.bytes),
+    input_sha256: ports.sha256(request.bytes),
     targets: verdict.targets.map(({ path, access, code }) => ({ path: path.toWellFormed(), access, code })),
   };
 }

@@ -1,14 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
-import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders.ts";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isRunId, PLAN_FILE, toRepoSlug, validatePlan } from "../../rooms/workflow/index.ts";
-import { createRepoIdentity } from "../compose/repo-identity.ts";
-import { createStateFolder, findRunsRoot, type Workspace } from "../compose/workspace.ts";
+import { findRunsRoot, type Workspace } from "../config/workspace.ts";
+import type { HookPorts } from "./ports.ts";
 
 /** Roots nobody may write through a hook, whatever is configured. */
 const ALWAYS_FORBIDDEN = [".git", ".verbatim", "verbatim.config.json"];
@@ -35,11 +32,12 @@ export interface HookRules {
 
 /** Reads the rules of a workspace and of the run in the environment. Anything unreadable throws, so that it blocks. */
 export async function readHookRules(
+  ports: HookPorts,
   workspace: Workspace,
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): Promise<HookRules> {
-  const config = await readConfig(workspace);
+  const config = await readConfig(ports, workspace);
   const forbidden = readTexts(config, "catalytic", "forbidden_roots");
   const keep = readTexts(config, "agent", "keep").map((path) =>
     path.startsWith("~/") ? join(homedir(), path.slice(2)) : path,
@@ -49,7 +47,7 @@ export async function readHookRules(
     root: workspace.root,
     forbidden: [...ALWAYS_FORBIDDEN, ...forbidden.map((path) => path.replace(/\/+$/, ""))],
     keep,
-    run: id === undefined || id === "" ? null : readRun(workspace, config, id, env, platform),
+    run: id === undefined || id === "" ? null : readRun(ports, workspace, config, id, env, platform),
   };
 }
 
@@ -57,15 +55,17 @@ export async function readHookRules(
  * The configuration, judged in full once per content: the check needs a library whose loading would take most of
  * the time a hook has, so that it passed is kept as a file named by the content's hash.
  */
-async function readConfig(workspace: Workspace): Promise<JsonObject> {
+async function readConfig(ports: HookPorts, workspace: Workspace): Promise<JsonObject> {
   if (!existsSync(workspace.config)) return {};
   const bytes = readFileSync(workspace.config);
-  const mark = join(workspace.state, `config-${nodeCrypto.sha256(bytes)}`);
+  const mark = join(workspace.state, `config-${ports.sha256(bytes)}`);
   if (!existsSync(mark)) {
     const { parseConfig } = await import("../config/config.ts");
     parseConfig(bytes);
     // A hook outside a repository makes no workspace.
-    if (existsSync(workspace.state) || (workspace.workTree !== null && createStateFolder(workspace))) markJudged(mark);
+    if (existsSync(workspace.state) || (workspace.workTree !== null && ports.createStateFolder(workspace))) {
+      markJudged(mark);
+    }
   }
   return parseJson(bytes) as JsonObject;
 }
@@ -86,13 +86,14 @@ function readTexts(config: JsonObject, room: string, key: string): string[] {
 }
 
 function readRun(
+  ports: HookPorts,
   workspace: Workspace,
   config: JsonObject,
   id: string,
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): HookRun {
-  const dir = isRunId(id) ? findRunDir(workspace, config, id, env, platform) : null;
+  const dir = isRunId(id) ? findRunDir(ports, workspace, config, id, env, platform) : null;
   if (dir === null) throw refuseRun(`there is no run ${JSON.stringify(id)} of this repository`);
   const run = parseJson(readFileSync(join(dir, "RUN.json")));
   if (!isJsonObject(run) || run["run_id"] !== id) throw refuseRun(`RUN.json of ${id} is not readable`);
@@ -114,8 +115,9 @@ function readRun(
   };
 }
 
-/** The directory of a run of this repository, or null. Inside the view of an agent the state folder is hidden. */
+/** The directory of a run of this repository, or null. */
 function findRunDir(
+  ports: HookPorts,
   workspace: Workspace,
   config: JsonObject,
   id: string,
@@ -124,14 +126,9 @@ function findRunDir(
 ): string | null {
   const part = config["workflow"];
   const configured = isJsonObject(part) ? part["runs_root"] : undefined;
-  const places = {
-    runsRoot: findRunsRoot({ env, platform }, typeof configured === "string" ? configured : null),
-    slug: toRepoSlug(basename(workspace.root), (name) => nodeCrypto.sha256(name)),
-    repoRoot: workspace.root,
-  };
-  if ((env["VERBATIM_RUN_ID"] ?? "") !== "") return findRunByRoot(places, id);
-  const identity = createRepoIdentity(workspace, { bytes: (count) => randomBytes(count) });
-  return createRunFolders({ ...places, identity }).open(id)?.dir ?? null;
+  const runsRoot = findRunsRoot({ env, platform }, typeof configured === "string" ? configured : null);
+  const slug = toRepoSlug(basename(workspace.root), (name) => ports.sha256(name));
+  return ports.findRunDir({ workspace, runsRoot, slug, isInView: (env["VERBATIM_RUN_ID"] ?? "") !== "" }, id);
 }
 
 function requireTexts(value: JsonValue | undefined, id: string): string[] {

@@ -12,6 +12,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { writeDurably } from "../../adapters/disk/durable-write.ts";
 import { toClientSettings } from "./client-settings.ts";
 import { installHook } from "./install-hook.ts";
 
@@ -21,7 +22,8 @@ function makeRoot(): string {
   return root;
 }
 
-const install = (root: string, write = true) => installHook({ client: "claude", root, user: false, write });
+const install = (root: string, write = true) =>
+  installHook(writeDurably, { client: "claude", root, user: false, write });
 
 function makeSettings(text: string | Uint8Array): { readonly root: string; readonly file: string } {
   const root = makeRoot();
@@ -130,7 +132,7 @@ describe("installing", () => {
 
   it("is for the repository, or for everything its user does", () => {
     const root = makeRoot();
-    const user = installHook({ client: "codex", root, user: true, write: false });
+    const user = installHook(writeDurably, { client: "codex", root, user: true, write: false });
     expect(user.file).toBe(join(homedir(), ".codex", "hooks.json"));
   });
 
@@ -143,8 +145,8 @@ describe("installing", () => {
     mkdirSync(join(other, ".cursor"));
     writeFileSync(join(other, ".cursor", "hooks.json"), '{"version":2}');
     const request = { client: "cursor", user: false, write: false } as const;
-    expect(JSON.parse(installHook({ ...request, root: other }).text)).toMatchObject({ version: 2 });
-    expect(JSON.parse(installHook({ ...request, root: makeRoot() }).text)).toMatchObject({ version: 1 });
+    expect(JSON.parse(installHook(writeDurably, { ...request, root: other }).text)).toMatchObject({ version: 2 });
+    expect(JSON.parse(installHook(writeDurably, { ...request, root: makeRoot() }).text)).toMatchObject({ version: 1 });
   });
 
   it.each<[string, string | Uint8Array]>([

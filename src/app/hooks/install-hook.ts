@@ -1,11 +1,11 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { writeDurably } from "../../adapters/disk/durable-write.ts";
 import { decodeUtf8, formatCanonical, isJsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { type ClientSettings, type HookBlock, toClientSettings } from "./client-settings.ts";
 import { HOOK_EVENTS, type HookClient } from "./hook-call.ts";
+import type { WriteFile } from "./ports.ts";
 
 interface InstallRequest {
   readonly client: HookClient;
@@ -28,7 +28,7 @@ interface Installed {
 type Settings = Record<string, unknown>;
 
 /** Shows, and with `write` writes, the hooks of a client. What is in the file stays there, in its order. */
-export function installHook(request: InstallRequest): Installed {
+export function installHook(write: WriteFile, request: InstallRequest): Installed {
   const settings = toClientSettings(request.client);
   const file = join(request.user ? homedir() : request.root, settings.file);
   const old = readSettings(file);
@@ -36,7 +36,7 @@ export function installHook(request: InstallRequest): Installed {
   const text = merged.added === 0 && old !== null ? old.text : formatSettings(merged.value, old?.text ?? "");
   const isChanged = old === null || text !== old.text;
   if (request.write && isChanged) {
-    writeDurably(file, new TextEncoder().encode(text), old === null ? 0o644 : old.mode);
+    write(file, new TextEncoder().encode(text), old === null ? 0o644 : old.mode);
   }
   return {
     file,

@@ -1,10 +1,22 @@
 import { z } from "zod";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
-import type { Composition } from "../compose/compose.ts";
-import type { Wiring } from "../operations.ts";
+import type { LocalFiles } from "../../core/ports.ts";
+import type { Workspace } from "../config/workspace.ts";
 import { answerHook } from "./answer-hook.ts";
 import { HOOK_CLIENTS, type HOOK_EVENTS } from "./hook-call.ts";
 import { installHook } from "./install-hook.ts";
+import type { HookPorts, WriteFile } from "./ports.ts";
+
+/** What the operations of hooks run on. */
+export interface HookOperationPorts extends HookPorts {
+  readonly files: LocalFiles;
+  /** Folder that the agent works in. */
+  readonly start: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  readonly workspace: Workspace;
+  readonly write: WriteFile;
+}
 
 const MAX_INPUT = 64 * 1024 * 1024;
 
@@ -25,9 +37,10 @@ function defineHook<E extends (typeof HOOK_EVENTS)[number]>(event: E, summary: s
       stdout: z.string(),
       stderr: z.string(),
     }),
-    async run({ files, start, env, platform }: Composition, input) {
+    async run(ports: HookOperationPorts, input) {
+      const { files, start, env, platform } = ports;
       const bytes = await files.read(input.file, MAX_INPUT);
-      return answerHook({ event, client: input.client, bytes, start, env, platform });
+      return answerHook(ports, { event, client: input.client, bytes, start, env, platform });
     },
   });
 }
@@ -49,7 +62,8 @@ const install = defineOperation({
     text: z.string(),
     notes: z.array(z.string()),
   }),
-  run: async ({ workspace }: Composition, input) => installHook({ ...input, root: workspace.root }),
+  run: async ({ workspace, write }: HookOperationPorts, input) =>
+    installHook(write, { ...input, root: workspace.root }),
 });
 
 /** Everything under `hook.` */
@@ -59,8 +73,3 @@ export const HOOK_OPERATIONS = [
   defineHook("stop", "Records that a coding agent has stopped."),
   install,
 ] as const;
-
-export const wiring: Wiring<typeof HOOK_OPERATIONS> = {
-  operations: HOOK_OPERATIONS,
-  ports: async (composition) => composition,
-};

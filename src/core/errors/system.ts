@@ -5,6 +5,11 @@ export function errnoCode(thrown: unknown): string | null {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : null;
 }
 
+/** Whether an error says that nothing is there. */
+export function isAbsence(thrown: unknown): boolean {
+  return errnoCode(thrown) === "ENOENT" || errnoCode(thrown) === "ENOTDIR";
+}
+
 /** Turns an error of writing to disk into one of the table; what has no code of its own stays as it is. */
 export function toDiskError(thrown: unknown, path: string): unknown {
   if (isVerbatimError(thrown)) return thrown;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { conformancePorts } from "../../app/compose/conformance.ts";
 import { CATALYTIC_ROOM_AREAS } from "../../app/conformance/catalytic-areas.ts";
 import { runVectors } from "../../app/conformance/runner.ts";
 import { parseVectors } from "../../app/conformance/vector.ts";
@@ -12,7 +12,7 @@ const vectors = parseVectors(readFileSync(file), "catalytic.json").filter(({ are
 
 describe("the vectors of CMP-01", () => {
   it("are all answered as they expect, attacks apart", async () => {
-    const report = await runVectors(vectors, new Map(Object.entries(areas)), { crypto: nodeCrypto });
+    const report = await runVectors(vectors, new Map(Object.entries(areas)), conformancePorts);
     expect(report.mismatches).toEqual([]);
     expect(report.passed).toBe(vectors.length);
     expect(vectors.length).toBeGreaterThan(175);

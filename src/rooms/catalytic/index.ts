@@ -14,7 +14,16 @@ export { CATALYTIC_OPERATIONS } from "./operations/index.ts";
 export type { RoomPorts } from "./operations/ports.ts";
 export { sealOutputs } from "./outputs/outputs.ts";
 export { isSameEntry } from "./outputs/staging.ts";
-export type { CatalyticPorts, FolderNow, Interrupts, RunRecords, TreeScan, UserTerminal, Validator } from "./ports.ts";
+export type {
+  CatalyticPorts,
+  FolderNow,
+  Interrupts,
+  PathLook,
+  RunRecords,
+  TreeScan,
+  UserTerminal,
+  Validator,
+} from "./ports.ts";
 export { type Proof, proofHash } from "./record/proof.ts";
 export { checkRunLedger, type RunEntry } from "./record/run-ledger.ts";
 export { recoverDead, recoverRuns } from "./recover/recover.ts";

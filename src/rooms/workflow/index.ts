@@ -35,7 +35,20 @@ export { parsePatch } from "./patch/patch-parser.ts";
 export { DEFAULT_POLICY, type PatchPolicy, type PlanLimits, readPolicy } from "./patch/patch-policy.ts";
 export type { PatchSection } from "./patch/patch-section.ts";
 export { PatchRefused } from "./patch/rejection.ts";
-export type { GateScript, GateSession, GitWork, Isolations, RepoIdentity, RepoIdentityPort } from "./ports.ts";
+export type {
+  ChangedPaths,
+  ChangeSide,
+  GateScript,
+  GateSession,
+  GitWork,
+  Isolations,
+  LeftSide,
+  PatchChecker,
+  PathChange,
+  RepoIdentity,
+  RepoIdentityPort,
+  RepoReader,
+} from "./ports.ts";
 export { advanceRun } from "./run/advance.ts";
 export { BufferedRunFolder } from "./run/buffered-run-folder.ts";
 export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";

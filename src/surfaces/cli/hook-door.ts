@@ -1,4 +1,5 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
+import { hookPorts } from "../../app/compose/hook-ports.ts";
 import { answerHook } from "../../app/hooks/answer-hook.ts";
 
 /** What a hook needs of its process. A stream is made by the first look at it and takes long, so few are looked at. */
@@ -25,7 +26,7 @@ export async function runHook(argv: readonly string[], world: HookWorld): Promis
   const [, event = "", , client = "claude"] = argv;
   const { cwd, env, platform } = world;
   const bytes = await readInput(world);
-  const reply = await answerHook({ event, client, bytes, start: cwd, env, platform });
+  const reply = await answerHook(hookPorts, { event, client, bytes, start: cwd, env, platform });
   if (reply.stdout !== "") {
     if (leadsNowhere(1, platform)) throw new Error(NOWHERE);
     await write(world, "stdout", reply.stdout);

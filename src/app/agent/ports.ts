@@ -1,0 +1,28 @@
+import type { Effect } from "../../core/operation.ts";
+import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
+import type { ChangedPaths, WorkflowPorts } from "../../rooms/workflow/index.ts";
+import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
+
+type OfTheWorkspace = "clock" | "config" | "content" | "door" | "notify" | "serveMcp" | "start" | "store" | "terminal";
+
+/** What an agent run needs from outside: the two rooms it goes through, and the files its agent left. */
+export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
+  workflow(effect: Effect): Promise<WorkflowPorts>;
+  catalytic(): CatalyticPorts;
+  /** Root, state and configuration of the workspace, as runs need them. */
+  places(): CatalyticPlaces;
+  /** What no agent may read. */
+  hiddenPlaces(): string[];
+  /** The processes of this machine. */
+  host(): CatalyticPorts["host"];
+  readonly changedPaths: ChangedPaths;
+  /**
+   * At most so many bytes of a file below a folder that the agent may have written, and its size; why it is not read
+   * where a link or something else than a file is in its place; null where nothing is.
+   */
+  readLeft(
+    folder: string,
+    path: string,
+    most: number,
+  ): { readonly size: number; readonly bytes: Buffer } | { readonly refused: "not_a_folder" | "not_a_file" } | null;
+}

@@ -1,0 +1,40 @@
+import { isWide } from "../../adapters/disk/private-modes.ts";
+import { requireGit } from "../../adapters/git/git-process.ts";
+import { createGuards } from "../../adapters/guards/index.ts";
+import { forgeEntry } from "../../adapters/sqlite/forge.ts";
+import { HALL_OPERATIONS } from "../hall/operations.ts";
+import type { HallPorts } from "../hall/ports.ts";
+import type { Wiring } from "../operations.ts";
+import { agentPorts } from "./agent.ts";
+import { composeAlone } from "./compose.ts";
+import { conformancePorts } from "./conformance.ts";
+import { createStateFolder } from "./workspace.ts";
+
+export const wiring: Wiring<typeof HALL_OPERATIONS> = {
+  operations: HALL_OPERATIONS,
+  async ports(composition): Promise<HallPorts> {
+    const { config, crypto, door, env, files, open, platform, progress, store, userState, workspace } = composition;
+    return {
+      config,
+      crypto,
+      env,
+      files,
+      open,
+      platform,
+      progress,
+      store,
+      userState,
+      workspace,
+      areas: { ...conformancePorts, crypto },
+      createStateFolder: () => createStateFolder(workspace),
+      isWide,
+      openGuards: (folder) => createGuards(null, folder),
+      git: (root, args) => requireGit({ cwd: root, args }),
+      openAlone(start, own) {
+        const alone = composeAlone({ door, start, env: own, platform });
+        return { agent: agentPorts(alone), close: () => alone.close() };
+      },
+      forgeEntry,
+    };
+  },
+};

@@ -1,0 +1,35 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
+import { appendDurably } from "../../adapters/disk/durable-write.ts";
+import { createRunFolders, findRunByRoot } from "../../adapters/disk/run-folders.ts";
+import type { HookPorts } from "../hooks/ports.ts";
+import { createRepoIdentity } from "./repo-identity.ts";
+import { createStateFolder, findWorkspace } from "./workspace.ts";
+
+const clock = { now: () => Date.now() };
+
+/** What a hook needs, apart from the wiring of the operations: agents wait for it at every tool call. */
+export const hookPorts: HookPorts = {
+  clock,
+  sha256: (bytes) => nodeCrypto.sha256(bytes),
+  findWorkspace: (start) => findWorkspace(start),
+  createStateFolder,
+  findRunDir({ workspace, isInView, ...rest }, id) {
+    const places = { ...rest, repoRoot: workspace.root };
+    if (isInView) return findRunByRoot(places, id);
+    const identity = createRepoIdentity(workspace, { bytes: (count) => randomBytes(count) });
+    return createRunFolders({ ...places, identity }).open(id)?.dir ?? null;
+  },
+  append: appendDurably,
+  async openLedger(workspace, env) {
+    const ports = { crypto: nodeCrypto, clock, ids: { uuid: () => randomUUID() } };
+    const url = env["VERBATIM_DATABASE_URL"];
+    if (url !== undefined && url !== "") {
+      const { openPostgresStore } = await import("../../adapters/postgres/store.ts");
+      return openPostgresStore({ url, ...ports });
+    }
+    createStateFolder(workspace);
+    const { openSqliteStore } = await import("../../adapters/sqlite/store.ts");
+    return openSqliteStore({ path: workspace.database, ...ports });
+  },
+};
