@@ -151,7 +151,7 @@ const forbidden = [
   },
   {
     name: "npm-database-in-adapters",
-    comment: "SQL and its drivers live in adapters/sqlite and adapters/postgres.",
+    comment: "SQL and its drivers live in adapters/sql.",
     severity: "error",
     from: { path: "^src/", pathNot: "^src/adapters/" },
     to: { path: npm("kysely", "pg", "@photostructure/sqlite") },

@@ -7,7 +7,7 @@ import { createLocalFiles } from "../src/adapters/disk/local-files.ts";
 import { intlGraphemes } from "../src/adapters/intl/graphemes.ts";
 import { makeZones } from "../src/adapters/intl/zones.ts";
 import { processPace } from "../src/adapters/process/timer.ts";
-import { loadSqlite } from "../src/adapters/sqlite/driver.ts";
+import { loadSqlite } from "../src/adapters/sql/sqlite/driver.ts";
 import { zlibInflater } from "../src/adapters/zlib/inflater.ts";
 import { openStore } from "../src/app/compose/store.ts";
 import { formatState, keyOf } from "../src/rooms/world/history/state.ts";

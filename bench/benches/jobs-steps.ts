@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
-import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
+import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
 import { runJob } from "../../src/rooms/jobs/steps/job-run.ts";
 import { claimStep } from "../../src/rooms/jobs/steps/queue.ts";

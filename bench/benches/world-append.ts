@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
+import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
 import { toWriteBundle } from "../../src/rooms/world/beat/bundle.ts";
 import { appendRecord } from "../../src/rooms/world/history/commit.ts";

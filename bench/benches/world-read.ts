@@ -1,4 +1,4 @@
-import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
+import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 import { readPage, search } from "../../src/rooms/world/projection/views.ts";
 import type { Bench } from "../harness.ts";
 import { seededIntegers } from "../seed.ts";

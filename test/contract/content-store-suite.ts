@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { collectGarbage } from "../../src/adapters/store/garbage.ts";
+import { collectGarbage } from "../../src/adapters/sql/garbage.ts";
 import type { ContentStore } from "../../src/core/ports.ts";
 import type { HandClock } from "../support/fixed-ports.ts";
 import type { TestStore } from "../support/stores.ts";

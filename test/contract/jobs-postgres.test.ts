@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { PostgresStore } from "../../src/adapters/postgres/store.ts";
+import type { PostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { JOBS_CHANNEL, type JobsStore, type StepRow } from "../../src/rooms/jobs/ports.ts";
 import { claimStep, type Finish, finishStep, toHeld } from "../../src/rooms/jobs/steps/queue.ts";
 import { toReadOutcome } from "../../src/rooms/jobs/steps/receipt.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { openPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { POSTGRES_WITH_NOTES } from "../support/notes-room.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createContentStore } from "../../src/adapters/disk/content-store.ts";
-import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 

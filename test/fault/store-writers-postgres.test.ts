@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { openPostgresStore } from "../../src/adapters/postgres/store.ts";
+import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { describeWriters } from "./store-writers-suite.ts";

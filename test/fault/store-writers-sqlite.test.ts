@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe } from "vitest";
-import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { describeWriters } from "./store-writers-suite.ts";
 

@@ -1,7 +1,7 @@
 // What a world must never do. Each test names the rule of the World Contracts that it guards.
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { loadSqlite, SqliteDatabase } from "../../src/adapters/sqlite/driver.ts";
+import { loadSqlite, SqliteDatabase } from "../../src/adapters/sql/sqlite/driver.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import { Beats } from "../../src/rooms/world/beat/beats.ts";
 import { verifyWorld } from "../../src/rooms/world/history/verify.ts";

@@ -1,13 +1,13 @@
-import { appendOnlyTriggers as postgresTriggers } from "../../src/adapters/postgres/append-only.ts";
-import type { PostgresReadConnection, PostgresWriteConnection } from "../../src/adapters/postgres/connection.ts";
-import type { PostgresMigration } from "../../src/adapters/postgres/migration.ts";
-import { ledgerMigration as postgresLedger } from "../../src/adapters/postgres/migrations/0001-ledger.ts";
-import { ledgerPiecesMigration as postgresPieces } from "../../src/adapters/postgres/migrations/0008-ledger-pieces.ts";
-import { appendOnlyTriggers as sqliteTriggers } from "../../src/adapters/sqlite/append-only.ts";
-import type { SqliteReadConnection, SqliteWriteConnection } from "../../src/adapters/sqlite/connection.ts";
-import type { SqliteMigration } from "../../src/adapters/sqlite/migration.ts";
-import { ledgerMigration as sqliteLedger } from "../../src/adapters/sqlite/migrations/0001-ledger.ts";
-import { ledgerPiecesMigration as sqlitePieces } from "../../src/adapters/sqlite/migrations/0008-ledger-pieces.ts";
+import { appendOnlyTriggers as postgresTriggers } from "../../src/adapters/sql/postgres/append-only.ts";
+import type { PostgresReadConnection, PostgresWriteConnection } from "../../src/adapters/sql/postgres/connection.ts";
+import type { PostgresMigration } from "../../src/adapters/sql/postgres/migration.ts";
+import { ledgerMigration as postgresLedger } from "../../src/adapters/sql/postgres/migrations/0001-ledger.ts";
+import { ledgerPiecesMigration as postgresPieces } from "../../src/adapters/sql/postgres/migrations/0008-ledger-pieces.ts";
+import { appendOnlyTriggers as sqliteTriggers } from "../../src/adapters/sql/sqlite/append-only.ts";
+import type { SqliteReadConnection, SqliteWriteConnection } from "../../src/adapters/sql/sqlite/connection.ts";
+import type { SqliteMigration } from "../../src/adapters/sql/sqlite/migration.ts";
+import { ledgerMigration as sqliteLedger } from "../../src/adapters/sql/sqlite/migrations/0001-ledger.ts";
+import { ledgerPiecesMigration as sqlitePieces } from "../../src/adapters/sql/sqlite/migrations/0008-ledger-pieces.ts";
 
 /** A small room of the tests' own: notes that change, and stamps that never do. */
 export interface NotesReader {

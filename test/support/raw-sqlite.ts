@@ -1,4 +1,4 @@
-import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
+import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 
 /**
  * The driver of the store itself, for tests that look at its file from beside. Two SQLite libraries in one process would

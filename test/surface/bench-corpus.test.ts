@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { keepCorpus } from "../../bench/kept-corpus.ts";
 import { fillWorlds, openBenchRoom } from "../../bench/world-corpus.ts";
-import { loadSqlite } from "../../src/adapters/sqlite/driver.ts";
+import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 import { readPage } from "../../src/rooms/world/projection/views.ts";
 
 // Guards: what the benches measure is what their description says.

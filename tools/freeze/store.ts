@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { POSTGRES_MIGRATIONS } from "../../src/adapters/postgres/migrations/index.ts";
-import { SQLITE_MIGRATIONS } from "../../src/adapters/sqlite/migrations/index.ts";
-import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { POSTGRES_MIGRATIONS } from "../../src/adapters/sql/postgres/migrations/index.ts";
+import { SQLITE_MIGRATIONS } from "../../src/adapters/sql/sqlite/migrations/index.ts";
+import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { fixedPorts } from "../../test/support/fixed-ports.ts";
 import { DatabaseSync } from "../../test/support/raw-sqlite.ts";
 import type { FrozenFiles } from "./files.ts";

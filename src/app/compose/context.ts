@@ -56,10 +56,10 @@ async function keep(composition: Composition, maxBytes: number): Promise<Context
 async function openDatabase({ env, workspace }: Composition): Promise<Pick<ContextCaches, "lock" | "engine">> {
   const url = env["VERBATIM_DATABASE_URL"];
   if (url === undefined || url === "") {
-    const { createBuildLock } = await import("../../adapters/sqlite/build-lock.ts");
-    const { sqliteSearch } = await import("../../adapters/sqlite/search-lines.ts");
+    const { createBuildLock } = await import("../../adapters/sql/sqlite/build-lock.ts");
+    const { sqliteSearch } = await import("../../adapters/sql/sqlite/search-lines.ts");
     return { lock: createBuildLock(join(workspace.state, "locks", "index")), engine: sqliteSearch };
   }
-  const { createPostgresBuildLock } = await import("../../adapters/postgres/build-lock.ts");
+  const { createPostgresBuildLock } = await import("../../adapters/sql/postgres/build-lock.ts");
   return { lock: createPostgresBuildLock(url), engine: { form: "words" } };
 }

@@ -1,7 +1,7 @@
 import { isWide } from "../../adapters/disk/private-modes.ts";
 import { requireGit } from "../../adapters/git/git-process.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
-import { forgeEntry } from "../../adapters/sqlite/forge.ts";
+import { forgeEntry } from "../../adapters/sql/sqlite/forge.ts";
 import { HALL_OPERATIONS } from "../hall/operations.ts";
 import type { HallPorts } from "../hall/ports.ts";
 import type { Wiring } from "../operations.ts";

@@ -25,11 +25,11 @@ export const hookPorts: HookPorts = {
     const ports = { crypto: nodeCrypto, clock, ids: { uuid: () => randomUUID() } };
     const url = env["VERBATIM_DATABASE_URL"];
     if (url !== undefined && url !== "") {
-      const { openPostgresStore } = await import("../../adapters/postgres/store.ts");
+      const { openPostgresStore } = await import("../../adapters/sql/postgres/store.ts");
       return openPostgresStore({ url, ...ports });
     }
     createStateFolder(workspace);
-    const { openSqliteStore } = await import("../../adapters/sqlite/store.ts");
+    const { openSqliteStore } = await import("../../adapters/sql/sqlite/store.ts");
     return openSqliteStore({ path: workspace.database, ...ports });
   },
 };

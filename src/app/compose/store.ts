@@ -54,10 +54,10 @@ interface StoreOptions {
 export async function openStore(options: StoreOptions): Promise<AppStore> {
   const { path, url, crypto, clock, ids } = options;
   if (url === undefined || url === "") {
-    const { openSqliteStore } = await import("../../adapters/sqlite/store.ts");
-    const { sqliteContext } = await import("../../adapters/sqlite/context-tables.ts");
-    const { sqliteJobs } = await import("../../adapters/sqlite/jobs-tables.ts");
-    const { sqliteWorld } = await import("../../adapters/sqlite/world-tables.ts");
+    const { openSqliteStore } = await import("../../adapters/sql/sqlite/store.ts");
+    const { sqliteContext } = await import("../../adapters/sql/sqlite/context-tables.ts");
+    const { sqliteJobs } = await import("../../adapters/sql/sqlite/jobs-tables.ts");
+    const { sqliteWorld } = await import("../../adapters/sql/sqlite/world-tables.ts");
     const store = await openSqliteStore({
       path,
       crypto,
@@ -72,10 +72,10 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
       async () => () => undefined,
     );
   }
-  const { openPostgresStore } = await import("../../adapters/postgres/store.ts");
-  const { postgresContext } = await import("../../adapters/postgres/context-tables.ts");
-  const { postgresJobs } = await import("../../adapters/postgres/jobs-tables.ts");
-  const { postgresWorld } = await import("../../adapters/postgres/world-tables.ts");
+  const { openPostgresStore } = await import("../../adapters/sql/postgres/store.ts");
+  const { postgresContext } = await import("../../adapters/sql/postgres/context-tables.ts");
+  const { postgresJobs } = await import("../../adapters/sql/postgres/jobs-tables.ts");
+  const { postgresWorld } = await import("../../adapters/sql/postgres/world-tables.ts");
   const store = await openPostgresStore({
     url,
     crypto,
@@ -100,7 +100,7 @@ export async function maintainStore<T>(options: StoreOptions, run: (store: AppSt
       await store.close();
     }
   }
-  const { swapStore } = await import("../../adapters/sqlite/swap.ts");
+  const { swapStore } = await import("../../adapters/sql/sqlite/swap.ts");
   return swapStore(options.path, async (copy) => {
     const store = await openStore({ ...options, path: copy });
     try {

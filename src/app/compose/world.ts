@@ -2,7 +2,7 @@ import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
 import { makeModels } from "../../adapters/models/chat.ts";
 import { processPace } from "../../adapters/process/timer.ts";
-import { removeUnnamed } from "../../adapters/store/garbage.ts";
+import { removeUnnamed } from "../../adapters/sql/garbage.ts";
 import { zlibInflater } from "../../adapters/zlib/inflater.ts";
 import {
   Beats,

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
 import { createLocalFiles } from "../../adapters/disk/local-files.ts";
-import { openSqliteStore } from "../../adapters/sqlite/store.ts";
+import { openSqliteStore } from "../../adapters/sql/sqlite/store.ts";
 import { ledgerCheckpoint } from "./checkpoint-operation.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
 import { ledgerCheckProof, ledgerExport, ledgerProve, ledgerProveConsistency, ledgerShow } from "./operations.ts";

@@ -5,10 +5,10 @@ import { openBundleFolder } from "../../../src/adapters/disk/bundle-folder.ts";
 import { createBundleFolder } from "../../../src/adapters/disk/bundle-target.ts";
 import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
 import { createLocalFiles } from "../../../src/adapters/disk/local-files.ts";
-import { sqliteJobs } from "../../../src/adapters/sqlite/jobs-tables.ts";
-import { ledgerMigration } from "../../../src/adapters/sqlite/migrations/0001-ledger.ts";
-import { jobsMigration } from "../../../src/adapters/sqlite/migrations/0003-jobs.ts";
-import { openSqliteStore } from "../../../src/adapters/sqlite/store.ts";
+import { sqliteJobs } from "../../../src/adapters/sql/sqlite/jobs-tables.ts";
+import { ledgerMigration } from "../../../src/adapters/sql/sqlite/migrations/0001-ledger.ts";
+import { jobsMigration } from "../../../src/adapters/sql/sqlite/migrations/0003-jobs.ts";
+import { openSqliteStore } from "../../../src/adapters/sql/sqlite/store.ts";
 import { bundleBuild } from "../../../src/rooms/jobs/operations/bundle-build.ts";
 
 // Builds one bundle over and over into new folders; prints a line for every file it wrote and every folder in place.

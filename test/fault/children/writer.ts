@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { nodeCrypto } from "../../../src/adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
-import { openPostgresStore } from "../../../src/adapters/postgres/store.ts";
-import { openSqliteStore } from "../../../src/adapters/sqlite/store.ts";
+import { openPostgresStore } from "../../../src/adapters/sql/postgres/store.ts";
+import { openSqliteStore } from "../../../src/adapters/sql/sqlite/store.ts";
 
 // A process that writes and says so, one hash per line, when it is safe: writer.ts KIND PLACE NAME COUNT.
 // KIND is `sqlite` or `postgres` (appends to one stream) or `content` (stores payloads in a folder).

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { POSTGRES_MIGRATIONS } from "../../../src/adapters/postgres/migrations/index.ts";
+import { POSTGRES_MIGRATIONS } from "../../../src/adapters/sql/postgres/migrations/index.ts";
 import { DatabaseSync } from "../../support/raw-sqlite.ts";
 
 // Stores as SQL text, to freeze what the code of one version really wrote: run with the code that made the store.

@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { POSTGRES_MIGRATIONS } from "../../../src/adapters/postgres/migrations/index.ts";
-import type { PostgresValue } from "../../../src/adapters/postgres/pool.ts";
-import type { SqliteValue } from "../../../src/adapters/sqlite/driver.ts";
-import { APPLICATION_ID } from "../../../src/adapters/sqlite/migrate.ts";
-import { SQLITE_MIGRATIONS } from "../../../src/adapters/sqlite/migrations/index.ts";
-import { sealNext } from "../../../src/adapters/store/append.ts";
-import { newestVersion } from "../../../src/adapters/store/versions.ts";
+import { sealNext } from "../../../src/adapters/sql/append.ts";
+import { POSTGRES_MIGRATIONS } from "../../../src/adapters/sql/postgres/migrations/index.ts";
+import type { PostgresValue } from "../../../src/adapters/sql/postgres/pool.ts";
+import type { SqliteValue } from "../../../src/adapters/sql/sqlite/driver.ts";
+import { APPLICATION_ID } from "../../../src/adapters/sql/sqlite/migrate.ts";
+import { SQLITE_MIGRATIONS } from "../../../src/adapters/sql/sqlite/migrations/index.ts";
+import { newestVersion } from "../../../src/adapters/sql/versions.ts";
 import type { EntryRecord } from "../../../src/core/ports.ts";
 import { fixedPorts } from "../../support/fixed-ports.ts";
 

@@ -1,0 +1,141 @@
+import {
+  type CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from "kysely";
+import type pg from "pg";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import { BoundDriver } from "../kysely-driver.ts";
+import { requireStorableText } from "../text.ts";
+import type { TransactionGuard } from "../transaction-guard.ts";
+import { toStoreError } from "./errors.ts";
+import type { PostgresValue } from "./pool.ts";
+
+/** Reading inside a transaction. Parameters are `$1`, `$2`, ...; the SQL of `get` and `all` is prepared once. */
+export interface PostgresReadConnection {
+  get<Row>(sql: string, ...values: PostgresValue[]): Promise<Row | undefined>;
+  all<Row>(sql: string, ...values: PostgresValue[]): Promise<Row[]>;
+  /** Kysely on the same connection and in the same transaction, for queries that are not hot. */
+  query<Tables>(): Kysely<Tables>;
+}
+
+/** Writing inside a transaction. */
+export interface PostgresWriteConnection extends PostgresReadConnection {
+  /** Number of rows changed. */
+  run(sql: string, ...values: PostgresValue[]): Promise<number>;
+  /** Wakes the subscribers of a channel when the transaction commits. */
+  notify(channel: string, payload: string): Promise<void>;
+}
+
+const names = new Map<string, string>();
+
+/** The name under which a connection keeps a prepared statement: one per SQL text of our own code. */
+function statementName(sql: string): string {
+  let name = names.get(sql);
+  if (name === undefined) {
+    name = `s${names.size}`;
+    names.set(sql, name);
+  }
+  return name;
+}
+
+/** One transaction's view of a connection: refuses to work when the transaction has ended or a statement failed. */
+export class TransactionConnection implements PostgresWriteConnection {
+  readonly #client: pg.ClientBase;
+  readonly #lease: TransactionGuard;
+  readonly #where: string;
+  readonly #toChannel: (channel: string) => string;
+  #last: Promise<unknown> = Promise.resolve();
+  #kysely: Kysely<unknown> | undefined;
+
+  constructor(client: pg.ClientBase, lease: TransactionGuard, where: string, toChannel: (channel: string) => string) {
+    this.#client = client;
+    this.#lease = lease;
+    this.#where = where;
+    this.#toChannel = toChannel;
+  }
+
+  async run(sql: string, ...values: PostgresValue[]): Promise<number> {
+    return (await this.#send({ name: statementName(sql), text: sql, values })).rowCount ?? 0;
+  }
+
+  async get<Row>(sql: string, ...values: PostgresValue[]): Promise<Row | undefined> {
+    return (await this.#send({ name: statementName(sql), text: sql, values })).rows[0] as Row | undefined;
+  }
+
+  async all<Row>(sql: string, ...values: PostgresValue[]): Promise<Row[]> {
+    return (await this.#send({ name: statementName(sql), text: sql, values })).rows as Row[];
+  }
+
+  async notify(channel: string, payload: string): Promise<void> {
+    await this.run("select pg_notify($1, $2)", this.#toChannel(channel), payload);
+  }
+
+  query<Tables>(): Kysely<Tables> {
+    this.#kysely ??= new Kysely<unknown>({
+      dialect: {
+        createAdapter: () => new PostgresAdapter(),
+        createDriver: () => new BoundDriver((query) => this.#runCompiled(query)),
+        createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+        createQueryCompiler: () => new PostgresQueryCompiler(),
+      },
+    });
+    return this.#kysely as Kysely<Tables>;
+  }
+
+  /** Resolves when everything that was asked for has been answered. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  async #runCompiled(query: CompiledQuery): Promise<QueryResult<unknown>> {
+    const result = await this.#send({ text: query.sql, values: query.parameters as readonly PostgresValue[] });
+    return { rows: result.rows, ...(result.rowCount === null ? {} : { numAffectedRows: BigInt(result.rowCount) }) };
+  }
+
+  /** A connection answers one query at a time, so callers who do not wait for each other queue here. */
+  async #send(query: {
+    readonly name?: string;
+    readonly text: string;
+    readonly values: readonly PostgresValue[];
+  }): Promise<pg.QueryResult<Record<string, unknown>>> {
+    this.#lease.require();
+    const answer = this.#last.then(() => this.#execute(query));
+    // Whoever asked gets the error; the next in the queue only needs to know that it is its turn.
+    this.#last = answer.then(
+      () => undefined,
+      () => undefined,
+    );
+    return answer;
+  }
+
+  async #execute(query: {
+    readonly name?: string;
+    readonly text: string;
+    readonly values: readonly PostgresValue[];
+  }): Promise<pg.QueryResult<Record<string, unknown>>> {
+    this.#lease.require();
+    try {
+      for (const value of query.values) requireStorable(value);
+      return await this.#client.query<Record<string, unknown>>({ ...query, values: [...query.values] });
+    } catch (thrown) {
+      throw this.#lease.fail(toStoreError(thrown, this.#where));
+    }
+  }
+}
+
+function requireStorable(value: PostgresValue): void {
+  if (typeof value === "string") requireStorableText(value);
+  else if (Array.isArray(value)) for (const item of value as readonly PostgresValue[]) requireStorable(item);
+  else if (
+    typeof value === "number" &&
+    !(Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
+  ) {
+    throw new VerbatimError("INTERNAL", {
+      message: `the number ${value} cannot be stored; use BigInt for large integers`,
+    });
+  }
+}

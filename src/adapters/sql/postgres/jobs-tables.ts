@@ -1,0 +1,265 @@
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { Clock } from "../../../core/ports.ts";
+import {
+  type Candidate,
+  type ChangeView,
+  type ClaimView,
+  type HeldStep,
+  JOBS_CHANNEL,
+  type JobFacts,
+  type JobRow,
+  type JobsReader,
+  type JobsWriter,
+  type NewJob,
+  type NewLease,
+  type NewStep,
+  type ReceiptRow,
+  type Settlement,
+  type StepCounts,
+  type StepPlace,
+  type StepRow,
+} from "../../../rooms/jobs/ports.ts";
+import {
+  FACTS,
+  fromJob,
+  fromStep,
+  STEP,
+  type StoredFacts,
+  type StoredJob,
+  type StoredReceipt,
+  type StoredStep,
+  toJobFacts,
+  toJobRow,
+  toReceiptRow,
+  toStepRow,
+} from "../job-rows.ts";
+import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
+
+// All machines count leases by the server's clock; a test gives its own time.
+const now = (parameter: string) =>
+  `coalesce(${parameter}::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)`;
+
+const lowest = (status: string) => `(select min(ordinal) from jobs_step where job_id = $1 and status = '${status}')`;
+
+const CLAIM_VIEW = `
+select breach_ordinal, ${lowest("FAILED")} is not null as failed, ${lowest("PENDING")} as pending,
+  ${lowest("LEASED")} as leased,
+  (select min(ordinal) from jobs_step where job_id = $1
+    and op in ('WRITE', 'EXECUTE') and status <> 'COMMITTED') as barrier,
+  ${now("$2")} as now
+from jobs_job where job_id = $1`;
+
+// Rows that others hold are being claimed or changed right now; the next free one is as good.
+const EXPIRED = `
+select ordinal, status, lease_expires_ms, fencing_token from jobs_step
+where job_id = $1 and status = 'LEASED' and lease_expires_ms <= $2 order by ordinal limit 1 for update skip locked`;
+
+const PENDING = `
+select ordinal, status, lease_expires_ms, fencing_token from jobs_step
+where job_id = $1 and status = 'PENDING' order by ordinal limit 1 for update skip locked`;
+
+const HOLD = `
+select status, lease_owner, lease_expires_ms, fencing_token from jobs_step
+where job_id = $1 and ordinal = $2 for update`;
+
+const BEFORE = `
+select least(coalesce(${lowest("PENDING")}, $2), coalesce(${lowest("LEASED")}, $2)) >= $2 as ready,
+  ${lowest("FAILED")} is not null as failed, ${now("$3")} as now`;
+
+const LEASE = `
+update jobs_step set status = 'LEASED', lease_owner = $1, lease_expires_ms = $2, fencing_token = $3, touched_ms = $4
+where job_id = $5 and ordinal = $6 returning ${STEP}`;
+
+const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
+
+/** The tables of the jobs room inside one read transaction. */
+class PostgresJobsReader implements JobsReader {
+  readonly #connection: PostgresReadConnection;
+
+  constructor(connection: PostgresReadConnection) {
+    this.#connection = connection;
+  }
+
+  async job(jobId: string): Promise<JobRow | null> {
+    const sql = `select ${FACTS}, j.message from jobs_job j where j.job_id = $1`;
+    const row = await this.#connection.get<StoredJob>(sql, jobId);
+    return row === undefined ? null : toJobRow(row);
+  }
+
+  async facts(jobId: string): Promise<JobFacts | null> {
+    const sql = `select ${FACTS} from jobs_job j where j.job_id = $1`;
+    const row = await this.#connection.get<StoredFacts>(sql, jobId);
+    return row === undefined ? null : toJobFacts(row);
+  }
+
+  async jobsAfter(number: number, limit: number): Promise<JobFacts[]> {
+    const sql = `select ${FACTS} from jobs_job j where j.number > $1 order by j.number limit $2`;
+    return (await this.#connection.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
+  }
+
+  async openJobsAfter(number: number, limit: number): Promise<JobFacts[]> {
+    const sql = `
+      select ${FACTS} from jobs_open o join jobs_job j on j.number = o.number
+      where o.number > $1 order by o.number limit $2`;
+    return (await this.#connection.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
+  }
+
+  async steps(jobId: string): Promise<StepRow[]> {
+    const sql = `select ${STEP} from jobs_step where job_id = $1 order by ordinal`;
+    return (await this.#connection.all<StoredStep>(sql, jobId)).map(toStepRow);
+  }
+
+  async step(jobId: string, ordinal: number): Promise<StepRow | null> {
+    const sql = `select ${STEP} from jobs_step where job_id = $1 and ordinal = $2`;
+    const row = await this.#connection.get<StoredStep>(sql, jobId, ordinal);
+    return row === undefined ? null : toStepRow(row);
+  }
+
+  async pendingSteps(jobId: string, limit: number): Promise<StepRow[]> {
+    const sql = `select ${STEP} from jobs_step where job_id = $1 and status = 'PENDING' order by ordinal limit $2`;
+    return (await this.#connection.all<StoredStep>(sql, jobId, limit)).map(toStepRow);
+  }
+
+  async countSteps(jobId: string): Promise<StepCounts> {
+    const sql = "select status, count(*) as count from jobs_step where job_id = $1 group by status";
+    const rows = await this.#connection.all<{ status: keyof StepCounts; count: number }>(sql, jobId);
+    const counts = { PENDING: 0, LEASED: 0, COMMITTED: 0, FAILED: 0 };
+    for (const { status, count } of rows) counts[status] = count;
+    return counts;
+  }
+
+  async receipts(jobId: string): Promise<ReceiptRow[]> {
+    const sql = "select step_id, ordinal, receipt, receipt_hash from jobs_receipt where job_id = $1 order by ordinal";
+    return (await this.#connection.all<StoredReceipt>(sql, jobId)).map(toReceiptRow);
+  }
+
+  async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
+    const sql =
+      "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = $1 limit 1";
+    const [row] = await this.#connection.all<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
+    return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
+  }
+
+  async findStepIds(stepIds: readonly string[]): Promise<string[]> {
+    const sql = "select step_id from jobs_step where step_id = any ($1::text[])";
+    return (await this.#connection.all<{ step_id: string }>(sql, stepIds)).map(({ step_id }) => step_id);
+  }
+}
+
+/** The same inside a write transaction. */
+class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter {
+  readonly #connection: PostgresWriteConnection;
+  readonly #clock: Clock | null;
+
+  constructor(connection: PostgresWriteConnection, clock: Clock | null) {
+    super(connection);
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  /** The lock that appending to the stream would take. */
+  async hold(stream: string): Promise<void> {
+    await this.#connection.get("select 1 from ledger_hold($1)", stream);
+  }
+
+  async insertJob(job: NewJob, steps: readonly NewStep[]): Promise<void> {
+    await this.#connection.run(
+      `insert into jobs_job (job_id, run_id, message_id, plan_hash, step_count, breach_ordinal, breach, intent, message)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      ...Object.values(fromJob(job, steps.length)),
+    );
+    const rows = steps.map(fromStep);
+    await this.#connection.run(
+      `insert into jobs_step (job_id, ordinal, step_id, op, step, resolved, status, fencing_token)
+       select $1, r.ordinal, r.step_id, r.op, r.step, r.resolved, 'PENDING', 0
+       from unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[])
+         as r (ordinal, step_id, op, step, resolved) order by r.ordinal`,
+      job.job_id,
+      rows.map(({ ordinal }) => ordinal),
+      rows.map(({ step_id }) => step_id),
+      rows.map(({ op }) => op),
+      rows.map(({ step }) => step),
+      rows.map(({ resolved }) => resolved),
+    );
+  }
+
+  async viewForClaim(jobId: string): Promise<ClaimView & { now: number }> {
+    const row = await this.#connection.get<{
+      breach_ordinal: number | null;
+      failed: boolean;
+      pending: number | null;
+      leased: number | null;
+      barrier: number | null;
+      now: number;
+    }>(CLAIM_VIEW, jobId, this.#time());
+    if (row === undefined) throw new VerbatimError("JOB_UNKNOWN", { details: { job_id: jobId } });
+    const { breach_ordinal, failed, pending, leased, barrier } = row;
+    const candidates: Candidate[] = [];
+    if (leased !== null) candidates.push(...(await this.#connection.all<Candidate>(EXPIRED, jobId, row.now)));
+    if (pending !== null) candidates.push(...(await this.#connection.all<Candidate>(PENDING, jobId)));
+    candidates.sort((a, b) => a.ordinal - b.ordinal);
+    const open = [pending, leased].filter((ordinal) => ordinal !== null);
+    return {
+      failed,
+      lowest: open.length === 0 ? null : Math.min(...open),
+      barrier,
+      breach_ordinal,
+      candidates,
+      now: row.now,
+    };
+  }
+
+  async viewForChange({ job_id, ordinal }: StepPlace): Promise<ChangeView | null> {
+    const step = await this.#connection.get<HeldStep>(HOLD, job_id, ordinal);
+    if (step === undefined) return null;
+    // Asked after the step is held: what others committed while this waited must be seen.
+    const before = await this.#connection.get<{ ready: boolean; failed: boolean; now: number }>(
+      BEFORE,
+      job_id,
+      ordinal,
+      this.#time(),
+    );
+    const { ready, failed, now: time } = before!;
+    return { step, ready: ready && !failed, failed, now: time };
+  }
+
+  async lease(lease: NewLease): Promise<StepRow> {
+    const { job_id, ordinal, lease_owner, lease_expires_ms, fencing_token } = lease;
+    const values = [lease_owner, lease_expires_ms, fencing_token, lease.now, job_id, ordinal] as const;
+    const row = await this.#connection.get<StoredStep>(LEASE, ...values);
+    if (row === undefined) throw new VerbatimError("STEP_UNKNOWN", { details: { job_id, ordinal } });
+    return toStepRow(row);
+  }
+
+  async settle(settlement: Settlement): Promise<void> {
+    const { step_id, job_id, ordinal, status, receipt_hash, receipt } = settlement;
+    await this.#connection.run(
+      `insert into jobs_receipt (step_id, job_id, ordinal, status, receipt_hash, receipt)
+       values ($1, $2, $3, $4, $5, $6)`,
+      step_id,
+      job_id,
+      ordinal,
+      status,
+      receipt_hash,
+      receipt,
+    );
+    const sql = "update jobs_step set status = $1, touched_ms = $2 where job_id = $3 and ordinal = $4";
+    await this.#connection.run(sql, END[status], settlement.now, job_id, ordinal);
+  }
+
+  async wake(jobId: string): Promise<void> {
+    await this.#connection.notify(JOBS_CHANNEL, jobId);
+  }
+
+  #time(): number | null {
+    return this.#clock === null ? null : this.#clock.now();
+  }
+}
+
+/** What the jobs room gets on the doors of a PostgreSQL store. Leases are counted by the server's clock. */
+export function postgresJobs(clock: Clock | null = null) {
+  return {
+    read: (connection: PostgresReadConnection): JobsReader => new PostgresJobsReader(connection),
+    write: (connection: PostgresWriteConnection): JobsWriter => new PostgresJobsWriter(connection, clock),
+  };
+}

@@ -1,0 +1,231 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type pg from "pg";
+import { VerbatimError } from "../../../core/errors/index.ts";
+import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../../core/ports.ts";
+import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../doors.ts";
+import { DoorKeeper, TransactionGuard } from "../transaction-guard.ts";
+import { newestVersion } from "../versions.ts";
+import { type Address, parseAddress } from "./address.ts";
+import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
+import { PostgresContentStore } from "./content-store.ts";
+import { isRetryable, sqlState, toStoreError } from "./errors.ts";
+import { PostgresLedgerReader, PostgresLedgerWriter } from "./ledger.ts";
+import { type Prepared, prepareDatabase } from "./migrate.ts";
+import type { PostgresMigration } from "./migration.ts";
+import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
+import { channelName, type Listener, Notifications } from "./notifications.ts";
+import { ConnectionPool } from "./pool.ts";
+
+/** Rooms whose tables are reachable from the doors of a PostgreSQL store. */
+export type PostgresRooms = Rooms<PostgresReadConnection, PostgresWriteConnection>;
+
+interface PostgresStoreOptions<D extends PostgresRooms> {
+  /** `postgres://user@host/database`; the schema is `verbatim` unless the address's `options` set a search_path. */
+  readonly url: string;
+  readonly crypto: SyncCrypto;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly rooms?: D;
+  /** Milliseconds to wait for a lock of another process before it is STORE_BUSY; 10 s without it. */
+  readonly busyMs?: number;
+  /** Only tests of migrations give others than the product's. */
+  readonly migrations?: readonly PostgresMigration[];
+}
+
+/** What `verbatim doctor` shows about the store. */
+export interface PostgresFacts {
+  readonly database: "postgres";
+  readonly where: string;
+  readonly schema: string;
+  readonly server_version: string;
+  readonly schema_version: number;
+  /** The role without the right to change the ledger; null when it could not be taken on, and then why. */
+  readonly role: string | null;
+  readonly role_missing_because: string | null;
+}
+
+export interface PostgresStore<D extends PostgresRooms> extends Store<ReadDoorOf<D>, WriteDoorOf<D>> {
+  /** Payloads, in the same database. */
+  readonly content: ContentStore;
+  facts(): Promise<PostgresFacts>;
+  /** Calls `listener` for every notification that a room sends in a transaction, until the result is called. */
+  subscribe(channel: string, listener: Listener): Promise<() => void>;
+}
+
+const BUSY_MS = 10_000;
+const MAX_DOORS = 8;
+// Payloads have connections of their own: a door that waits for one must not starve behind other doors.
+const MAX_PAYLOADS = 2;
+const MAX_ATTEMPTS = 6;
+
+/** Opens the store in a PostgreSQL database, making or upgrading its schema when needed. */
+export async function openPostgresStore<const D extends PostgresRooms = Record<never, never>>(
+  options: PostgresStoreOptions<D>,
+): Promise<PostgresStore<D>> {
+  const address = parseAddress(options.url, options.busyMs ?? BUSY_MS);
+  const migrations = options.migrations ?? POSTGRES_MIGRATIONS;
+  const prepared = await prepareDatabase(address, migrations, options);
+  return new ServerStore<D>(address, prepared, options, newestVersion(migrations));
+}
+
+class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
+  readonly content: ContentStore;
+  readonly #address: Address;
+  readonly #prepared: Prepared;
+  readonly #version: number;
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
+  readonly #keeper = new DoorKeeper();
+  readonly #doors: ConnectionPool;
+  readonly #payloads: ConnectionPool;
+  readonly #notifications: Notifications;
+  readonly #toReadDoor: (c: PostgresReadConnection, ledger: LedgerReader) => { readonly ledger: LedgerReader };
+  readonly #toWriteDoor: (c: PostgresWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
+  #closing: Promise<unknown> | undefined;
+
+  constructor(address: Address, prepared: Prepared, options: PostgresStoreOptions<D>, version: number) {
+    this.#address = address;
+    this.#prepared = prepared;
+    this.#version = version;
+    this.#ports = { crypto: options.crypto, clock: options.clock };
+    this.#doors = new ConnectionPool(address, prepared.role.name, MAX_DOORS);
+    this.#payloads = new ConnectionPool(address, prepared.role.name, MAX_PAYLOADS);
+    this.#notifications = new Notifications(address, prepared.role.name);
+    this.content = new PostgresContentStore(this.#payloads, this.#ports, address.where);
+    const rooms = Object.entries(options.rooms ?? {});
+    this.#toReadDoor = prepareDoors(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
+    this.#toWriteDoor = prepareDoors(Object.fromEntries(rooms.map(([name, room]) => [name, room.write])));
+  }
+
+  async transact<T>(fn: (door: WriteDoorOf<D>) => Promise<T>): Promise<T> {
+    this.#requireUsable();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#doors.use((client) => this.#tryTransact(client, fn));
+      } catch (thrown) {
+        // The server has rolled back what it refused for the sake of others, so running it again is safe.
+        if (!isRetryable(thrown) || attempt === MAX_ATTEMPTS) throw thrown;
+      }
+      await wait(attempt * 5);
+    }
+  }
+
+  async #tryTransact<T>(client: pg.PoolClient, fn: (door: WriteDoorOf<D>) => Promise<T>): Promise<T> {
+    // Read committed: what is read after waiting for a stream's lock must be what the other writer committed.
+    await this.#ask(client, "begin isolation level read committed read write");
+    const lease = new TransactionGuard();
+    const connection = this.#bind(client, lease);
+    const ledger = new PostgresLedgerWriter(connection, this.#ports);
+    try {
+      const door = this.#toWriteDoor(connection, ledger) as WriteDoorOf<D>;
+      const result = await this.#keeper.enter(lease, () => fn(door));
+      await ledger.order();
+      await connection.settled();
+      lease.require();
+      lease.end();
+      await this.#commit(client);
+      return result;
+    } catch (thrown) {
+      await this.#rollback(client, connection, lease);
+      // The first failure is the reason; what the caller made of it may hide that trying again would help.
+      throw lease.failure !== undefined && isRetryable(lease.failure) ? lease.failure : thrown;
+    }
+  }
+
+  async read<T>(fn: (door: ReadDoorOf<D>) => Promise<T>): Promise<T> {
+    this.#requireUsable();
+    return this.#doors.use(async (client) => {
+      await this.#ask(client, "begin isolation level repeatable read read only");
+      const lease = new TransactionGuard();
+      const connection = this.#bind(client, lease);
+      try {
+        const door = this.#toReadDoor(connection, new PostgresLedgerReader(connection)) as ReadDoorOf<D>;
+        const result = await this.#keeper.enter(lease, () => fn(door));
+        await connection.settled();
+        lease.require();
+        lease.end();
+        await this.#ask(client, "commit");
+        return result;
+      } catch (thrown) {
+        await this.#rollback(client, connection, lease);
+        throw thrown;
+      }
+    });
+  }
+
+  #bind(client: pg.PoolClient, lease: TransactionGuard): TransactionConnection {
+    return new TransactionConnection(client, lease, this.#address.where, (channel) =>
+      channelName(this.#address.schema, channel),
+    );
+  }
+
+  async #commit(client: pg.PoolClient): Promise<void> {
+    let command: string;
+    try {
+      command = await this.#ask(client, "commit");
+    } catch (thrown) {
+      if (sqlState(thrown) !== null) throw thrown;
+      throw new VerbatimError("STORE_UNAVAILABLE", {
+        message: "the connection broke while committing; whether the transaction took effect is not known",
+        where: this.#address.where,
+        fix: "Read the store again before you repeat the command.",
+        details: { outcome: "unknown" },
+        cause: thrown,
+      });
+    }
+    // The server answers a commit of a failed transaction with a rollback, and without an error.
+    if (command !== "COMMIT") {
+      throw new VerbatimError("INTERNAL", { message: `the database answered ${command} to a commit` });
+    }
+  }
+
+  async #rollback(client: pg.PoolClient, connection: TransactionConnection, lease: TransactionGuard): Promise<void> {
+    lease.end();
+    await connection.settled();
+    try {
+      await this.#ask(client, "rollback");
+    } catch (thrown) {
+      // A connection that broke has rolled back already; the caller throws why it came here.
+      if (sqlState(thrown) !== null) throw thrown;
+    }
+  }
+
+  async #ask(client: pg.PoolClient, sql: string): Promise<string> {
+    try {
+      return (await client.query(sql)).command;
+    } catch (thrown) {
+      throw toStoreError(thrown, this.#address.where);
+    }
+  }
+
+  async facts(): Promise<PostgresFacts> {
+    const { role, serverVersion } = this.#prepared;
+    return {
+      database: "postgres",
+      where: this.#address.where,
+      schema: this.#address.schema,
+      server_version: serverVersion,
+      schema_version: this.#version,
+      role: role.name,
+      role_missing_because: role.why,
+    };
+  }
+
+  async subscribe(channel: string, listener: Listener): Promise<() => void> {
+    this.#requireUsable();
+    return this.#notifications.subscribe(channel, listener);
+  }
+
+  /** Waits for the doors that are open, then closes all connections. */
+  async close(): Promise<void> {
+    this.#keeper.requireOutside();
+    this.#closing ??= Promise.all([this.#notifications.end(), this.#doors.end(), this.#payloads.end()]);
+    await this.#closing;
+  }
+
+  #requireUsable(): void {
+    this.#keeper.requireOutside();
+    if (this.#closing !== undefined) {
+      throw new VerbatimError("INTERNAL", { message: "the store was used after it had been closed" });
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type {
+  EntryRow,
+  PostingRow,
+  RecentTermsRow,
+  VisibleRow,
+  WorldReader,
+  WorldRow,
+  WorldWriter,
+} from "../../../rooms/world/ports.ts";
+import type { SqliteValue } from "../sqlite/driver.ts";
+import { ENTRY, SqlWorldReader, toFind, type WorldDialect, type WorldSql } from "../sqlite/world-reader.ts";
+import { SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
+import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
+import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { eraseWorld } from "./world-erase.ts";
+
+/** The world room's tables in PostgreSQL: the statements of SQLite with numbered parameters. */
+export const postgresWorld = {
+  read: (connection: PostgresReadConnection): WorldReader =>
+    new SqlWorldReader(toSql(connection), DIALECT, () => findMissing(connection)),
+  write: (connection: PostgresWriteConnection): WorldWriter => new PostgresWorldWriter(connection),
+} as const;
+
+const FIND =
+  toFind(`(select coalesce(json_agg(json_build_array(p.number, p.person_id, p.display_name) order by p.number), '[]')::text
+from world_person p where p.world = world.number)`);
+
+const DIALECT: WorldDialect = {
+  find: FIND,
+  hold: `${FIND} for update`,
+  appendedLows: "world_terms.lows || excluded.lows",
+};
+
+const numbered = new Map<string, string>();
+
+/** `?` as `$1`, `$2`, ...; our statements have no question mark in a literal. */
+function toNumbered(sql: string): string {
+  let text = numbered.get(sql);
+  if (text === undefined) {
+    let n = 0;
+    text = sql.replace(/\?/g, () => `$${++n}`);
+    numbered.set(sql, text);
+  }
+  return text;
+}
+
+function toSql(connection: PostgresReadConnection): WorldSql {
+  return {
+    get: <Row>(sql: string, ...values: SqliteValue[]) => connection.get<Row>(toNumbered(sql), ...values),
+    all: <Row>(sql: string, ...values: SqliteValue[]) => connection.all<Row>(toNumbered(sql), ...values),
+  };
+}
+
+function toWriteSql(connection: PostgresWriteConnection): WorldWriteSql {
+  return {
+    ...toSql(connection),
+    run: (sql, ...values) => connection.run(toNumbered(sql), ...values),
+  };
+}
+
+/** Sends the many rows of a commit in one statement per table: a round trip costs more than a row. */
+class PostgresWorldWriter extends SqlWorldWriter {
+  readonly #connection: PostgresWriteConnection;
+
+  constructor(connection: PostgresWriteConnection) {
+    super(toWriteSql(connection), DIALECT, () => findMissing(connection));
+    this.#connection = connection;
+  }
+
+  override async addEntries(
+    world: number,
+    rows: readonly EntryRow[],
+    visible: readonly VisibleRow[],
+    recent: RecentTermsRow | null,
+  ): Promise<void> {
+    if (rows.length > 0) {
+      await this.#connection.run(
+        `insert into world_entry (world, ${ENTRY})
+select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[],
+$9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[]) as row (${ENTRY}) order by row.wseq`,
+        world,
+        rows.map((r) => r.wseq),
+        rows.map((r) => r.entry_id),
+        rows.map((r) => r.bundle_id),
+        rows.map((r) => r.position),
+        rows.map((r) => r.request_id),
+        rows.map((r) => r.created_ms),
+        rows.map((r) => r.created_at),
+        rows.map((r) => r.author_id),
+        rows.map((r) => r.author_class),
+        rows.map((r) => r.channel),
+        rows.map((r) => r.scope),
+        rows.map((r) => r.audience),
+        rows.map((r) => r.text),
+      );
+    }
+    if (visible.length > 0) {
+      await this.#connection.run(
+        `insert into world_entry_visible (world, person, wseq)
+select $1, row.person, row.wseq from unnest($2::integer[], $3::bigint[]) as row (person, wseq)`,
+        world,
+        visible.map(({ person }) => person),
+        visible.map(({ wseq }) => wseq),
+      );
+    }
+    if (recent !== null) await this.addRecentTerms(world, recent);
+  }
+
+  async erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void> {
+    await eraseWorld(this.#connection, world, stream, below);
+  }
+
+  override async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.#connection.run(
+      `insert into world_terms (world, key, block, lows)
+select $1, row.key, row.block, row.lows from unnest($2::text[], $3::bigint[], $4::bytea[]) as row (key, block, lows)
+on conflict (world, key, block) do update set lows = ${DIALECT.appendedLows}`,
+      world,
+      rows.map(({ key }) => key),
+      rows.map(({ block }) => block),
+      rows.map(({ lows }) => lows),
+    );
+  }
+}
+
+async function findMissing(connection: PostgresReadConnection): Promise<string[]> {
+  const rows = await connection.all<{ name: string }>(
+    `select t.tgname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+where c.relnamespace = current_schema()::regnamespace and t.tgenabled = 'A'`,
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  return WORLD_GUARDS.filter((name) => !there.has(name));
+}
