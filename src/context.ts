@@ -3,10 +3,10 @@
  * workspace, typed; everything else is pure.
  */
 import { nodeCrypto } from "./app/compose/crypto.ts";
-import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
+import { openLibraryRoom, type RoomOptions } from "./app/library.ts";
 import { sectionsOf as cut, decodeSource, type Section } from "./rooms/context/index.ts";
 
-export type { RoomOptions as ContextOptions } from "./app/library-room.ts";
+export type { RoomOptions as ContextOptions } from "./app/library.ts";
 export {
   type Budgets,
   chargeBudgets,

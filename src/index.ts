@@ -1,9 +1,9 @@
-import type { App } from "./app/app-type.ts";
+import type { App } from "./app/call.ts";
 import { openApp } from "./app/call.ts";
-import { createRoomMethods, type RoomMethods } from "./app/room-methods.ts";
+import { createRoomMethods, type RoomMethods } from "./app/library.ts";
 import type { Progress } from "./core/ports.ts";
 
-export type { Input, OperationName, Operations, Output } from "./app/operation-types.ts";
+export type { Input, OperationName, Operations, Output } from "./app/operations.ts";
 export { Float, formatCanonical, type JsonObject, type JsonValue, parseJson } from "./core/canonical/index.ts";
 export { CODES, type Code, isVerbatimError, VerbatimError } from "./core/errors/index.ts";
 export { isRepoPath, parseRepoPath, type RepoPath } from "./core/paths/index.ts";

@@ -3,11 +3,11 @@
  * workspace, typed; everything else is pure. Verifying in a browser: `verbatim-agent/verify`.
  */
 import { nodeCrypto } from "./app/compose/crypto.ts";
-import { openLibraryRoom, type RoomOptions } from "./app/library-room.ts";
+import { openLibraryRoom, type RoomOptions } from "./app/library.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
 import { toPlanHash as hashPlan, toJobId, toMessageId } from "./rooms/jobs/index.ts";
 
-export type { RoomOptions as JobsOptions } from "./app/library-room.ts";
+export type { RoomOptions as JobsOptions } from "./app/library.ts";
 export {
   type Artifact,
   type BundleManifest,

@@ -1,5 +1,5 @@
 import { openApp } from "./app/call.ts";
-import type { Output } from "./app/operation-types.ts";
+import type { Output } from "./app/operations.ts";
 import type { ProjectionOutput } from "./rooms/world/index.ts";
 
 export {

@@ -1,12 +1,13 @@
 import type { z } from "zod";
+import { toPointerToken } from "../core/canonical/index.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../core/errors/system.ts";
 import type { Operation } from "../core/operation.ts";
 import { findNearest } from "../core/text/index.ts";
-import type { App } from "./app-type.ts";
 import { type Composition, type CompositionOptions, compose } from "./compose/compose.ts";
 import { type CallOptions, withCall } from "./compose/current-call.ts";
-import { toInputProblems } from "./input-problems.ts";
+import type { Workspace } from "./config/workspace.ts";
+import type { Input, OperationName, Output } from "./operations.ts";
 import { findOperation, listOperationNames, type WiredOperation } from "./operations.ts";
 
 /** Opens the workspace around a folder. Nothing is read or created before an operation needs it. */
@@ -88,4 +89,34 @@ function parseInput(operation: Operation, composition: Composition, input: unkno
     where: problems[0]?.pointer ?? "",
     details: { problems },
   });
+}
+
+/** A problem of an operation's input, at an RFC 6901 pointer. */
+interface InputProblem {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** zod's issues as pointers and sentences. */
+function toInputProblems(error: z.ZodError): InputProblem[] {
+  return error.issues.map((issue) => ({
+    pointer: issue.path.map((key) => `/${toPointerToken(String(key))}`).join(""),
+    message: issue.message,
+  }));
+}
+
+/** One opened workspace, seen from a door. */
+export interface App extends AsyncDisposable {
+  readonly workspace: Workspace;
+  /** Runs an operation: parses its input, runs it, parses its output. */
+  call<N extends OperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Output<N>>;
+  /** The canonical JSON Lines of an operation that has them; the result at the end is an exit code. */
+  lines<N extends OperationName>(name: N, input: Input<N>): AsyncGenerator<string, unknown>;
+  /** The description of an operation, for doors that are generated from it. */
+  describe<N extends OperationName>(name: N): Promise<Operation & { readonly name: N }>;
+  /** `call` for an input, or a name, that somebody outside wrote: what is wrong with it is refused when it is parsed. */
+  callUnknown(name: string, input: unknown, options?: CallOptions): Promise<unknown>;
+  /** `lines` for an input, or a name, that somebody outside wrote. */
+  linesUnknown(name: string, input: unknown): AsyncGenerator<string, unknown>;
+  close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { conformancePorts } from "../../src/app/compose/conformance.ts";
+import { WORLD_ROOM_AREAS } from "../../src/app/conformance/areas.ts";
 import { runVectors } from "../../src/app/conformance/runner.ts";
 import { parseVectors } from "../../src/app/conformance/vector.ts";
-import { WORLD_ROOM_AREAS } from "../../src/app/conformance/world-areas.ts";
 
 // Vectors of the World Contracts with one thing changed, and what the contract says of that: limits and one more than
 // them, which of two faults is told, and where. The expectations were worked out from the contract's text.

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { App } from "../../src/app/app-type.ts";
+import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
 import { listOperations } from "../../src/app/operations.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";

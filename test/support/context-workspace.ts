@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import type { App } from "../../src/app/app-type.ts";
+import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
 import { isVerbatimError, type VerbatimError } from "../../src/core/errors/index.ts";
 import type { Section } from "../../src/rooms/context/contracts/index.ts";

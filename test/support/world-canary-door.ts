@@ -1,4 +1,4 @@
-import type { App } from "../../src/app/app-type.ts";
+import type { App } from "../../src/app/call.ts";
 import { findOperation } from "../../src/app/operations.ts";
 import type { Operation } from "../../src/core/operation.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../src/rooms/world/operations/index.ts";

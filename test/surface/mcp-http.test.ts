@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { App } from "../../src/app/app-type.ts";
+import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";

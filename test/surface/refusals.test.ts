@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { App } from "../../src/app/app-type.ts";
+import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
 import { startHttp } from "../../src/surfaces/http/server.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { App } from "../../src/app/app-type.ts";
+import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
 import { makeHttpDoor, type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";

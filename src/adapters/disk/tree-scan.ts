@@ -6,7 +6,6 @@ import { scanFingerprints } from "./fingerprints.ts";
 import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
 import { compare, type KnownTable, rootStat } from "./known-table.ts";
 import type { TreeChecker } from "./tree-check.ts";
-import { differ, dropSame, NO_DIFFERENCES } from "./tree-differences.ts";
 import { readEntries } from "./tree-entries.ts";
 import { writeTreeFile } from "./tree-file.ts";
 import {
@@ -216,4 +215,35 @@ function isYoung(table: TreeTable, folder: number, limit: bigint): boolean {
 
 function isFresh(table: TreeTable, { at, path, type }: TableEntry, limit: bigint): boolean {
   return type === "file" && path !== REPLACED && factsOf(table, at).ctime > limit;
+}
+
+const NO_DIFFERENCES: TreeDifferences = { was: new Map(), is: new Map() };
+
+/** What differs between two tables: only folders that changed, came or went are compared. */
+function differ(before: TreeTable, after: TreeTable, changed: ReadonlySet<number>): TreeDifferences {
+  const [was, is] = [new Map<string, string>(), new Map<string, string>()];
+  const now = new Map(after.folders.map((path, i) => [path, i]));
+  const then = new Set(before.folders);
+  for (const [i, folder] of before.folders.entries()) {
+    if (!changed.has(i) && now.has(folder)) continue;
+    for (const { path, at } of entriesOf(before, i)) was.set(path, packEntry(before, at));
+    const k = now.get(folder);
+    if (k !== undefined) for (const { path, at } of entriesOf(after, k)) is.set(path, packEntry(after, at));
+  }
+  for (const [i, folder] of after.folders.entries()) {
+    if (!then.has(folder)) for (const { path, at } of entriesOf(after, i)) is.set(path, packEntry(after, at));
+  }
+  was.set(".", packEntry(before, 0));
+  is.set(".", packEntry(after, 0));
+  return dropSame(was, is);
+}
+
+/** Leaves only the paths that differ. */
+function dropSame(was: Map<string, string>, is: Map<string, string>): TreeDifferences {
+  for (const [path, packed] of was) {
+    if (is.get(path) !== packed) continue;
+    was.delete(path);
+    is.delete(path);
+  }
+  return { was, is };
 }

@@ -15,7 +15,7 @@ import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto
 import type { KeyFolder } from "../../core/trust/operations.ts";
 import type { Interrupts, UserTerminal } from "../../rooms/catalytic/index.ts";
 
-import type { App } from "../app-type.ts";
+import type { App } from "../call.ts";
 import { loadConfig } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/config-schema.ts";
 import { isStoreAbsent, userFolders, type Workspace } from "../config/workspace.ts";

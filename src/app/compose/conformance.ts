@@ -11,7 +11,7 @@ import type { AreaPorts } from "../conformance/ports.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import { composeAlone } from "./compose.ts";
 import { contextPorts } from "./context.ts";
-import { jobPorts } from "./job.ts";
+import { jobPorts } from "./jobs.ts";
 
 /** What vectors are run on: the adapters of the product, and workspaces of their own. */
 export const conformancePorts: AreaPorts = {

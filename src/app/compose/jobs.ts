@@ -1,7 +1,43 @@
-import { BUNDLE_OPERATIONS, bundleBuild, JOB_OPERATIONS } from "../../rooms/jobs/index.ts";
+import { existsSync, realpathSync } from "node:fs";
+import { hostname } from "node:os";
+import { relative, resolve, sep } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { createTwoFilesPatch } from "diff";
+import { findBundle, openBundleFolder } from "../../adapters/disk/bundle-folder.ts";
+import { createBundleFolder } from "../../adapters/disk/bundle-target.ts";
+import { resolveInside } from "../../adapters/disk/inside-root.ts";
+import { createPauses } from "../../adapters/process/pauses.ts";
+import { isHash } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { parseRepoPath } from "../../core/paths/index.ts";
+import { cutLines } from "../../core/text/index.ts";
+import {
+  type ContextPorts,
+  type ContextReader,
+  cutRef,
+  parseTarget,
+  requireSymbol,
+  resolvePin,
+} from "../../rooms/context/index.ts";
+import {
+  BUNDLE_OPERATIONS,
+  type BundleMakerPorts,
+  type BundlePorts,
+  bundleBuild,
+  type Corpus,
+  type CorpusView,
+  JOB_OPERATIONS,
+  JOBS_CHANNEL,
+  type JobPorts,
+  type Pauses,
+} from "../../rooms/jobs/index.ts";
 import type { Wiring } from "../operations.ts";
-import { bundlePorts } from "./bundle.ts";
-import { jobPorts } from "./job.ts";
+import type { Composition } from "./compose.ts";
+import { contextPorts } from "./context.ts";
+import { createExecutePort } from "./execute-port.ts";
+import { createPatchPort } from "./patch-port.ts";
+import type { AppStore } from "./store.ts";
 
 /** Everything under `jobs.` */
 export const JOBS_OPERATIONS = [...JOB_OPERATIONS, ...BUNDLE_OPERATIONS, bundleBuild] as const;
@@ -11,3 +47,146 @@ export const wiring: Wiring<typeof JOBS_OPERATIONS> = {
   ports: async (composition, effect, name) =>
     name.startsWith("jobs.bundle-") ? bundlePorts(composition, effect, name) : jobPorts(composition, effect),
 };
+
+// Looking for similar names costs a walk over all symbols; a long list of unknown ones gets it for the first.
+const MOST_SUGGESTIONS = 20;
+
+// One per open workspace, so that workers of one process wake each other.
+const kept = new WeakMap<Composition, Pauses>();
+
+/** Ports of the operations on jobs. */
+export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
+  const { crypto, clock, ids, progress, actor, files, door } = composition;
+  const store = await composition.store(effect);
+  const sources = await contextPorts(composition, effect);
+  return {
+    store: givingTurns(store),
+    content: await composition.content(effect),
+    crypto,
+    clock,
+    ids,
+    progress,
+    actor,
+    files,
+    local: LOCAL_DOORS.includes(door),
+    host: `${hostname()}:${process.pid}`,
+    notify: composition.notify,
+    corpus: createCorpus(sources),
+    pauses: effect === "mutate" ? await keepPauses(composition, store) : createPauses(),
+    listen: (onInterrupt) => composition.interrupts.listen(onInterrupt),
+    patch: createPatchPort(composition, sources),
+    execute: createExecutePort(composition),
+  };
+}
+
+const LONGEST_TURN_MS = 20;
+
+/**
+ * SQLite answers at once, so a job of many short steps would keep signals, cancellations and progress waiting until its
+ * end. Between two transactions everybody else gets a turn.
+ */
+function givingTurns(store: AppStore): JobPorts["store"] {
+  let last = performance.now();
+  return {
+    read: (fn) => store.read(fn),
+    async transact(fn) {
+      if (performance.now() - last > LONGEST_TURN_MS) {
+        await turn();
+        last = performance.now();
+      }
+      return store.transact(fn);
+    },
+    close: () => store.close(),
+  };
+}
+
+async function keepPauses(composition: Composition, store: AppStore): Promise<Pauses> {
+  const known = kept.get(composition);
+  if (known !== undefined) return known;
+  const pauses = createPauses();
+  kept.set(composition, pauses);
+  await store.subscribe(JOBS_CHANNEL, () => pauses.wake());
+  return pauses;
+}
+
+/** Index and symbols of the context room as planning sees them. */
+function createCorpus(ports: ContextPorts): Corpus {
+  return {
+    look: (fn) => ports.store.read(async (door) => fn(await openView(ports, door.context))),
+  };
+}
+
+async function openView(ports: ContextPorts, context: ContextReader): Promise<CorpusView> {
+  const view = await ports.views.open(context);
+  let unknown = 0;
+  const resolve = async (ref: string) => {
+    if (isHash(ref)) return { section: await view.resolve(context, { type: "SECTION", section_id: ref }, ref) };
+    const row = await requireSymbol(context, ref);
+    return { row, section: await resolvePin(context, view, parseTarget(row.symbol), row) };
+  };
+  return {
+    async targetType(symbolId) {
+      const row = await context.symbol(symbolId);
+      if (row !== null) return row.symbol.target_type;
+      if (unknown++ < MOST_SUGGESTIONS) return (await requireSymbol(context, symbolId)).symbol.target_type;
+      throw new VerbatimError("SYMBOL_UNKNOWN", {
+        message: `there is no symbol ${symbolId}`,
+        details: { symbol_id: symbolId },
+      });
+    },
+    async cut(ref, asked) {
+      const { row, section } = await resolve(ref);
+      const slice = asked ?? row?.symbol.default_slice_policy;
+      if (slice === undefined) throw new VerbatimError("SLICE_REQUIRED", { where: ref });
+      const { bytes, content_hash } = cutRef(ports, view, { ref, slice, section });
+      return { slice, section_id: section.section_id, file_path: section.file_path, bytes, content_hash };
+    },
+    async open(symbolId) {
+      const { section } = await resolve(symbolId);
+      const { section_id, file_path, line_start, line_end } = section;
+      return { section_id, file_path, read: () => cutLines(ports.contents.open(view, section), line_start, line_end) };
+    },
+  };
+}
+
+/** Ports of the operations on bundles. Only building one opens a store; all others work anywhere. */
+async function bundlePorts(
+  composition: Composition,
+  effect: Effect,
+  name: string,
+): Promise<BundlePorts | BundleMakerPorts> {
+  const { crypto, files, keys, start, clock } = composition;
+  const base: BundlePorts = {
+    crypto,
+    files,
+    openBundle(path) {
+      const found = findBundle(placeOf(composition, path));
+      if ("problem" in found) return found;
+      return { files: openBundleFolder(found.folder), attestation: besideOf(composition, found.folder) };
+    },
+    loadKey: (key) => keys.load(key),
+    diffLines: (file, a, b) => createTwoFilesPatch(file, file, a, b, "", ""),
+  };
+  if (name !== "jobs.bundle-build") return base;
+  return {
+    ...base,
+    store: await composition.store(effect),
+    content: await composition.content(effect),
+    actor: composition.actor,
+    createFolder: (path, fill) =>
+      createBundleFolder(resolve(start, path), clock.now(), (folder, sink) => fill(sink, openBundleFolder(folder))),
+    exists: (path) => existsSync(resolve(start, path)),
+  };
+}
+
+/** A place the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+function placeOf({ door, start, workspace }: Composition, path: string): string {
+  if (LOCAL_DOORS.includes(door)) return resolve(start, path);
+  return resolveInside(workspace.root, parseRepoPath(path));
+}
+
+/** The attestation beside a bundle, as the caller's files name it. */
+function besideOf({ door, workspace }: Composition, folder: string): string {
+  const place = `${folder}.dsse.json`;
+  return LOCAL_DOORS.includes(door) ? place : relative(realpathSync(workspace.root), place).replaceAll(sep, "/");
+}

@@ -6,11 +6,11 @@ import { decodeBase64 } from "../../core/trust/base64.ts";
 import { TRUST_AREAS } from "../../core/trust/conformance.ts";
 import { CONTEXT_AREAS } from "../../rooms/context/index.ts";
 import { JOBS_AREAS } from "../../rooms/jobs/index.ts";
+import { WORLD_AREAS } from "../../rooms/world/index.ts";
 import { CATALYTIC_ROOM_AREAS } from "./catalytic-areas.ts";
 import { JOBS_ROOM_AREAS } from "./jobs-areas.ts";
 import type { AreaFunction, AreaPorts } from "./ports.ts";
 import { WORKFLOW_ROOM_AREAS } from "./workflow-areas.ts";
-import { WORLD_ROOM_AREAS } from "./world-areas.ts";
 
 /** Every area this build can run. */
 export function listAreas(): ReadonlyMap<string, AreaFunction> {
@@ -45,3 +45,11 @@ function textOf({ text, b64 }: JsonObject): string | Uint8Array {
   if (bytes === null) throw new VerbatimError("INPUT_INVALID", { message: "the input has no usable text or b64" });
   return bytes;
 }
+
+/** The areas of the world room with the time zones and graphemes of this Node. */
+export const WORLD_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = Object.fromEntries(
+  Object.entries(WORLD_AREAS).map(([name, area]): [string, AreaFunction] => [
+    name,
+    (input, { crypto, zones, graphemes }) => area(input, { crypto, zones, graphemes }),
+  ]),
+);

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
-import { isStoreAbsent } from "../config/workspace.ts";
+import { findRunsRoot, isStoreAbsent, userFolders } from "../config/workspace.ts";
 import type { HallPorts } from "./ports.ts";
-import { findWidePlaces } from "./private-check.ts";
 
 interface Check {
   readonly name: string;
@@ -171,4 +170,23 @@ async function checkStore(ports: HallPorts): Promise<Check[]> {
   } catch (thrown) {
     return [failed("database", thrown)];
   }
+}
+
+/** Places of the workspace and of the user that others have rights to, though arguments, goals and output lie there. */
+function findWidePlaces(ports: HallPorts): string[] {
+  const { workspace, env, platform, userState } = ports;
+  const { folder, state, blobs, database } = workspace;
+  const keys = join(userFolders(env, platform).config, "keys");
+  const secret = existsSync(keys) ? readdirSync(keys).filter((name) => name.endsWith(".key")) : [];
+  return [
+    folder,
+    state,
+    blobs,
+    join(folder, "runs"),
+    ...["", "-wal", "-shm", "-journal"].map((side) => `${database}${side}`),
+    userState,
+    findRunsRoot(ports, ports.config().workflow.runs_root),
+    keys,
+    ...secret.map((name) => join(keys, name)),
+  ].filter((place) => ports.isWide(place));
 }

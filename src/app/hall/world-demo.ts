@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { App } from "../app-type.ts";
+import type { App } from "../call.ts";
 import type { Composition } from "../compose/compose.ts";
-import type { Output } from "../operation-types.ts";
+import type { Output } from "../operations.ts";
 
 export interface WorldStory {
   readonly ok: boolean;

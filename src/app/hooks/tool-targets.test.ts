@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../core/canonical/index.ts";
-import { listPatchedPaths } from "./patch-text.ts";
 import { listShellTargets } from "./shell-targets.ts";
-import { listToolTargets } from "./tool-targets.ts";
+import { listPatchedPaths, listToolTargets } from "./tool-targets.ts";
 
 const REFUSED = expect.objectContaining({ code: "HOOK_INPUT_INVALID", where: "/tool_input" });
 const none = { writes: [], reads: [], commands: [] };

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { listPatchedPaths } from "./patch-text.ts";
 
 /** What a tool call would touch, as the client named it. */
 export interface ToolTargets {
@@ -119,6 +118,24 @@ function listAllPaths(input: JsonObject): string[] {
 function missing(tool: string, what: string): VerbatimError {
   return new VerbatimError("HOOK_INPUT_INVALID", {
     message: `the call of ${JSON.stringify(tool)} names no target: ${what} is missing from tool_input`,
+    where: "/tool_input",
+  });
+}
+
+const FILE_LINE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/;
+const MOVE_LINE = /^\*\*\* Move to: (.+)$/;
+
+/** The paths a patch of the apply_patch tool names, both sides of a move included. Cost: one pass. */
+export function listPatchedPaths(text: string): string[] {
+  const paths: string[] = [];
+  for (const raw of text.split("\n")) {
+    const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+    const name = FILE_LINE.exec(line)?.[1] ?? MOVE_LINE.exec(line)?.[1];
+    if (name !== undefined) paths.push(name.trim());
+  }
+  if (paths.length > 0) return paths;
+  throw new VerbatimError("HOOK_INPUT_INVALID", {
+    message: "the patch names no file",
     where: "/tool_input",
   });
 }

@@ -1,4 +1,4 @@
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { toFlags } from "./flags.ts";
 import { NOUNS } from "./nouns.ts";
 import { GLOBAL_FLAGS } from "./program.ts";

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import type { Operation } from "../../core/operation.ts";
 import { type GeneratedFlag, toFlags } from "./flags.ts";
 import type { Noun, Verb } from "./verb.ts";

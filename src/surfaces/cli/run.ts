@@ -1,16 +1,15 @@
 import { CommanderError } from "commander";
-import type { App } from "../../app/app-type.ts";
-import { openApp } from "../../app/call.ts";
+import { type App, openApp } from "../../app/call.ts";
 import type { ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { Progress } from "../../core/ports.ts";
 import { findNearest } from "../../core/text/index.ts";
 import { formatError, formatStack, toErrorLine } from "./error-text.ts";
-import { formatFirstHelp } from "./help.ts";
-import { createIo, type Io, type Streams } from "./io.ts";
+import { createIo, type Io, type Paint, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
+import { showLine } from "./plain-text.ts";
 import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
-import { createProgressBar, type ProgressBar } from "./progress.ts";
 import { findUserTerminal } from "./user-terminal.ts";
 import type { Noun } from "./verb.ts";
 
@@ -211,4 +210,73 @@ async function reportError(thrown: unknown, io: Io): Promise<number> {
   else for (const line of formatError(error, io.paint)) io.fail(line);
   if (io.flags.debug || error.exit === 3) io.fail(formatStack(thrown));
   return error.exit;
+}
+
+/** The lines of the first help page: fits one screen, verbs grouped by room. */
+function formatFirstHelp(paint: Paint, version: string): string[] {
+  const lines = [
+    `${paint.bold("verbatim")} ${version}  puts AI agents under contract`,
+    "",
+    "usage: verbatim <noun> <verb> [arguments] [flags]",
+  ];
+  lines.push("");
+  let room = "";
+  for (const entry of NOUNS) {
+    lines.push(formatNoun(paint, entry.room === room ? "" : entry.room, entry.noun, entry.summary));
+    room = entry.room;
+  }
+  // Not nouns of this surface: src/main.ts starts them.
+  lines.push(formatNoun(paint, "doors", "mcp", "Model Context Protocol on standard input, or --http"));
+  lines.push(formatNoun(paint, "", "studio", "HTTP API, MCP and a page on 127.0.0.1 (--no-web)"));
+  lines.push(
+    "",
+    paint.bold("flags of every verb"),
+    "  -C DIR        work in another folder     --json      one JSON value on stdout",
+    "  --full        whole ids                  --quiet     no notes on stderr",
+    "  --no-progress no progress bars           --debug     stack traces",
+    "",
+    "more: verbatim <noun> --help   exit codes: 0 done, 1 the contract says no,",
+    "      2 bad input, 3 internal error, 4 busy or unavailable",
+  );
+  return lines;
+}
+
+function formatNoun(paint: Paint, room: string, noun: string, summary: string): string {
+  return `${paint.bold(room.padEnd(10))} ${noun.padEnd(12)} ${summary}`;
+}
+
+/** A progress line on a terminal; silent in a pipe. */
+interface ProgressBar extends Progress {
+  /** Wipes the line, so that something else can be written; the next report draws it again. */
+  end(): void;
+}
+
+const WIDTH = 24;
+const SMALLEST_STEP = 0.01;
+
+/** Draws at most a hundred times per label, so that reporting costs nothing. */
+function createProgressBar(stream: Streams["stderr"], wanted: boolean): ProgressBar {
+  if (!wanted || stream.isTTY !== true) return { report: () => undefined, end: () => undefined };
+  let drawn = false;
+  let label = "";
+  let last = -1;
+  return {
+    report(step) {
+      const share = step.total === undefined || step.total === 0 ? 0 : step.done / step.total;
+      const due = step.label !== label || share >= 1 || share - last >= SMALLEST_STEP || step.total === undefined;
+      if (!due) return;
+      label = step.label;
+      last = share;
+      drawn = true;
+      const bar = "█".repeat(Math.round(share * WIDTH)).padEnd(WIDTH, "░");
+      const count = step.total === undefined ? `${step.done}` : `${step.done}/${step.total}`;
+      stream.write(`\r\u001b[K${step.total === undefined ? "" : `${bar} `}${showLine(label)} ${count}`);
+    },
+    end() {
+      if (!drawn) return;
+      stream.write("\r\u001b[K");
+      drawn = false;
+      label = "";
+    },
+  };
 }

@@ -1,5 +1,5 @@
-import type { App } from "../../app/app-type.ts";
-import type { Input, OperationName, Output } from "../../app/operation-types.ts";
+import type { App } from "../../app/call.ts";
+import type { Input, OperationName, Output } from "../../app/operations.ts";
 import type { Io } from "./io.ts";
 
 /** A positional argument that fills a field of the operation's input. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { type Caller, Callers, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
 
 const OWNER_TOKEN = "vo_the-token-of-the-owner";

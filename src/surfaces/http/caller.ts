@@ -1,4 +1,4 @@
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { bearerOf, hashToken, isSameToken } from "./access.ts";
 

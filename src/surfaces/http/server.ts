@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { listOperations } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type AccessOptions, chooseToken } from "./access.ts";
@@ -13,8 +13,10 @@ import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
-import { answerCall, type Variables, type WorldRoute } from "./world-router.ts";
-import { worldRoutes } from "./worlds.ts";
+import { addHistoryRoutes } from "./world-history.ts";
+import { addReadingRoutes } from "./world-reading.ts";
+import { answerCall, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
+import { addWritingRoutes } from "./world-writing.ts";
 
 interface HttpOptions extends AccessOptions {
   /** A workspace opened at the door `http`. */
@@ -154,4 +156,13 @@ function toDocs(
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Verbatim API</title><link rel="stylesheet" href="/page.css"></head>';
   const table = `<table><thead><tr><th>route</th><th>does</th><th>for</th></tr></thead><tbody>${[...rows, ...more].join("")}</tbody></table>`;
   return `${head}<body><main><h1>API</h1>${table}</main></body></html>`;
+}
+
+/** The routes of worlds. Each says who may use it and calls one operation. */
+function worldRoutes(app: App, streams: WorldStreams): Pick<WorldRouter, "hono" | "routes"> {
+  const door = new WorldRouter(app);
+  addReadingRoutes(door, streams);
+  addWritingRoutes(door);
+  addHistoryRoutes(door);
+  return door;
 }

@@ -1,4 +1,4 @@
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { readInput, readUpload } from "./body.ts";
 import { requireOwner } from "./caller.ts";
 import { dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";

@@ -1,4 +1,4 @@
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { requireOwner } from "./caller.ts";
 import type { WorldStreams } from "./stream.ts";
 import { type Call, dropAbsent, numberIn, switchIn, viewerIn, type WorldRouter } from "./world-router.ts";

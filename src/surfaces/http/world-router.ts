@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
-import type { App } from "../../app/app-type.ts";
-import type { Input, OperationName } from "../../app/operation-types.ts";
+import type { App } from "../../app/call.ts";
+import type { Input, OperationName } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type Caller, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
 import { RateLimit } from "./rate.ts";

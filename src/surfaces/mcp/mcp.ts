@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import { openApp } from "../../app/call.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";

@@ -1,5 +1,5 @@
-import type { App } from "../../app/app-type.ts";
-import type { Input, Output } from "../../app/operation-types.ts";
+import type { App } from "../../app/call.ts";
+import type { Input, Output } from "../../app/operations.ts";
 import { compareCodePoints } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { refused } from "./cursor.ts";

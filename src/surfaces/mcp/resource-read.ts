@@ -1,6 +1,6 @@
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import type { CallOptions } from "../../app/compose/current-call.ts";
-import type { Input, Output } from "../../app/operation-types.ts";
+import type { Input, Output } from "../../app/operations.ts";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Answers } from "./answer.ts";

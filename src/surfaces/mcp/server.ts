@@ -5,12 +5,13 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import type { CallOptions } from "../../app/compose/current-call.ts";
+import type { Progress } from "../../core/ports.ts";
 import { Answers, toCoded } from "./answer.ts";
-import { toNotifications } from "./call-progress.ts";
+import { type Cursor, formatCursor, parseCursor, refused } from "./cursor.ts";
 import { LegacyCalls, LegacyExchange } from "./legacy-calls.ts";
-import { pageResources, pageTools } from "./pages.ts";
+import { LIST_PARTS, type ListedResource } from "./resource-list.ts";
 import { readResource } from "./resource-read.ts";
 import { RESOURCE_TEMPLATES } from "./resource-uri.ts";
 import { callTool } from "./tool-call.ts";
@@ -137,4 +138,75 @@ function toProtocolError(thrown: unknown, answers: Answers): ProtocolError {
   const code = exit === 2 ? INVALID_PARAMS : exit === 3 ? INTERNAL : REFUSED;
   const { error } = structuredContent as { readonly error: { readonly code: string; readonly message: string } };
   return new ProtocolError(code, `${error.code}: ${error.message}`, structuredContent);
+}
+
+const PAUSE_MS = 100;
+
+/** Progress of one call as notifications, where the client asked for them. Numbers only grow, whatever is counted. */
+function toNotifications({ mcpReq }: ServerContext, onError: (thrown: unknown) => void): Progress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let label = "";
+  let before = 0;
+  let counted = 0;
+  let sent = 0;
+  let sentAt = Number.NEGATIVE_INFINITY;
+  return {
+    report(step) {
+      if (step.label !== label) {
+        label = step.label;
+        before += counted;
+      }
+      counted = step.done;
+      const progress = before + counted;
+      const now = performance.now();
+      if (progress <= sent || (now - sentAt < PAUSE_MS && step.done !== step.total)) return;
+      sent = progress;
+      sentAt = now;
+      const total = step.total === undefined ? {} : { total: before + step.total };
+      const params = { progressToken, progress, ...total, message: step.label };
+      mcpReq.notify({ method: "notifications/progress", params }).catch(onError);
+    },
+  };
+}
+
+const MOST_ITEMS = 50;
+
+/** One page of all resources: as many as fit, and where to go on. */
+async function pageResources(app: App, cursor: string | undefined, answers: Answers) {
+  const names = Object.keys(LIST_PARTS);
+  const place = cursor === undefined ? null : parseCursor(cursor, names);
+  const resources: ListedResource["resource"][] = [];
+  let last: Cursor | null = null;
+  for (const part of names.slice(place === null ? 0 : names.indexOf(place.part))) {
+    const after = part === place?.part ? place.after : null;
+    for await (const { resource, after: here } of LIST_PARTS[part]!(app, after)) {
+      const isFull =
+        resources.length === MOST_ITEMS ||
+        !answers.fits({ resources: [...resources, resource], nextCursor: "x".repeat(600) });
+      if (isFull && last !== null) return { resources, nextCursor: formatCursor(last) };
+      resources.push(resource);
+      last = { part, after: here };
+    }
+  }
+  return answers.carry({ resources });
+}
+
+/** One page of tools: all of them, unless the limit is lower than their descriptions are long. */
+function pageTools(tools: readonly ListedTool[], cursor: string | undefined, answers: Answers) {
+  const from = cursor === undefined ? 0 : toNumber(parseCursor(cursor, ["tools"]).after, tools.length);
+  const page: ListedTool[] = [];
+  for (const tool of tools.slice(from)) {
+    if (page.length > 0 && !answers.fits({ tools: [...page, tool] })) {
+      return { tools: page, nextCursor: formatCursor({ part: "tools", after: String(from + page.length) }) };
+    }
+    page.push(tool);
+  }
+  return answers.carry({ tools: page });
+}
+
+function toNumber(text: string, below: number): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number >= below) throw refused();
+  return number;
 }

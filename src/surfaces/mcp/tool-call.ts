@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import type { CallOptions } from "../../app/compose/current-call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Answers, ToolAnswer } from "./answer.ts";

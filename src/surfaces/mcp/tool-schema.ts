@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { App } from "../../app/app-type.ts";
+import type { App } from "../../app/call.ts";
 import type { Operation } from "../../core/operation.ts";
 import { shareParts } from "./shared-parts.ts";
 import type { ToolPlan, ToolVerb } from "./tool-table.ts";

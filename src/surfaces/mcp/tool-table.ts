@@ -1,4 +1,4 @@
-import type { Input, OperationName, Output } from "../../app/operation-types.ts";
+import type { Input, OperationName, Output } from "../../app/operations.ts";
 import { BUDGET_FIELDS } from "../../core/text/index.ts";
 
 /** One thing a tool can do: an operation of the table, and which of its fields this door takes. */

@@ -8,10 +8,8 @@ import { ArtifactFiles } from "../record/artifact-files.ts";
 import { type Proof, proofHash } from "../record/proof.ts";
 import { formatInputHashes } from "../run/closing.ts";
 import { formatManifests, type Trees } from "../tree/tree.ts";
-import { VERIFY_FIXES } from "./verify-advice.ts";
 import { checkContents } from "./verify-contents.ts";
 import { checkSignature, type SignatureState } from "./verify-signature.ts";
-import { checkTree } from "./verify-tree.ts";
 
 /** A run directory in memory: file name -> bytes, and its own name. */
 export interface RunFolder {
@@ -209,4 +207,62 @@ function checkBinding(
 
 function isRequired(file: string): boolean {
   return (REQUIRED_ARTIFACTS as readonly string[]).includes(file);
+}
+
+/** What to do about each thing verification can find. */
+const VERIFY_FIXES = {
+  PROOF_MISSING: "The run did not end: verbatim catalytic recover",
+  ARTIFACT_MISSING: "Do not use the outputs; run again.",
+  ARTIFACT_MALFORMED: "Do not use the outputs; run again.",
+  ARTIFACT_HASH_MISMATCH: "Do not use the outputs; run again.",
+  ARTIFACT_UNBOUND: "Remove what does not belong to the run directory, or do not use the outputs.",
+  PROOF_HASH_MISMATCH: "Do not use the outputs; the proof was edited.",
+  RUN_ID_MISMATCH: "Do not use the outputs; the record belongs to another run.",
+  LEDGER_CHAIN_BROKEN: "Do not use the outputs; the ledger of the run was edited.",
+  POLICY_WEAKENED: "Do not use the outputs; the policy was edited.",
+  POLICY_MISMATCH: "Run again under the policy you want.",
+  PREFLIGHT_VIOLATION: "Do not use the outputs; no run of this JobSpec would have been allowed.",
+  CROSS_CHECK_MISMATCH: "Do not use the outputs; the record was edited.",
+  MANIFEST_MISMATCH: "Do not use the outputs; the record was edited.",
+  ROOT_MISMATCH: "Do not use the outputs; the record was edited.",
+  DIFF_MISMATCH: "Do not use the outputs; the record was edited.",
+  OUTPUTS_INCONSISTENT: "Do not use the outputs; the record was edited.",
+  VERDICT_MISMATCH: "Do not use the outputs; the verdict was edited.",
+  SIGNATURE_MISSING: "Ask for a signed run: verbatim catalytic run --sign",
+  SIGNATURE_INVALID: "Do not use the outputs; the signature is not over this proof.",
+  SIGNATURE_UNTRUSTED: "Pin the key if you trust it: --pin KEY",
+  NOT_VERIFIED: "Look at the run: verbatim catalytic show RUN",
+  OUTPUT_MISSING: "Run again, or verify the record alone: --tree none",
+  OUTPUT_CHANGED: "Run again, or verify the record alone: --tree none",
+  DOMAIN_DRIFTED: "Nothing to do: a domain may be used again after a run.",
+  STRAY_FILE: "Remove it.",
+} as const;
+
+/** Layer E: whether the outputs and the domains are still what the proof says. */
+async function checkTree(
+  proof: Proof,
+  artifacts: ArtifactFiles,
+  trees: Trees | null,
+  options: VerifyOptions,
+  errors: Findings,
+  warnings: Findings,
+): Promise<VerifyResult["tree"]> {
+  if (options.tree === "skip") return "skipped";
+  const now = await options.tree();
+  if (now === null) return "unavailable";
+  let drifted = false;
+  const hashes = artifacts.object("OUTPUT_HASHES.json") ?? {};
+  for (const path of Object.keys(hashes)) {
+    const hash = now.outputs.get(path) ?? null;
+    if (hash === hashes[path]) continue;
+    drifted = true;
+    if (hash === null) errors.path("OUTPUT_MISSING", path, "the output is no longer there");
+    else errors.path("OUTPUT_CHANGED", path, `stated ${String(hashes[path])}, now ${hash}`);
+  }
+  for (const domain of proof.catalytic_domains) {
+    if (now.domains.get(domain)?.isSame(trees?.get(domain) ?? new Map()) === true) continue;
+    drifted = true;
+    (options.strict_tree ? errors : warnings).path("DOMAIN_DRIFTED", domain, "the domain was used again after the run");
+  }
+  return drifted ? "drifted" : "matches";
 }

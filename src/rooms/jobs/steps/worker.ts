@@ -1,3 +1,4 @@
+import { VerbatimError } from "../../../core/errors/index.ts";
 import type { JobFacts, JobsReader, Pauses, StepRow } from "../ports.ts";
 import { requireFacts } from "./job-state.ts";
 import {
@@ -8,12 +9,13 @@ import {
   finishStep,
   type Held,
   type Prepared,
+  type QueuePorts,
+  renewLease,
   toHeld,
   type Wanted,
   type Worker,
 } from "./queue.ts";
 import type { Outcome } from "./receipt.ts";
-import { Renewal } from "./renewal.ts";
 import { foreseeStep, runStep, type StepPorts } from "./step-run.ts";
 
 export interface WorkerPorts extends StepPorts {
@@ -166,5 +168,44 @@ export class StepRunner {
   async #facts(jobs: JobsReader, jobId: string): Promise<JobFacts> {
     if (this.#job?.job_id !== jobId) this.#job = await requireFacts(jobs, jobId);
     return this.#job;
+  }
+}
+
+/** Renews a lease at a third of its time until stopped, and says when it was lost. */
+class Renewal {
+  readonly #abort = new AbortController();
+  readonly #end: () => void;
+  #failure: Error | null = null;
+  #busy = false;
+
+  constructor(ports: QueuePorts & { readonly pauses: Pauses }, held: Held, lease_ms: number) {
+    const renew = async () => {
+      this.#busy = true;
+      try {
+        if ((await renewLease(ports, held, lease_ms)) !== null) this.#abort.abort();
+        this.#failure = null;
+      } catch (thrown) {
+        // The next renewal may work; if the lease ends before, this is why.
+        this.#failure = thrown instanceof Error ? thrown : new VerbatimError("INTERNAL", { cause: thrown });
+      } finally {
+        this.#busy = false;
+      }
+    };
+    this.#end = ports.pauses.every(Math.max(1, Math.floor(lease_ms / 3)), () => {
+      if (!this.#busy) void renew();
+    });
+  }
+
+  get lost(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  stop(): void {
+    this.#end();
+  }
+
+  /** The lease is lost. When that is because it could not be renewed, the reason is thrown. */
+  giveUp(): void {
+    if (this.#failure !== null) throw this.#failure;
   }
 }

@@ -1,5 +1,4 @@
 import { foldCase } from "../../../core/paths/index.ts";
-import { type Body, checkBody, checkDevNull } from "./patch-body.ts";
 import { PatchLines } from "./patch-lines.ts";
 import { type Platform, readBodyName } from "./patch-names.ts";
 import {
@@ -229,4 +228,32 @@ class SectionParser {
     if (operation !== "rename" && operation !== "copy") return null;
     return { old: this.#extended.get(`${operation} from`)!, new: this.#extended.get(`${operation} to`)! };
   }
+}
+
+/** The part of a section from its `---` line on. */
+interface Body {
+  /** Null where the line says /dev/null. */
+  readonly old: string | null;
+  readonly new: string | null;
+  readonly oldLine: number;
+  readonly newLine: number;
+  readonly hunks: readonly { readonly oldCount: number; readonly newCount: number }[];
+  readonly added: number;
+  readonly deleted: number;
+}
+
+/** /dev/null stands exactly where a file is made or goes away. */
+function checkDevNull(body: Body, operation: PatchOperation): void {
+  if ((body.old === null) !== (operation === "create")) refuseParse("dev_null", body.oldLine);
+  if ((body.new === null) !== (operation === "delete")) refuseParse("dev_null", body.newLine);
+}
+
+/** The names are those of the header, and a file that is made or goes away is so in one piece. */
+function checkBody(body: Body, names: HeaderNames, operation: PatchOperation, line: number): void {
+  if (body.old !== null && body.old !== names.old) refuseParse("name_mismatch", body.oldLine);
+  if (body.new !== null && body.new !== names.new) refuseParse("name_mismatch", body.newLine);
+  const [first, second] = body.hunks;
+  const whole = second === undefined;
+  if (operation === "create" && (!whole || first!.oldCount !== 0)) refuseParse("hunk_count", line);
+  if (operation === "delete" && (!whole || first!.newCount !== 0)) refuseParse("hunk_count", line);
 }

@@ -1,9 +1,14 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
-import { parseJson } from "../../../core/canonical/index.ts";
+import { type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { DispatchRole } from "../artifacts/dispatch.ts";
+import { EXPECTED_RESULTS_FILE } from "../artifacts/expected-results.ts";
 import { FIND_RESULT_FILE } from "../artifacts/find-result.ts";
+import { formatGuardianReview, reviewAsGuardian } from "../artifacts/guardian.ts";
 import { formatArtifact } from "../artifacts/json.ts";
+import { PLAN_DRAFT_FILE, validatePlan } from "../artifacts/plan.ts";
+import { checkPlan } from "../artifacts/plan-check.ts";
+import { REASONS_FILE } from "../artifacts/reasons.ts";
+import { REVIEW_CONTRACT_FILE } from "../artifacts/review.ts";
 import { dispatchRole } from "../dispatch/agent-step.ts";
 import { describeStep } from "../dispatch/describe-step.ts";
 import type { NextStep } from "../dispatch/next-step.ts";
@@ -13,7 +18,6 @@ import { REGISTRY_FILE, resolveWorkflow } from "../dispatch/resolver.ts";
 import { acceptArtifacts } from "./accept.ts";
 import { runApplyStep } from "./apply-step.ts";
 import { runGateStep } from "./gate-step.ts";
-import { runGuardianStep } from "./guardian-step.ts";
 import { readRepoText } from "./run.ts";
 import type { Session } from "./session.ts";
 import { retryVerify, runVerifyStep } from "./verify-step.ts";
@@ -178,4 +182,33 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
     step: { action: step.action ?? "", target: step.target ?? "", result: `waits for ${step.owner}: ${prompt.file}` },
     wait: true,
   };
+}
+
+/** The step `review_contract`: the same draft always gets the same review. */
+async function runGuardianStep(session: Session): Promise<string> {
+  const { run } = session;
+  const { config } = run.ports;
+  const draft = run.read(PLAN_DRAFT_FILE)!;
+  const context = { kind: "draft", knownGates: run.knownGates } as const;
+  const review = reviewAsGuardian({
+    plan: validatePlan(draft, context).value,
+    planCheck: checkPlan({
+      plan: draft,
+      reasons: run.read(REASONS_FILE)!,
+      expectedResults: run.read(EXPECTED_RESULTS_FILE)!,
+      behaviorIds: run.behaviorIds(),
+      context,
+    }),
+    guardrails: run.guardrails()!,
+    policy: run.state.policy,
+    contractDocs: config.mandatory_docs.map(({ path }) => path),
+    // The explicit command of a direct run counts as the permission.
+    allowRootScope: config.guardian.allow_root_scope || run.isDirect,
+    allowContractEdits: config.guardian.allow_contract_edits,
+  });
+  run.folder.write(REVIEW_CONTRACT_FILE, formatGuardianReview(review, run.hash(PLAN_DRAFT_FILE)!));
+  const { [REVIEW_CONTRACT_FILE]: _, ...reviews } = run.state.reviews;
+  run.save({ reviews });
+  await session.event("contract_guardian", "REVIEW_WRITTEN", REVIEW_CONTRACT_FILE, { verdict: review.verdict });
+  return review.verdict;
 }

@@ -10,9 +10,8 @@ import { loadWorld } from "../projection/reading.ts";
 import { runBeat } from "../writer/beat-loop.ts";
 import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
 import { prepareBeat } from "./beat-prepare.ts";
-import { startPulse } from "./beat-pulse.ts";
 import { Releases } from "./beat-release.ts";
-import { claimRequest, type InvocationLease, requestStop, takeLock } from "./claims.ts";
+import { claimRequest, extendGrip, type InvocationLease, isStopRequested, requestStop, takeLock } from "./claims.ts";
 import {
   type Answer,
   BEAT_CODE,
@@ -229,5 +228,43 @@ function refuseAsUnavailable(thrown: unknown): never {
     message: `${thrown.message} Nothing was written; your text is still yours.`,
     fix: `${thrown.fix} Then send the same request again.`,
     cause: thrown,
+  });
+}
+
+const STOP_LOOK_MS = 500;
+
+/**
+ * Keeps the claim and the lock of a beat while its writer works, and stops the writer when they are lost or somebody
+ * wants it stopped. Gives back what ends it.
+ */
+function startPulse(ports: WorldPorts, grip: InvocationLease, abort: AbortController): () => void {
+  const beatOften = Math.max(1, Math.floor(Math.min(ports.times.lease_ms, ports.times.lock_ms) / 3));
+  const stopHeart = ports.pace.every(beatOften, () => {
+    extendGrip(ports, grip).then(
+      (held) => {
+        if (!held) abort.abort();
+      },
+      () => abort.abort(),
+    );
+  });
+  const stopWatching = watchForStop(ports, grip, abort);
+  return () => {
+    stopHeart();
+    stopWatching();
+  };
+}
+
+/** Looks now and then whether another process wants the writer stopped. */
+function watchForStop({ store, pace }: WorldPorts, grip: InvocationLease, abort: AbortController): () => void {
+  return pace.every(STOP_LOOK_MS, () => {
+    store
+      .read((door) => door.world.invocation(grip.number, grip.request_id))
+      .then(
+        (stored) => {
+          if (isStopRequested(stored)) abort.abort();
+        },
+        // The heartbeat finds out what is wrong with the store.
+        () => undefined,
+      );
   });
 }

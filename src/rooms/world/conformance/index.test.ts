@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { conformancePorts } from "../../../app/compose/conformance.ts";
+import { WORLD_ROOM_AREAS } from "../../../app/conformance/areas.ts";
 import { runVectors } from "../../../app/conformance/runner.ts";
 import { parseVectors } from "../../../app/conformance/vector.ts";
-import { WORLD_ROOM_AREAS } from "../../../app/conformance/world-areas.ts";
 
 const file = new URL("../../../../test/vectors/world.json", import.meta.url);
 const vectors = parseVectors(readFileSync(file), "world.json").filter(({ area }) => area.startsWith("world."));

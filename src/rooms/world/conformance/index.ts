@@ -3,12 +3,18 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  parseJson,
   utf8Length,
 } from "../../../core/canonical/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { project } from "../beat/outcome.ts";
-import type { LedgerEntry } from "../contracts/context.ts";
+import type { CheckContext, LedgerEntry } from "../contracts/context.ts";
+import { checkEntry } from "../contracts/entry.ts";
 import { bodyOf, checkEnvelope } from "../contracts/envelope.ts";
+import { checkCapsule, checkRehydration, checkRetrievalPack, checkSceneAnchor } from "../contracts/packs.ts";
+import { checkProjectionOutput } from "../contracts/projection-output.ts";
+import { checkToolRequest } from "../contracts/tool-request.ts";
+import { checkWriteBundle } from "../contracts/write-bundle.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "../ids.ts";
 import { type CardOptions, readCard } from "../import/card.ts";
 import { toPersonId } from "../import/person-id.ts";
@@ -24,9 +30,8 @@ import { queryTerms, termsOf } from "../retrieval/terms.ts";
 import { findMatches } from "../retrieval/world-search.ts";
 import { type ClockDeclaration, type ClockState, moveClock } from "../time/clock.ts";
 import { formatInstant, parseInstant, parseWritten, requireZone, toInstant } from "../time/instant.ts";
-import { readWriterOutput } from "../writer/output.ts";
+import { MAX_LEVELS, readWriterOutput } from "../writer/output.ts";
 import { beatLoop, idempotency, outputContext, toOutputAnswer } from "./beats.ts";
-import { judgeContract } from "./contract.ts";
 import { type Area, readCast, readEntries, readKey, readView, type WorldAreaPorts } from "./input.ts";
 import { openVector } from "./tables.ts";
 
@@ -230,4 +235,51 @@ function rehydrationTries(input: JsonObject): JsonValue {
     bundles: 0,
     tries: tries as unknown as JsonValue,
   };
+}
+
+/** Judges a value against one of the nine contracts. */
+function judgeContract(input: JsonObject, ports: WorldAreaPorts): JsonValue {
+  const value = typeof input["raw"] === "string" ? parseJson(input["raw"], { maxDepth: MAX_LEVELS }) : input["value"]!;
+  const given = (isJsonObject(input["context"]) ? input["context"] : {}) as unknown as Partial<CheckContext> & {
+    readonly entries?: readonly LedgerEntry[];
+  };
+  const { entries, ...rest } = given;
+  const context: CheckContext = {
+    ...rest,
+    cast: readCast(input),
+    zones: ports.zones,
+    graphemes: ports.graphemes,
+    ...(entries === undefined ? {} : { entries: new Map(entries.map((entry) => [entry.entry_id, entry])) }),
+  };
+  switch (input["contract"]) {
+    case "invocation_envelope":
+      return { valid: true, normalized: checkEnvelope(value, context) as unknown as JsonValue };
+    case "write_bundle":
+      checkWriteBundle(value, context);
+      break;
+    case "write_entry":
+      checkEntry(value, context);
+      break;
+    case "projection_output":
+      checkProjectionOutput(value, context);
+      break;
+    case "tool_request":
+      checkToolRequest(value, context);
+      break;
+    case "retrieval_result_pack":
+      checkRetrievalPack(value, context);
+      break;
+    case "scene_anchor_pack":
+      checkSceneAnchor(value, context);
+      break;
+    case "rehydration_pack":
+      checkRehydration(value, context);
+      break;
+    case "capsule_pack":
+      checkCapsule(value, context);
+      break;
+    default:
+      throw new VerbatimError("CONTRACT_UNKNOWN");
+  }
+  return { valid: true };
 }

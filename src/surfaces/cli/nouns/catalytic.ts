@@ -1,4 +1,4 @@
-import type { Output } from "../../../app/operation-types.ts";
+import type { Output } from "../../../app/operations.ts";
 import { describeOutside } from "../../../core/contracts/guards.ts";
 import { FINDINGS, type Finding } from "../../../core/errors/index.ts";
 import { exitOfCondition } from "../../../core/exits.ts";

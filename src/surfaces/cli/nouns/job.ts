@@ -1,4 +1,4 @@
-import type { Output } from "../../../app/operation-types.ts";
+import type { Output } from "../../../app/operations.ts";
 import { formatTime } from "../../../core/time.ts";
 import type { Io } from "../io.ts";
 import { formatTable, shortId } from "../table.ts";

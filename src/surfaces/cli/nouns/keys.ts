@@ -1,4 +1,4 @@
-import type { Output } from "../../../app/operation-types.ts";
+import type { Output } from "../../../app/operations.ts";
 import { SCOPES, type Scope } from "../../../core/trust/policy.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { App } from "../../../app/app-type.ts";
-import type { Input, Output } from "../../../app/operation-types.ts";
+import type { App } from "../../../app/call.ts";
+import type { Input, Output } from "../../../app/operations.ts";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Io } from "../io.ts";

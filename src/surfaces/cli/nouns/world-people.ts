@@ -1,4 +1,4 @@
-import type { Output } from "../../../app/operation-types.ts";
+import type { Output } from "../../../app/operations.ts";
 import type { Io } from "../io.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";

@@ -1,8 +1,32 @@
 import type { z } from "zod";
-import type { App } from "./app-type.ts";
+import type { Progress } from "../core/ports.ts";
+import { type App, openApp } from "./call.ts";
 import type { CallOptions } from "./compose/current-call.ts";
-import type { RoomName, Rooms } from "./operation-types.ts";
-import { ROOM_NAMES } from "./operations.ts";
+import { type Input, type OperationName, type Output, ROOM_NAMES, type RoomName, type Rooms } from "./operations.ts";
+
+/** How a room is opened by a program. */
+export interface RoomOptions {
+  /** Environment to read settings from; the process's own without it. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly progress?: Progress;
+}
+
+/** A workspace for the library door, and a typed function for each operation that is bound to it. */
+export function openLibraryRoom(folder: string, { env = process.env, progress }: RoomOptions) {
+  const app = openApp({
+    door: "library",
+    start: folder,
+    env,
+    platform: process.platform,
+    ...(progress === undefined ? {} : { progress }),
+  });
+  const bind =
+    <N extends OperationName>(name: N) =>
+    (input: Input<N>): Promise<Output<N>> =>
+      app.call(name, input);
+  const close = () => app.close();
+  return { app, bind, ends: { close, [Symbol.asyncDispose]: close } };
+}
 
 /** `index-build` as a method: `indexBuild`. */
 type MethodName<Verb extends string> = Verb extends `${infer Word}-${infer Rest}`
