@@ -8,6 +8,7 @@ import { compare, type KnownTable, rootStat } from "./known-table.ts";
 import type { TreeChecker } from "./tree-check.ts";
 import { readEntries } from "./tree-entries.ts";
 import { writeTreeFile } from "./tree-file.ts";
+import { fingerprintPaths } from "./tree-fingerprint.ts";
 import {
   CTIME,
   DIGEST,
@@ -151,6 +152,10 @@ export class Look implements TreeScan {
         return text("inputs");
       },
     };
+  }
+
+  fingerprint(paths: readonly string[]): ReadonlyMap<string, string> {
+    return fingerprintPaths(this.#known.get(), paths);
   }
 
   async read(

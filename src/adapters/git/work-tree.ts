@@ -32,7 +32,7 @@ export function createGitWork(root: string, records: string | null = null): GitW
     states: async () => readStates(root, records, await noFilters()),
     apply: async (patch) =>
       runGit({ cwd: root, args: [...(await noFilters()), "apply", "--whitespace=nowarn", "-"], stdin: patch }),
-    checkOut: async (folder, base, commit) => checkOutCopy(root, await objectFolder(root), folder, base, commit),
+    checkOut: async (folder, base, commit) => checkOutCopy(root, await readObjectFolder(root), folder, base, commit),
   };
 }
 
@@ -90,13 +90,14 @@ function splitStatus(output: Buffer): string[] {
   return splitNul(output).map((row) => row.slice(3));
 }
 
-async function objectFolder(root: string): Promise<string> {
+/** The folder of a repository's objects. */
+export async function readObjectFolder(root: string): Promise<string> {
   const path = (await requireGit({ cwd: root, args: ["rev-parse", "--git-path", "objects"] })).toString("utf8");
   return resolve(root, path.replace(/\r?\n$/, ""));
 }
 
 /** A tree of the working state, made with a copy of the index and an object folder of its own. */
-async function writeTree(root: string, objects: string, untracked: boolean): Promise<string> {
+export async function writeTree(root: string, objects: string, untracked: boolean): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "verbatim-index-"));
   try {
     const index = join(folder, "index");
@@ -108,7 +109,7 @@ async function writeTree(root: string, objects: string, untracked: boolean): Pro
     const env = {
       GIT_INDEX_FILE: index,
       GIT_OBJECT_DIRECTORY: objects,
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: await objectFolder(root),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: await readObjectFolder(root),
     };
     await requireGit({ cwd: root, args: ["add", untracked ? "-A" : "-u", ...OUTSIDE_OURS], env });
     return (await requireGit({ cwd: root, args: ["write-tree"], env })).toString("utf8").trim();

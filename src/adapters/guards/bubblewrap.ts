@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
-import type { Leash } from "../process/supervisor.ts";
+import { type Leash, toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, startFailed } from "./control.ts";
 import { findTool } from "./tools.ts";
 
@@ -46,7 +46,7 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   const inner = ["/bin/sh", "-c", FIRST_PROCESS, "sh", request.work, coversRoot(request) ? "" : request.root];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
   const child = spawn(bwrap, argv, {
-    stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe", "pipe"],
+    stdio: [toStdin(request), "pipe", "pipe", "pipe", "pipe"],
     cwd: "/",
     detached: true,
     env: { ...request.env, VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },

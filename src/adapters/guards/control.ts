@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest } from "../../rooms/catalytic/ports.ts";
 import { endTree } from "../process/children.ts";
-import { type Leash, pipeOutput, Supervisor } from "../process/supervisor.ts";
+import { feedInput, type Leash, pipeOutput, Supervisor } from "../process/supervisor.ts";
 
 const SHOWN_LINES = 5;
 
@@ -25,7 +25,7 @@ export class ControlledLauncher {
   #isDestroyed = false;
 
   /** Without a leash signals are words on the channel. */
-  constructor(child: ChildProcess, request: Pick<LaunchRequest, "timeout_ms" | "onOutput">, leash?: Leash) {
+  constructor(child: ChildProcess, request: Pick<LaunchRequest, "timeout_ms" | "onOutput" | "input">, leash?: Leash) {
     this.child = child;
     this.#timeout = request.timeout_ms;
     this.#onOutput = request.onOutput;
@@ -45,6 +45,7 @@ export class ControlledLauncher {
       if (this.#supervisor === null && stream === "stderr") this.#errors.push(Buffer.from(bytes));
       else request.onOutput(stream, bytes);
     });
+    feedInput(child, request);
     // The channel breaks when the launcher dies, which its exit reports.
     this.#control.on("error", () => undefined);
     this.#control.on("data", (bytes: Buffer) => this.#hear(bytes.toString()));

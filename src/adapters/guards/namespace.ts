@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:f
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { childrenOf } from "../process/children.ts";
+import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./control.ts";
 import { NAMESPACE_SCRIPT } from "./namespace-script.ts";
 import { findTool } from "./tools.ts";
@@ -35,7 +36,7 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
     `${request.work}/launch`,
   ];
   const child = spawn(tools.setpriv, argv, {
-    stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe"],
+    stdio: [toStdin(request), "pipe", "pipe", "pipe"],
     cwd: "/",
     // A session of its own: Ctrl-C in the terminal must reach the tool only, which forwards it.
     detached: true,

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
-import { type Leash, pipeOutput, Supervisor } from "../process/supervisor.ts";
+import { feedInput, type Leash, pipeOutput, Supervisor, toStdin } from "../process/supervisor.ts";
 import { startFailed } from "./control.ts";
 import { launchSupervised } from "./supervised.ts";
 import { findTool } from "./tools.ts";
@@ -41,9 +41,10 @@ async function launchSession(
     cwd: request.cwd,
     env: request.env,
     detached: true,
-    stdio: [request.stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe"],
+    stdio: [toStdin(request), "pipe", "pipe"],
   });
   const drained = pipeOutput(child, request.onOutput);
+  feedInput(child, request);
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", (thrown) => reject(startFailed(thrown.message)));

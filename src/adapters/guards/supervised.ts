@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatPairs, formatTerminal } from "./control.ts";
 import { SUPERVISOR_SCRIPT } from "./supervisor-script.ts";
 
@@ -10,7 +11,7 @@ export async function launchSupervised(
   request: LaunchRequest,
   more: readonly (readonly [string, string])[],
 ): Promise<RunningCommand> {
-  const { run_id, work, cwd, env, command, stdin } = request;
+  const { run_id, work, cwd, env, command } = request;
   for (const name of ["t", "c"]) mkdirSync(`${work}/tmp/${name}`, { recursive: true, mode: 0o700 });
   const settings = formatPairs([
     ["arch", process.arch],
@@ -22,7 +23,7 @@ export async function launchSupervised(
   ]);
   writeFileSync(`${work}/launch`, settings, { mode: 0o600 });
   const child = spawn(perl, ["-e", SUPERVISOR_SCRIPT, `${work}/launch`], {
-    stdio: [stdin === "inherit" ? "inherit" : "ignore", "pipe", "pipe", "pipe"],
+    stdio: [toStdin(request), "pipe", "pipe", "pipe"],
     cwd: "/",
     detached: true,
     env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: run_id, VERBATIM_RUN_WORK: work },

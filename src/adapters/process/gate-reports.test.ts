@@ -36,3 +36,37 @@ describe("what the gate runner says", () => {
     expect(reports.problem).toContain("in the name of the gate runner");
   });
 });
+
+describe("a runner that writes first", () => {
+  const work = { gate: "lite", commands: [], looks: [] };
+  const wrote = { wrote: { path: "a", mode: null } };
+  const hear = (...messages: readonly object[]) => {
+    const reports = new GateReports([work], true);
+    for (const message of messages) reports.hear(Buffer.from(`${JSON.stringify(message)}\n`));
+    return reports;
+  };
+
+  it("tells what lies where it wrote, and then of its gates", async () => {
+    const reports = hear(wrote, { written: 1 }, { gate: "lite", present: [] });
+    expect(await reports.written()).toEqual([{ path: "a", mode: null }]);
+    expect(await reports.next()).toEqual({ results: [], present: [] });
+    expect(reports.problem).toBeNull();
+  });
+
+  it.each([
+    ["a gate is over before everything was written", [{ gate: "lite", present: [] }]],
+    ["the number of paths is another", [wrote, { written: 2 }]],
+    ["somebody tells of a write afterwards", [wrote, { written: 1 }, wrote]],
+  ])("is not believed when %s", (_, messages) => {
+    expect(hear(...messages).problem).toBe("somebody else spoke in the name of the gate runner");
+  });
+
+  it("has not written when it says so, or when it ends before: VERIFY_VIEW_MISMATCH with the path", async () => {
+    const refused = hear({ unwritten: { path: "b/c", why: "read-only file system" } });
+    refused.finish(70, "ended");
+    await expect(refused.written()).rejects.toMatchObject({ code: "VERIFY_VIEW_MISMATCH", where: "b/c" });
+    const early = hear(wrote);
+    early.finish(1, "ended");
+    await expect(early.written()).rejects.toMatchObject({ code: "VERIFY_VIEW_MISMATCH", where: "." });
+  });
+});

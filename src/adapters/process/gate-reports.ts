@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { GateCommandResult, GateDone, GateWork } from "../../rooms/workflow/ports.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { GateCommandResult, GateDone, GateWork, WrittenPath } from "../../rooms/workflow/ports.ts";
 
 /** Kept of each stream of one command. */
 const LOG_BYTES = 64 * 1024 * 1024;
@@ -19,11 +20,17 @@ export class GateReports {
   #logs = emptyLogs();
   #failure: { readonly thrown: unknown } | null = null;
   #finished = false;
+  /** What the runner found where it wrote, until it has said that this is all. */
+  #writing: boolean;
+  readonly #written: WrittenPath[] = [];
+  #unwritten: z.infer<typeof unwrittenMessage>["unwritten"] | null = null;
   /** Why what the runner says cannot be believed any more. */
   problem: string | null = null;
 
-  constructor(works: readonly GateWork[]) {
+  /** `writes`: the runner was given a list of writes and tells of it before the first gate. */
+  constructor(works: readonly GateWork[], writes = false) {
     this.#works = works;
+    this.#writing = writes;
   }
 
   /** Bytes of the runner's standard output, cut anywhere. */
@@ -72,8 +79,23 @@ export class GateReports {
     return this.#done[this.#taken++] ?? { results: [], present: [] };
   }
 
+  /** What lies where the runner wrote, as it read it back; VERIFY_VIEW_MISMATCH when it could not write. */
+  async written(): Promise<readonly WrittenPath[]> {
+    while (this.#writing && !this.#finished) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#failure !== null) throw this.#failure.thrown;
+    if (!this.#writing) return this.#written;
+    const { path, why } = this.#unwritten ?? { path: ".", why: this.problem ?? "the gate runner ended early" };
+    throw new VerbatimError("VERIFY_VIEW_MISMATCH", {
+      message: `the verification view could not be written at ${path}: ${why}`,
+      where: path,
+      details: { path, why },
+    });
+  }
+
   /** False when the runner cannot have said this now. */
   #take(message: Message): boolean {
+    if ("wrote" in message || "written" in message || "unwritten" in message) return this.#takeWritten(message);
+    if (this.#writing) return false;
     const work = this.#works[this.#done.length];
     if (work === undefined) return false;
     if ("output" in message) this.#logs[message.output].add(Buffer.from(message.bytes, "base64"));
@@ -86,6 +108,18 @@ export class GateReports {
       if (message.gate !== work.gate || message.present.length !== work.looks.length || !whole) return false;
       this.#done.push({ results: this.#results, present: message.present });
       this.#results = [];
+      this.#wake();
+    }
+    return true;
+  }
+
+  #takeWritten(message: WritingMessage): boolean {
+    if (!this.#writing) return false;
+    if ("wrote" in message) this.#written.push(message.wrote);
+    else if ("unwritten" in message) this.#unwritten = message.unwritten;
+    else {
+      if (message.written !== this.#written.length) return false;
+      this.#writing = false;
       this.#wake();
     }
     return true;
@@ -122,7 +156,19 @@ const resultMessage = z.strictObject({
   }),
 });
 const gateMessage = z.strictObject({ gate: z.string(), present: z.array(z.boolean()) });
-const message = z.union([outputMessage, resultMessage, gateMessage]);
+const wroteMessage = z.strictObject({
+  wrote: z.union([
+    z.strictObject({ path: z.string(), mode: z.enum(["100644", "100755"]), sha256: z.string() }),
+    z.strictObject({ path: z.string(), mode: z.literal("120000"), target: z.string() }),
+    z.strictObject({ path: z.string(), mode: z.literal("other") }),
+    z.strictObject({ path: z.string(), mode: z.null() }),
+  ]),
+});
+const writtenMessage = z.strictObject({ written: z.int().min(0) });
+const unwrittenMessage = z.strictObject({ unwritten: z.strictObject({ path: z.string(), why: z.string() }) });
+const writingMessage = z.union([wroteMessage, writtenMessage, unwrittenMessage]);
+type WritingMessage = z.infer<typeof writingMessage>;
+const message = z.union([outputMessage, resultMessage, gateMessage, writingMessage]);
 type Message = z.infer<typeof message>;
 
 function parse(line: string): Message | null {

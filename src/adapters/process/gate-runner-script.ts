@@ -1,8 +1,13 @@
+import { VIEW_WRITER_SCRIPT } from "./view-writer-script.ts";
+
+/** Says that a list of writes comes on standard input, to be carried out before the first gate. */
+export const WRITES_FIRST = "--writes";
+
 /**
  * The gate runner: the one command of a catalytic view in which a verification runs its set-up and its gates. It gets
- * its work as JSON in its arguments and says what came of it on standard output, one JSON object a line: `output` of the
- * command at work, its `result`, and `gate` when a gate is over. Text only, so that it needs no file that a private
- * temporary folder could hide; it runs in Node without anything of ours.
+ * its work as JSON in its arguments and says what came of it on standard output, one JSON object a line: `wrote` and
+ * `written` where it has a list of writes, `output` of the command at work, its `result`, and `gate` when a gate is over.
+ * Text only, so that it needs no file that a private temporary folder could hide; it runs in Node without anything of ours.
  */
 export const GATE_RUNNER_SCRIPT = String.raw`
 const { spawn } = require("node:child_process");
@@ -70,8 +75,15 @@ function isThere(path) {
   } catch { return false; }
 }
 
+${VIEW_WRITER_SCRIPT}
+
 (async () => {
-  for (const { gate, commands, looks } of JSON.parse(process.argv.slice(1).join(""))) {
+  const words = process.argv.slice(1);
+  if (words[0] === "${WRITES_FIRST}") {
+    words.shift();
+    if (!(await carryOut())) process.exit(70);
+  }
+  for (const { gate, commands, looks } of JSON.parse(words.join(""))) {
     for (const command of commands) {
       const result = await run(gate, command);
       if (ended !== null) process.exit(128 + constants.signals[ended]);

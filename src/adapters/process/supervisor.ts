@@ -1,6 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
-import type { Ending } from "../../rooms/catalytic/ports.ts";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Ending, LaunchRequest } from "../../rooms/catalytic/ports.ts";
 
 const GRACE_MS = 2000;
 
@@ -104,4 +106,19 @@ function toEnding(parts: {
   const name = signal === 0 ? null : (signalName(signal) ?? `SIG${signal}`);
   const exit_code = timed_out ? 124 : signal !== 0 ? 128 + signal : (code ?? 0);
   return { exit_code, signal: name, timed_out, interrupted, orphans_killed };
+}
+
+/** What a child gets as its standard input. */
+export function toStdin({ stdin, input }: Pick<LaunchRequest, "stdin" | "input">): "inherit" | "ignore" | "pipe" {
+  if (input !== undefined) return "pipe";
+  return stdin === "inherit" ? "inherit" : "ignore";
+}
+
+/** Gives a child its input as fast as it reads. One that ends before its input is at an end has read enough. */
+export function feedInput(child: ChildProcess, { input }: Pick<LaunchRequest, "input">): void {
+  const { stdin } = child;
+  if (input === undefined || stdin === null) return;
+  child.once("exit", () => stdin.destroy());
+  // Whoever made the input knows why it broke off; the child sees that it is not whole.
+  pipeline(Readable.from(input.open()), stdin).catch(() => undefined);
 }

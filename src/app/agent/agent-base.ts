@@ -2,17 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TreeScan } from "../../rooms/catalytic/index.ts";
 import type { GitWork } from "../../rooms/workflow/index.ts";
-
-const NOTE = "git";
-
-/** What git said about a tree. It holds as long as nothing of the tree, of `.git` and of git's settings changes. */
-interface GitFacts {
-  readonly commit: string;
-  readonly tree: string;
-  readonly dirty: readonly string[];
-  /** The tree of the working state with everything that is not tracked. */
-  readonly base_tree: string;
-}
+import { GIT_NOTE, type GitFacts, readGitFacts } from "../compose/tree-notes.ts";
 
 /** git as an agent run asks it, and the look at the tree that spares most of the questions. */
 interface AgentBase {
@@ -31,8 +21,7 @@ export function rememberBase(git: GitWork, take: () => Promise<TreeScan | null>)
   const known = async (): Promise<GitFacts | null> => {
     taken ??= existsSync(join(git.root, ".git")) ? take() : Promise.resolve(null);
     look = await taken;
-    const note = look?.note(NOTE) ?? null;
-    return note === null ? null : (JSON.parse(note) as GitFacts);
+    return readGitFacts(look);
   };
   const head = once(async () => {
     const facts = await known();
@@ -55,7 +44,7 @@ export function rememberBase(git: GitWork, take: () => Promise<TreeScan | null>)
         const base_tree = await git.writeWorkingTree(objects, untracked);
         if (untracked) {
           const now: GitFacts = { ...(await head()), dirty: await changedTracked(), base_tree };
-          look?.setNote(NOTE, JSON.stringify(now));
+          look?.setNote(GIT_NOTE, JSON.stringify(now));
         }
         return base_tree;
       },

@@ -97,20 +97,22 @@ function describe({ run }: ViewOutcome, reports: GateReports): { catalytic_run_i
   return problem === null ? { catalytic_run_id } : { catalytic_run_id, problem };
 }
 
-function toArguments({ works }: GateScript): string[] {
+/** The work of a gate runner in pieces that the system takes as arguments. */
+export function toArguments({ works }: Pick<GateScript, "works">): string[] {
   const text = JSON.stringify(works);
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += PIECE_LENGTH) pieces.push(text.slice(at, at + PIECE_LENGTH));
   return pieces;
 }
 
-function toTimeout({ works }: GateScript): number {
+/** Enough for every command of a script to use up its own time. */
+export function toTimeout({ works }: Pick<GateScript, "works">): number {
   const seconds = works.flatMap(({ commands }) => commands).reduce((sum, { timeout_s }) => sum + timeout_s + 6, 0);
   return Math.min(seconds * 1000 + MARGIN_MS, LONGEST_MS);
 }
 
 /** An abort reaches the run as the signal that ends it. */
-function listen(signal: AbortSignal, onSignal: (name: "SIGTERM") => void): () => void {
+export function listen(signal: AbortSignal, onSignal: (name: "SIGTERM") => void): () => void {
   const onAbort = () => onSignal("SIGTERM");
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort);

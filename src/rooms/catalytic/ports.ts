@@ -11,6 +11,7 @@ export { RUN_MARKERS } from "./contracts/constants.ts";
 // Adapters know the room by its ports alone.
 export { guardOrder, type ProbeAnswer, type ProbeReason } from "./guard/guard-choice.ts";
 export type {
+  CommandInput,
   Ending,
   Guards,
   LaunchRequest,
@@ -228,6 +229,8 @@ export interface TreeScan {
   /** Texts of others that hold as long as nothing of the tree changes. */
   note(name: string): string | null;
   setNote(name: string, text: string): void;
+  /** For each of some paths a text that changes when the stat of anything at or below it does; none where nothing is. */
+  fingerprint(paths: readonly string[]): ReadonlyMap<string, string>;
   /** The tree by bytes, without special files. A file whose stat is that of a kept one is not read again. */
   read(
     isInView: (path: string) => boolean,

@@ -36,6 +36,7 @@ export { DEFAULT_POLICY, type PatchPolicy, type PlanLimits, readPolicy } from ".
 export type { PatchSection } from "./patch/patch-section.ts";
 export { PatchRefused } from "./patch/rejection.ts";
 export type {
+  BaseTree,
   ChangedPaths,
   ChangeSide,
   GateScript,
@@ -48,6 +49,11 @@ export type {
   RepoIdentity,
   RepoIdentityPort,
   RepoReader,
+  VerificationEnd,
+  VerificationPlace,
+  VerificationScript,
+  VerificationSession,
+  ViewWrite,
 } from "./ports.ts";
 export { advanceRun } from "./run/advance.ts";
 export { BufferedRunFolder } from "./run/buffered-run-folder.ts";
@@ -62,3 +68,4 @@ export { isRunId } from "./run/run-id.ts";
 export { streamOf } from "./run/run-log.ts";
 export type { RunState } from "./run/run-state.ts";
 export { withSession } from "./run/session.ts";
+export { encodeWrites } from "./verification/writes.ts";

@@ -24,4 +24,10 @@ export const AGENT_CODES = {
     says: "The agent's changes could not be turned into a patch that reproduces them exactly.",
     fix: "Nothing was applied. Please report the path that differs.",
   },
+  VERIFY_VIEW_MISMATCH: {
+    exit: 3,
+    http: 500,
+    says: "The verification view does not hold the candidate.",
+    fix: "Report it; nothing was applied.",
+  },
 } as const;

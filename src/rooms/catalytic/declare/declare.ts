@@ -9,7 +9,7 @@ import {
 import { GUARD_FACTS, GUARD_NAMES, type GuardName } from "../../../core/contracts/guards.ts";
 import { type Code, VerbatimError } from "../../../core/errors/index.ts";
 import { REJECTED_STREAM } from "../contracts/constants.ts";
-import type { CatalyticPorts, PathLook, TreeScan } from "../ports.ts";
+import type { CatalyticPorts, CommandInput, PathLook, TreeScan } from "../ports.ts";
 import { anchorOf, placeOf } from "../run/places.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { findLexicalCode } from "./path-rules.ts";
@@ -34,6 +34,8 @@ export interface RunRequest {
   readonly jobspec: JsonValue;
   readonly sign?: string | null;
   readonly stdin?: "null" | "inherit";
+  /** What the command reads on its standard input. */
+  readonly input?: CommandInput;
   readonly keep_work?: boolean;
   readonly tripwire?: "fail" | "report";
   /** Variables the application adds for the command, such as VERBATIM_RUN. */
@@ -56,6 +58,10 @@ export interface ViewRequest {
   readonly shown?: readonly string[];
   /** A look at the tree that the caller took already. */
   readonly look?: TreeScan | null;
+  /** Whether what the command changed is wanted; it is dropped unread otherwise. */
+  readonly collect?: boolean;
+  /** Whether the caller has the lock of the whole tree. */
+  readonly locked?: boolean;
 }
 
 /** A JobSpec that may run, with everything that was decided about it. */

@@ -22,6 +22,12 @@ export interface UserTerminal {
   connect(onInput: (bytes: Uint8Array) => void, onResize: () => void): (onOtherScreen: boolean) => void;
 }
 
+/** What a command reads on its standard input, and the hash that stands for it in the record. */
+export interface CommandInput {
+  readonly sha256: string;
+  open(): AsyncIterable<Uint8Array>;
+}
+
 export interface LaunchRequest {
   readonly guard: GuardName;
   readonly run_id: string;
@@ -45,6 +51,8 @@ export interface LaunchRequest {
   readonly network: NetworkMode;
   readonly timeout_ms: number;
   readonly stdin: "null" | "inherit";
+  /** What the command reads on its standard input, to the end. */
+  readonly input?: CommandInput;
   /** The command gets a terminal of its own, connected with this one, where the guard can give it one. */
   readonly terminal?: UserTerminal;
   /** The command's own terminal, for the launchers. */

@@ -1,6 +1,13 @@
-import { isJsonObject, parseJson, sortedUnique, toCanonicalFile } from "../../../core/canonical/index.ts";
+import {
+  isJsonObject,
+  parseJson,
+  sortedByCodePoint,
+  sortedUnique,
+  toCanonicalFile,
+} from "../../../core/canonical/index.ts";
 import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
+import type { SyncCrypto } from "../../../core/ports.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
 import { isInside } from "../declare/path-rules.ts";
 import type { Policy } from "../declare/policy.ts";
@@ -64,6 +71,22 @@ export class Watch {
   get entries(): number {
     const elsewhere = [...this.#elsewhere.values()].reduce((sum, { packed }) => sum + packed.size, 0);
     return (this.#before?.packed.size ?? 0) + (this.#look?.entries ?? 0) + elsewhere;
+  }
+
+  /**
+   * For each of some paths a text that changes when the stat of anything at or below it does, as the first look saw it;
+   * null where that look did not see everything.
+   */
+  fingerprint(crypto: SyncCrypto, paths: readonly string[]): ReadonlyMap<string, string> | null {
+    if (this.before === null) return null;
+    const owners = new Set(paths);
+    const lines = new Map<string, string[]>();
+    for (const [path, packed] of this.before.packed) {
+      for (let at = path; at !== ""; at = parentOf(at)) {
+        if (owners.has(at)) (lines.get(at) ?? lines.set(at, []).get(at)!).push(`${path}\0${packed}\n`);
+      }
+    }
+    return new Map([...lines].map(([path, all]) => [path, crypto.sha256(sortedByCodePoint(all).join(""))]));
   }
 
   /**

@@ -27,6 +27,7 @@ export function toLaunch({ ports, request, declared, places, guard, view, logs }
     network: jobspec.network,
     timeout_ms: jobspec.timeout_ms,
     stdin: request.stdin ?? "null",
+    ...(request.input === undefined ? {} : { input: request.input }),
     onOutput: (stream, bytes) => {
       logs[stream].add(bytes);
       ports.onOutput(stream, bytes);

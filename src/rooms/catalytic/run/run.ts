@@ -65,7 +65,8 @@ export async function startCatalytic(
   const { jobspec } = declared;
   const places = toPlaces(declared, request);
   const paths = jobspec.view ? ["."] : claimedPaths(jobspec);
-  await acquireLocks(ports, request.state, { run_id: jobspec.run_id, root: request.root, paths, shared: jobspec.view });
+  const lock = { run_id: jobspec.run_id, root: request.root, paths, shared: jobspec.view };
+  if (request.view?.locked !== true) await acquireLocks(ports, request.state, lock);
   ports.disk.makeFolders(worksOf(request.state));
   const view = jobspec.view ? new ViewRun(ports, request, declared, places, guard) : null;
   const execution = new RunExecution({ ports, request, declared, places, guard, view });

@@ -23,6 +23,7 @@ type ViewLaunch = Pick<
   "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "shown" | "cwd"
 >;
 
+const IGNORED_NOTE = "ignored";
 /** Why nothing of a view can be taken over. */
 const UNREAD: readonly string[] = ["VIEW_TOO_LARGE", "VIEW_READ_TIMED_OUT"];
 
@@ -41,6 +42,8 @@ export class ViewRun {
   #look: TreeScan | null = null;
   #concurrent: string[] = [];
   changes: ViewChanges = NO_CHANGES;
+  /** The state of what git ignores when the view began; null where it is not known. */
+  ignoredState: ReadonlyMap<string, string> | null = null;
 
   constructor(ports: CatalyticPorts, request: RunRequest, declared: Declared, places: Places, guard: GuardName) {
     this.#ports = ports;
@@ -102,17 +105,30 @@ export class ViewRun {
     if (kept !== null) {
       this.#ignored = kept.ignored;
       this.#tree = recallTree(kept);
+      this.ignoredState = this.#readIgnored();
       this.#look?.keep(key, kept);
       return new Map([[".", this.#tree]]);
     }
     if (this.#request.view?.hash_all !== true)
       this.#ignored = this.#request.view?.ignored ?? (await git.ignored(root)) ?? [];
     this.#tree = await this.#read();
+    this.ignoredState = this.#readIgnored();
     if (this.#look !== null) {
       const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored };
       keepTexts(this.#tree, this.#look.keep(key, made));
     }
     return new Map([[".", this.#tree]]);
+  }
+
+  /** Known from the look at the tree, which remembers it as long as nothing changes, or from the tripwire. */
+  #readIgnored(): ReadonlyMap<string, string> | null {
+    const paths = this.#ignored.map((path) => path.replace(/\/$/, "")).filter((path) => !this.#isHole(path));
+    if (this.#look === null) return this.#watch?.fingerprint(this.#ports.crypto, paths) ?? null;
+    const note = this.#look.note(IGNORED_NOTE);
+    if (note !== null) return new Map(JSON.parse(note) as [string, string][]);
+    const state = this.#look.fingerprint(paths);
+    this.#look.setNote(IGNORED_NOTE, JSON.stringify([...state]));
+    return state;
   }
 
   async #read(): Promise<Tree> {
@@ -208,6 +224,7 @@ export class ViewRun {
    * nothing is kept and the violation says so.
    */
   async collect(running: RunningCommand): Promise<readonly Violation[]> {
+    if (this.#request.view?.collect === false) return [];
     try {
       this.changes = await this.#collect(running);
     } catch (thrown) {
@@ -278,8 +295,8 @@ export class ViewRun {
 
   /** Records what changed, in the view and by others, once the real tree was looked at for the last time. */
   writeChanges(record: RunRecord): void {
-    if (!this.#isCollected) return;
     this.changes = { ...this.changes, concurrent: this.#concurrent };
+    if (!this.#isCollected) return;
     record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
   }
 

@@ -6,7 +6,7 @@ import type { Determinism, NetworkMode } from "../contracts/constants.ts";
 import { readPolicy } from "../declare/declare.ts";
 import { isEnvName } from "../declare/jobspec-fields.ts";
 import { hiddenPaths } from "../guard/watch.ts";
-import type { CatalyticPorts, TreeScan } from "../ports.ts";
+import type { CatalyticPorts, CommandInput, TreeScan } from "../ports.ts";
 import { type RunResult, startCatalytic } from "../run/run.ts";
 import type { ViewChanges } from "./view-changes.ts";
 
@@ -49,12 +49,23 @@ export interface ViewOptions {
   /** A look at the tree that the caller took already, with `lookAtTree`. */
   readonly look?: TreeScan | null;
   readonly stdin?: "null" | "inherit";
+  /** What the command reads on its standard input instead; its hash goes into the record. */
+  readonly input?: CommandInput;
+  /** False: what the command changed is dropped unread, as after a verification. */
+  readonly collect?: boolean;
+  /** The caller holds a lock on the whole tree, which would keep the view's own from being taken. */
+  readonly locked?: boolean;
 }
 
 /** How the command ended, what it changed, and the proof that the real tree is as it was. */
 export interface ViewOutcome {
   readonly run: RunResult;
   readonly changes: ViewChanges;
+  /**
+   * What git ignored when the view began: files and folders, each with a text that changes when anything at or below it
+   * does. Null where the stats of the tree were not all taken.
+   */
+  readonly ignored: ReadonlyMap<string, string> | null;
 }
 
 /**
@@ -72,10 +83,21 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     jobspec: toViewSpec(ports, options),
     stdin: options.stdin ?? "null",
     extra_env: options.extra_env ?? {},
-    view: { hash_all, keep, visible, hidden, shown, look, ignored: options.ignored ?? null },
+    view: {
+      hash_all,
+      keep,
+      visible,
+      hidden,
+      shown,
+      look,
+      ignored: options.ignored ?? null,
+      collect: options.collect ?? true,
+      locked: options.locked ?? false,
+    },
     ...(runs === undefined ? {} : { runs }),
+    ...(options.input === undefined ? {} : { input: options.input }),
   });
-  return { run, changes: view!.changes };
+  return { run, changes: view!.changes, ignored: view!.ignoredState };
 }
 
 /**
@@ -110,6 +132,7 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
     metadata: {
       ...(keep.length > 0 ? { keep: [...keep] } : {}),
       ...(options.stdin === "inherit" ? { stdin: "inherit" } : {}),
+      ...(options.input === undefined ? {} : { stdin_sha256: options.input.sha256 }),
     },
   };
   if (options.guard !== undefined) spec["guard"] = options.guard;

@@ -1,0 +1,289 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { measureTree } from "../../adapters/disk/tree-size.ts";
+import { listBaseDifferences, readBaseFiles } from "../../adapters/git/base-files.ts";
+import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
+import { runCommand } from "../../adapters/process/command.ts";
+import { GateReports } from "../../adapters/process/gate-reports.ts";
+import { GATE_RUNNER_SCRIPT, WRITES_FIRST } from "../../adapters/process/gate-runner-script.ts";
+import { concatBytes, formatCanonical } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import {
+  type CatalyticPorts,
+  chooseGuard,
+  type GuardName,
+  type GuardRequest,
+  lookAtTree,
+  readPolicy,
+  runInView,
+  type TreeScan,
+  type ViewOptions,
+} from "../../rooms/catalytic/index.ts";
+import {
+  type BaseTree,
+  encodeWrites,
+  type GitWork,
+  type VerificationEnd,
+  type VerificationPlace,
+  type VerificationScript,
+  type VerificationSession,
+  type ViewWrite,
+} from "../../rooms/workflow/index.ts";
+import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
+import type { Composition } from "./compose.ts";
+import { listen, toArguments, toTimeout } from "./gate-isolation.ts";
+import { readGitFacts } from "./tree-notes.ts";
+
+const RUNNER = [process.execPath, "--input-type=commonjs", "-e", GATE_RUNNER_SCRIPT, "--", WRITES_FIRST];
+
+/** What a verification wants to stand on. */
+export interface PlaceRequest {
+  readonly base: "auto" | VerificationPlace["kind"];
+  /** A tree with more bytes is not copied. */
+  readonly copy_max: number;
+  /** The guard of the run; null: the configured one. */
+  readonly guard: GuardRequest | null;
+  readonly network: "inherit" | "none" | null;
+  readonly git: GitWork;
+  /** Where checkouts may be made, and of what. */
+  readonly checkout: { readonly folder: string; readonly base: BaseTree; readonly commit: string };
+}
+
+/** The first of view, copy and checkout that this machine can do; GUARD_UNAVAILABLE when one was named and cannot be. */
+export async function chooseVerificationPlace(
+  composition: Composition,
+  request: PlaceRequest,
+): Promise<VerificationPlace> {
+  if (request.base === "checkout")
+    return createCheckoutPlace(composition, request, await findGuard(composition, request));
+  const found = await findGuard(composition, request);
+  const { root } = toCatalyticPlaces(composition);
+  const kind = found === "ns-overlay" ? "view" : "copy";
+  const isWanted = request.base === "auto" || request.base === kind;
+  if (request.base === "copy" && found === "ns-overlay") {
+    const bind = await findGuard(composition, { ...request, guard: "ns-bind" });
+    if (bind !== null && isCopied(root, request)) return createTreePlace(composition, request, "copy", bind);
+  } else if (found !== null && isWanted && (kind === "view" || isCopied(root, request))) {
+    return createTreePlace(composition, request, kind, found);
+  }
+  if (request.base === "auto") return createCheckoutPlace(composition, request, found);
+  throw unavailable(request, found);
+}
+
+function isCopied(root: string, { copy_max }: PlaceRequest): boolean {
+  return measureTree(root, copy_max, [".verbatim"]) <= copy_max;
+}
+
+function unavailable({ base, copy_max }: PlaceRequest, guard: GuardName | null): VerbatimError {
+  const why =
+    base === "copy" && guard !== null
+      ? `the tree is larger than agent.verify.copy_max (${copy_max} bytes)`
+      : "no guard on this machine can do it";
+  return new VerbatimError("GUARD_UNAVAILABLE", {
+    message: `agent.verify.base is ${base}: ${why}`,
+    where: "verbatim.config.json",
+    fix: 'Set agent.verify.base to "auto", or see: verbatim doctor',
+    details: { base, guard },
+  });
+}
+
+/** The guard that keeps verification commands from the real tree; null where there is none. */
+async function findGuard(composition: Composition, { guard, network }: PlaceRequest): Promise<GuardName | null> {
+  const { settings } = readPolicy(toCatalyticPlaces(composition).config);
+  const asked = guard ?? settings.guard;
+  const probes = await createCatalyticPorts(composition).guards.probe(false);
+  // A guard that only watches holds nothing back, so it is taken only where it was named.
+  const wanted = asked === "auto" ? "require" : asked;
+  return chooseGuard(composition.platform, wanted, probes, network ?? settings.network).guard;
+}
+
+/** The tree itself at its own place with everything git ignores, as an overlay or as a copy. */
+function createTreePlace(
+  composition: Composition,
+  request: PlaceRequest,
+  kind: "view" | "copy",
+  guard: GuardName,
+): VerificationPlace {
+  const places = toCatalyticPlaces(composition);
+  let look: TreeScan | null = null;
+  const takeLook = () => {
+    const taken = look;
+    look = null;
+    return taken;
+  };
+  return {
+    kind,
+    has: (path) => lstatSync(join(places.root, path), { throwIfNoEntry: false }) !== undefined,
+    async freeze(base) {
+      takeLook()?.close();
+      look = await lookAtTree(createCatalyticPorts(composition), places);
+      if (readGitFacts(look)?.base_tree === base.tree) return [];
+      return await freezeTree(composition, places.root, base);
+    },
+    async open(script, signal) {
+      const visible = treeIgnores.outsideRoot(places.root);
+      return openInView(composition, { ...places, guard, visible, look: takeLook() }, request, script, signal);
+    },
+    close: async () => takeLook()?.close(),
+  };
+}
+
+/** What has changed since the base, as the base has it. Bytes go through the content store like those of a candidate. */
+async function freezeTree(composition: Composition, root: string, base: BaseTree): Promise<ViewWrite[]> {
+  const differences = await listBaseDifferences(root, base);
+  const writes: ViewWrite[] = differences.flatMap(({ path, mode }) => (mode === null ? [{ path, mode }] : []));
+  const content = await composition.content("append");
+  for await (const { path, mode, bytes } of readBaseFiles(root, base, differences)) {
+    if (mode === "120000") writes.push({ path, mode, target: Buffer.from(bytes).toString("utf8") });
+    else writes.push({ path, mode, sha256: await content.put(bytes) });
+  }
+  return writes;
+}
+
+/** A checkout of the base alone, with what `workflow.verify.share` brings; a fresh one every time. */
+function createCheckoutPlace(
+  composition: Composition,
+  request: PlaceRequest,
+  guard: GuardName | null,
+): VerificationPlace {
+  const { share } = composition.config().workflow.verify;
+  const { git, checkout } = request;
+  const { root } = toCatalyticPlaces(composition);
+  let made = 0;
+  return {
+    kind: "checkout",
+    has: (path) => share.some((one) => one.path === path),
+    freeze: async () => [],
+    async open(script, signal) {
+      const copy = await git.checkOut(join(checkout.folder, String(++made)), checkout.base, checkout.commit);
+      for (const { path, how } of share) copy.share(`${root}/${path}`, path, how);
+      if (guard === null) return openPlainly(composition, copy.root, script, signal);
+      const places = toCatalyticPlaces(composition);
+      const { policy } = readPolicy(places.config);
+      const reads = [root, ...(checkout.base.objects === null ? [] : [checkout.base.objects])];
+      const isolated = {
+        ...places,
+        root: copy.root,
+        guard,
+        runs: join(places.root, policy.runs_root),
+        visible: reads,
+        // git is not asked: the rules would be the candidate's.
+        ignored: share.map(({ path }) => path),
+      };
+      return openInView(composition, isolated, request, script, signal);
+    },
+    close: async () => undefined,
+  };
+}
+
+type Isolated = Omit<ViewOptions, "command" | "intent">;
+
+/** Starts the gate runner in a view. It writes before anything else, with the rights of the gates and inside their guard. */
+async function openInView(
+  composition: Composition,
+  isolated: Isolated,
+  { network }: PlaceRequest,
+  script: VerificationScript,
+  signal: AbortSignal,
+): Promise<VerificationSession> {
+  const input = await toInput(composition, script);
+  const reports = new GateReports(script.works, true);
+  const { VERBATIM_RUN: run = "", ...env } = script.env;
+  const ports: CatalyticPorts = {
+    ...createCatalyticPorts(composition),
+    env,
+    interrupts: { listen: (onSignal) => listen(signal, onSignal) },
+    notify: (text) => composition.notify(`verify: ${text}`),
+    onOutput: (stream, bytes) => {
+      if (stream === "stdout") reports.hear(bytes);
+    },
+  };
+  const running = runInView(ports, {
+    ...isolated,
+    hidden: toHiddenPlaces(composition),
+    command: [...RUNNER, ...toArguments(script)],
+    intent: script.intent,
+    extra_env: { VERBATIM_RUN: run },
+    timeout_ms: toTimeout(script),
+    input,
+    collect: false,
+    locked: script.locked ?? false,
+    ...(network === null ? {} : { network }),
+  });
+  // Whoever asks for a gate hears of it; close() asks again.
+  running.then(
+    ({ run: ended }) => reports.finish(ended.exit_code, `the gate runner ended early: ${ended.message}`),
+    (thrown: unknown) => reports.fail(thrown),
+  );
+  return {
+    written: () => input.written(reports),
+    next: () => reports.next(),
+    async close(): Promise<VerificationEnd> {
+      const { run: ended, ignored, changes } = await running;
+      const broken = ended.accepted
+        ? reports.problem
+        : `catalytic run ${ended.run_id}: ${ended.condition}: ${ended.message}`;
+      return { catalytic_run_id: ended.run_id, problem: broken, ignored, changed_meanwhile: changes.concurrent };
+    },
+  };
+}
+
+/** The same without any guard, where there is none: a separate checkout, but the rights of the user. */
+async function openPlainly(
+  composition: Composition,
+  root: string,
+  script: VerificationScript,
+  signal: AbortSignal,
+): Promise<VerificationSession> {
+  const input = await toInput(composition, script);
+  const reports = new GateReports(script.works, true);
+  const parts: Uint8Array[] = [];
+  for await (const part of input.open()) parts.push(part);
+  const running = runCommand({
+    argv: [...RUNNER, ...toArguments(script)],
+    cwd: root,
+    env: script.env,
+    stdin: concatBytes(parts),
+    timeout_ms: toTimeout(script),
+    signal,
+  });
+  running.then(
+    ({ stdout, exit_code }) => {
+      reports.hear(stdout);
+      reports.finish(exit_code, "the gate runner ended early");
+    },
+    (thrown: unknown) => reports.fail(thrown),
+  );
+  return {
+    written: () => input.written(reports),
+    next: () => reports.next(),
+    async close() {
+      await running;
+      return { catalytic_run_id: null, problem: reports.problem, ignored: null, changed_meanwhile: [] };
+    },
+  };
+}
+
+/** The list of writes as the runner's input. What cannot be read here is said instead of what the runner makes of it. */
+async function toInput(composition: Composition, { writes }: VerificationScript) {
+  const content = await composition.content("append");
+  let broken: { readonly thrown: unknown } | null = null;
+  return {
+    sha256: composition.crypto.sha256(formatCanonical(writes)),
+    async *open() {
+      try {
+        yield* encodeWrites(writes, content);
+      } catch (thrown) {
+        broken = { thrown };
+        throw thrown;
+      }
+    },
+    async written(reports: GateReports) {
+      try {
+        return await reports.written();
+      } catch (thrown) {
+        throw broken === null ? thrown : broken.thrown;
+      }
+    },
+  };
+}
