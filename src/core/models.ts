@@ -7,7 +7,7 @@ export interface ChatRequest {
   readonly most_bytes: number;
 }
 
-export interface ChatReply {
+interface ChatReply {
   readonly text: string;
 }
 

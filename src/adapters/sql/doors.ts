@@ -1,7 +1,7 @@
 import type { LedgerReader, LedgerWriter, ReadTransaction, WriteTransaction } from "../../core/ports.ts";
 
 /** How a room's tables are made for one transaction: what a reader gets and what a writer gets. */
-export interface RoomTables<ReadConnection, WriteConnection> {
+interface RoomTables<ReadConnection, WriteConnection> {
   read(connection: ReadConnection): unknown;
   write(connection: WriteConnection): unknown;
 }

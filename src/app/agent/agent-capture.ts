@@ -7,7 +7,7 @@ import type { Entry, ViewChanges } from "../../rooms/catalytic/index.ts";
 import type { ChangedPaths, ChangeSide, LeftSide, PathChange } from "../../rooms/workflow/index.ts";
 
 /** A path that the agent left otherwise and that no patch carries. */
-export interface NotCarried {
+interface NotCarried {
   readonly path: string;
   readonly why:
     | "special_file"

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** How an agent run ended, in one word. `verified` is said of a change that a command of the user accepted. */
-export const AGENT_OUTCOMES = [
+const AGENT_OUTCOMES = [
   "working",
   "not_started",
   "agent_failed",

@@ -14,19 +14,19 @@ import type { JobsReader, JobsWriter } from "../../rooms/jobs/index.ts";
 import type { WorldReader, WorldWriter } from "../../rooms/world/index.ts";
 
 /** What doctor says about a store. */
-export interface StoreFacts {
+interface StoreFacts {
   readonly [name: string]: unknown;
 }
 
 /** A read door with the tables of every room. */
-export interface AppReadDoor extends ReadTransaction {
+interface AppReadDoor extends ReadTransaction {
   readonly context: ContextReader;
   readonly jobs: JobsReader;
   readonly world: WorldReader;
 }
 
 /** A write door with the tables of every room. */
-export interface AppWriteDoor extends WriteTransaction {
+interface AppWriteDoor extends WriteTransaction {
   readonly context: ContextWriter;
   readonly jobs: JobsWriter;
   readonly world: WorldWriter;

@@ -16,7 +16,7 @@ import {
 import { defineContract } from "../../core/contracts/index.ts";
 
 /** `verbatim.config.json`. Every room's part lives in core/contracts/config, because rooms need its type. */
-export const configSchema = z.strictObject({
+const configSchema = z.strictObject({
   $schema: z.string().optional(),
   context: contextConfig.optional(),
   catalytic: catalyticConfig.optional(),

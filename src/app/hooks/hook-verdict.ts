@@ -16,7 +16,7 @@ import { locatePlace, type NamedPlace } from "./named-place.ts";
 import { listShellTargets } from "./shell-targets.ts";
 
 /** One target of a tool call and what is said about it. */
-export interface JudgedTarget {
+interface JudgedTarget {
   /** Repository path, or absolute outside the root. */
   readonly path: string;
   readonly access: "write" | "read";

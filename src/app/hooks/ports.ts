@@ -2,7 +2,7 @@ import type { Clock, Store } from "../../core/ports.ts";
 import type { Workspace } from "../config/workspace.ts";
 
 /** Where the directory of a run is looked for. */
-export interface RunPlace {
+interface RunPlace {
   readonly workspace: Workspace;
   readonly runsRoot: string;
   readonly slug: string;

@@ -1,10 +1,10 @@
 export { encodeCanonical, isCanonicalForm } from "./encode.ts";
 export { formatFloat } from "./float.ts";
 export { hashCanonical, isHash } from "./hash.ts";
-export { locatePointers, type TextPlace, toPointerToken } from "./locate.ts";
+export { locatePointers, toPointerToken } from "./locate.ts";
 export { foldLineEnds } from "./newline.ts";
 export { compareCodePoints, sortedByCodePoint, sortedUnique } from "./order.ts";
-export { type ParseOptions, parseJson } from "./parse.ts";
+export { parseJson } from "./parse.ts";
 export { codePointLength, concatBytes, decodeUtf8, encodeUtf8, findIllFormed, utf8Length } from "./utf8.ts";
 export { Float, isJsonObject, type JsonObject, type JsonValue } from "./value.ts";
 export { formatCanonical, formatString, toCanonicalFile } from "./write.ts";

@@ -5,14 +5,13 @@ export {
   defineContract,
   defineTextContract,
   type JsonContract,
-  type JsonContractParts,
   judgeObject,
   type NamedCheck,
   parseContract,
   type TextContract,
 } from "./contract.ts";
-export type { TextForm } from "./form.ts";
-export { exportSchema, formatSchemaDocument, type JsonSchema } from "./json-schema.ts";
+
+export { exportSchema, formatSchemaDocument } from "./json-schema.ts";
 export { describeKind, isInteger } from "./kind.ts";
 export {
   CHECKPOINT,

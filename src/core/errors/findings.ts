@@ -128,5 +128,5 @@ export const FINDINGS = {
   world: WORLD_FINDINGS,
 } as const;
 
-export type FindingRoom = keyof typeof FINDINGS;
+type FindingRoom = keyof typeof FINDINGS;
 export type Finding<R extends FindingRoom> = keyof (typeof FINDINGS)[R];

@@ -2,15 +2,12 @@ export { type ChainProblem, StreamVerifier } from "./chain.ts";
 export {
   CHECKPOINT_PAYLOAD_TYPE,
   type Checkpoint,
-  type CheckpointProblem,
   compareWithCheckpoint,
   formatCheckpoint,
-  type LedgerExtent,
   parseCheckpoint,
 } from "./checkpoint.ts";
 export {
   type EntryHead,
-  type EntryParts,
   formatAround,
   formatEntry,
   hashEntry,
@@ -23,11 +20,10 @@ export { EMPTY_ROOT, MerkleFrontier, TreeHasher } from "./merkle.ts";
 export {
   type ConsistencyProof,
   type InclusionProof,
-  type LedgerProof,
   parseConsistencyProof,
   parseInclusionProof,
   parseProof,
 } from "./proof.ts";
-export { type InclusionPath, verifyConsistency, verifyInclusion, verifyInclusionPath } from "./proof-check.ts";
+export { verifyConsistency, verifyInclusion, verifyInclusionPath } from "./proof-check.ts";
 export { computeRoot, type HashSource, proveConsistency, proveInclusion } from "./prove.ts";
-export { appendRefusal, boundText, boundValue, type Refusal } from "./refusals.ts";
+export { appendRefusal, boundText, boundValue } from "./refusals.ts";

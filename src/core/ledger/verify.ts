@@ -5,7 +5,7 @@ import { StreamVerifier } from "./chain.ts";
 import { MerkleFrontier } from "./merkle.ts";
 
 /** A problem of a ledger: the first of its stream, or of the global order. */
-export interface LedgerProblem {
+interface LedgerProblem {
   readonly code: Finding<"ledger">;
   readonly stream: string;
   readonly position: number;

@@ -4,7 +4,6 @@ export {
   isRepoPath,
   isUnder,
   overlaps,
-  type PathProblem,
   parseRepoPath,
   type RepoPath,
   showPath,

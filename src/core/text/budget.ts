@@ -50,7 +50,7 @@ export const BUDGETS = {
 } as const;
 
 export type BudgetName = keyof typeof BUDGETS;
-export type BudgetCode = (typeof BUDGETS)[BudgetName]["code"];
+type BudgetCode = (typeof BUDGETS)[BudgetName]["code"];
 export type BudgetField = (typeof BUDGETS)[BudgetName]["field"];
 export type Budgets = Readonly<Record<BudgetName, number>>;
 

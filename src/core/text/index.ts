@@ -2,11 +2,8 @@ export {
   type Breach,
   BUDGET_FIELDS,
   BUDGETS,
-  type BudgetCode,
   BudgetMeter,
-  type BudgetName,
   type Budgets,
-  type Charge,
   chargeBudgets,
   mapBudgetFields,
   mapBudgets,
@@ -15,7 +12,7 @@ export {
 } from "./budget.ts";
 export { countLines, cutLines, type LineText, toLines } from "./lines.ts";
 export { findNearest } from "./nearest.ts";
-export { applySlice, parseSlice, type SliceTarget, sliceText } from "./slice.ts";
+export { applySlice, parseSlice, sliceText } from "./slice.ts";
 export {
   MAX_SLICE_LENGTH,
   SLICE_EXAMPLES,

@@ -5,7 +5,7 @@ import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { SigningKey } from "./key.ts";
 
 /** One signature. Ours name their key; a foreign one may leave `keyid` out. */
-export interface EnvelopeSignature {
+interface EnvelopeSignature {
   readonly keyid?: string;
   readonly sig: string;
 }

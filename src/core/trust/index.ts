@@ -2,7 +2,6 @@ export { decodeBase64, encodeBase64 } from "./base64.ts";
 export {
   addSignature,
   type Envelope,
-  type EnvelopeSignature,
   encodePae,
   type OpenedEnvelope,
   openEnvelope,
@@ -10,13 +9,12 @@ export {
   signEnvelope,
   toEnvelopeFile,
 } from "./dsse.ts";
-export { type PublicKey, parsePublicKey, type SigningKey, toPublicKey, toSigningKey } from "./key.ts";
+export { parsePublicKey, type SigningKey, toPublicKey, toSigningKey } from "./key.ts";
 export { type PolicyKey, parsePolicy, SCOPES, type Scope, type TrustPolicy } from "./policy.ts";
 export {
   checkBundleStatement,
   formatBundleStatement,
   STATEMENT_PAYLOAD_TYPE,
-  type StatementCode,
 } from "./statement.ts";
 export {
   type Attestation,

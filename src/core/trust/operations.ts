@@ -7,7 +7,7 @@ import type { SigningKey } from "./key.ts";
 import { parsePolicy, SCOPES, type TrustPolicy, toThreshold } from "./policy.ts";
 
 /** A key of the user's key folder. */
-export interface KeyFacts {
+interface KeyFacts {
   readonly name: string;
   readonly key_id: string;
   readonly public_key: string;

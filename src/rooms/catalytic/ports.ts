@@ -209,7 +209,7 @@ export interface KeptTree extends TreeTexts {
   readonly ignored: readonly string[];
 }
 
-export interface LookOptions {
+interface LookOptions {
   /** Paths that are not looked at. */
   readonly hidden: readonly string[];
   readonly max_entries: number;

@@ -148,7 +148,7 @@ export type JobsStore = Store<
 >;
 
 /** A slice of the corpus as it is now. */
-export interface CorpusCut {
+interface CorpusCut {
   /** The effective slice. */
   readonly slice: string;
   readonly section_id: string;
@@ -158,7 +158,7 @@ export interface CorpusCut {
 }
 
 /** The section that a symbol means as a whole. */
-export interface CorpusTarget {
+interface CorpusTarget {
   readonly section_id: string;
   readonly file_path: string;
   /** Its text with line ends folded, checked against the index. */

@@ -3,7 +3,7 @@ import type { Input, OperationName, Output } from "../../app/operations.ts";
 import type { Io } from "./io.ts";
 
 /** A positional argument that fills a field of the operation's input. */
-export interface ArgHint<Field extends string = string> {
+interface ArgHint<Field extends string = string> {
   readonly field: Field;
   readonly label: string;
   readonly optional?: boolean;
@@ -11,7 +11,7 @@ export interface ArgHint<Field extends string = string> {
 }
 
 /** How a field of the input looks as a flag, where the generated one is not good enough. */
-export interface FlagHint {
+interface FlagHint {
   /** Without dashes; the field's name in kebab-case otherwise. */
   readonly name?: string;
   /** What stands for the value in help. */
@@ -21,7 +21,7 @@ export interface FlagHint {
 }
 
 /** What the command line gave of an operation's input; it is parsed when the operation is called. */
-export type Given<N extends OperationName> = Partial<Input<N>>;
+type Given<N extends OperationName> = Partial<Input<N>>;
 
 /** What every verb says about itself. */
 interface Words {

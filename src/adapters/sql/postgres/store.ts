@@ -33,7 +33,7 @@ interface PostgresStoreOptions<D extends PostgresRooms> {
 }
 
 /** What `verbatim doctor` shows about the store. */
-export interface PostgresFacts {
+interface PostgresFacts {
   readonly database: "postgres";
   readonly where: string;
   readonly schema: string;

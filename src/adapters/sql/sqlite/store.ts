@@ -35,7 +35,7 @@ interface SqliteStoreOptions<D extends SqliteRooms> {
 }
 
 /** What `verbatim doctor` shows about the store. */
-export interface SqliteFacts {
+interface SqliteFacts {
   readonly database: "sqlite";
   readonly path: string;
   readonly driver: string;

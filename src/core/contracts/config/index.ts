@@ -1,12 +1,10 @@
-export { type AgentConfig, agentConfig, type ResolvedAgent, resolveAgent } from "./agent.ts";
+export { agentConfig, type ResolvedAgent, resolveAgent } from "./agent.ts";
 export {
-  type CatalyticConfig,
   catalyticConfig,
   type ResolvedCatalytic,
   resolveCatalytic,
 } from "./catalytic.ts";
 export {
-  type ContextConfig,
   contextConfig,
   type ResolvedContext,
   resolveContext,
@@ -22,6 +20,5 @@ export {
   LIBRARIAN_DENIED,
   type ResolvedWorkflow,
   resolveWorkflow,
-  type WorkflowConfig,
   workflowConfig,
 } from "./workflow.ts";

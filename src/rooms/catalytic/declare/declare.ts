@@ -44,7 +44,7 @@ export interface RunRequest {
 }
 
 /** What only views have. */
-export interface ViewRequest {
+interface ViewRequest {
   /** Read and hash everything instead of trusting the stat of unchanged files. */
   readonly hash_all: boolean;
   /** Paths that are not part of the tree's state; null: what git says that the tree ignores. */

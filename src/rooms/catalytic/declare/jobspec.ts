@@ -12,7 +12,7 @@ import { findLexicalCode, normalizeOrRoot, normalizePath } from "./path-rules.ts
 import type { PointedError } from "./policy.ts";
 import type { Settings } from "./settings.ts";
 
-export interface SkillClaim {
+interface SkillClaim {
   readonly path?: string;
   readonly declaration: "read_only" | "catalytic" | "writer";
   readonly manifest_sha256?: string;

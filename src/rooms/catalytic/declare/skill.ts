@@ -1,7 +1,7 @@
 import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/index.ts";
 
 /** What a skill may do to files. */
-export type SkillMode = "read_only" | "catalytic" | "writer";
+type SkillMode = "read_only" | "catalytic" | "writer";
 
 export interface SkillFacts {
   /** Text of SKILL.md, or null when there is none. */

@@ -22,7 +22,7 @@ export interface Fingerprint {
   readonly sha256?: string;
 }
 
-export type Fingerprints = ReadonlyMap<string, Fingerprint>;
+type Fingerprints = ReadonlyMap<string, Fingerprint>;
 
 export interface TripwireFacts {
   readonly policy: Pick<Policy, "forbidden_roots" | "runs_root" | "durable_roots" | "catalytic_roots">;

@@ -2,7 +2,7 @@ import { compareCodePoints, sortedUnique } from "../../../core/canonical/index.t
 import type { SyncCrypto } from "../../../core/ports.ts";
 import { type Entry, entryHash, formatSortedMap, formatTreeEntry, type Tree } from "./tree.ts";
 
-export interface ChangedEntry {
+interface ChangedEntry {
   readonly before: Entry;
   readonly after: Entry;
   readonly fields: readonly string[];

@@ -21,13 +21,13 @@ export interface FileEntry {
   readonly mtime_ns?: string;
 }
 
-export interface FolderEntry {
+interface FolderEntry {
   readonly type: "dir";
   readonly mode: string;
   readonly mtime_ns?: string;
 }
 
-export interface LinkEntry {
+interface LinkEntry {
   readonly type: "symlink";
   readonly target: string;
   readonly mtime_ns?: string;

@@ -19,7 +19,7 @@ export interface PlanPorts {
 }
 
 /** Bytes that a step needs later, by their hash. */
-export interface PlannedPayload {
+interface PlannedPayload {
   readonly ordinal: number;
   readonly hash: string;
   load(): Promise<Uint8Array>;

@@ -13,7 +13,7 @@ export type ProviderName = (typeof PROVIDERS)[number];
 const AGENTS = ["manual_outbox", "api_agent", "ollama_agent", "openai_agent"] as const;
 
 /** Which providers may act for a role (Artifact Contracts K), and which one does without an entry. */
-export const ROLES = {
+const ROLES = {
   librarian: { allowed: ["local_exec", "manual_outbox"], fallback: "local_exec", followsMode: false },
   chair: { allowed: AGENTS, fallback: "manual_outbox", followsMode: true },
   contract_guardian: { allowed: ["local_exec"], fallback: "local_exec", followsMode: false },

@@ -2,7 +2,7 @@ import { parseJson } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 
 /** Names a command template may use (Artifact Contracts K). */
-export const TEMPLATE_NAMES = [
+const TEMPLATE_NAMES = [
   "PROMPT_PATH",
   "TARGET_PATH",
   "PLAN_PATH",

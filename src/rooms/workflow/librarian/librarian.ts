@@ -13,7 +13,7 @@ import type { FileText, RepoReader } from "../ports.ts";
 import { findDenial, normalizePath, type ReadRules, readLineRanges, readNeedPath } from "./need.ts";
 
 /** One document that every pack begins with. */
-export interface MandatoryDoc {
+interface MandatoryDoc {
   readonly path: string;
   readonly required: boolean;
 }

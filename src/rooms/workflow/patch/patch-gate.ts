@@ -6,7 +6,7 @@ import type { PatchOperation, PatchSection } from "./patch-section.ts";
 import { PatchRefused, type PatchRejection } from "./rejection.ts";
 
 /** What an accepted patch will do. */
-export interface PatchAcceptance {
+interface PatchAcceptance {
   readonly verdict: "accept";
   /** Every path git will change, both sides of a rename. */
   readonly changed_paths: readonly string[];

@@ -1,5 +1,5 @@
 /** Where in the gate a patch was refused. */
-export type PatchStage = "parse" | "path" | "policy" | "scope" | "git_check";
+type PatchStage = "parse" | "path" | "policy" | "scope" | "git_check";
 
 /** One rule a patch breaks. */
 export interface PatchFinding {

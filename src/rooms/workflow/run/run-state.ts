@@ -18,10 +18,10 @@ export interface CandidateRecord {
   readonly iteration?: number;
 }
 
-export type RunStatus = "running" | "blocked" | "pass" | "fail";
+type RunStatus = "running" | "blocked" | "pass" | "fail";
 
 /** What a run waits for. */
-export interface BlockedFacts {
+interface BlockedFacts {
   readonly code: string;
   readonly message: string;
   readonly owner: string;

@@ -1,6 +1,6 @@
 import { assertNever } from "../../../core/errors/index.ts";
 
-export type InvocationStatus = "PENDING" | "RELEASED" | "DONE";
+type InvocationStatus = "PENDING" | "RELEASED" | "DONE";
 
 /** What the store keeps about one (world, request id). */
 export interface InvocationRow {

@@ -130,7 +130,7 @@ export function checkRehydration(value: JsonValue, context: CheckContext): Rehyd
   return pack;
 }
 
-export interface CapsuleSection {
+interface CapsuleSection {
   readonly name: "SOURCE_EXCERPTS" | "OPTIONAL_DERIVED";
   readonly text: string;
   readonly provenance: { readonly used_entry_ids: readonly string[] };

@@ -15,7 +15,7 @@ import {
 
 export const WRITER_ENGINE = "ENGINE_9_LLM_WRITER";
 export const TOOLS = ["LEDGER_SEARCH", "LEDGER_GET", "CAPSULE_GET", "SCENE_PACK_BUILD"] as const;
-export type ToolName = (typeof TOOLS)[number];
+type ToolName = (typeof TOOLS)[number];
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;

@@ -4,8 +4,8 @@ import { TO_EVERYBODY, toThose, type Visibility } from "../contracts/visibility.
 /** The author of VOICE lines: not a person, cannot be present. */
 export const WORLD = "WORLD";
 
-export type VisibilityDefault = "presence" | "public";
-export type WriterLint = "off" | "report" | "reject";
+type VisibilityDefault = "presence" | "public";
+type WriterLint = "off" | "report" | "reject";
 
 /** Who is who in a world, and who is in the room now. */
 export interface Cast {
@@ -19,7 +19,7 @@ export interface Cast {
   readonly writer_lint: WriterLint;
 }
 
-export type AuthorClass = "OPERATOR" | "PERSON" | "WORLD" | "SYSTEM";
+type AuthorClass = "OPERATOR" | "PERSON" | "WORLD" | "SYSTEM";
 export type Channel = "USER" | "VOICE" | "PEOPLE";
 
 export interface Author {

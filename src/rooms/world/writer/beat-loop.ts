@@ -61,7 +61,7 @@ interface BeatInput {
   readonly passes: readonly PassPlan[];
 }
 
-export type PassResult =
+type PassResult =
   | "WROTE"
   | "SILENCE"
   | "PROPOSAL_REJECTED"
@@ -70,7 +70,7 @@ export type PassResult =
   | "WRITER_UNAVAILABLE"
   | "WRITER_CANCELLED";
 
-export interface PassOutcome {
+interface PassOutcome {
   readonly plan: PassPlan;
   readonly result: PassResult;
   readonly error: OutputFault | null;

@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const FAILED: ReadonlySet<string> = new Set(Object.keys(WORDS).filter((one) => one !== "WROTE" && one !== "SILENCE"));
 
 /** Prints lines: PEOPLE with the name above, the others bare. */
-export function printLines(lines: readonly Line[], io: Io): void {
+function printLines(lines: readonly Line[], io: Io): void {
   for (const { author_label, text } of lines) {
     if (author_label !== null) io.line(io.paint.bold(shown(author_label)));
     io.line(shown(text));
