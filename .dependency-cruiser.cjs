@@ -154,7 +154,7 @@ const forbidden = [
     comment: "SQL and its drivers live in adapters/sql.",
     severity: "error",
     from: { path: "^src/", pathNot: "^src/adapters/" },
-    to: { path: npm("kysely", "pg", "@photostructure/sqlite") },
+    to: { path: npm("pg", "@photostructure/sqlite") },
   },
   {
     name: "npm-terminal-in-cli",

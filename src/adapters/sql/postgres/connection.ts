@@ -1,14 +1,5 @@
-import {
-  type CompiledQuery,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from "kysely";
 import type pg from "pg";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { BoundDriver } from "../kysely-driver.ts";
 import { requireStorableText } from "../text.ts";
 import type { TransactionGuard } from "../transaction-guard.ts";
 import { toStoreError } from "./errors.ts";
@@ -18,8 +9,6 @@ import type { PostgresValue } from "./pool.ts";
 export interface PostgresReadConnection {
   get<Row>(sql: string, ...values: PostgresValue[]): Promise<Row | undefined>;
   all<Row>(sql: string, ...values: PostgresValue[]): Promise<Row[]>;
-  /** Kysely on the same connection and in the same transaction, for queries that are not hot. */
-  query<Tables>(): Kysely<Tables>;
 }
 
 /** Writing inside a transaction. */
@@ -49,7 +38,6 @@ export class TransactionConnection implements PostgresWriteConnection {
   readonly #where: string;
   readonly #toChannel: (channel: string) => string;
   #last: Promise<unknown> = Promise.resolve();
-  #kysely: Kysely<unknown> | undefined;
 
   constructor(client: pg.ClientBase, lease: TransactionGuard, where: string, toChannel: (channel: string) => string) {
     this.#client = client;
@@ -74,31 +62,14 @@ export class TransactionConnection implements PostgresWriteConnection {
     await this.run("select pg_notify($1, $2)", this.#toChannel(channel), payload);
   }
 
-  query<Tables>(): Kysely<Tables> {
-    this.#kysely ??= new Kysely<unknown>({
-      dialect: {
-        createAdapter: () => new PostgresAdapter(),
-        createDriver: () => new BoundDriver((query) => this.#runCompiled(query)),
-        createIntrospector: (kysely) => new PostgresIntrospector(kysely),
-        createQueryCompiler: () => new PostgresQueryCompiler(),
-      },
-    });
-    return this.#kysely as Kysely<Tables>;
-  }
-
   /** Resolves when everything that was asked for has been answered. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  async #runCompiled(query: CompiledQuery): Promise<QueryResult<unknown>> {
-    const result = await this.#send({ text: query.sql, values: query.parameters as readonly PostgresValue[] });
-    return { rows: result.rows, ...(result.rowCount === null ? {} : { numAffectedRows: BigInt(result.rowCount) }) };
-  }
-
   /** A connection answers one query at a time, so callers who do not wait for each other queue here. */
   async #send(query: {
-    readonly name?: string;
+    readonly name: string;
     readonly text: string;
     readonly values: readonly PostgresValue[];
   }): Promise<pg.QueryResult<Record<string, unknown>>> {
@@ -113,7 +84,7 @@ export class TransactionConnection implements PostgresWriteConnection {
   }
 
   async #execute(query: {
-    readonly name?: string;
+    readonly name: string;
     readonly text: string;
     readonly values: readonly PostgresValue[];
   }): Promise<pg.QueryResult<Record<string, unknown>>> {

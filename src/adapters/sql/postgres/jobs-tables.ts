@@ -6,34 +6,16 @@ import {
   type ClaimView,
   type HeldStep,
   JOBS_CHANNEL,
-  type JobFacts,
-  type JobRow,
   type JobsReader,
   type JobsWriter,
   type NewJob,
-  type NewLease,
   type NewStep,
-  type ReceiptRow,
-  type Settlement,
-  type StepCounts,
   type StepPlace,
-  type StepRow,
 } from "../../../rooms/jobs/ports.ts";
-import {
-  FACTS,
-  fromJob,
-  fromStep,
-  STEP,
-  type StoredFacts,
-  type StoredJob,
-  type StoredReceipt,
-  type StoredStep,
-  toJobFacts,
-  toJobRow,
-  toReceiptRow,
-  toStepRow,
-} from "../job-rows.ts";
+import { fromJob, fromStep } from "../job-rows.ts";
+import { type FindStepIds, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
+import { toReadSql, toWriteSql } from "./numbered.ts";
 
 // All machines count leases by the server's clock; a test gives its own time.
 const now = (parameter: string) =>
@@ -66,93 +48,18 @@ const BEFORE = `
 select least(coalesce(${lowest("PENDING")}, $2), coalesce(${lowest("LEASED")}, $2)) >= $2 as ready,
   ${lowest("FAILED")} is not null as failed, ${now("$3")} as now`;
 
-const LEASE = `
-update jobs_step set status = 'LEASED', lease_owner = $1, lease_expires_ms = $2, fencing_token = $3, touched_ms = $4
-where job_id = $5 and ordinal = $6 returning ${STEP}`;
-
-const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
-
-/** The tables of the jobs room inside one read transaction. */
-class PostgresJobsReader implements JobsReader {
-  readonly #connection: PostgresReadConnection;
-
-  constructor(connection: PostgresReadConnection) {
-    this.#connection = connection;
-  }
-
-  async job(jobId: string): Promise<JobRow | null> {
-    const sql = `select ${FACTS}, j.message from jobs_job j where j.job_id = $1`;
-    const row = await this.#connection.get<StoredJob>(sql, jobId);
-    return row === undefined ? null : toJobRow(row);
-  }
-
-  async facts(jobId: string): Promise<JobFacts | null> {
-    const sql = `select ${FACTS} from jobs_job j where j.job_id = $1`;
-    const row = await this.#connection.get<StoredFacts>(sql, jobId);
-    return row === undefined ? null : toJobFacts(row);
-  }
-
-  async jobsAfter(number: number, limit: number): Promise<JobFacts[]> {
-    const sql = `select ${FACTS} from jobs_job j where j.number > $1 order by j.number limit $2`;
-    return (await this.#connection.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
-  }
-
-  async openJobsAfter(number: number, limit: number): Promise<JobFacts[]> {
-    const sql = `
-      select ${FACTS} from jobs_open o join jobs_job j on j.number = o.number
-      where o.number > $1 order by o.number limit $2`;
-    return (await this.#connection.all<StoredFacts>(sql, number, limit)).map(toJobFacts);
-  }
-
-  async steps(jobId: string): Promise<StepRow[]> {
-    const sql = `select ${STEP} from jobs_step where job_id = $1 order by ordinal`;
-    return (await this.#connection.all<StoredStep>(sql, jobId)).map(toStepRow);
-  }
-
-  async step(jobId: string, ordinal: number): Promise<StepRow | null> {
-    const sql = `select ${STEP} from jobs_step where job_id = $1 and ordinal = $2`;
-    const row = await this.#connection.get<StoredStep>(sql, jobId, ordinal);
-    return row === undefined ? null : toStepRow(row);
-  }
-
-  async pendingSteps(jobId: string, limit: number): Promise<StepRow[]> {
-    const sql = `select ${STEP} from jobs_step where job_id = $1 and status = 'PENDING' order by ordinal limit $2`;
-    return (await this.#connection.all<StoredStep>(sql, jobId, limit)).map(toStepRow);
-  }
-
-  async countSteps(jobId: string): Promise<StepCounts> {
-    const sql = "select status, count(*) as count from jobs_step where job_id = $1 group by status";
-    const rows = await this.#connection.all<{ status: keyof StepCounts; count: number }>(sql, jobId);
-    const counts = { PENDING: 0, LEASED: 0, COMMITTED: 0, FAILED: 0 };
-    for (const { status, count } of rows) counts[status] = count;
-    return counts;
-  }
-
-  async receipts(jobId: string): Promise<ReceiptRow[]> {
-    const sql = "select step_id, ordinal, receipt, receipt_hash from jobs_receipt where job_id = $1 order by ordinal";
-    return (await this.#connection.all<StoredReceipt>(sql, jobId)).map(toReceiptRow);
-  }
-
-  async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
-    const sql =
-      "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = $1 limit 1";
-    const [row] = await this.#connection.all<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
-    return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
-  }
-
-  async findStepIds(stepIds: readonly string[]): Promise<string[]> {
-    const sql = "select step_id from jobs_step where step_id = any ($1::text[])";
-    return (await this.#connection.all<{ step_id: string }>(sql, stepIds)).map(({ step_id }) => step_id);
-  }
+function toFindStepIds(connection: PostgresReadConnection): FindStepIds {
+  const sql = "select step_id from jobs_step where step_id = any ($1::text[])";
+  return async (stepIds) => (await connection.all<{ step_id: string }>(sql, stepIds)).map(({ step_id }) => step_id);
 }
 
-/** The same inside a write transaction. */
-class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter {
+/** Several writers may be at work, so what is decided about is held. */
+class PostgresJobsWriter extends SqlJobsWriter {
   readonly #connection: PostgresWriteConnection;
   readonly #clock: Clock | null;
 
   constructor(connection: PostgresWriteConnection, clock: Clock | null) {
-    super(connection);
+    super(toWriteSql(connection), toFindStepIds(connection));
     this.#connection = connection;
     this.#clock = clock;
   }
@@ -223,30 +130,6 @@ class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter {
     return { step, ready: ready && !failed, failed, now: time };
   }
 
-  async lease(lease: NewLease): Promise<StepRow> {
-    const { job_id, ordinal, lease_owner, lease_expires_ms, fencing_token } = lease;
-    const values = [lease_owner, lease_expires_ms, fencing_token, lease.now, job_id, ordinal] as const;
-    const row = await this.#connection.get<StoredStep>(LEASE, ...values);
-    if (row === undefined) throw new VerbatimError("STEP_UNKNOWN", { details: { job_id, ordinal } });
-    return toStepRow(row);
-  }
-
-  async settle(settlement: Settlement): Promise<void> {
-    const { step_id, job_id, ordinal, status, receipt_hash, receipt } = settlement;
-    await this.#connection.run(
-      `insert into jobs_receipt (step_id, job_id, ordinal, status, receipt_hash, receipt)
-       values ($1, $2, $3, $4, $5, $6)`,
-      step_id,
-      job_id,
-      ordinal,
-      status,
-      receipt_hash,
-      receipt,
-    );
-    const sql = "update jobs_step set status = $1, touched_ms = $2 where job_id = $3 and ordinal = $4";
-    await this.#connection.run(sql, END[status], settlement.now, job_id, ordinal);
-  }
-
   async wake(jobId: string): Promise<void> {
     await this.#connection.notify(JOBS_CHANNEL, jobId);
   }
@@ -259,7 +142,8 @@ class PostgresJobsWriter extends PostgresJobsReader implements JobsWriter {
 /** What the jobs room gets on the doors of a PostgreSQL store. Leases are counted by the server's clock. */
 export function postgresJobs(clock: Clock | null = null) {
   return {
-    read: (connection: PostgresReadConnection): JobsReader => new PostgresJobsReader(connection),
+    read: (connection: PostgresReadConnection): JobsReader =>
+      new SqlJobsReader(toReadSql(connection), toFindStepIds(connection)),
     write: (connection: PostgresWriteConnection): JobsWriter => new PostgresJobsWriter(connection, clock),
   };
 }

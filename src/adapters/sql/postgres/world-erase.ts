@@ -1,5 +1,5 @@
 import { ERASED_BODY } from "../../../core/ledger/index.ts";
-import { WORLD_TABLES } from "../sqlite/world-erase.ts";
+import { WORLD_TABLES } from "../world-writer.ts";
 import type { PostgresWriteConnection } from "./connection.ts";
 
 const TABLES = ["ledger_entry", ...WORLD_TABLES];

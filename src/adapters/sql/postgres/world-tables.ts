@@ -7,17 +7,17 @@ import type {
   WorldRow,
   WorldWriter,
 } from "../../../rooms/world/ports.ts";
-import type { SqliteValue } from "../sqlite/driver.ts";
-import { ENTRY, SqlWorldReader, toFind, type WorldDialect, type WorldSql } from "../sqlite/world-reader.ts";
-import { SqlWorldWriter, type WorldWriteSql } from "../sqlite/world-writer.ts";
+import { ENTRY, SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
+import { SqlWorldWriter } from "../world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { toReadSql, toWriteSql } from "./numbered.ts";
 import { eraseWorld } from "./world-erase.ts";
 
-/** The world room's tables in PostgreSQL: the statements of SQLite with numbered parameters. */
+/** The world room's tables in PostgreSQL. */
 export const postgresWorld = {
   read: (connection: PostgresReadConnection): WorldReader =>
-    new SqlWorldReader(toSql(connection), DIALECT, () => findMissing(connection)),
+    new SqlWorldReader(toReadSql(connection), DIALECT, () => findMissing(connection)),
   write: (connection: PostgresWriteConnection): WorldWriter => new PostgresWorldWriter(connection),
 } as const;
 
@@ -30,33 +30,6 @@ const DIALECT: WorldDialect = {
   hold: `${FIND} for update`,
   appendedLows: "world_terms.lows || excluded.lows",
 };
-
-const numbered = new Map<string, string>();
-
-/** `?` as `$1`, `$2`, ...; our statements have no question mark in a literal. */
-function toNumbered(sql: string): string {
-  let text = numbered.get(sql);
-  if (text === undefined) {
-    let n = 0;
-    text = sql.replace(/\?/g, () => `$${++n}`);
-    numbered.set(sql, text);
-  }
-  return text;
-}
-
-function toSql(connection: PostgresReadConnection): WorldSql {
-  return {
-    get: <Row>(sql: string, ...values: SqliteValue[]) => connection.get<Row>(toNumbered(sql), ...values),
-    all: <Row>(sql: string, ...values: SqliteValue[]) => connection.all<Row>(toNumbered(sql), ...values),
-  };
-}
-
-function toWriteSql(connection: PostgresWriteConnection): WorldWriteSql {
-  return {
-    ...toSql(connection),
-    run: (sql, ...values) => connection.run(toNumbered(sql), ...values),
-  };
-}
 
 /** Sends the many rows of a commit in one statement per table: a round trip costs more than a row. */
 class PostgresWorldWriter extends SqlWorldWriter {

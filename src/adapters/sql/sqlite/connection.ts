@@ -1,8 +1,4 @@
-import { createRequire } from "node:module";
-import type * as KyselyModule from "kysely";
-import type { CompiledQuery, Kysely, QueryResult } from "kysely";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import { BoundDriver } from "../kysely-driver.ts";
 import type { TransactionGuard } from "../transaction-guard.ts";
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
 
@@ -10,8 +6,6 @@ import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
 export interface SqliteReadConnection {
   get<Row>(sql: string, ...values: SqliteValue[]): Row | undefined;
   all<Row>(sql: string, ...values: SqliteValue[]): Row[];
-  /** Kysely on the same connection and in the same transaction, for queries that are not hot. */
-  query<Tables>(): Kysely<Tables>;
 }
 
 /** Writing inside a transaction. */
@@ -22,10 +16,7 @@ export interface SqliteWriteConnection extends SqliteReadConnection {
   tryRun(sql: string, ...values: SqliteValue[]): boolean;
 }
 
-// Loading Kysely takes longer than a whole hook may; `query` needs it at once, so it is required, not imported.
-const loadKysely = () => createRequire(import.meta.url)("kysely") as typeof KyselyModule;
-
-// Kysely makes a new text for every length of a list; those must not fill the memory.
+// Every length of a list is a text of its own; those must not fill the memory.
 const MAX_STATEMENTS = 512;
 
 /** A database file with its prepared statements; it outlives the transactions that use it. */
@@ -57,7 +48,6 @@ export class StatementCache {
 export class TransactionConnection implements SqliteWriteConnection {
   readonly #cache: StatementCache;
   readonly #lease: TransactionGuard;
-  #kysely: Kysely<unknown> | undefined;
 
   constructor(cache: StatementCache, lease: TransactionGuard) {
     this.#cache = cache;
@@ -97,35 +87,6 @@ export class TransactionConnection implements SqliteWriteConnection {
     this.#lease.require();
     try {
       return this.#cache.statement(sql).all(values) as Row[];
-    } catch (thrown) {
-      throw this.#lease.fail(thrown);
-    }
-  }
-
-  query<Tables>(): Kysely<Tables> {
-    this.#kysely ??= this.#makeKysely();
-    return this.#kysely as Kysely<Tables>;
-  }
-
-  #makeKysely(): Kysely<unknown> {
-    const { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = loadKysely();
-    return new Kysely<unknown>({
-      dialect: {
-        createAdapter: () => new SqliteAdapter(),
-        createDriver: () => new BoundDriver(async (query) => this.#runCompiled(query)),
-        createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-        createQueryCompiler: () => new SqliteQueryCompiler(),
-      },
-    });
-  }
-
-  #runCompiled(query: CompiledQuery): QueryResult<unknown> {
-    const values = query.parameters as readonly SqliteValue[];
-    this.#lease.require();
-    try {
-      const statement = this.#cache.statement(query.sql);
-      if (statement.returnsRows) return { rows: statement.all(values) };
-      return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
     } catch (thrown) {
       throw this.#lease.fail(thrown);
     }

@@ -5,33 +5,14 @@ import type {
   ChangeView,
   ClaimView,
   HeldStep,
-  JobFacts,
-  JobRow,
   JobsReader,
   JobsWriter,
   NewJob,
-  NewLease,
   NewStep,
-  ReceiptRow,
-  Settlement,
-  StepCounts,
   StepPlace,
-  StepRow,
 } from "../../../rooms/jobs/ports.ts";
-import {
-  FACTS,
-  fromJob,
-  fromStep,
-  STEP,
-  type StoredFacts,
-  type StoredJob,
-  type StoredReceipt,
-  type StoredStep,
-  toJobFacts,
-  toJobRow,
-  toReceiptRow,
-  toStepRow,
-} from "../job-rows.ts";
+import { fromJob, fromStep } from "../job-rows.ts";
+import { type FindStepIds, SqlJobsReader, SqlJobsWriter } from "../jobs.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 
 const lowest = (status: string) => `(select min(ordinal) from jobs_step where job_id = ?1 and status = '${status}')`;
@@ -53,93 +34,18 @@ select status, lease_owner, lease_expires_ms, fencing_token,
   ${lowest("FAILED")} is not null as failed
 from jobs_step where job_id = ?1 and ordinal = ?2`;
 
-const LEASE = `
-update jobs_step set status = 'LEASED', lease_owner = ?, lease_expires_ms = ?, fencing_token = ?, touched_ms = ?
-where job_id = ? and ordinal = ? returning ${STEP}`;
-
-const END = { SUCCESS: "COMMITTED", FAILURE: "FAILED" } as const;
-
-/** The tables of the jobs room inside one read transaction. */
-class SqliteJobsReader implements JobsReader {
-  readonly #connection: SqliteReadConnection;
-
-  constructor(connection: SqliteReadConnection) {
-    this.#connection = connection;
-  }
-
-  async job(jobId: string): Promise<JobRow | null> {
-    const sql = `select ${FACTS}, j.message from jobs_job j where j.job_id = ?`;
-    const row = this.#connection.get<StoredJob>(sql, jobId);
-    return row === undefined ? null : toJobRow(row);
-  }
-
-  async facts(jobId: string): Promise<JobFacts | null> {
-    const sql = `select ${FACTS} from jobs_job j where j.job_id = ?`;
-    const row = this.#connection.get<StoredFacts>(sql, jobId);
-    return row === undefined ? null : toJobFacts(row);
-  }
-
-  async jobsAfter(number: number, limit: number): Promise<JobFacts[]> {
-    const sql = `select ${FACTS} from jobs_job j where j.number > ? order by j.number limit ?`;
-    return this.#connection.all<StoredFacts>(sql, number, limit).map(toJobFacts);
-  }
-
-  async openJobsAfter(number: number, limit: number): Promise<JobFacts[]> {
-    const sql = `
-      select ${FACTS} from jobs_open o join jobs_job j on j.number = o.number
-      where o.number > ? order by o.number limit ?`;
-    return this.#connection.all<StoredFacts>(sql, number, limit).map(toJobFacts);
-  }
-
-  async steps(jobId: string): Promise<StepRow[]> {
-    const sql = `select ${STEP} from jobs_step where job_id = ? order by ordinal`;
-    return this.#connection.all<StoredStep>(sql, jobId).map(toStepRow);
-  }
-
-  async step(jobId: string, ordinal: number): Promise<StepRow | null> {
-    const sql = `select ${STEP} from jobs_step where job_id = ? and ordinal = ?`;
-    const row = this.#connection.get<StoredStep>(sql, jobId, ordinal);
-    return row === undefined ? null : toStepRow(row);
-  }
-
-  async pendingSteps(jobId: string, limit: number): Promise<StepRow[]> {
-    const sql = `select ${STEP} from jobs_step where job_id = ? and status = 'PENDING' order by ordinal limit ?`;
-    return this.#connection.all<StoredStep>(sql, jobId, limit).map(toStepRow);
-  }
-
-  async countSteps(jobId: string): Promise<StepCounts> {
-    const sql = "select status, count(*) as count from jobs_step where job_id = ? group by status";
-    const rows = this.#connection.all<{ status: keyof StepCounts; count: number }>(sql, jobId);
-    const counts = { PENDING: 0, LEASED: 0, COMMITTED: 0, FAILED: 0 };
-    for (const { status, count } of rows) counts[status] = count;
-    return counts;
-  }
-
-  async receipts(jobId: string): Promise<ReceiptRow[]> {
-    const sql = "select step_id, ordinal, receipt, receipt_hash from jobs_receipt where job_id = ? order by ordinal";
-    return this.#connection.all<StoredReceipt>(sql, jobId).map(toReceiptRow);
-  }
-
-  async receipt(receiptHash: string): Promise<(ReceiptRow & { readonly job_id: string }) | null> {
-    const sql =
-      "select job_id, step_id, ordinal, receipt, receipt_hash from jobs_receipt where receipt_hash = ? limit 1";
-    const row = this.#connection.get<StoredReceipt & { readonly job_id: string }>(sql, receiptHash);
-    return row === undefined ? null : { ...toReceiptRow(row), job_id: row.job_id };
-  }
-
-  async findStepIds(stepIds: readonly string[]): Promise<string[]> {
-    const sql = "select step_id from jobs_step where step_id = ?";
-    return stepIds.filter((id) => this.#connection.get(sql, id) !== undefined);
-  }
+function toFindStepIds(connection: SqliteReadConnection): FindStepIds {
+  const sql = "select step_id from jobs_step where step_id = ?";
+  return async (stepIds) => stepIds.filter((id) => connection.get(sql, id) !== undefined);
 }
 
-/** The same inside a write transaction, which no other one overlaps: nothing more has to be held. */
-class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
+/** A write transaction overlaps no other one: nothing more has to be held. */
+class SqliteJobsWriter extends SqlJobsWriter {
   readonly #connection: SqliteWriteConnection;
   readonly #clock: Clock;
 
   constructor(connection: SqliteWriteConnection, clock: Clock) {
-    super(connection);
+    super(connection, toFindStepIds(connection));
     this.#connection = connection;
     this.#clock = clock;
   }
@@ -193,28 +99,6 @@ class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
     return { step, ready: ready === 1 && failed === 0, failed: failed === 1, now: this.#clock.now() };
   }
 
-  async lease({ job_id, ordinal, lease_owner, lease_expires_ms, fencing_token, now }: NewLease): Promise<StepRow> {
-    const values = [lease_owner, lease_expires_ms, fencing_token, now, job_id, ordinal] as const;
-    const row = this.#connection.get<StoredStep>(LEASE, ...values);
-    if (row === undefined) throw new VerbatimError("STEP_UNKNOWN", { details: { job_id, ordinal } });
-    return toStepRow(row);
-  }
-
-  async settle(settlement: Settlement): Promise<void> {
-    const { step_id, job_id, ordinal, status, receipt_hash, receipt, now } = settlement;
-    this.#connection.run(
-      "insert into jobs_receipt (step_id, job_id, ordinal, status, receipt_hash, receipt) values (?, ?, ?, ?, ?, ?)",
-      step_id,
-      job_id,
-      ordinal,
-      status,
-      receipt_hash,
-      receipt,
-    );
-    const sql = "update jobs_step set status = ?, touched_ms = ? where job_id = ? and ordinal = ?";
-    this.#connection.run(sql, END[status], now, job_id, ordinal);
-  }
-
   /** Nobody can listen to a file; workers look from time to time. */
   async wake(): Promise<void> {}
 }
@@ -222,7 +106,7 @@ class SqliteJobsWriter extends SqliteJobsReader implements JobsWriter {
 /** What the jobs room gets on the doors of a SQLite store. Leases are counted by this machine's clock. */
 export function sqliteJobs(clock: Clock) {
   return {
-    read: (connection: SqliteReadConnection): JobsReader => new SqliteJobsReader(connection),
+    read: (connection: SqliteReadConnection): JobsReader => new SqlJobsReader(connection, toFindStepIds(connection)),
     write: (connection: SqliteWriteConnection): JobsWriter => new SqliteJobsWriter(connection, clock),
   };
 }

@@ -1,18 +1,6 @@
 import { ERASED_BODY } from "../../../core/ledger/index.ts";
+import { WORLD_TABLES } from "../world-writer.ts";
 import type { SqliteWriteConnection } from "./connection.ts";
-
-/** Tables with rows of one world, children first. */
-export const WORLD_TABLES = [
-  "world_entry_visible",
-  "world_entry",
-  "world_terms",
-  "world_recent_terms",
-  "world_person",
-  "world_calendar",
-  "world_message",
-  "world_invocation",
-  "world_call",
-] as const;
 
 /** Takes a world out of a store: its rows, and the bodies of its records. The guards stand again afterwards. */
 export function eraseWorld(

@@ -1,9 +1,9 @@
 import type { WorldReader, WorldRow, WorldWriter } from "../../../rooms/world/ports.ts";
+import { SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
+import { SqlWorldWriter } from "../world-writer.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { eraseWorld } from "./world-erase.ts";
-import { SqlWorldReader, toFind, type WorldDialect } from "./world-reader.ts";
-import { SqlWorldWriter } from "./world-writer.ts";
 
 const FIND = toFind(`(select json_group_array(json_array(number, person_id, display_name)) from
 (select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`);

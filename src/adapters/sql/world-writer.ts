@@ -1,4 +1,3 @@
-import type { Awaitable } from "../../../core/ports.ts";
 import type {
   CalendarRow,
   CallRow,
@@ -12,14 +11,22 @@ import type {
   VisibleRow,
   WorldRow,
   WorldWriter,
-} from "../../../rooms/world/ports.ts";
-import type { SqliteValue } from "./driver.ts";
-import { ENTRY, SqlWorldReader, type WorldSql } from "./world-reader.ts";
+} from "../../rooms/world/ports.ts";
+import type { SqlValue, WriteSql } from "./statements.ts";
+import { ENTRY, SqlWorldReader } from "./world-reader.ts";
 
-/** Writing as well. */
-export interface WorldWriteSql extends WorldSql {
-  run(sql: string, ...values: SqliteValue[]): Awaitable<number>;
-}
+/** Tables with rows of one world, children first. */
+export const WORLD_TABLES = [
+  "world_entry_visible",
+  "world_entry",
+  "world_terms",
+  "world_recent_terms",
+  "world_person",
+  "world_calendar",
+  "world_message",
+  "world_invocation",
+  "world_call",
+] as const;
 
 /** Statements that insert many rows of one table at once: a statement costs as much as a row. */
 class Inserts {
@@ -64,7 +71,7 @@ function toAddPostings(appended: string): Inserts {
 }
 
 /** Writes the room's tables. */
-export abstract class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> implements WorldWriter {
+export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements WorldWriter {
   async hold(worldId: string): Promise<WorldRow | null> {
     return (await this.sql.get<WorldRow>(this.dialect.hold, worldId)) ?? null;
   }
@@ -125,12 +132,12 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WorldWriteSql> imple
   #insert<Row>(
     inserts: Inserts,
     rows: readonly Row[],
-    push: (values: SqliteValue[], row: Row) => void,
+    push: (values: SqlValue[], row: Row) => void,
     from = 0,
   ): Promise<void> | undefined {
     for (let at = from; at < rows.length; at += inserts.most) {
       const end = Math.min(rows.length, at + inserts.most);
-      const values: SqliteValue[] = [];
+      const values: SqlValue[] = [];
       for (let i = at; i < end; i++) push(values, rows[i]!);
       const changed = this.sql.run(inserts.text(end - at), ...values);
       if (typeof changed !== "number") return changed.then(() => this.#insert(inserts, rows, push, end));

@@ -1,4 +1,3 @@
-import type { Awaitable } from "../../../core/ports.ts";
 import type {
   AudienceFilter,
   CalendarRow,
@@ -15,14 +14,8 @@ import type {
   VisibleRow,
   WorldReader,
   WorldRow,
-} from "../../../rooms/world/ports.ts";
-import type { SqliteValue } from "./driver.ts";
-
-/** What both databases offer inside a transaction; parameters are `?`. */
-export interface WorldSql {
-  get<Row>(sql: string, ...values: SqliteValue[]): Awaitable<Row | undefined>;
-  all<Row>(sql: string, ...values: SqliteValue[]): Awaitable<Row[]>;
-}
+} from "../../rooms/world/ports.ts";
+import type { ReadSql } from "./statements.ts";
 
 /** The few words in which the databases differ. */
 export interface WorldDialect {
@@ -52,7 +45,7 @@ const INVOCATION = "request_id, body_sha256, status, fence, lease_until, outcome
 const MAX_LIST = 512;
 
 /** Reads the room's tables. The statements mean the same in SQLite and PostgreSQL. */
-export class SqlWorldReader<C extends WorldSql = WorldSql> implements WorldReader {
+export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader {
   protected readonly sql: C;
   protected readonly dialect: WorldDialect;
   readonly #guards: () => Promise<string[]>;
