@@ -1,4 +1,6 @@
 export { dropStream, foldCase, foldName, foldPath, isGitName, isOwnName } from "./fold-path.ts";
+export { compileGlob, type Glob } from "./glob.ts";
+export { compilePathPattern, type PathPattern } from "./path-pattern.ts";
 export {
   findPathProblem,
   isRepoPath,

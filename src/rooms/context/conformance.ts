@@ -8,6 +8,7 @@ import {
 import { resolveContext } from "../../core/contracts/config/index.ts";
 import { sourcePath } from "../../core/contracts/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { compileGlob } from "../../core/paths/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
 import type { Section } from "./contracts/index.ts";
 import { resolveSymbol } from "./expansion/resolution.ts";
@@ -18,7 +19,6 @@ import { parseHeadingRef } from "./sections/heading-ref.ts";
 import { formatSectionLines } from "./sections/section-index.ts";
 import { SectionRecord } from "./sections/section-record.ts";
 import { sectionsOf } from "./sections/sections.ts";
-import { compileGlob } from "./sources/glob.ts";
 import { decodeSource, sourcesInvalid } from "./sources/source.ts";
 import { parseSymbol, parseSymbolId } from "./symbols/symbol.ts";
 

@@ -1,5 +1,6 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
 
+export { compileGlob, type Glob } from "../../core/paths/index.ts";
 export { CONTEXT_AREAS } from "./conformance.ts";
 export { CONTEXT_CONTRACTS, type Expansion, type Section, type SymbolRecord } from "./contracts/index.ts";
 export { cutRef } from "./expansion/expansion.ts";
@@ -15,7 +16,6 @@ export { findHeadings, type Heading, type Outline } from "./sections/headings.ts
 export { compareSections, formatSectionLines } from "./sections/section-index.ts";
 export { sectionsOf } from "./sections/sections.ts";
 export { ContentCache } from "./sources/content-cache.ts";
-export { compileGlob, type Glob } from "./sources/glob.ts";
 export { decodeSource } from "./sources/source.ts";
 export { parseSymbol, parseSymbolId, parseTarget } from "./symbols/symbol.ts";
 export { requireSymbol, resolvePin } from "./symbols/symbol-lookup.ts";

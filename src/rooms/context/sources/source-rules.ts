@@ -1,6 +1,5 @@
-import { isUnder } from "../../../core/paths/index.ts";
+import { compileGlob, type Glob, isUnder } from "../../../core/paths/index.ts";
 import type { WalkRules } from "../ports.ts";
-import { compileGlob, type Glob } from "./glob.ts";
 
 /** What no configuration can make a source. */
 const NEVER = ["**/.git/**", "**/.verbatim/**"];

@@ -1,4 +1,4 @@
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { VerbatimError } from "../errors/index.ts";
 
 /** A glob that was understood. Paths are relative to the root and `/` separated. */
 export interface Glob {
@@ -15,9 +15,9 @@ export interface Glob {
 }
 
 /** One segment: any number of segments, or a pattern for one name (a literal is a pattern without wildcards). */
-type Segment = typeof ANY_SEGMENTS | string;
+export type Segment = typeof ANY_SEGMENTS | string;
 
-const ANY_SEGMENTS = Symbol("any number of segments");
+export const ANY_SEGMENTS = Symbol("any number of segments");
 const ANY_NAME = "*";
 const RESERVED = /[[\]{}!]/;
 const CONTROL = /[\x00-\x1f\x7f]/;
@@ -69,7 +69,7 @@ function findProblem(source: string): string | null {
 }
 
 /** Whether a path is matched whole. On a mismatch only the last `**` takes one segment more: earlier ones need not. */
-function matchSegments(segments: readonly Segment[], names: readonly string[]): boolean {
+export function matchSegments(segments: readonly Segment[], names: readonly string[]): boolean {
   let at = 0;
   let name = 0;
   let lastAny = -1;
