@@ -19,7 +19,29 @@ export { type Reason, validateReasons } from "./artifacts/reasons.ts";
 export { judgeReview, type ReviewResult } from "./artifacts/review.ts";
 export { coversExactly, coversFolded, judgeScope, type Scope } from "./artifacts/scope.ts";
 export { VERIFY_REPORT_FILE, type VerifyReport, validateVerifyReport } from "./artifacts/verify-report.ts";
+export {
+  type BuiltCandidate,
+  buildCandidate,
+  type CandidateParts,
+  type FileChange,
+  type FileSide,
+  type SplitChange,
+  splitChanges,
+} from "./candidate/build-candidate.ts";
+export { type FileHunks, type Hunk, readHunks } from "./candidate/hunks.ts";
+export { buildSelectedImage } from "./candidate/selected-image.ts";
+export { resolveSelection, type SelectionRequest } from "./candidate/selection.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";
+export {
+  CANDIDATE,
+  CARRIED,
+  type Candidate,
+  type CandidateFile,
+  type CandidateHunk,
+  type CandidateNotice,
+  type CandidatePick,
+  type CarriedFile,
+} from "./contracts/candidate.ts";
 export { WORKFLOW_CONTRACTS } from "./contracts/index.ts";
 export { expandTemplate, splitWords, type TemplateValues } from "./dispatch/argv-template.ts";
 export { describeStep } from "./dispatch/describe-step.ts";
@@ -35,6 +57,20 @@ export { parsePatch } from "./patch/patch-parser.ts";
 export { DEFAULT_POLICY, type PatchPolicy, type PlanLimits, readPolicy } from "./patch/patch-policy.ts";
 export type { PatchSection } from "./patch/patch-section.ts";
 export { PatchRefused } from "./patch/rejection.ts";
+export { listAddedLines } from "./policy/added-lines.ts";
+export { type AgentPolicy, type PolicyLimits, type PolicySources, resolveAgentPolicy } from "./policy/agent-policy.ts";
+export { type PolicyRow, PROTECTED_PATHS, SECRET_PATHS } from "./policy/default-policy.ts";
+export {
+  type AddedLine,
+  type ChangeSize,
+  type ChangeToJudge,
+  isLockFile,
+  judgeChange,
+  measureChange,
+  type PolicyFinding,
+  type SpecialFile,
+} from "./policy/judge-change.ts";
+export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";
 export type {
   BaseTree,
   ChangedPaths,

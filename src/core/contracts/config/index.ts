@@ -1,4 +1,5 @@
 export { agentConfig, type ResolvedAgent, resolveAgent } from "./agent.ts";
+export { type AgentPolicyConfig, agentPolicyConfig } from "./agent-policy.ts";
 export {
   catalyticConfig,
   type ResolvedCatalytic,

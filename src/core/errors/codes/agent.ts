@@ -30,4 +30,34 @@ export const AGENT_CODES = {
     says: "The verification view does not hold the candidate.",
     fix: "Report it; nothing was applied.",
   },
+  POLICY_NEVER: {
+    exit: 1,
+    http: 409,
+    says: "The change touches something that no agent may change.",
+    fix: "There is no flag for it. Leave it out: --leave-out PATH",
+  },
+  POLICY_PROTECTED: {
+    exit: 1,
+    http: 409,
+    says: "The change touches a protected path.",
+    fix: "Allow it: --permit PATH",
+  },
+  POLICY_SECRET: {
+    exit: 1,
+    http: 409,
+    says: "The change touches a file that holds a secret, or adds a secret to a file.",
+    fix: "Allow it: --permit PATH",
+  },
+  POLICY_LIMIT: {
+    exit: 1,
+    http: 409,
+    says: "The change is larger than the policy allows.",
+    fix: "Raise the limit: --max-files N, --max-added-lines N or --max-binary SIZE",
+  },
+  SELECTION_INVALID: {
+    exit: 2,
+    http: 400,
+    says: "The selection names something that the change does not have.",
+    fix: "Look at the numbered parts of the change: verbatim agent show RUN --hunks",
+  },
 } as const;

@@ -11,6 +11,7 @@ import { checkFindWeb, FIND_WEB_VERSION } from "../artifacts/find-web.ts";
 import type { Verdict } from "../artifacts/finding.ts";
 import { checkVerifyReport } from "../artifacts/verify-report.ts";
 import { WORKFLOW_RUN } from "../run/run-schema.ts";
+import { CANDIDATE, CARRIED } from "./candidate.ts";
 import { TEXT_CONTRACTS } from "./text-contracts.ts";
 
 type Code = keyof typeof FINDINGS.workflow;
@@ -192,5 +193,7 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   DISPATCH_CONFIG,
   RUN_EVENT,
   WORKFLOW_RUN,
+  CANDIDATE,
+  CARRIED,
   ...TEXT_CONTRACTS,
 ];

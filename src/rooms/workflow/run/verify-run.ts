@@ -1,6 +1,7 @@
 import { codePointLength, concatBytes, encodeUtf8 } from "../../../core/canonical/index.ts";
 import type { Plan } from "../artifacts/plan.ts";
 import type { VerifyCommand, VerifyFailure } from "../artifacts/verify-report.ts";
+import { formatArgv } from "../dispatch/argv-template.ts";
 import type { GateCommandResult, GateDone, GateWork, IsolatedCopy, Isolation } from "../ports.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Session } from "./session.ts";
@@ -132,11 +133,4 @@ function toFailure(id: string, cmd: string, result: GateCommandResult): VerifyFa
 
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
-}
-
-/** Arguments as a POSIX shell would read them back; for people, never executed. */
-function formatArgv(argv: readonly string[]): string {
-  return argv
-    .map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(" ");
 }
