@@ -6,7 +6,7 @@ import { failed, type HttpAnswer, type HttpCall } from "./http-call.ts";
 export type ChatProtocol = "ollama" | "openai";
 
 /** What a model said, and what it counted. */
-interface ModelAnswer {
+export interface ModelAnswer {
   readonly text: string;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;

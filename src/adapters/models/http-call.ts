@@ -1,5 +1,4 @@
 import { VerbatimError } from "../../core/errors/index.ts";
-import type { ChatRequest } from "../../core/models.ts";
 
 export interface HttpCall {
   readonly url: string;
@@ -7,6 +6,14 @@ export interface HttpCall {
   readonly body: unknown;
   /** Never shown anywhere. */
   readonly secret: string | null;
+}
+
+/** Time and size that an answer may take. */
+export interface CallLimits {
+  readonly timeout_ms: number;
+  readonly signal: AbortSignal;
+  /** More answer than this is refused. */
+  readonly most_bytes: number;
 }
 
 export interface HttpAnswer {
@@ -20,10 +27,7 @@ const SHOWN = 300;
  * Posts JSON and reads the whole answer, within the request's time and size. Redirects are refused, so a key is sent
  * to the configured host only.
  */
-export async function postJson(
-  call: HttpCall,
-  request: Pick<ChatRequest, "timeout_ms" | "signal" | "most_bytes">,
-): Promise<HttpAnswer> {
+export async function postJson(call: HttpCall, request: CallLimits): Promise<HttpAnswer> {
   const timeout = AbortSignal.timeout(request.timeout_ms);
   const signal = AbortSignal.any([request.signal, timeout]);
   try {

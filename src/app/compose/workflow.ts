@@ -6,7 +6,7 @@ import { createRunFolders } from "../../adapters/disk/run-folders.ts";
 import { zipper } from "../../adapters/disk/zip.ts";
 import { createPatchChecker } from "../../adapters/git/patch-check.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
-import { chatModels } from "../../adapters/models/chat-models.ts";
+import { chatModels } from "../../adapters/models/chat.ts";
 import { agentRunner } from "../../adapters/process/agent-runner.ts";
 import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";

@@ -1,5 +1,6 @@
 import type { Output } from "../../app/operations.ts";
 import type { Io } from "./io.ts";
+import { showLine } from "./plain-text.ts";
 import { formatTable } from "./table.ts";
 
 /** What became of an agent run. */
@@ -72,14 +73,14 @@ function renderChanges({ changes }: AgentView, io: Io): void {
   );
   for (const file of files.slice(0, MOST_FILES)) {
     const lines = `+${file.added} -${file.deleted}`;
-    io.line(`            ${SIGNS[file.operation] ?? "M"} ${plain(file.path)}  ${io.paint.dim(lines)}`);
+    io.line(`            ${SIGNS[file.operation] ?? "M"} ${showLine(file.path)}  ${io.paint.dim(lines)}`);
   }
   if (files.length > MOST_FILES) io.line(`            and ${files.length - MOST_FILES} more`);
   const notes = [
     ...(changes.ignored > 0 ? [`${count(changes.ignored, "git-ignored path")} changed and left out`] : []),
-    ...changes.binaries.map((path) => `${plain(path)} is binary and cannot travel in a patch`),
-    ...changes.links.map((path) => `${plain(path)} is a link and cannot travel in a patch`),
-    ...changes.not_carried.map(({ path, why }) => `${plain(path)} is not carried: ${WHY[why] ?? why}`),
+    ...changes.binaries.map((path) => `${showLine(path)} is binary and cannot travel in a patch`),
+    ...changes.links.map((path) => `${showLine(path)} is a link and cannot travel in a patch`),
+    ...changes.not_carried.map(({ path, why }) => `${showLine(path)} is not carried: ${WHY[why] ?? why}`),
   ];
   for (const note of notes.slice(0, MOST_LINES)) io.line(`            ${io.paint.warn("!")} ${note}`);
   if (notes.length > MOST_LINES) io.line(`            and ${notes.length - MOST_LINES} more notes (--json has all)`);
@@ -91,7 +92,7 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
     const isGood = gate.verdict === "accept";
     field(io, "gate", isGood ? "scope, policy and git accept the patch" : "rejected", sign(isGood, io));
     for (const { code, rule, path } of gate.findings.slice(0, MOST_LINES)) {
-      io.line(`            ${paint.bad(code)} ${rule}${path === null ? "" : ` at ${plain(path)}`}`);
+      io.line(`            ${paint.bad(code)} ${rule}${path === null ? "" : ` at ${showLine(path)}`}`);
     }
   }
   if (verify === null) return;
@@ -105,14 +106,14 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
   for (const { cmd, exit_code, duration_ms } of verify.commands) {
     if (cmd.startsWith("verbatim:") && exit_code === 0) continue;
     io.line(
-      `            ${sign(exit_code === 0, io)} ${plain(cmd)}  ${paint.dim(`${exit_code}, ${seconds(duration_ms)}`)}`,
+      `            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${paint.dim(`${exit_code}, ${seconds(duration_ms)}`)}`,
     );
   }
   const lines = verify.failures
     .flatMap(({ message }) => message.split("\n").slice(1))
     .filter((line) => line.trim() !== "");
   for (const line of lines.slice(-MOST_LINES))
-    io.line(`              ${paint.dim(plain(line).slice(0, io.width - 14))}`);
+    io.line(`              ${paint.dim(showLine(line).slice(0, io.width - 14))}`);
 }
 
 function renderProof({ proof }: AgentView, io: Io): void {
@@ -129,9 +130,9 @@ function renderProof({ proof }: AgentView, io: Io): void {
   io.line(`            hashed ${proof.hashed}`);
   for (const limit of proof.limits) io.line(`            ${io.paint.warn("!")} ${limit}`);
   for (const violation of proof.violations.slice(0, MOST_LINES))
-    io.line(`            ${io.paint.bad(plain(violation))}`);
+    io.line(`            ${io.paint.bad(showLine(violation))}`);
   if (proof.concurrent_changes.length > 0) {
-    const paths = proof.concurrent_changes.slice(0, 5).map(plain).join(", ");
+    const paths = proof.concurrent_changes.slice(0, 5).map(showLine).join(", ");
     io.line(`            ${io.paint.warn("!")} somebody else changed ${paths} meanwhile`);
   }
 }
@@ -162,12 +163,12 @@ function formatEnd(view: AgentView, io: Io): string[] {
       return [`${paint.good("unchanged")} ${took}: the agent left nothing to apply`];
     case "discarded":
     case "undone":
-      return [`${view.outcome}: ${plain(view.reason ?? "")}; the record stays`];
+      return [`${view.outcome}: ${showLine(view.reason ?? "")}; the record stays`];
     case "working":
       return ["working: the run has not ended yet"];
     default:
       return [
-        `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${plain(view.reason ?? "no reason was given")}`,
+        `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${showLine(view.reason ?? "no reason was given")}`,
         `  nothing was applied; the record is in ${view.run_dir}`,
       ];
   }
@@ -210,15 +211,10 @@ function seconds(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-// A name with control characters would draw on the terminal.
-function plain(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
-}
-
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of plain(text).split(" ")) {
+  for (const word of showLine(text).split(" ")) {
     if (line !== "" && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;

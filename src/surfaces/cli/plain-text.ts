@@ -1,7 +1,8 @@
 import { showPath } from "../../core/paths/index.ts";
 
-// Control and direction characters would let a name or a heading draw on the terminal.
-const DANGEROUS = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+// Control characters would let foreign text draw on the terminal; direction characters would show a line in another order
+// than it has.
+const DANGEROUS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A text of foreign origin as one line of a terminal. */
 export function showLine(text: string): string {
@@ -11,6 +12,13 @@ export function showLine(text: string): string {
 /** The same, keeping its line feeds and tabs. */
 export function showText(text: string): string {
   return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"));
+}
+
+/** What somebody in a world wrote: line feeds stay, everything else is escaped, so that it can still be told apart. */
+export function showWritten(text: string): string {
+  return text.replace(DANGEROUS, (character) =>
+    character === "\n" ? "\n" : `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
 }
 
 /** A path or a place as it is, or quoted and escaped where it could draw on the terminal: it can still be told apart. */

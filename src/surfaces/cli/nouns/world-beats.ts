@@ -4,8 +4,8 @@ import type { Input, Output } from "../../../app/operations.ts";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Io } from "../io.ts";
+import { showWritten } from "../plain-text.ts";
 import { defineVerb, type Verb } from "../verb.ts";
-import { shown } from "./world-text.ts";
 
 type Line = Output<"world.projection">["entries"][number];
 type Answer = Output<"world.say">;
@@ -26,8 +26,8 @@ const FAILED: ReadonlySet<string> = new Set(Object.keys(WORDS).filter((one) => o
 /** Prints lines: PEOPLE with the name above, the others bare. */
 function printLines(lines: readonly Line[], io: Io): void {
   for (const { author_label, text } of lines) {
-    if (author_label !== null) io.line(io.paint.bold(shown(author_label)));
-    io.line(shown(text));
+    if (author_label !== null) io.line(io.paint.bold(showWritten(author_label)));
+    io.line(showWritten(text));
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Output } from "../../../app/operations.ts";
 import type { Io } from "../io.ts";
+import { showWritten } from "../plain-text.ts";
 import { shortId } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
-import { shown } from "./world-text.ts";
 
 type Report = Output<"world.verify">;
 type Trust = NonNullable<Report["trust"]>;
@@ -26,7 +26,7 @@ function renderReport({ ok, world_id, checked, head, checkpoint, trust, findings
 }
 
 function renderTrust({ verdict, code, named_keys, valid_keys }: Trust, ok: boolean, io: Io): void {
-  const keys = (ids: readonly string[]) => ids.map((id) => shortId(shown(id), io.flags.full)).join(", ");
+  const keys = (ids: readonly string[]) => ids.map((id) => shortId(showWritten(id), io.flags.full)).join(", ");
   io.line(`trust ${verdict}${code === null ? "" : ` (${code})`} ${keys(valid_keys)}`.trimEnd());
   if (verdict === "UNCHECKED") {
     io.line(`  it names the key ${keys(named_keys)}; nobody's signature was checked (give --trust)`);
@@ -70,9 +70,9 @@ export const HISTORY_VERBS: readonly Verb[] = [
       "verbatim world import harbour.vworld.jsonl --as w_harbour-2 --trust trust.json",
     ],
     render({ world_id, format, preview, people, lines, not_imported, entries, head_hash }, io) {
-      for (const { person_id, display_name } of people) io.line(`person ${person_id} (${shown(display_name)})`);
+      for (const { person_id, display_name } of people) io.line(`person ${person_id} (${showWritten(display_name)})`);
       for (const { channel, author, text, visible_to } of lines) {
-        io.line(`${channel} ${author} [${visible_to.join(", ") || "everybody"}] ${shown(text)}`);
+        io.line(`${channel} ${author} [${visible_to.join(", ") || "everybody"}] ${showWritten(text)}`);
       }
       for (const where of not_imported) io.line(`left out ${where}`);
       io.line(preview ? `${format}: nothing was written` : `${format} into ${world_id}: ${entries} entries`);
@@ -115,7 +115,7 @@ function printCall(call: Call, number: number, io: Io): void {
 }
 
 function printRaw({ messages, raw, verdict }: Call, io: Io): void {
-  for (const { role, content } of messages) io.line(`${io.paint.bold(role)}\n${shown(content)}`);
-  io.line(`${io.paint.bold("answer")}\n${shown(raw ?? "")}`);
+  for (const { role, content } of messages) io.line(`${io.paint.bold(role)}\n${showWritten(content)}`);
+  io.line(`${io.paint.bold("answer")}\n${showWritten(raw ?? "")}`);
   io.line(`${io.paint.bold("verdict")} ${verdict}`);
 }

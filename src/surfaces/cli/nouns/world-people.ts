@@ -1,13 +1,13 @@
 import type { Output } from "../../../app/operations.ts";
 import type { Io } from "../io.ts";
+import { showWritten } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
-import { shown } from "./world-text.ts";
 
 const AS = { viewer: { name: "as", value: "VIEWER" } } as const;
 
 function renderPerson({ person_id, display_name }: Output<"world.people-add">, io: Io): void {
-  io.line(`${person_id} ${shown(display_name)}`);
+  io.line(`${person_id} ${showWritten(display_name)}`);
 }
 
 export const PEOPLE_VERBS: readonly Verb[] = [
@@ -20,7 +20,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       for (const { entry_id, created_at_world, verbatim_excerpt } of results) {
         const { author } = await app.call("world.entry", { world, viewer, entry_id });
         io.line(io.paint.dim(`${created_at_world} ${author.author_id} ${entry_id}`));
-        io.line(shown(verbatim_excerpt));
+        io.line(showWritten(verbatim_excerpt));
       }
       if (results.length === 0) io.note("nothing found");
       if (notes !== null) io.note(notes);
@@ -33,7 +33,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
     examples: ["verbatim world capsule ANA", "verbatim world capsule ANA --as BEN"],
     render({ capsule_id, sections }, io) {
       for (const { text, provenance } of sections) {
-        if (text !== "") io.line(shown(text));
+        if (text !== "") io.line(showWritten(text));
         const ids = provenance.used_entry_ids;
         if (ids.length === 0) io.note(`${capsule_id}: no line of theirs is known here`);
         else io.note(`${capsule_id} from ${ids.length === 1 ? "1 entry" : `${ids.length} entries`}: ${ids.join(" ")}`);
@@ -46,8 +46,8 @@ export const PEOPLE_VERBS: readonly Verb[] = [
     examples: ["verbatim world people", "verbatim world people list --json"],
     render({ operator, people }, io) {
       const rows = [
-        [operator.operator_id, shown(operator.name), operator.present ? "here" : "", "operator"],
-        ...people.map((one) => [one.person_id, shown(one.display_name), one.present ? "here" : "", ""]),
+        [operator.operator_id, showWritten(operator.name), operator.present ? "here" : "", "operator"],
+        ...people.map((one) => [one.person_id, showWritten(one.display_name), one.present ? "here" : "", ""]),
       ];
       const columns = [{ title: "id" }, { title: "name", shrink: true }, { title: "" }, { title: "" }];
       for (const line of formatTable(columns, rows, io.width)) io.line(line);
@@ -104,19 +104,20 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       const { items } = await app.call("world.calendar", { world, viewer });
       for (const { item_id, state, title, time, location } of items) {
         if (state === "CLOSED") continue;
-        const place = location === null ? [] : [shown(location)];
+        const place = location === null ? [] : [showWritten(location)];
         io.line(
           [
             "item",
             item_id,
             time ?? "undated",
-            shown(title),
+            showWritten(title),
             ...place,
             ...(state === "SCHEDULED" ? [] : [state.toLowerCase()]),
           ].join("  "),
         );
       }
-      for (const { from, text, time } of messages.items) io.line(`from  ${shown(from)}, ${time}: ${shown(text)}`);
+      for (const { from, text, time } of messages.items)
+        io.line(`from  ${showWritten(from)}, ${time}: ${showWritten(text)}`);
     },
   }),
   defineVerb("world.calendar-add", {

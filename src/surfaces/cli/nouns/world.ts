@@ -1,9 +1,9 @@
+import { showWritten } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BEAT_VERBS } from "./world-beats.ts";
 import { HISTORY_VERBS } from "./world-history.ts";
 import { PEOPLE_VERBS } from "./world-people.ts";
-import { shown } from "./world-text.ts";
 
 export const noun: Noun = {
   groups: {
@@ -21,7 +21,7 @@ export const noun: Noun = {
         "verbatim world new Harbour --writer ollama --model llama3.1 --timezone Europe/London --start 2026-01-01T07:30",
       ],
       render({ world_id, title, next }, io) {
-        io.line(`${io.paint.bold(world_id)} ${shown(title)}`);
+        io.line(`${io.paint.bold(world_id)} ${showWritten(title)}`);
         io.line(`next: ${next}`);
       },
     }),
@@ -32,7 +32,7 @@ export const noun: Noun = {
         if (worlds.length === 0) io.line("there is no world yet; make one: verbatim world new TITLE");
         const rows = worlds.map((one) => [
           one.world_id,
-          shown(one.title),
+          showWritten(one.title),
           one.world_time,
           String(one.entries),
           one.writer,
@@ -52,11 +52,13 @@ export const noun: Noun = {
       args: [{ field: "world", label: "WORLD", optional: true }],
       examples: ["verbatim world show w_gull-rock"],
       render(world, io) {
-        io.line(`${io.paint.bold(world.world_id)} ${shown(world.settings.title)}`);
+        io.line(`${io.paint.bold(world.world_id)} ${showWritten(world.settings.title)}`);
         io.line(`clock     ${world.world_time} (${world.timezone})${world.paused ? ", paused" : ""}`);
         const here = world.people.filter(({ present }) => present).map(({ person_id }) => person_id);
         io.line(`here      ${[...(world.operator_present ? [world.settings.operator_id] : []), ...here].join(", ")}`);
-        io.line(`people    ${world.people.map((one) => `${one.person_id} (${shown(one.display_name)})`).join(", ")}`);
+        io.line(
+          `people    ${world.people.map((one) => `${one.person_id} (${showWritten(one.display_name)})`).join(", ")}`,
+        );
         io.line(`scene     ${world.scene_no}, cast ${world.settings.cast}`);
         io.line(`writer    ${world.writer}`);
         if (world.parent !== null) io.line(`forked    from ${world.parent.world_id} at ${world.parent.position}`);
@@ -81,7 +83,7 @@ export const noun: Noun = {
       render({ ok, steps }, io) {
         for (const { title, lines, ok: good } of steps) {
           io.line(`${good ? io.paint.good("ok") : io.paint.bad("no")} ${io.paint.bold(title)}`);
-          for (const line of lines) io.line(`   ${shown(line)}`);
+          for (const line of lines) io.line(`   ${showWritten(line)}`);
         }
         io.line(ok ? "the secret stayed with those who were told" : io.paint.bad("something did not hold"));
       },

@@ -11,7 +11,7 @@ import {
   says,
   staysSilent,
 } from "../../../test/support/chat-server.ts";
-import { chatModels } from "./chat-models.ts";
+import { chatModels } from "./chat.ts";
 
 let server: ModelServer;
 beforeAll(async () => {
