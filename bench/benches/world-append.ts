@@ -3,7 +3,7 @@ import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
 import { toWriteBundle } from "../../src/rooms/world/beat/bundle.ts";
 import { appendRecord } from "../../src/rooms/world/history/commit.ts";
-import { reduceRecord } from "../../src/rooms/world/history/reduce.ts";
+import { reduceBeat } from "../../src/rooms/world/history/reduce.ts";
 import { formatState } from "../../src/rooms/world/history/state.ts";
 import { createWorld } from "../../src/rooms/world/history/worlds.ts";
 import { toIndexed, toNumbers, toVisibleRows } from "../../src/rooms/world/people/audience.ts";
@@ -61,7 +61,7 @@ export const worldAppend: Bench = {
     let state = world.state;
     const ready = bundles.map((lines, position) => {
       const record = toRecord(state, lines);
-      const effects = reduceRecord(state, { kind: "WORLD_BEAT", position, body: record as never });
+      const effects = reduceBeat(state, record, position);
       state = effects.state;
       return {
         body: formatCanonical(record),

@@ -8,13 +8,7 @@ import { readGitContext } from "../../adapters/git/git-context.ts";
 import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
 import { readHost } from "../../adapters/process/host.ts";
-import {
-  isJsonObject,
-  type JsonValue,
-  parseJson,
-  sortedByCodePoint,
-  sortedUnique,
-} from "../../core/canonical/index.ts";
+import { isJsonObject, parseJson, sortedByCodePoint, sortedUnique } from "../../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../../core/ports.ts";
 import type { CatalyticPorts, RunEntry, RunRecords, Validator } from "../../rooms/catalytic/index.ts";
 import { findRunsRoot, userFolders } from "../config/workspace.ts";
@@ -99,11 +93,9 @@ function createRecords(composition: Composition): RunRecords {
         if (rest.length > 0) await ledger.append(first.stream, rest[0]!.position, rest.map(toNewEntry));
       });
     },
-    async append(stream, kind, body) {
+    async append(stream, record) {
       const store = await composition.store("append");
-      await store.transact(({ ledger }) =>
-        ledger.append(stream, "next", [{ kind, actor: composition.actor, body: body as JsonValue }]),
-      );
+      await store.transact(({ ledger }) => ledger.append(stream, "next", [{ ...record, actor: composition.actor }]));
     },
   };
 }

@@ -6,5 +6,5 @@ export { foldLineEnds } from "./newline.ts";
 export { compareCodePoints, sortedByCodePoint, sortedUnique } from "./order.ts";
 export { parseJson } from "./parse.ts";
 export { codePointLength, concatBytes, decodeUtf8, encodeUtf8, findIllFormed, utf8Length } from "./utf8.ts";
-export { Float, isJsonObject, type JsonObject, type JsonValue } from "./value.ts";
+export { Float, isJsonObject, type JsonObject, type JsonShape, type JsonValue, toJson } from "./value.ts";
 export { formatCanonical, formatString, toCanonicalFile } from "./write.ts";

@@ -1,5 +1,5 @@
 import { encodeUtf8, formatCanonical, type JsonObject, type JsonValue } from "../canonical/index.ts";
-import type { Clock, LedgerReader, LedgerWriter, SyncCrypto } from "../ports.ts";
+import type { Clock, LedgerReader, LedgerWriter, NewEntry, SyncCrypto } from "../ports.ts";
 import { parseTime } from "../time.ts";
 
 /** Bytes of canonical JSON up to which a value is recorded whole. */
@@ -13,11 +13,8 @@ const WINDOW_MS = 600_000;
 /** Nothing is ever appended to it: whoever counts in the whole ledger holds it, so that two at once count right. */
 const COUNTED_TOGETHER = "refusals";
 
-export interface Refusal {
+export interface Refusal extends Pick<NewEntry, "kind" | "actor" | "body"> {
   readonly stream: string;
-  readonly kind: string;
-  readonly actor: string;
-  readonly body: JsonObject;
 }
 
 /**
@@ -35,7 +32,7 @@ export async function appendRefusal(
   const recent = newest.filter((entry) => entry.kind === kind && parseTime(entry.time) >= since).length;
   if (recent >= MOST) return;
   const last = recent === MOST - 1 ? { more_unrecorded: true } : {};
-  await ledger.append(stream, "next", [{ kind, actor, body: { ...body, ...last } }]);
+  await ledger.append(stream, "next", [{ kind, actor, body: { ...(body as JsonObject), ...last } }]);
 }
 
 interface Counted {

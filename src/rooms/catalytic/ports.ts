@@ -1,4 +1,4 @@
-import type { Clock, ContentStore, Progress, Random, SyncCrypto } from "../../core/ports.ts";
+import type { Clock, ContentStore, NewEntry, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { SigningKey } from "../../core/trust/key.ts";
 import type { Guards } from "./guard/guard-ports.ts";
 import type { Fingerprint } from "./guard/tripwire.ts";
@@ -174,7 +174,7 @@ export interface RunRecords {
   /** Appends the entries of a run as they are, in one transaction; doing it again changes nothing. */
   appendRun(entries: readonly RunEntry[]): Promise<void>;
   /** Appends one entry to another stream of the room. */
-  append(stream: string, kind: string, body: object): Promise<void>;
+  append(stream: string, record: Pick<NewEntry, "kind" | "body">): Promise<void>;
 }
 
 /** What git knows about a tree; null answers where there is no git. */

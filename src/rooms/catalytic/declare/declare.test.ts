@@ -122,7 +122,9 @@ describe("a request that may not run", () => {
   it("is written down, and what is not even a JobSpec is not", async () => {
     await refusal({ catalytic_domains: ["src"] });
     const errors = [{ code: "CATALYTIC_OUTSIDE_ROOT", pointer: "/catalytic_domains/0" }];
-    expect(told).toEqual([["catalytic/_rejected", "REJECTED", { run_id: "run-1", job_id: "job-1", errors }]]);
+    expect(told).toEqual([
+      ["catalytic/_rejected", { kind: "REJECTED", body: { run_id: "run-1", job_id: "job-1", errors } }],
+    ]);
     await refusal({ run_id: "NO" });
     expect(told).toHaveLength(1);
   });

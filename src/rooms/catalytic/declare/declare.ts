@@ -1,6 +1,5 @@
 import {
   decodeUtf8,
-  formatCanonical,
   hashCanonical,
   type JsonValue,
   sortedByCodePoint,
@@ -9,6 +8,7 @@ import {
 import { GUARD_FACTS, GUARD_NAMES, type GuardName } from "../../../core/contracts/guards.ts";
 import { type Code, VerbatimError } from "../../../core/errors/index.ts";
 import { REJECTED_STREAM } from "../contracts/constants.ts";
+import { CATALYTIC_RECORDS } from "../contracts/records.ts";
 import type { CatalyticPorts, CommandInput, PathLook, TreeScan } from "../ports.ts";
 import { anchorOf, placeOf } from "../run/places.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
@@ -178,7 +178,7 @@ async function reject(
   look: PathLook,
 ): Promise<never> {
   const body = { run_id: jobspec.run_id, job_id: jobspec.job_id, errors };
-  await ports.records.append(REJECTED_STREAM, "REJECTED", JSON.parse(formatCanonical(body)) as object);
+  await ports.records.append(REJECTED_STREAM, CATALYTIC_RECORDS.draft("REJECTED", body));
   throw new VerbatimError("PREFLIGHT_REJECTED", {
     message: `nothing was run: ${show(errors)}`,
     where: errors[0]!.pointer,

@@ -3,6 +3,7 @@ import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { SKILLS_STREAM } from "../contracts/constants.ts";
+import { CATALYTIC_RECORDS } from "../contracts/records.ts";
 import { commandEnv, declareRun, effectiveEnv, readPolicy } from "../declare/declare.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
 import { type RunInput, toJobSpec } from "../declare/run-input.ts";
@@ -87,7 +88,10 @@ export async function runSkill(ports: RoomPorts, { skill, mode, manifest_sha256,
   );
   const { ending, violations, duration, interrupted_by } = await execute(ports, jobspec, guard, isReadOnly);
   const body = { skill, mode, manifest_sha256, run_id: jobspec.run_id, guard };
-  await ports.records.append(SKILLS_STREAM, "SKILL_RUN", { ...body, exit_code: ending.exit_code, violations });
+  await ports.records.append(
+    SKILLS_STREAM,
+    CATALYTIC_RECORDS.draft("SKILL_RUN", { ...body, exit_code: ending.exit_code, violations }),
+  );
   if (violations.length > 0) {
     throw new VerbatimError("SKILL_READ_ONLY_VIOLATED", {
       message: `the skill ${skill} declares itself read-only and changed ${violations.map(({ path }) => path).join(", ")}`,

@@ -3,6 +3,7 @@ import { formatEntry } from "../../../core/ledger/index.ts";
 import type { BodyPiece, EntryRecord } from "../../../core/ports.ts";
 import { formatTime } from "../../../core/time.ts";
 import { PROOF_FILE, SIGNATURE_FILE } from "../contracts/constants.ts";
+import { CATALYTIC_RECORDS, type CatalyticRecordKind, type NewCatalyticRecord } from "../contracts/records.ts";
 import type { CatalyticPorts, ReadyFile } from "../ports.ts";
 import type { Places } from "../run/places.ts";
 import type { Condition, Violation } from "../verify/verdict.ts";
@@ -140,8 +141,8 @@ export class RunRecord {
     this.#contents.set(name, bytes);
   }
 
-  log(kind: string, body: object): void {
-    this.#append([encodeUtf8(this.#ledger.add(kind, JSON.parse(formatCanonical(body)) as never))]);
+  log<K extends CatalyticRecordKind>(kind: K, body: NewCatalyticRecord<K>): void {
+    this.#append([encodeUtf8(this.#ledger.add(kind, CATALYTIC_RECORDS.draft(kind, body).body))]);
   }
 
   /** The closing entry, whose body is canonical and comes in parts. It is durable when the promise is kept. */

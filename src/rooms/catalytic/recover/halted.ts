@@ -1,5 +1,6 @@
 import { sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { CATALYTIC_RECORDS } from "../contracts/records.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import { readArtifact } from "../record/record-files.ts";
 import { listLocks, releaseLocks } from "../run/lock-files.ts";
@@ -29,10 +30,13 @@ export async function acceptCurrent(
   if (!listHalted(ports, state).includes(decision.run_id)) {
     throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${decision.run_id}`, where: decision.run_id });
   }
-  await ports.records.append(`catalytic/${decision.run_id}`, "HALT_ACCEPTED", {
-    by: decision.by,
-    reason: decision.reason,
-  });
+  await ports.records.append(
+    `catalytic/${decision.run_id}`,
+    CATALYTIC_RECORDS.draft("HALT_ACCEPTED", {
+      by: decision.by,
+      reason: decision.reason,
+    }),
+  );
   await ports.disk.discard(`${worksOf(state)}/${decision.run_id}`);
   releaseLocks(ports, state, decision.run_id);
 }
@@ -69,7 +73,10 @@ export async function retryHalted(
   if (condition !== null) {
     return { ...tellHalted(runId, condition), steps: ["COMPARE"] };
   }
-  await ports.records.append(`catalytic/${runId}`, "HALT_RESOLVED", { domains: [...pre.keys()] });
+  await ports.records.append(
+    `catalytic/${runId}`,
+    CATALYTIC_RECORDS.draft("HALT_RESOLVED", { domains: [...pre.keys()] }),
+  );
   releaseLocks(ports, state, runId);
   const steps = ["COMPARE", "RELEASE_LOCKS"];
   return { run_id: runId, action: "recover", code: null, steps, final_status: "unchanged", condition: null };

@@ -1,12 +1,7 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  toCanonicalFile,
-} from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonValue, parseJson, toCanonicalFile } from "../../../core/canonical/index.ts";
 import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
+import type { NewCatalyticRecord } from "../contracts/records.ts";
 import { type Declared, hashEnv } from "../declare/declare.ts";
 import type { OutputItem } from "../outputs/outputs.ts";
 import type { CatalyticPorts } from "../ports.ts";
@@ -21,7 +16,7 @@ export interface MemoFound {
   readonly key: string | null;
   readonly hit: MemoEntry | null;
   /** The body of the ledger entry. */
-  readonly note: JsonObject;
+  readonly note: NewCatalyticRecord<"MEMO_HIT">;
   stage(folder: string): Promise<ReadonlyMap<string, Entry>>;
   toRecord(): MemoRecord;
 }

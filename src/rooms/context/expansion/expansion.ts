@@ -1,4 +1,4 @@
-import { encodeUtf8, isHash, type JsonValue } from "../../../core/canonical/index.ts";
+import { encodeUtf8, isHash } from "../../../core/canonical/index.ts";
 import { isSymbolId } from "../../../core/contracts/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { ContentStore, Ids, SyncCrypto } from "../../../core/ports.ts";
@@ -12,6 +12,7 @@ import {
   parseSlice,
 } from "../../../core/text/index.ts";
 import type { Expansion, Section } from "../contracts/index.ts";
+import { CONTEXT_RECORDS } from "../contracts/records.ts";
 import type { IndexView, ViewCache } from "../index/index-view.ts";
 import type { ContextReader, ContextStore, SymbolRow } from "../ports.ts";
 import type { ContentCache } from "../sources/content-cache.ts";
@@ -88,7 +89,7 @@ export async function expandRefs(ports: ExpansionPorts, request: ExpandRequest) 
     ledger.append(
       "context",
       "next",
-      expansions.map((expansion) => ({ kind: "EXPANSION", actor: ports.actor, body: expansion as JsonValue })),
+      expansions.map((expansion) => CONTEXT_RECORDS.make("EXPANSION", ports.actor, expansion)),
     ),
   );
   remember(ports.known, cuts);

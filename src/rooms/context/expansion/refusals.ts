@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../core/canonical/index.ts";
 import { isVerbatimError, type VerbatimError } from "../../../core/errors/index.ts";
 import { appendRefusal, boundText, boundValue } from "../../../core/ledger/index.ts";
 import type { Clock, SyncCrypto } from "../../../core/ports.ts";
+import { CONTEXT_RECORDS } from "../contracts/records.ts";
 import type { ContextStore } from "../ports.ts";
 
 interface RefusalPorts {
@@ -41,17 +42,15 @@ async function recordRefusal(
   input: object,
   { code, message, where, details }: VerbatimError,
 ): Promise<void> {
-  const body = {
+  const refusal = CONTEXT_RECORDS.make("REFUSED", actor, {
     operation,
     code,
     message: boundText(message),
     ...(where === undefined ? {} : { where: boundText(where) }),
     input: boundValue(crypto, toJson(input)),
     ...(details === undefined ? {} : { details: boundValue(crypto, toJson(details)) }),
-  };
-  await store.transact(({ ledger }) =>
-    appendRefusal(ledger, clock, { stream: "context", kind: "REFUSED", actor, body }, "stream"),
-  );
+  });
+  await store.transact(({ ledger }) => appendRefusal(ledger, clock, { stream: "context", ...refusal }, "stream"));
 }
 
 /** Without members that are undefined, and with texts that JSON can carry. */

@@ -3,6 +3,7 @@ import type { ResolvedContext } from "../../../core/contracts/config/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock, Progress, SyncCrypto } from "../../../core/ports.ts";
 import { formatTime } from "../../../core/time.ts";
+import { CONTEXT_RECORDS } from "../contracts/records.ts";
 import type { BuildLock, ContextStore, ContextWriter, FileVersion, SourceTree } from "../ports.ts";
 import { SECTION_RULES } from "../sections/sections.ts";
 import { compileSources } from "../sources/source-rules.ts";
@@ -118,8 +119,8 @@ async function build(ports: BuildPorts, { full, stageSize }: BuildOptions): Prom
     if (full) await context.clearSearch();
     if ((await context.countFiles()) !== files) await sweepFiles(context, made.image);
     if (stored.index_hash !== index_hash) {
-      const body = { index_hash, files, sections };
-      await ledger.append("context", "next", [{ kind: "INDEX_BUILT", actor: ports.actor, body }]);
+      const entry = CONTEXT_RECORDS.make("INDEX_BUILT", ports.actor, { index_hash, files, sections });
+      await ledger.append("context", "next", [entry]);
     }
   });
   const removed = old.paths.length - known.reduce((count, before) => count + (before === -1 ? 0 : 1), 0);

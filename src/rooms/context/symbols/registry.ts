@@ -1,7 +1,9 @@
-import { formatCanonical, type JsonValue } from "../../../core/canonical/index.ts";
+import { formatCanonical } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import type { NewEntry } from "../../../core/ports.ts";
 import { applySlice } from "../../../core/text/index.ts";
 import type { Section, SymbolRecord } from "../contracts/index.ts";
+import { CONTEXT_RECORDS } from "../contracts/records.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import type { IndexView } from "../index/index-view.ts";
 import type { ContextReader, SymbolRow } from "../ports.ts";
@@ -45,8 +47,8 @@ export async function replaceSymbol(ports: RegistryPorts, value: unknown): Promi
     const existing = formatCanonical(old) === formatCanonical(symbol);
     await context.putSymbol(row!);
     if (!existing) {
-      const body = { new: symbol, old };
-      await ledger.append("context", "next", [{ kind: "SYMBOL_REPLACED", actor: ports.actor, body }]);
+      const entry = CONTEXT_RECORDS.make("SYMBOL_REPLACED", ports.actor, { new: symbol, old });
+      await ledger.append("context", "next", [entry]);
     }
     return { symbol, existing };
   });
@@ -57,7 +59,7 @@ export function removeSymbol(ports: RegistryPorts, id: string): Promise<SymbolRe
   return ports.store.transact(async ({ context, ledger }) => {
     const { symbol } = await requireSymbol(context, id);
     await context.removeSymbol(id);
-    await ledger.append("context", "next", [{ kind: "SYMBOL_REMOVED", actor: ports.actor, body: symbol }]);
+    await ledger.append("context", "next", [CONTEXT_RECORDS.make("SYMBOL_REMOVED", ports.actor, symbol)]);
     return symbol;
   });
 }
@@ -72,12 +74,12 @@ export async function addSymbols(
 ): Promise<{ added: number; existing: number }> {
   const rows = await checkSymbols(ports, await findNew(ports, symbols));
   return ports.store.transact(async ({ context, ledger }) => {
-    const added: { kind: string; actor: string; body: JsonValue }[] = [];
+    const added: NewEntry[] = [];
     for (const row of rows) {
       // Somebody else may have added it since.
       if (await isThere(context, row.symbol)) continue;
       await context.putSymbol(row);
-      added.push({ kind: "SYMBOL_ADDED", actor: ports.actor, body: row.symbol });
+      added.push(CONTEXT_RECORDS.make("SYMBOL_ADDED", ports.actor, row.symbol));
     }
     if (added.length > 0) await ledger.append("context", "next", added);
     return { added: added.length, existing: symbols.length - added.length };

@@ -2,6 +2,7 @@ import { type JsonObject, type JsonValue, sortedUnique, toCanonicalFile } from "
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { ContentStore, SyncCrypto } from "../../../core/ports.ts";
 import { BUNDLE_VERSION } from "../contracts/manifest-shape.ts";
+import { JOB_RECORDS } from "../contracts/records.ts";
 import type { JobRow, JobsReader, JobsStore, ReceiptRow, StepRow } from "../ports.ts";
 import { type BundleSink, type FinishedStep, writeArtifacts } from "./bundle-artifacts.ts";
 import { toBundleId, toPlanHash, toRootHash } from "./bundle-hash.ts";
@@ -141,5 +142,5 @@ function toProvenance({ reads, others }: FinishedJob, options: BundleBuildOption
 
 /** The ledger entry of a build. */
 export function toBuiltEntry({ bundle_id, job_id, root_hash }: BuiltBundle, actor: string) {
-  return { kind: "BUNDLE_BUILT", actor, body: { bundle_id, job_id, root_hash } } as const;
+  return JOB_RECORDS.make("BUNDLE_BUILT", actor, { bundle_id, job_id, root_hash });
 }

@@ -2,6 +2,7 @@ import { formatCanonical, type JsonObject, type JsonValue } from "../../../core/
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { appendRefusal, boundValue } from "../../../core/ledger/index.ts";
 import type { Clock, ContentStore, LedgerWriter } from "../../../core/ports.ts";
+import { JOB_RECORDS } from "../contracts/records.ts";
 import { type Planned, type PlanPorts, planMessage } from "../plan/plan.ts";
 import type { PlanProblem } from "../plan/plan-problem.ts";
 import type { JobFacts, JobRow, JobsReader, JobsStore } from "../ports.ts";
@@ -91,14 +92,15 @@ async function recordRefusal<T>(ports: PostPorts, { job_id, run_id, value }: Can
     }
     const { crypto, clock, actor, store } = ports;
     const problems = (thrown.details?.["problems"] ?? []) as readonly PlanProblem[];
-    const body: JsonObject = {
+    const refusal = JOB_RECORDS.make("MESSAGE_REFUSED", actor, {
       message: boundValue(crypto, value),
       problems: boundValue(crypto, problems.map(toRecord)),
       run_id,
-    };
-    const refusal = { stream: streamOf(job_id), kind: "MESSAGE_REFUSED", actor, body };
+    });
     // Every message has a stream of its own, so only the whole ledger tells how many there were.
-    await store.transact(({ ledger }) => appendRefusal(ledger, clock, refusal, "ledger"));
+    await store.transact(({ ledger }) =>
+      appendRefusal(ledger, clock, { stream: streamOf(job_id), ...refusal }, "ledger"),
+    );
     throw thrown;
   }
 }
@@ -119,8 +121,8 @@ async function appendPlan(ledger: LedgerWriter, planned: Planned, actor: string)
     steps: steps.map(({ step }) => step),
   };
   await ledger.append(streamOf(job_id), "next", [
-    { kind: "MESSAGE_ACCEPTED", actor, body: accepted as unknown as JsonObject },
-    { kind: "PLAN", actor, body: plan as unknown as JsonObject },
+    JOB_RECORDS.make("MESSAGE_ACCEPTED", actor, accepted),
+    JOB_RECORDS.make("PLAN", actor, plan),
   ]);
 }
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { NewEntry, WriteTransaction } from "../../../core/ports.ts";
+import { JOB_RECORDS } from "../contracts/records.ts";
 import type { JobsStore, JobsWriter, StepPlace, StepRow } from "../ports.ts";
 import { streamOf } from "./job-state.ts";
 import { decideClaim, decideFinish, decideRenewal, type Holder, type LeaseRefusal } from "./lease.ts";
@@ -149,8 +149,8 @@ export async function settle(
   { receipt, expansion }: Outcome,
   now: number,
 ): Promise<Ended> {
-  const entries: NewEntry[] = [{ kind: "RECEIPT", actor: worker, body: receipt as unknown as JsonObject }];
-  if (expansion !== null) entries.unshift({ kind: "EXPANSION", actor: worker, body: expansion });
+  const entries: NewEntry[] = [JOB_RECORDS.make("RECEIPT", worker, receipt)];
+  if (expansion !== null) entries.unshift(JOB_RECORDS.make("EXPANSION", worker, expansion));
   // The entry has the canonical text of the receipt and its hash already.
   const { body, body_hash } = (await ledger.append(streamOf(job_id), "next", entries)).at(-1)!;
   const status = receipt.status === "SUCCESS" ? "SUCCESS" : "FAILURE";

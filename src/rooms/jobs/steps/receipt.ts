@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../../core/canonical/index.ts";
 import { type Breach, toBreachResult } from "../../../core/text/index.ts";
 import type { Receipt } from "../contracts/receipt-shape.ts";
+import type { NewJobRecord } from "../contracts/records.ts";
 import type { Step } from "../contracts/step-shape.ts";
 import type { StepFailure, StepRow } from "../ports.ts";
 
 /** How a step ended: its receipt, and the Expansion that a READ leaves besides. */
 export interface Outcome {
   readonly receipt: Receipt;
-  readonly expansion: JsonObject | null;
+  readonly expansion: NewJobRecord<"EXPANSION"> | null;
 }
 
 /** What a step is about: the symbol or section id of its operation. */

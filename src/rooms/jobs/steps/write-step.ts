@@ -1,5 +1,5 @@
-import { type JsonObject, parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { JOB_RECORDS } from "../contracts/records.ts";
 import type { PatchEffect, PatchPort } from "../ports.ts";
 import { toFailure } from "./failure.ts";
 import { streamOf } from "./job-state.ts";
@@ -33,8 +33,8 @@ export async function writeFile(
       throw new VerbatimError("WRITE_OUTSIDE_TARGET", { details: { file_path, files: [...outside] } });
     }
     const { base_sha256, result_sha256 } = effect;
-    const body: JsonObject = { step_id: row.step.step_id, base_sha256, result_sha256 };
-    const entry = { kind: "WRITE_INTENT", actor: held.worker, body };
+    const body = { step_id: row.step.step_id, base_sha256, result_sha256 };
+    const entry = JOB_RECORDS.make("WRITE_INTENT", held.worker, body);
     if ((await appendHeld(ports, held, entry)) !== null) return null;
     await port.apply(patch, file_path, effect);
   } else if (!(await resume(ports, port, attempt, patch, intent))) return null;
@@ -67,10 +67,10 @@ async function findIntent(ports: QueuePorts, jobId: string, stepId: string, toke
   return ports.store.read(async ({ ledger }) => {
     for (let from = 0; ; from += PAGE) {
       const page = await ledger.readStream(streamOf(jobId), from, PAGE);
-      for (const { kind, body } of page) {
-        if (kind !== "WRITE_INTENT") continue;
-        const { step_id, base_sha256, result_sha256 } = parseJson(body) as JsonObject;
-        if (step_id === stepId) return { base_sha256, result_sha256 } as Hashes;
+      for (const entry of page.filter(({ kind }) => kind === "WRITE_INTENT")) {
+        const { kind, body } = JOB_RECORDS.read(entry);
+        if (kind !== "WRITE_INTENT" || body.step_id !== stepId) continue;
+        return { base_sha256: body.base_sha256, result_sha256: body.result_sha256 };
       }
       if (page.length < PAGE) return null;
     }

@@ -2,6 +2,7 @@ import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { CONTEXT_PACK_FILE, type ContextPack } from "../artifacts/context-pack.ts";
 import { FILE_REQUEST_FILE, type FileRequest, validateFileRequest } from "../artifacts/file-request.ts";
 import { formatArtifact } from "../artifacts/json.ts";
+import { WORKFLOW_RECORDS } from "../contracts/records.ts";
 import { buildPack, type LibrarianRules } from "../librarian/librarian.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { Run } from "../run/run.ts";
@@ -73,5 +74,7 @@ export async function recordPack(
   const pack = JSON.parse(text) as ContextPack;
   const files = pack.files.map(({ path, content }) => ({ path, sha256: crypto.sha256(content) }));
   const body = { request_sha256: requestSha256, pack_sha256: crypto.sha256(text), files };
-  await store.transact((door) => door.ledger.append(stream, "next", [{ kind: "CONTEXT_PACK", actor, body }]));
+  await store.transact((door) =>
+    door.ledger.append(stream, "next", [WORKFLOW_RECORDS.make("CONTEXT_PACK", actor, body)]),
+  );
 }

@@ -1,11 +1,18 @@
-import { decodeUtf8, isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
+import {
+  decodeUtf8,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  toJson,
+} from "../../../core/canonical/index.ts";
 import type { EntryRecord } from "../../../core/ports.ts";
 import { EVENTS_FILE, formatEvent, formatTraceLine, type RunEvent, splitLines } from "../artifacts/events.ts";
+import { type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
 import { BufferedRunFolder } from "./buffered-run-folder.ts";
 import type { Run } from "./run.ts";
 
 const TRACE_FILE = "TRACE.md";
-const KIND = "WORKFLOW_EVENT";
 const PAGE = 500;
 
 /** The stream of a run in the ledger. */
@@ -53,7 +60,7 @@ export class RunLog {
     run.folder.append(EVENTS_FILE, `${formatEvent(entry)}\n`);
     this.#count++;
     run.folder.append(TRACE_FILE, `${formatTraceLine(entry)}\n`);
-    if (!isHeld(run)) await this.#appendToLedger([entry as unknown as JsonObject]);
+    if (!isHeld(run)) await this.#appendToLedger([entry]);
   }
 
   /** Releases what the folder of the run holds, and then tells the ledger. */
@@ -65,9 +72,9 @@ export class RunLog {
     await this.#syncLedger(complete.map((line) => decodeUtf8(line as Uint8Array) ?? ""));
   }
 
-  async #appendToLedger(bodies: readonly JsonObject[]): Promise<void> {
+  async #appendToLedger(bodies: readonly NewWorkflowRecord<"WORKFLOW_EVENT">[]): Promise<void> {
     const { store } = this.#run.ports;
-    const entries = bodies.map((body) => ({ kind: KIND, actor: streamOf(this.#run.id), body }));
+    const entries = bodies.map((body) => WORKFLOW_RECORDS.make("WORKFLOW_EVENT", streamOf(this.#run.id), body));
     await store.transact((door) => door.ledger.append(streamOf(this.#run.id), "next", entries));
   }
 
@@ -119,7 +126,9 @@ export async function readEventBodies(run: Run): Promise<JsonObject[]> {
     const bodies: JsonObject[] = [];
     for (let from = 0; ; ) {
       const page: EntryRecord[] = await ledger.readStream(streamOf(run.id), from, PAGE);
-      for (const entry of page) if (entry.kind === KIND) bodies.push(parseJson(entry.body) as JsonObject);
+      for (const entry of page.filter(({ kind }) => kind === "WORKFLOW_EVENT")) {
+        bodies.push(toJson(WORKFLOW_RECORDS.read(entry).body));
+      }
       if (page.length < PAGE) return bodies;
       from += page.length;
     }

@@ -1,10 +1,10 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { Envelope } from "../contracts/envelope.ts";
 import type { ProjectionOutput } from "../contracts/projection-output.ts";
+import { WORLD_RECORDS } from "../contracts/records.ts";
 import { WRITER_ENGINE } from "../contracts/tool-request.ts";
 import { writeEffects } from "../history/commit.ts";
-import { reduceRecord } from "../history/reduce.ts";
+import { reduceBeat } from "../history/reduce.ts";
 import { streamOf } from "../history/state.ts";
 import type { Frame } from "../knowledge/frames.ts";
 import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
@@ -75,7 +75,7 @@ export async function commitBeat(
     };
     const head = await door.ledger.head(streamOf(world_id));
     const position = (head?.position ?? -1) + 1;
-    const effects = reduceRecord(before.state, { kind: "WORLD_BEAT", position, body: record as never });
+    const effects = reduceBeat(before.state, record, position);
     const after: OpenWorld = { ...before, state: effects.state };
     const parts = {
       request_id: envelope.request_id,
@@ -86,8 +86,9 @@ export async function commitBeat(
     } as const;
     const output: ProjectionOutput = await makeOutcome(ports, door.world, before, after, parts);
     const text = JSON.stringify(output);
-    const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) } as unknown as JsonValue;
-    await door.ledger.append(streamOf(world_id), position, [{ kind: "WORLD_BEAT", actor: ports.actor, body: sealed }]);
+    const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) };
+    const entry = WORLD_RECORDS.make("WORLD_BEAT", ports.actor, sealed);
+    await door.ledger.append(streamOf(world_id), position, [entry]);
     await writeEffects(ports, door, before, effects);
     await keepCalls(door, grip.number, writing);
     await door.world.putInvocation(grip.number, toDone(stored, text, headers));

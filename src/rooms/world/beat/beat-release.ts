@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
+import { WORLD_RECORDS } from "../contracts/records.ts";
 import { streamOf } from "../history/state.ts";
 import type { Metrics } from "../operations/metrics.ts";
 import type { WorldPorts } from "../operations/ports.ts";
@@ -49,7 +49,7 @@ export class Releases {
     const body = { request_id, body_sha256, code: thrown.code, where: thrown.where ?? null };
     await this.#ports.store.transact(async (door) => {
       await door.ledger.append(streamOf(world_id), "next", [
-        { kind: "WORLD_REFUSED", actor: this.#ports.actor, body: body as unknown as JsonValue },
+        WORLD_RECORDS.make("WORLD_REFUSED", this.#ports.actor, body),
       ]);
     });
   }

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
+import { type NewWorldRecord, WORLD_RECORDS, type WorldRecordKind } from "../contracts/records.ts";
 import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
 import { toIndexed, toNumbers, toVisibleRows } from "../people/audience.ts";
 import type { OpenWorld } from "../projection/reading.ts";
@@ -9,16 +9,16 @@ import { formatState, rememberState, streamOf, type WorldState } from "./state.t
 type Ports = Pick<WorldPorts, "crypto" | "actor">;
 
 /** Appends a record to the stream of a world and writes what it means, in the transaction of the door. */
-export async function appendRecord(
+export async function appendRecord<K extends WorldRecordKind>(
   ports: Ports,
   door: WorldWriteDoor,
   world: OpenWorld,
-  kind: string,
-  body: JsonValue,
+  kind: K,
+  body: NewWorldRecord<K>,
 ): Promise<Effects> {
   const stream = streamOf(world.state.world_id);
-  const [record] = await door.ledger.append(stream, "next", [{ kind, actor: ports.actor, body }]);
-  const effects = reduceRecord(world.state, { kind, position: record!.position, body: body as never });
+  const [record] = await door.ledger.append(stream, "next", [WORLD_RECORDS.make(kind, ports.actor, body)]);
+  const effects = reduceRecord(world.state, WORLD_RECORDS.of(kind, body), record!.position);
   await writeEffects(ports, door, world, effects);
   return effects;
 }

@@ -1,7 +1,8 @@
-import { type JsonValue, sortedUnique } from "../../../core/canonical/index.ts";
+import { sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { StreamVerifier } from "../../../core/ledger/index.ts";
 import type { LedgerReader } from "../../../core/ports.ts";
+import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts, WorldReadDoor, WorldStore } from "../operations/ports.ts";
 import { readRecords } from "./lineage.ts";
 import { parseState, streamOf } from "./state.ts";
@@ -36,7 +37,7 @@ export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: strin
       const records = await readRecords(door.ledger, worldId);
       const entries = parseState(world).next_wseq - 1;
       const body = { world_id: worldId, erased_below: records.length };
-      const record = { kind: "WORLD_DELETED", actor: ports.actor, body: body as unknown as JsonValue };
+      const record = WORLD_RECORDS.make("WORLD_DELETED", ports.actor, body);
       await door.ledger.append(stream, records.length, [record]);
       // Asking for the size gives the new record its place in the global order before tables are altered.
       await door.ledger.size();
@@ -74,8 +75,9 @@ async function requireErasable(
   for (const { world_id } of await door.world.list()) {
     const [first] = await door.ledger.readStream(streamOf(world_id), 0, 1);
     if (first?.kind !== "WORLD_FORKED") continue;
-    const { parent_world_id, source_sha256 } = JSON.parse(first.body) as Record<string, unknown>;
-    if (parent_world_id === worldId && source_sha256 === null) forks.push(world_id);
+    const fork = WORLD_RECORDS.read(first);
+    const isFork = fork.kind === "WORLD_FORKED" && fork.body.parent_world_id === worldId;
+    if (isFork && fork.body.source_sha256 === null) forks.push(world_id);
   }
   if (forks.length > 0) {
     throw new VerbatimError("WORLD_HAS_FORKS", {

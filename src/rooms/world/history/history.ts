@@ -1,9 +1,10 @@
-import { encodeUtf8, type JsonValue } from "../../../core/canonical/index.ts";
+import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { formatTime } from "../../../core/time.ts";
 import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
 import type { TrustPolicy } from "../../../core/trust/index.ts";
+import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { Cast } from "../people/cast.ts";
 import { loadWorld, resolveCursor, viewerView } from "../projection/reading.ts";
@@ -45,7 +46,7 @@ async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise
   await ports.store.transact(async (door) => {
     const stream = streamOf(target.world_id);
     if ((await door.ledger.head(stream)) !== null) throw exists(target.world_id);
-    const entry = { kind: "WORLD_FORKED", actor: ports.actor, body: body as unknown as JsonValue };
+    const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, body);
     const [sealed] = await door.ledger.append(stream, 0, [entry]);
     const image = mergeEffects(replay([...records, toRecord(sealed!, target.world_id, null)]));
     const number = await door.world.addWorld(target.world_id, formatState(image.state));

@@ -1,13 +1,17 @@
 import { decodeUtf8, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { EntryRecord, LedgerReader } from "../../../core/ports.ts";
+import { WORLD_RECORDS, type WorldRecord } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { type Effects, reduceRecord, type WorldRecord } from "./reduce.ts";
+import { type Effects, reduceRecord } from "./reduce.ts";
 import { streamOf, type WorldState } from "./state.ts";
 import { readWorldFile } from "./world-file.ts";
 
-/** A record of a world or of one of its ancestors. */
-export interface LineageRecord extends WorldRecord {
+/** An entry of a world or of one of its ancestors. Its body is only as good as the chain it stands in. */
+export interface LineageRecord {
+  readonly kind: string;
+  readonly position: number;
+  readonly body: JsonObject;
   readonly world_id: string;
   readonly hash: string;
   /** Blob of the export it comes from; null for what is in this ledger. */
@@ -16,6 +20,13 @@ export interface LineageRecord extends WorldRecord {
 }
 
 const PAGE = 500;
+
+/** What a record says; throws INTERNAL for a body that no world writes. */
+export function readRecord({ kind, body, entry }: LineageRecord): WorldRecord {
+  const record = WORLD_RECORDS.check(kind, body);
+  if (typeof record !== "string") return record;
+  throw new VerbatimError("INTERNAL", { message: record, where: `${entry.stream}@${entry.position}` });
+}
 
 /** All records of a stream. */
 export async function readRecords(ledger: LedgerReader, worldId: string): Promise<LineageRecord[]> {
@@ -39,9 +50,9 @@ export async function readAncestors(
   first: LineageRecord | undefined,
 ): Promise<LineageRecord[]> {
   if (first?.kind !== "WORLD_FORKED") return [];
-  const parent = String(first.body["parent_world_id"]);
-  const position = Number(first.body["parent_position"]);
-  const source = first.body["source_sha256"] as string | null;
+  const fork = readRecord(first);
+  if (fork.kind !== "WORLD_FORKED") return [];
+  const { parent_world_id: parent, parent_position: position, source_sha256: source } = fork.body;
   const records =
     source === null
       ? await ports.store.read((door) => readRecords(door.ledger, parent))
@@ -70,7 +81,7 @@ export function replay(records: readonly LineageRecord[]): Image {
   let state: WorldState | null = null;
   const effects: Effects[] = [];
   for (const record of records) {
-    const next: Effects = reduceRecord(state, record);
+    const next: Effects = reduceRecord(state, readRecord(record), record.position);
     state = next.state;
     effects.push(next);
   }

@@ -1,8 +1,15 @@
-import { formatCanonical, type JsonObject } from "../../../core/canonical/index.ts";
+import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import type {
+  MessageBody,
+  NewPerson,
+  NewWorldRecord,
+  RecordedPack,
+  WorldRecord,
+  WorldRecordBody,
+} from "../contracts/records.ts";
 import type { WriteBundle } from "../contracts/write-bundle.ts";
 import { type CalendarRow, type EntryRow, FIRST_PERSON, type MessageRow, type PersonRow } from "../ports.ts";
-import type { Settings } from "../settings.ts";
 import { parseInstant } from "../time/instant.ts";
 import type { StoredPack, WorldState } from "./state.ts";
 
@@ -17,109 +24,70 @@ export interface Effects {
   readonly messages: readonly MessageRow[];
 }
 
-/** One record of a world's stream. */
-export interface WorldRecord {
-  readonly kind: string;
-  readonly position: number;
-  readonly body: JsonObject;
-}
-
-interface NewPerson {
-  readonly person_id: string;
-  readonly display_name: string;
-}
-
-export interface ItemBody {
-  readonly title: string;
-  readonly time: string | null;
-  readonly location: string | null;
-  readonly notes: string | null;
-  readonly visible_to: readonly string[];
-}
-
-export interface MessageBody {
-  readonly from: string;
-  readonly text: string;
-  readonly time: string;
-  readonly visible_to: readonly string[];
-}
-
-/** A pack as a beat's record holds it. */
-export interface RecordedPack extends StoredPack {
-  readonly view: string;
-}
-
 /**
  * What a record does. The same function writes the tables when a record is appended and rebuilds them for
  * verification, import and fork, so the tables can only say what the records say.
  */
-export function reduceRecord(before: WorldState | null, record: WorldRecord): Effects {
-  const { kind, body, position } = record;
-  if (kind === "WORLD_CREATED") return create(body);
-  if (before === null) throw new VerbatimError("INTERNAL", { message: `the stream of a world begins with ${kind}` });
-  const nothing: Effects = {
-    state: before,
-    people: [],
-    renamed: [],
-    entries: [],
-    calendar: [],
-    calendar_states: [],
-    messages: [],
-  };
-  switch (kind) {
+export function reduceRecord(before: WorldState | null, record: WorldRecord, position: number): Effects {
+  if (record.kind === "WORLD_CREATED") return create(record.body);
+  if (before === null) {
+    throw new VerbatimError("INTERNAL", { message: `the stream of a world begins with ${record.kind}` });
+  }
+  const nothing: Effects = { ...NOTHING, state: before };
+  switch (record.kind) {
     case "WORLD_FORKED":
-      return { ...nothing, state: fork(before, body) };
+      return { ...nothing, state: fork(before, record.body) };
     case "WORLD_SETTINGS_SET": {
-      const settings = body["settings"] as unknown as Settings;
+      const { settings } = record.body;
       // A beat may have declared another zone since; only a change of the setting sets it again.
       const zone = settings.timezone === before.settings.timezone ? before.zone : settings.timezone;
       return { ...nothing, state: { ...before, settings, zone } };
     }
     case "WORLD_PERSON_ADDED":
-      return addPeople(nothing, [body as unknown as NewPerson]);
+      return addPeople(nothing, [record.body]);
     case "WORLD_PERSON_NAMED":
-      return { ...nothing, renamed: [body as unknown as NewPerson] };
+      return { ...nothing, renamed: [record.body] };
     case "WORLD_PRESENCE_SET":
-      return { ...nothing, state: { ...before, present: body["present"] as readonly string[] } };
+      return { ...nothing, state: { ...before, present: record.body.present } };
     case "WORLD_SCENE_SET": {
+      const { present, write_bundle } = record.body;
       const state = {
         ...before,
-        present: body["present"] as readonly string[],
+        present,
         scene_no: before.scene_no + 1,
         scene_from: before.next_wseq,
         packs: {},
       };
-      return addEntries({ ...nothing, state }, body["write_bundle"], position);
+      return addEntries({ ...nothing, state }, write_bundle, position);
     }
     case "WORLD_IMPORTED": {
-      const joined = addPeople(nothing, body["people"] as unknown as readonly NewPerson[]);
-      const state = { ...joined.state, present: body["present"] as readonly string[] };
-      return addEntries({ ...joined, state }, body["write_bundle"], position);
+      const { people, present, write_bundle } = record.body;
+      const joined = addPeople(nothing, people);
+      return addEntries({ ...joined, state: { ...joined.state, present } }, write_bundle, position);
     }
     case "WORLD_CALENDAR_ADDED":
-      return addItem(nothing, body);
+      return addItem(nothing, record.body);
     case "WORLD_CALENDAR_CLOSED":
-      return { ...nothing, calendar_states: [{ item_id: String(body["item_id"]), state: "CLOSED" }] };
+      return { ...nothing, calendar_states: [{ item_id: record.body.item_id, state: "CLOSED" }] };
     case "WORLD_MESSAGE_ADDED":
-      return addMessage(nothing, body as unknown as MessageBody);
+      return addMessage(nothing, record.body);
     case "WORLD_BEAT":
-      return beat(nothing, body, position);
+      return reduceBeat(before, record.body, position);
     case "WORLD_REFUSED":
     case "WORLD_DELETED":
       return nothing;
-    default:
-      throw new VerbatimError("INTERNAL", { message: `a world has no record of kind ${kind}` });
   }
 }
 
-function create(body: JsonObject): Effects {
-  const settings = body["settings"] as unknown as Settings;
+const NOTHING = { people: [], renamed: [], entries: [], calendar: [], calendar_states: [], messages: [] } as const;
+
+function create({ world_id, world_key, settings, clock_ms, people }: WorldRecordBody<"WORLD_CREATED">): Effects {
   const state: WorldState = {
-    world_id: String(body["world_id"]),
-    world_key: String(body["world_key"]),
+    world_id,
+    world_key,
     parent: null,
     settings,
-    clock_ms: Number(body["clock_ms"]),
+    clock_ms,
     zone: settings.timezone,
     paused: false,
     present: [settings.operator_id],
@@ -134,17 +102,16 @@ function create(body: JsonObject): Effects {
     packs: {},
     script_used: [],
   };
-  const none = { people: [], renamed: [], entries: [], calendar: [], calendar_states: [], messages: [] };
-  return addPeople({ state, ...none }, body["people"] as unknown as readonly NewPerson[]);
+  return addPeople({ ...NOTHING, state }, people);
 }
 
-function fork(before: WorldState, body: JsonObject): WorldState {
+function fork(before: WorldState, body: WorldRecordBody<"WORLD_FORKED">): WorldState {
   return {
     ...before,
-    world_id: String(body["world_id"]),
-    world_key: String(body["world_key"]),
-    parent: { world_id: String(body["parent_world_id"]), position: Number(body["parent_position"]) },
-    settings: { ...before.settings, title: String(body["title"]) },
+    world_id: body.world_id,
+    world_key: body.world_key,
+    parent: { world_id: body.parent_world_id, position: body.parent_position },
+    settings: { ...before.settings, title: body.title },
   };
 }
 
@@ -158,9 +125,8 @@ function addPeople(effects: Effects, people: readonly NewPerson[]): Effects {
 // All lines of a beat have one time, and a clock that nobody moved gives the next beat the same; it is read once.
 let lastTime = { text: "", ms: 0 };
 
-function addEntries(effects: Effects, value: unknown, position: number): Effects {
-  const bundle = (value ?? null) as WriteBundle | null;
-  if (bundle === null) return effects;
+function addEntries(effects: Effects, bundle: WriteBundle | null | undefined, position: number): Effects {
+  if (bundle === null || bundle === undefined) return effects;
   const { state } = effects;
   const toMs = (text: string, i: number): number => {
     if (text !== lastTime.text) {
@@ -189,12 +155,11 @@ function addEntries(effects: Effects, value: unknown, position: number): Effects
   return { ...effects, state: { ...state, ...next }, entries: rows };
 }
 
-function addItem(effects: Effects, body: JsonObject): Effects {
-  const item = body["item"] as unknown as ItemBody;
+function addItem(effects: Effects, { item_id, item }: WorldRecordBody<"WORLD_CALENDAR_ADDED">): Effects {
   const timeMs = item.time === null ? null : parseInstant(item.time, "/item/time");
   const row: CalendarRow = {
     number: effects.state.next_item,
-    item_id: String(body["item_id"]),
+    item_id,
     state: timeMs !== null && timeMs <= effects.state.clock_ms ? "PAST" : "SCHEDULED",
     time_ms: timeMs,
     body: formatCanonical(item),
@@ -212,23 +177,29 @@ function addMessage(effects: Effects, message: MessageBody): Effects {
   return { ...effects, state: { ...effects.state, next_message: row.number + 1 }, messages: [row] };
 }
 
-function beat(effects: Effects, body: JsonObject, position: number): Effects {
-  const before = effects.state;
-  const made = body["packs"] as unknown as readonly RecordedPack[];
+/** What a beat does; its record is sealed with the hash of its outcome, which follows from this. */
+export function reduceBeat(
+  before: WorldState,
+  body: Omit<NewWorldRecord<"WORLD_BEAT">, "request_id" | "outcome_sha256">,
+  position: number,
+): Effects {
+  const { packs: made, script_used: used, due } = body;
   const packs = made.length === 0 ? before.packs : withPacks(before.packs, made);
-  const used = body["script_used"] as readonly number[];
   const state: WorldState = {
     ...before,
-    clock_ms: Number(body["clock_after_ms"]),
-    zone: String(body["zone"]),
-    paused: body["paused"] === true,
+    clock_ms: body.clock_after_ms,
+    zone: body.zone,
+    paused: body.paused === true,
     next_beat: before.next_beat + 1,
     packs,
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
-  const due = body["due"] as readonly string[];
-  const moved = due.length === 0 ? { ...effects, state } : { ...effects, state, calendar_states: due.map(toDue) };
-  return addEntries(moved, body["write_bundle"], position);
+  const moved = { ...NOTHING, state };
+  return addEntries(
+    due.length === 0 ? moved : { ...moved, calendar_states: due.map(toDue) },
+    body.write_bundle,
+    position,
+  );
 }
 
 function toDue(item_id: string): { readonly item_id: string; readonly state: "DUE" } {

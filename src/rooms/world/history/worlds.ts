@@ -1,6 +1,6 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
+import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { Cast } from "../people/cast.ts";
 import { controlWorld } from "../people/control.ts";
@@ -47,9 +47,9 @@ export async function createWorld(ports: WorldPorts, wanted: NewWorld): Promise<
   await ports.store.transact(async (door) => {
     // A stream without a world belongs to one that was deleted; its id is spent.
     if ((await door.ledger.head(streamOf(worldId))) !== null) throw exists(worldId);
-    const entry = { kind: "WORLD_CREATED", actor: ports.actor, body: body as unknown as JsonValue };
+    const entry = WORLD_RECORDS.make("WORLD_CREATED", ports.actor, body);
     const [record] = await door.ledger.append(streamOf(worldId), 0, [entry]);
-    const effects = reduceRecord(null, { kind: "WORLD_CREATED", position: record!.position, body: body as never });
+    const effects = reduceRecord(null, WORLD_RECORDS.of("WORLD_CREATED", body), record!.position);
     const number = await door.world.addWorld(worldId, formatState(effects.state));
     const cast = { operator_id: settings.operator_id } as Cast;
     await writeEffects(ports, door, { number, cast, numbers: new Map() }, effects);
@@ -92,8 +92,8 @@ export async function changeSettings(
   changes: Readonly<Record<string, unknown>>,
   key: string | null,
 ): Promise<{ readonly settings: Settings }> {
-  const once = { key, body: { settings: changes } as unknown as JsonValue };
-  const changed = await controlWorld(ports, worldId, once, async (door, world) => {
+  const once = { key, body: { settings: changes } };
+  return controlWorld(ports, worldId, once, async (door, world) => {
     const before = world.state.settings;
     const settings = parseSettings(ports.zones, mergeSettings(before, changes));
     if (settings.operator_id !== before.operator_id) {
@@ -103,10 +103,9 @@ export async function changeSettings(
       });
     }
     if (settings.writer.script !== null) parseScript(settings.writer.script);
-    await appendRecord(ports, door, world, "WORLD_SETTINGS_SET", { settings } as unknown as JsonValue);
-    return { settings } as unknown as JsonValue;
+    await appendRecord(ports, door, world, "WORLD_SETTINGS_SET", { settings });
+    return { settings };
   });
-  return changed as unknown as { readonly settings: Settings };
 }
 
 /** Groups of settings whose members change one by one; a writer or a policy is replaced whole. */

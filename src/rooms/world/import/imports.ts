@@ -1,4 +1,3 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toWriteBundle } from "../beat/bundle.ts";
 import { appendRecord } from "../history/commit.ts";
@@ -38,7 +37,7 @@ export async function importFile(
   const source = await ports.content.put(bytes);
   const { expand_names, lore, enter } = options;
   const once = { key, body: { import: source, expand_names, lore, enter } };
-  return (await controlWorld(ports, worldId, once, async (door, world) => {
+  return controlWorld(ports, worldId, once, async (door, world) => {
     const plan = readImport(world.cast, bytes, options, ports.inflater);
     if (world.cast.people.size + plan.people.length > MAX_PEOPLE) {
       throw new VerbatimError("IMPORT_TOO_LARGE", { message: `a world has at most ${MAX_PEOPLE} people` });
@@ -57,7 +56,7 @@ export async function importFile(
       write_bundle: bundle,
       not_imported: plan.not_imported,
     };
-    await appendRecord(ports, door, world, "WORLD_IMPORTED", record as unknown as JsonValue);
-    return { ...plan, world_id: worldId, bundle_id: bundle?.bundle_id ?? null, source_sha256: source } as never;
-  })) as unknown as Imported;
+    await appendRecord(ports, door, world, "WORLD_IMPORTED", record);
+    return { ...plan, world_id: worldId, bundle_id: bundle?.bundle_id ?? null, source_sha256: source };
+  });
 }

@@ -1,7 +1,7 @@
 import { assertNever, VerbatimError } from "../../../core/errors/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { type CapsulePack, checkRehydration, type RehydrationPack, type SceneAnchorPack } from "../contracts/packs.ts";
-import type { RecordedPack } from "../history/reduce.ts";
+import type { RecordedPack } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { filterCalendar } from "../people/pocket.ts";
 import type { CalendarRow, WorldReader } from "../ports.ts";

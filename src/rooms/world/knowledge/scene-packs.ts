@@ -1,7 +1,7 @@
 import type { LedgerEntry } from "../contracts/context.ts";
 import { renderLine } from "../contracts/lint.ts";
 import { checkSceneAnchor, type SceneAnchorPack } from "../contracts/packs.ts";
-import type { RecordedPack } from "../history/reduce.ts";
+import type { RecordedPack } from "../contracts/records.ts";
 import type { StoredPack } from "../history/state.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { WorldReader } from "../ports.ts";

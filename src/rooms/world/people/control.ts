@@ -1,4 +1,4 @@
-import { hashCanonical, type JsonValue } from "../../../core/canonical/index.ts";
+import { hashCanonical, type JsonShape } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { claim, toControlId } from "../beat/idempotency.ts";
 import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
@@ -10,18 +10,18 @@ type Ports = Pick<WorldPorts, "store" | "clock" | "pace" | "times" | "crypto" | 
 export interface ControlKey {
   readonly key: string | null;
   /** What was asked for: another body under the same key is refused. */
-  readonly body: JsonValue;
+  readonly body: object;
 }
 
 /**
  * A control write: one transaction that waits for a running beat of the world, like a beat would. With a key the
  * answer is stored and given again.
  */
-export async function controlWorld<T extends JsonValue>(
+export async function controlWorld<T extends object>(
   ports: Ports,
   worldId: string,
   once: ControlKey | null,
-  write: (door: WorldWriteDoor, world: OpenWorld) => Promise<T>,
+  write: (door: WorldWriteDoor, world: OpenWorld) => Promise<T & JsonShape<T>>,
 ): Promise<T> {
   const end = ports.pace.elapsed() + ports.times.queue_ms;
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
@@ -42,7 +42,7 @@ export async function controlWorld<T extends JsonValue>(
   }
 }
 
-async function runOnce<T extends JsonValue>(
+async function runOnce<T extends object>(
   ports: Ports,
   door: WorldWriteDoor,
   world: number,

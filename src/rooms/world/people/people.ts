@@ -1,4 +1,4 @@
-import { type JsonValue, sortedUnique } from "../../../core/canonical/index.ts";
+import { sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { toWriteBundle } from "../beat/bundle.ts";
@@ -52,7 +52,7 @@ export async function addPerson(
   key: string | null = null,
 ): Promise<NewPerson> {
   const body = { person: { ...person } };
-  return (await controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
     if (world.cast.people.get(person.person_id) === person.display_name) return { ...person };
     requireNewPerson(world.cast, person, "");
     if (world.cast.people.size >= MAX_PEOPLE)
@@ -60,7 +60,7 @@ export async function addPerson(
     const { person_id, display_name } = person;
     await appendRecord(ports, door, world, "WORLD_PERSON_ADDED", { person_id, display_name });
     return { person_id, display_name };
-  })) as unknown as NewPerson;
+  });
 }
 
 /** Gives a person another display name. What was answered already keeps the old one. */
@@ -72,12 +72,12 @@ export async function namePerson(
 ): Promise<NewPerson> {
   requireName(person.display_name, "/display_name");
   const body = { name: { ...person } };
-  return (await controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
     if (!world.cast.people.has(person.person_id)) throw unknownPerson(person.person_id, "/person_id");
     const { person_id, display_name } = person;
     await appendRecord(ports, door, world, "WORLD_PERSON_NAMED", { person_id, display_name });
     return { person_id, display_name };
-  })) as unknown as NewPerson;
+  });
 }
 
 /** The refusal of somebody who does not live here. */
@@ -104,11 +104,11 @@ export async function setPresence(
   key: string | null = null,
 ): Promise<{ readonly present: readonly string[]; readonly scene_no: number }> {
   const once: ControlKey = { key, body: { present: [...present] } };
-  return (await controlWorld(ports, worldId, once, async (door, world) => {
+  return controlWorld(ports, worldId, once, async (door, world) => {
     const next = requirePresent(world, present, "/present");
     await appendRecord(ports, door, world, "WORLD_PRESENCE_SET", { present: next });
     return { present: next, scene_no: world.state.scene_no };
-  })) as unknown as { readonly present: readonly string[]; readonly scene_no: number };
+  });
 }
 
 /** Starts the next scene; a text is narrated as its first line. */
@@ -119,7 +119,7 @@ export async function startScene(
   key: string | null = null,
 ): Promise<{ readonly scene_no: number; readonly bundle_id: string | null; readonly present: readonly string[] }> {
   const body = { scene: { text: scene.text, present: scene.present === null ? null : [...scene.present] } };
-  return (await controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
     const present =
       scene.present === null ? [...world.state.present] : requirePresent(world, scene.present, "/present");
     if (scene.text !== "") entryText.read(scene.text, "/text");
@@ -133,9 +133,9 @@ export async function startScene(
       lines: scene.text === "" ? [] : [line],
     });
     const record = { scene_no: world.state.scene_no + 1, present, write_bundle: bundle };
-    const { state } = await appendRecord(ports, door, world, "WORLD_SCENE_SET", record as unknown as JsonValue);
+    const { state } = await appendRecord(ports, door, world, "WORLD_SCENE_SET", record);
     return { scene_no: state.scene_no, bundle_id: bundle?.bundle_id ?? null, present: [...state.present] };
-  })) as never;
+  });
 }
 
 /** Makes a token for a person of a world; only its hash is stored. */

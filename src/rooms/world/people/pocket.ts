@@ -1,6 +1,6 @@
 import type { Pocket } from "../contracts/projection-output.ts";
+import type { ItemBody, MessageBody } from "../contracts/records.ts";
 import { toThose } from "../contracts/visibility.ts";
-import type { ItemBody, MessageBody } from "../history/reduce.ts";
 import { isAllowed, type View } from "../knowledge/gate.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { CalendarRow, MessageRow, WorldReader } from "../ports.ts";

@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isJsonObject, type JsonObject, parseJson } from "../../src/core/canonical/index.ts";
+import { CATALYTIC_RECORDS } from "../../src/rooms/catalytic/contracts/records.ts";
+import { CONTEXT_RECORDS } from "../../src/rooms/context/contracts/records.ts";
+import { JOB_RECORDS } from "../../src/rooms/jobs/contracts/records.ts";
+import { WORKFLOW_RECORDS } from "../../src/rooms/workflow/contracts/records.ts";
+import { WORLD_RECORDS } from "../../src/rooms/world/contracts/records.ts";
+import { ROOT } from "../../tools/stages.ts";
+
+// Guards: every entry that a room ever wrote can be read as a record of its kind. The entries are those of the frozen
+// runs, which nobody writes by hand, and one of each kind that no frozen run has.
+
+const ROOMS = {
+  catalytic: CATALYTIC_RECORDS,
+  context: CONTEXT_RECORDS,
+  job: JOB_RECORDS,
+  workflow: WORKFLOW_RECORDS,
+  world: WORLD_RECORDS,
+} as const;
+type Room = keyof typeof ROOMS;
+
+interface Entry {
+  readonly stream: string;
+  readonly kind: string;
+  readonly body: JsonObject;
+}
+
+const HASH = "0".repeat(64);
+
+function readFrozen(): Entry[] {
+  const folder = join(ROOT, "test/pins/frozen/runs");
+  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"));
+  const entries = lines.filter((line) => line.startsWith('{"actor":') && line.includes('"body_hash":'));
+  return entries.map((line) => {
+    // Words stand in place of what differs from machine to machine.
+    const whole = line
+      .replaceAll("<launcher>", '"perl"')
+      .replaceAll("<duration>", "1")
+      .replaceAll(/<hash [0-9]+>/g, HASH);
+    return parseJson(whole) as unknown as Entry;
+  });
+}
+
+function check({ stream, kind, body }: Entry): string | null {
+  const room = stream.split("/")[0] as Room;
+  const found = ROOMS[room].check(kind, body);
+  return typeof found === "string" ? `${stream} ${kind} ${found}` : null;
+}
+
+const RUN = "3f0c9a52-7b1e-4c60-9d2a-5e8f1b7c6d40";
+const SYMBOL = {
+  symbol_id: "@DOC/A",
+  target_type: "FILE",
+  target_ref: "docs/a.md",
+  default_slice_policy: "head(3)",
+};
+
+/** Kinds that no frozen run has. */
+const RARE: readonly Entry[] = [
+  { stream: "context", kind: "SYMBOL_REPLACED", body: { old: SYMBOL, new: SYMBOL } },
+  { stream: "context", kind: "SYMBOL_REMOVED", body: SYMBOL },
+  {
+    stream: "context",
+    kind: "REFUSED",
+    body: {
+      operation: "context.expand",
+      code: "BUDGET_BYTES",
+      message: "m",
+      where: "@DOC/A",
+      input: { refs: ["@DOC/A"] },
+    },
+  },
+  {
+    stream: "job/job_0123456789abcdef",
+    kind: "MESSAGE_REFUSED",
+    body: { message: {}, problems: [], run_id: RUN, more_unrecorded: true },
+  },
+  {
+    stream: "job/job_0123456789abcdef",
+    kind: "WRITE_INTENT",
+    body: { step_id: RUN, base_sha256: HASH, result_sha256: HASH },
+  },
+  { stream: "catalytic/run", kind: "MEMO_MISS", body: { key: HASH, reason: "ABSENT" } },
+  { stream: "catalytic/run", kind: "MEMO_HIT", body: { key: HASH, source_run_id: "r", source_proof_hash: HASH } },
+  { stream: "catalytic/run", kind: "REFUSED", body: { code: "NAME_COLLISION", path: "a" } },
+  { stream: "catalytic/run", kind: "VIOLATION", body: { code: "OUTSIDE_WRITE", path: "a", fields: ["mode"] } },
+  { stream: "catalytic/run", kind: "QUARANTINED", body: { paths: ["out/a"] } },
+  { stream: "catalytic/run", kind: "RECOVERED", body: { condition: "RECOVERED_AFTER_CRASH", domains_identical: true } },
+  { stream: "catalytic/run", kind: "HALT_ACCEPTED", body: { by: "mira", reason: "it is right now" } },
+  { stream: "catalytic/run", kind: "HALT_RESOLVED", body: { domains: ["scratch"] } },
+  {
+    stream: "catalytic/_rejected",
+    kind: "REJECTED",
+    body: { run_id: "r", job_id: "j", errors: [{ code: "PATH_EMPTY", pointer: "/cwd" }] },
+  },
+  {
+    stream: "catalytic/_skills",
+    kind: "SKILL_RUN",
+    body: {
+      skill: "s",
+      mode: "read_only",
+      manifest_sha256: HASH,
+      run_id: "r",
+      guard: "audit",
+      exit_code: 0,
+      violations: [],
+    },
+  },
+  { stream: "world/w_a", kind: "WORLD_REFUSED", body: { request_id: "r", code: "REHYDRATION_FAILED", where: null } },
+  { stream: "world/w_a", kind: "WORLD_DELETED", body: { world_id: "w_a", erased_below: 4 } },
+];
+
+describe("the records of the rooms", () => {
+  const frozen = readFrozen();
+
+  it("are there in the frozen runs of every room", () => {
+    const kinds = new Set(frozen.map(({ stream, kind }) => `${stream.split("/")[0]} ${kind}`));
+    expect([...kinds].sort()).toEqual([
+      "catalytic COMPARED",
+      "catalytic DECLARED",
+      "catalytic EXEC_ENDED",
+      "catalytic EXEC_STARTED",
+      "catalytic GUARD_SELECTED",
+      "catalytic OUTPUTS_SEALED",
+      "catalytic PUBLISHED",
+      "catalytic RESTORED",
+      "catalytic RUN",
+      "catalytic SNAPSHOT",
+      "context EXPANSION",
+      "context INDEX_BUILT",
+      "context SYMBOL_ADDED",
+      "job BUNDLE_BUILT",
+      "job EXPANSION",
+      "job MESSAGE_ACCEPTED",
+      "job PLAN",
+      "job RECEIPT",
+      "workflow CONTEXT_PACK",
+      "workflow WORKFLOW_EVENT",
+      "world WORLD_BEAT",
+      "world WORLD_CREATED",
+      "world WORLD_PRESENCE_SET",
+    ]);
+  });
+
+  it("have the shape of their kind, frozen or rare", () => {
+    expect([...frozen, ...RARE].map(check).filter((problem) => problem !== null)).toEqual([]);
+  });
+
+  it("are refused with a member of the wrong type", () => {
+    const broken = RARE.filter(({ kind }) => kind !== "WORLD_REFUSED" && kind !== "MESSAGE_REFUSED").map((entry) => ({
+      ...entry,
+      body: Object.fromEntries(Object.entries(entry.body).map(([key, value]) => [key, isJsonObject(value) ? 7 : {}])),
+    }));
+    expect(broken.map(check).filter((problem) => problem === null)).toEqual([]);
+  });
+});
