@@ -52,7 +52,7 @@ async function call(
   const checked = operation.output.safeParse(output);
   if (checked.success) return checked.data;
   throw new VerbatimError("INTERNAL", {
-    message: `the operation ${name} answered outside its schema`,
+    message: `the operation ${name} returned a value that does not match its schema`,
     details: { problems: toInputProblems(checked.error) },
   });
 }
@@ -79,7 +79,9 @@ async function* lines(composition: Composition, name: string, input: unknown): A
 
 function parseInput(operation: Operation, composition: Composition, input: unknown): z.output<z.ZodType> {
   if (operation.doors !== undefined && !operation.doors.includes(composition.door)) {
-    throw new VerbatimError("OPERATION_UNKNOWN", { message: `${operation.name} is not open at this door` });
+    throw new VerbatimError("OPERATION_UNKNOWN", {
+      message: `${operation.name} is not available through this surface`,
+    });
   }
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data;

@@ -212,7 +212,7 @@ export function describeExpanding(open: OpenWorkspace): void {
       expect(await workspace.refusal("section-list", { path: "note" })).toMatchObject({ code: "FILE_NOT_INDEXED" });
       expect(await workspace.refusal("section-show", { section_id: "0".repeat(64) })).toMatchObject({
         code: "SECTION_NOT_FOUND",
-        fix: "Ids are written out in full by: verbatim section list --full",
+        fix: "See the full ids: verbatim section list --full",
       });
     });
 

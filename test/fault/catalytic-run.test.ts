@@ -149,9 +149,9 @@ describe("what a JobSpec declares", () => {
           { code: "CWD_MISSING", pointer: "/cwd" },
         ],
         problems: [
-          { message: '"zz" does not exist; the nearest that does is "."' },
-          { message: '"src/none" does not exist; the nearest that does is "src"' },
-          { message: '"src/app.txt" is there and is not a directory' },
+          { message: '"zz" does not exist; the nearest existing path is "."' },
+          { message: '"src/none" does not exist; the nearest existing path is "src"' },
+          { message: '"src/app.txt" exists and is not a directory' },
         ],
       },
     });

@@ -59,7 +59,7 @@ it("an agent whose plan the guardian blocks does not start, and the reason is sa
   const flags = ["--goal", "rules", "--no-verify", "--allow", "AGENTS.md", "--keep", join(repo.base, "home")];
   const { exit, stderr } = await repo.verbatim("agent", ...flags, "--", "touch", mark);
   expect(exit).toBe(2);
-  expect(stderr).toContain("GUARDIAN_CONTRACT_DOC_IN_SCOPE: the plan may change the contract document AGENTS.md");
+  expect(stderr).toContain("GUARDIAN_CONTRACT_DOC_IN_SCOPE: the plan's scope includes the contract document AGENTS.md");
   expect(stderr).toContain("workflow.guardian.allow_contract_edits");
   expect(existsSync(mark)).toBe(false);
   const list = JSON.parse((await repo.verbatim("workflow", "list", "--all", "--json")).stdout) as {
@@ -87,6 +87,6 @@ it("a patch that git applies to something else than the agent left is never appl
   const flags = ["--goal", "more oil", "--no-verify", "--", "sh", "-c", "echo lamp >> oil.txt"];
   const { exit, stderr } = await repo.verbatim("agent", ...flags);
   expect([exit, stderr]).toEqual([1, expect.stringContaining("error[AGENT_CAPTURE_FAILED]")]);
-  expect(stderr).toContain("does not give what the agent left at oil.txt");
+  expect(stderr).toContain("does not reproduce what the agent left at oil.txt");
   expect(readFileSync(join(repo.root, "oil.txt"), "utf8")).toBe("oil\n");
 });

@@ -32,7 +32,7 @@ describe("a change that nobody verified", () => {
     const { exit, stdout, summary } = await tell(repo, ["--no-verify"], LIGHT);
     expect(exit).toBe(0);
     expect(stdout).toContain("- verify    not verified: you asked for --no-verify");
-    expect(stdout).toMatch(/^unverified in .*: no command looked at the change; nothing is applied yet$/m);
+    expect(stdout).toMatch(/^unverified in .*: no command checked the change; nothing has been applied yet$/m);
     expect(stdout).not.toMatch(/passed|✓ verify|(?<!un|not )verified/);
     expect(summary).toMatchObject({ outcome: "unverified", reason: null, verify: { result: "NONE", commands: [] } });
     expect(existsSync(join(summary.run_dir, "artifacts/verify_report.json"))).toBe(false);
@@ -43,7 +43,7 @@ describe("a change that nobody verified", () => {
     expect(status.stdout).toContain("CANDIDATE_UNVERIFIED");
     expect((await repo.verbatim("workflow", "validate", summary.run_id)).exit).toBe(0);
     const applied = await repo.verbatim("agent", "apply", summary.run_id);
-    expect([applied.exit, applied.stdout]).toEqual([0, expect.stringContaining("applied, unverified; undo it:")]);
+    expect([applied.exit, applied.stdout]).toEqual([0, expect.stringContaining("applied, unverified. Undo it:")]);
     const shown = await repo.verbatim("agent", "show", summary.run_id);
     expect(shown.stdout).toContain("not verified: you asked for --no-verify");
   });
@@ -110,8 +110,8 @@ describe("a run that ended", () => {
     expect(await discard(rejected.run_id)).toEqual([
       1,
       [
-        "error[RUN_ENDED] the run is rejected: nothing of it can be applied, so there is nothing to throw away",
-        `  fix: Look at it: verbatim agent show ${rejected.run_id}`,
+        "error[RUN_ENDED] the run is rejected: it has nothing to apply, so there is nothing to discard",
+        `  fix: See: verbatim agent show ${rejected.run_id}`,
         "",
       ],
     ]);
@@ -119,7 +119,7 @@ describe("a run that ended", () => {
     expect(await discard(applied.run_id)).toEqual([
       1,
       [
-        "error[RUN_ENDED] the change is applied, so it cannot be thrown away",
+        "error[RUN_ENDED] the change has been applied, so it cannot be discarded",
         `  fix: Undo it: verbatim workflow rollback ${applied.run_id}`,
         "",
       ],
@@ -171,14 +171,14 @@ describe("a place to keep that is not there", () => {
     const repo = makeLamp();
     const gone = join(repo.base, "home/.gone");
     const refused = await repo.verbatim("agent", "--goal", "x", "--no-verify", "--keep", gone, "--", ...LIGHT);
-    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining(`--keep "${gone}" is not there`)]);
+    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining(`--keep "${gone}" does not exist`)]);
     mkdirSync(join(repo.base, "home/.login"));
     const keep = [gone, join(repo.base, "home/.login")];
     repo.write("verbatim.config.json", JSON.stringify({ agent: { keep } }));
     repo.git("add", ".");
     repo.git("commit", "-qm", "keeps");
     const { stderr, summary } = await tell(repo, ["--no-verify"], LIGHT);
-    expect(stderr).toContain(`agent.keep: "${gone}" is not there`);
+    expect(stderr).toContain(`agent.keep: "${gone}" does not exist`);
     expect(summary["kept"]).toEqual([keep[1]]);
   });
 });
@@ -188,8 +188,8 @@ describe("a guard that blocks nothing", () => {
     const repo = makeLamp();
     const { exit, stdout } = await tell(repo, ["--no-verify", "--guard", "audit"], LIGHT);
     expect(exit).toBe(0);
-    expect(stdout).toMatch(/^! proof {5}nothing was prevented; compared afterwards/m);
-    expect(stdout).not.toMatch(/✓ proof|untouched/);
+    expect(stdout).toMatch(/^! proof {5}nothing was prevented; comparing afterwards/m);
+    expect(stdout).not.toMatch(/✓ proof|untouched|nothing in your tree was changed/);
   });
 
   it("does not say that an agent that changed the real tree left it alone", async () => {
@@ -197,8 +197,8 @@ describe("a guard that blocks nothing", () => {
     const script = `echo evil > ${repo.root}/lamp.txt`;
     const { exit, stdout } = await tell(repo, ["--no-verify", "--guard", "audit"], ["sh", "-c", script]);
     expect(exit).toBe(1);
-    expect(stdout).toContain("✗ proof     the real tree is not proved");
-    expect(stdout).not.toMatch(/untouched|nothing landed/);
+    expect(stdout).toContain("✗ proof     it is not proved that your tree is unchanged");
+    expect(stdout).not.toMatch(/untouched|nothing in your tree was changed|nothing landed/);
   });
 
   it("is not called better than it is by a catalytic run either", async () => {
@@ -209,9 +209,9 @@ describe("a guard that blocks nothing", () => {
     };
     const audit = await run("audit");
     expect([audit.exit, audit.stderr]).toEqual([0, expect.stringMatching(/paths compared; nothing was prevented$/m)]);
-    expect(audit.stderr).toMatch(/^proved run \S+: the domains are as they were/m);
+    expect(audit.stderr).toMatch(/^proved run \S+: the domains are unchanged/m);
     const landlock = await run("landlock");
-    if (landlock.exit === 0) expect(landlock.stderr).toContain("not every kind of write there is blocked");
-    expect(`${audit.stderr}${landlock.stderr}`).not.toContain("everything is as it was");
+    if (landlock.exit === 0) expect(landlock.stderr).toContain("some kinds of writes are not blocked there");
+    expect(`${audit.stderr}${landlock.stderr}`).not.toMatch(/everything is as it was|everything is unchanged/);
   });
 });

@@ -48,7 +48,7 @@ describe("the real tree after an agent and before apply", () => {
     expect((await repo.verbatim("workflow", "rollback", summary.run_id)).exit).toBe(0);
     expect(repo.git("status", "--short")).toBe("");
     const shown = await repo.verbatim("agent", "show", summary.run_id);
-    expect(shown.stdout).toContain("undone: applied and taken back");
+    expect(shown.stdout).toContain("undone: applied, then rolled back");
     expect((await repo.verbatim("agent", "list")).stdout).toMatch(/ undone /);
     expect(shown.stdout).not.toContain("discarded");
   });
@@ -137,7 +137,7 @@ describe("bad ends", () => {
     const { exit, stderr, stdout } = await repo.verbatim("agent", "--goal", "x", "--", "touch", "src/ran");
     expect([exit, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("error[VERIFY_NOT_CONFIGURED]");
-    expect((await repo.verbatim("agent", "list")).stdout).toContain("no agent has worked here yet");
+    expect((await repo.verbatim("agent", "list")).stdout).toContain("no agent runs yet");
   });
 
   it("outside a git repository, without a goal, or with a command that is not there nothing runs", async () => {
@@ -387,7 +387,7 @@ describe("the summary", () => {
     expect(exit).toBe(0);
     for (const line of stdout.split("\n").filter((one) => !one.includes("/")))
       expect(line.length).toBeLessThanOrEqual(80);
-    expect(stdout).toMatch(/the real tree is untouched/);
+    expect(stdout).toMatch(/nothing in your tree was changed by the agent/);
     expect(stdout).toMatch(/verbatim agent apply \d{8}-\d{6}-[0-9a-f]{6}/);
   });
 

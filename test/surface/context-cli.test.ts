@@ -205,10 +205,12 @@ describe("symbol", () => {
     await json("index", "build");
     const symbol = { default_slice_policy: "head(1)", symbol_id: "@DOCS/GUIDE", target_type: "FILE" };
     write("symbols.jsonl", `${JSON.stringify({ ...symbol, target_ref: "docs/guide.md" })}\n`);
-    expect((await run(["symbol", "import", "symbols.jsonl"])).stdout).toBe("imported 1 symbol, 0 were there\n");
+    expect((await run(["symbol", "import", "symbols.jsonl"])).stdout).toBe("imported 1 symbol, 0 already existed\n");
     const { stderr, exit } = await run(["symbol", "add", "@DOCS/G", "--file", "./docs/guide.md", "--slice", "head(1)"]);
     expect(exit).toBe(2);
-    expect(stderr).toContain("names no path of a source: relative to the root, / between names, no . or .. among them");
+    expect(stderr).toContain(
+      "is not a source path: it must be relative to the root, with / between names, no . or .. segments",
+    );
   });
 
   it("check names each symbol that would fail, also where the reason is a file", async () => {

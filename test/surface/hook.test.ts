@@ -290,7 +290,7 @@ describe("failing closed", () => {
       tool_input: { file_path: "/etc/hosts", content: "" },
     });
     const ask = () => runCli(["hook", "pre-tool"], { cwd: root, stdin, bin: join(copy, "bin/verbatim.js") });
-    const refused = { exit: 0, stdout: expect.stringContaining("lies outside the repository"), stderr: "" };
+    const refused = { exit: 0, stdout: expect.stringContaining("is outside the repository"), stderr: "" };
     expect(await ask()).toEqual(refused);
     const length = (whole.length - source.length) / 2;
     for (const part of [0, 0.01, 0.25, 0.5, 0.75, 1.3]) {
@@ -302,10 +302,10 @@ describe("failing closed", () => {
     writeFileSync(kept, whole.subarray(0, -2));
     expect(await ask()).toEqual(refused);
     writeFileSync(kept, whole);
-    writeFileSync(core, source.toString().replaceAll("lies outside the", "LIES OUTSIDE THE"));
-    expect((await ask()).stdout).toContain("LIES OUTSIDE THE repository");
+    writeFileSync(core, source.toString().replaceAll("is outside the repository", "IS OUTSIDE THE repository"));
+    expect((await ask()).stdout).toContain("IS OUTSIDE THE repository");
     rmSync(kept);
-    expect((await ask()).stdout).toContain("LIES OUTSIDE THE repository");
+    expect((await ask()).stdout).toContain("IS OUTSIDE THE repository");
   });
 
   it("lets an agent stop that was held back once already", async () => {

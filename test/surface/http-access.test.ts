@@ -158,7 +158,7 @@ describe("starting a server", () => {
     writeFileSync(place, TOKEN);
     for (const mode of [0o640, 0o604]) {
       chmodSync(place, mode);
-      await refuse(["--token-file", place], "error[USAGE] others can read");
+      await refuse(["--token-file", place], "error[USAGE] other users can read");
     }
     writeFileSync(place, "x".repeat(100_000));
     chmodSync(place, 0o600);

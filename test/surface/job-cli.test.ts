@@ -42,13 +42,13 @@ describe("verbatim job", () => {
     const posted = await run(["job", "post", "-", "--run-id", RUN, "--json"], text);
     const { job_id, existing } = JSON.parse(posted.stdout) as { job_id: string; existing: boolean };
     expect([posted.exit, existing]).toEqual([0, false]);
-    expect((await run(["job", "receipts", job_id])).stdout).toBe("no step has ended yet\n");
+    expect((await run(["job", "receipts", job_id])).stdout).toBe("no step has finished yet\n");
     expect((await run(["job", "run", job_id, "--workers", "3"])).exit).toBe(0);
     expect((await run(["job", "run", job_id])).exit).toBe(0);
     const lines = (await run(["job", "receipts", job_id, "--json"])).stdout.trimEnd().split("\n");
     expect(lines.map((line) => (JSON.parse(line) as { status: string }).status)).toEqual(["SUCCESS", "SUCCESS"]);
     expect(lines[0]).toMatch(/^\{"actions":\[\{"result":\{"bytes":36,/);
-    expect((await run(["job", "cancel", job_id])).stdout).toContain("it was finished already");
+    expect((await run(["job", "cancel", job_id])).stdout).toContain("it had already finished");
     expect((await run(["ledger", "verify"])).exit).toBe(0);
   });
 

@@ -35,6 +35,9 @@ describe("a JobSpec file", () => {
   it("takes no command beside it, and says so in the user's words", async () => {
     const argv = ["catalytic", "run", "--jobspec", "job.json", "--", "true"];
     const said = await runInProcess(argv, folder);
-    expect([said.exit, said.stderr]).toEqual([2, expect.stringContaining("a command cannot be added to a JobSpec")]);
+    expect([said.exit, said.stderr]).toEqual([
+      2,
+      expect.stringContaining("a command cannot be combined with a JobSpec"),
+    ]);
   });
 });

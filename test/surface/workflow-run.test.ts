@@ -261,7 +261,7 @@ describe("the gate inside a run", () => {
     expect(await repository.call("advance", { run: "moved" })).toMatchObject({
       code: "REPO_MOVED",
       findings: [
-        { message: `the repository is at ${head}, the run began at ${base}`, fix: expect.stringContaining(base) },
+        { message: `the repository is at ${head}, but the run started at ${base}`, fix: expect.stringContaining(base) },
       ],
     });
     repository.git("checkout", "-q", "HEAD~1");
@@ -385,7 +385,7 @@ describe("direct runs", () => {
     const flags = { verify: ["true"], files: ["src/list.js"], no_verify: true, gate: "full", max_files: 3 };
     await expect(repository.call("new", { goal: "g", ...flags })).rejects.toMatchObject({
       code: "USAGE",
-      message: "only a direct run takes --verify, --file, --max-files, --no-verify, --gate",
+      message: "only a direct run accepts --verify, --file, --max-files, --no-verify, --gate",
     });
   });
 

@@ -31,14 +31,14 @@ describe("help", () => {
     ]) {
       expect(text).toContain(sentence);
     }
-    expect(text.match(/Lets a beat pass without a word\./g)).toHaveLength(1);
+    expect(text.match(/Lets a beat pass without saying anything\./g)).toHaveLength(1);
   });
 
   it("tells the beats of a clock apart", async () => {
     const text = (await run("time", "--help")).stdout.replace(/\s+/g, " ");
-    expect(text).toContain("Declares the time of the world");
+    expect(text).toContain("Sets the time of the world");
     expect(text).toContain("Stops the clock of the world");
-    expect(text).toContain("Lets the clock of the world go on");
+    expect(text).toContain("Restarts the clock of the world");
   });
 });
 
@@ -59,10 +59,10 @@ describe("a proposal that is refused", () => {
     expect((await run("new", "Other", "--script", script)).exit).toBe(0);
     const said = await run("say", "Hello.", "--world", "w_other");
     expect(said.stdout).toBe("Hello.\n");
-    expect(said.stderr).toContain("the writer's proposal was refused (FIELD_MISSING); your line was kept; cursor");
+    expect(said.stderr).toContain("the writer's proposal was rejected (FIELD_MISSING); your line was kept; cursor");
     const beat = await run("beat", "--world", "w_other");
     expect(beat.stdout).toBe("");
-    expect(beat.stderr).toContain("the writer's proposal was refused (FIELD_MISSING); cursor");
+    expect(beat.stderr).toContain("the writer's proposal was rejected (FIELD_MISSING); cursor");
   });
 });
 
@@ -70,7 +70,7 @@ describe("capsule", () => {
   it("of somebody without lines says so", async () => {
     const { exit, stdout, stderr } = await run("capsule", "ANA");
     expect([exit, stdout]).toEqual([0, ""]);
-    expect(stderr).toMatch(/^cap:ANA:[0-9a-f]{16}: no line of theirs is known here$/m);
+    expect(stderr).toMatch(/^cap:ANA:[0-9a-f]{16}: this view knows none of their lines$/m);
   });
 });
 
@@ -97,7 +97,7 @@ describe("names of worlds", () => {
     expect(await fork()).toMatch(/^w_gull-rock-2 from /);
     const several = await run("show", "Gull B");
     expect(several.exit).toBe(2);
-    expect(several.stderr).toContain("several titles begin so: w_gull-bay, w_gull-bay-2");
+    expect(several.stderr).toContain("several titles start like this: w_gull-bay, w_gull-bay-2");
     expect((await run("show", "Gull Rock (")).stdout).toContain("w_gull-rock-2");
   });
 });
@@ -125,7 +125,7 @@ describe("import", () => {
 
 describe("new", () => {
   it.each([
-    [["--id", "bad"], "fix: Write w_ and then small letters, digits and hyphens."],
+    [["--id", "bad"], "fix: Write w_ followed by lower-case letters, digits and hyphens."],
     [["--writer", "ollama"], "fix: Name the model of the writer."],
     [["--timezone", "BST"], "fix: Use an IANA name such as Europe/London."],
   ])("%j is refused with what to do", async (flags, fix) => {

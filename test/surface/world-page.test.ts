@@ -91,7 +91,7 @@ describe("the small page", () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(120_000);
     await page.goto(guarded.url);
-    await page.getByText("A token is needed.").waitFor();
+    await page.getByText("A token is required.").waitFor();
     await page.getByLabel("Token").fill("token-of-the-owner");
     await page.getByRole("button", { name: "Use it" }).click();
     await page.getByText("Connected.").waitFor();

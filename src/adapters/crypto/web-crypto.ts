@@ -48,7 +48,7 @@ function subtle(): typeof globalThis.crypto.subtle {
   if (found !== undefined) return found;
   throw new VerbatimError("INTERNAL", {
     message: "this page has no WebCrypto",
-    fix: "Open the page over https or from localhost: browsers give WebCrypto to secure pages only.",
+    fix: "Open the page over https or from localhost: browsers offer WebCrypto only to secure pages.",
   });
 }
 

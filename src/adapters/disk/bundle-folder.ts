@@ -70,7 +70,7 @@ export function openBundleFolder(folder: string): BundleFiles {
       } finally {
         await handle.close();
       }
-      throw new VerbatimError("FILE_UNREADABLE", { message: "the artifact is not UTF-8", where: path });
+      throw new VerbatimError("FILE_UNREADABLE", { message: "the artifact is not valid UTF-8", where: path });
     },
   };
 }

@@ -93,7 +93,7 @@ class FolderContentStore implements ContentStore {
   async get(hash: string): Promise<Uint8Array> {
     const path = this.#place(requireHash(hash));
     const bytes = this.#readSmall(hash, path) ?? (await this.#readLarge(hash, path));
-    if (this.#crypto.sha256(bytes) !== hash) throw corrupt(hash, path, "the bytes no longer have their hash");
+    if (this.#crypto.sha256(bytes) !== hash) throw corrupt(hash, path, "the stored bytes no longer match their hash");
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -229,7 +229,7 @@ class FolderContentStore implements ContentStore {
       const facts = lstatSync(at, { throwIfNoEntry: false });
       if (facts === undefined) return false;
       if (name === hash ? !facts.isFile() : !facts.isDirectory()) {
-        throw corrupt(hash, at, `a ${facts.isSymbolicLink() ? "link" : "foreign object"} lies in the way of ${path}`);
+        throw corrupt(hash, at, `a ${facts.isSymbolicLink() ? "link" : "foreign object"} is in the way at ${path}`);
       }
     }
     return true;
@@ -250,7 +250,8 @@ async function namesIn(folder: string, pattern: RegExp): Promise<string[]> {
 }
 
 function requireHash(hash: string): string {
-  if (!isHash(hash)) throw new VerbatimError("INTERNAL", { message: "a payload was asked for by what is no SHA-256" });
+  if (!isHash(hash))
+    throw new VerbatimError("INTERNAL", { message: "a payload was requested by something that is not a SHA-256" });
   return hash;
 }
 

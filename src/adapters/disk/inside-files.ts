@@ -16,9 +16,9 @@ export function createInsideFiles(root: string): LocalFiles {
 
 function refuseWriting(path: string): never {
   throw new VerbatimError("INPUT_INVALID", {
-    message: "files are written for local callers only",
+    message: "only local callers can write files",
     where: path,
-    fix: "Leave the file out and take the result from the answer.",
+    fix: "Leave the file out and read the result from the answer.",
   });
 }
 

@@ -36,7 +36,7 @@ function toRealPath(place: string, path: RepoPath): string | null {
     switch ((thrown as NodeJS.ErrnoException).code) {
       case "ENOENT":
         if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return null;
-        throw refuse(path, "PATH_LINK_DANGLING", "goes through a link that leads nowhere");
+        throw refuse(path, "PATH_LINK_DANGLING", "goes through a link to something that does not exist");
       case "ENOTDIR":
         throw refuse(path, "PATH_NOT_A_DIRECTORY", "goes through something that is not a folder");
       case "ELOOP":

@@ -132,7 +132,7 @@ export class OpenedFile implements ReadyFile {
   #requireUntouched(): void {
     if (isUntouched(this.#fd, this.#kept)) return;
     throw new VerbatimError("ARTIFACT_WRITE_FAILED", {
-      message: "somebody wrote to a text that this run shares with others; nothing of it is used",
+      message: "something wrote to a text that this run shares with other runs; it was not used",
       where: this.#place,
     });
   }

@@ -43,8 +43,8 @@ export class DiskKeys {
   async create(name: string): Promise<StoredKey> {
     if (!NAME.test(name)) {
       throw new VerbatimError("USAGE", {
-        message: "that cannot be the name of a key",
-        fix: "Use 1 to 64 letters, digits, dots, dashes and underscores, with a letter or digit first.",
+        message: "this is not a valid key name",
+        fix: "Use 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit.",
       });
     }
     const { publicKey, privateKey } = generateKeyPairSync("ed25519");
@@ -121,8 +121,13 @@ async function makeFolder(folder: string): Promise<void> {
   } catch (thrown) {
     const code = errnoCode(thrown);
     if (code !== "EEXIST" && code !== "ENOTDIR") throw toDiskError(thrown, folder);
-    const message = "something that is not a folder is where the key folder should be";
-    throw new VerbatimError("FOLDER_READ_ONLY", { message, where: folder, fix: "Move it away.", cause: thrown });
+    const message = "there is something other than a folder where the key folder should be";
+    throw new VerbatimError("FOLDER_READ_ONLY", {
+      message,
+      where: folder,
+      fix: "Move it somewhere else.",
+      cause: thrown,
+    });
   }
 }
 
@@ -130,7 +135,7 @@ async function makeFolder(folder: string): Promise<void> {
 async function createFile(place: string, content: string | Buffer, mode: number, name: string): Promise<void> {
   const file = await open(place, "wx", mode).catch((thrown: unknown) => {
     if (errnoCode(thrown) !== "EEXIST") throw toDiskError(thrown, place);
-    throw new VerbatimError("KEY_EXISTS", { message: `a key named ${name} exists already`, where: place });
+    throw new VerbatimError("KEY_EXISTS", { message: `a key named ${name} already exists`, where: place });
   });
   try {
     await file.chmod(mode);
@@ -175,7 +180,7 @@ async function readKeyFile(place: string, key: string): Promise<{ readonly text:
 function checkMode(place: string, mode: number): void {
   if (process.platform === "win32" || (mode & OTHERS) === 0) return;
   throw new VerbatimError("KEY_FILE_MODE", {
-    message: `the private key file has mode ${(mode & 0o777).toString(8)}: others can get at it`,
+    message: `the private key file has mode ${(mode & 0o777).toString(8)}: other users can access it`,
     where: place,
     fix: `chmod 600 '${place.replaceAll("'", "'\\''")}'`,
     details: { mode: (mode & 0o777).toString(8) },
@@ -191,7 +196,7 @@ function parseKey(place: string, parse: () => KeyObject): KeyObject {
     throw invalidKey(place, "cannot be read as a PEM key without a passphrase");
   }
   if (key.asymmetricKeyType === "ed25519") return key;
-  throw invalidKey(place, `holds a key of type ${key.asymmetricKeyType}, not Ed25519`);
+  throw invalidKey(place, `contains a key of type ${key.asymmetricKeyType}, not Ed25519`);
 }
 
 function invalidKey(place: string, why: string): VerbatimError {
@@ -200,7 +205,7 @@ function invalidKey(place: string, why: string): VerbatimError {
 
 function unknownKey(key: string): VerbatimError {
   return new VerbatimError("KEY_UNKNOWN", {
-    message: "there is no key of that name and no key file at that path",
+    message: "there is no key with that name and no key file at that path",
     where: key,
   });
 }

@@ -15,8 +15,8 @@ export function createLocalFiles(folder: string, stdin: AsyncIterable<Uint8Array
     create: async (path, bytes) => {
       if (path === "-") {
         throw new VerbatimError("USAGE", {
-          message: "- is standard input; a file must have a name",
-          fix: "Name a file, or take the result from --json.",
+          message: "- means standard input; a file is needed here",
+          fix: "Name a file, or read the result with --json.",
         });
       }
       await createFile(resolve(folder, path), path, bytes);
@@ -90,7 +90,11 @@ function toCodedError(thrown: unknown, path: string): unknown {
     case "EEXIST":
       return new VerbatimError("FILE_EXISTS", { where: path, cause: thrown });
     case "EISDIR":
-      return new VerbatimError("FILE_EXISTS", { message: "a folder has that name", where: path, cause: thrown });
+      return new VerbatimError("FILE_EXISTS", {
+        message: "there is a folder with that name",
+        where: path,
+        cause: thrown,
+      });
     case "ENOENT":
       return new VerbatimError("FILE_NOT_FOUND", { message: "its folder does not exist", where: path, cause: thrown });
     default:

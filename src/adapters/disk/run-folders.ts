@@ -165,7 +165,7 @@ function refuseNearRepo(dir: string, repoRoot: string): void {
   const real = join(realpathSync.native(existing), relative(existing, dir));
   if (isWithin(real, repo) || isWithin(repo, real)) {
     throw new VerbatimError("RUN_DIR_INSIDE_REPO", {
-      message: `${real} and ${repo} lie inside each other`,
+      message: `${real} and ${repo} overlap`,
       where: real,
     });
   }

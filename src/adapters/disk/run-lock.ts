@@ -85,5 +85,9 @@ function locked(place: string, owner: LockFacts | null): VerbatimError {
     owner === null
       ? "another process"
       : `process ${owner.pid} on ${owner.host} (${owner.command}, since ${owner.started_at})`;
-  return new VerbatimError("RUN_LOCKED", { message: `${who} works on this run`, where: place, details: { owner } });
+  return new VerbatimError("RUN_LOCKED", {
+    message: `${who} is working on this run`,
+    where: place,
+    details: { owner },
+  });
 }

@@ -61,7 +61,7 @@ export function runGit(call: GitCall): Promise<GitAnswer> {
     child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
     child.on("error", (cause) =>
-      fail(new VerbatimError("PATCH_ENV_INVALID", { message: "git cannot be started", where: call.cwd, cause })),
+      fail(new VerbatimError("PATCH_ENV_INVALID", { message: "git could not be started", where: call.cwd, cause })),
     );
     child.on("close", (code) =>
       done({ code: code ?? 128, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString("utf8") }),

@@ -12,7 +12,7 @@ export async function findNoFilters(root: string): Promise<readonly string[]> {
       throw new VerbatimError("PATCH_ENV_INVALID", {
         message: `the filter ${JSON.stringify(name)} has an equals sign in its name and cannot be switched off`,
         where: root,
-        fix: "Give the filter another name in the settings of git.",
+        fix: "Rename the filter in your git settings.",
       });
     }
     const empty = ["clean", "smudge", "process"].map((part) => `${name}.${part}=`);

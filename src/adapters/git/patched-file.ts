@@ -26,7 +26,7 @@ export async function patchFile(patch: Uint8Array, path: string, before: FileSta
     const { code, stderr } = await runGit({ cwd: folder, args, stdin: patch, env });
     if (code !== 0) {
       throw new VerbatimError("APPLY_MISMATCH", {
-        message: `git does not apply the patch: ${stderr.trim()}`,
+        message: `git could not apply the patch: ${stderr.trim()}`,
         where: path,
       });
     }

@@ -62,7 +62,7 @@ export class ControlledLauncher {
     if (!(await ready) || this.#supervisor === null) {
       await this.drained;
       const lines = Buffer.concat(this.#errors).toString().trim().split("\n").slice(-SHOWN_LINES).join("\n");
-      throw startFailed(lines || "the launcher said nothing");
+      throw startFailed(lines || "the launcher printed nothing");
     }
     const supervisor = this.#supervisor;
     const gone = () => {

@@ -85,5 +85,5 @@ function parse(text: string, call: HttpCall): JsonValue {
     if (!isVerbatimError(thrown)) throw thrown;
     throw malformed(call, `the answer is not JSON (${thrown.code})`);
   }
-  throw malformed(call, "the answer is not an object");
+  throw malformed(call, "the answer is not a JSON object");
 }

@@ -65,7 +65,7 @@ async function readBody(response: Response, most: number): Promise<string> {
     size += (chunk as Uint8Array).length;
     if (size > most) {
       throw new VerbatimError("PROVIDER_FAILED", {
-        message: `the answer has more than ${most} bytes`,
+        message: `the answer is larger than ${most} bytes`,
         details: { malformed: true },
       });
     }

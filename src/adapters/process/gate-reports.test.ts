@@ -58,7 +58,7 @@ describe("a runner that writes first", () => {
     ["the number of paths is another", [wrote, { written: 2 }]],
     ["somebody tells of a write afterwards", [wrote, { written: 1 }, wrote]],
   ])("is not believed when %s", (_, messages) => {
-    expect(hear(...messages).problem).toBe("somebody else spoke in the name of the gate runner");
+    expect(hear(...messages).problem).toBe("something else wrote in the name of the gate runner");
   });
 
   it("has not written when it says so, or when it ends before: VERIFY_VIEW_MISMATCH with the path", async () => {

@@ -6,7 +6,7 @@ import type { GateCommandResult, GateDone, GateWork, WrittenPath } from "../../r
 const LOG_BYTES = 64 * 1024 * 1024;
 /** Far more than any line of the runner: it tells output in the pieces in which a pipe gives it. */
 const LINE_BYTES = 8 * 1024 * 1024;
-const FORGED = "somebody else spoke in the name of the gate runner";
+const FORGED = "something else wrote in the name of the gate runner";
 
 /** What the gate runner says, put together gate by gate. It may be asked before it has been said. */
 export class GateReports {

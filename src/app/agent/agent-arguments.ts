@@ -42,14 +42,14 @@ export function toKeptPlaces(outside: AgentPorts, given: readonly string[]): str
   const missing = byHand.find((place) => !isThere(place));
   if (missing !== undefined) {
     throw new VerbatimError("FILE_NOT_FOUND", {
-      message: `--keep ${showPath(missing)} is not there, so nothing the agent writes to it would stay`,
+      message: `--keep ${showPath(missing)} does not exist, so nothing the agent writes there would be kept`,
       where: missing,
-      fix: "Make the folder first, or leave the flag out.",
+      fix: "Create the folder first, or leave the flag out.",
     });
   }
   const configured = outside.config().agent.keep.map((path) => toKept("agent.keep", path));
   for (const place of configured.filter((one) => !isThere(one))) {
-    outside.notify(`agent.keep: ${showPath(place)} is not there, so nothing the agent writes to it will stay`);
+    outside.notify(`agent.keep: ${showPath(place)} does not exist, so nothing the agent writes there will be kept`);
   }
   return [...configured.filter(isThere), ...byHand];
 }
@@ -58,7 +58,7 @@ function toKept(name: string, path: string): string {
   const place = path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
   if (resolve(place) === place.replace(/(?<=.)[/\\]+$/, "")) return resolve(place);
   throw new VerbatimError("USAGE", {
-    message: `${name} must be absolute or begin with ~/: ${JSON.stringify(path)}`,
+    message: `${name} must be absolute or start with ~/: ${JSON.stringify(path)}`,
   });
 }
 
@@ -70,11 +70,11 @@ export function describeFailure({ run }: ViewOutcome): { readonly outcome: Agent
         outcome: "agent_failed",
         reason:
           run.exit_code === null
-            ? "the agent was ended by a signal"
+            ? "the agent was killed by a signal"
             : `the agent ended with exit code ${run.exit_code}`,
       };
     case "COMMAND_TIMED_OUT":
-      return { outcome: "timed_out", reason: "the agent took longer than --timeout allows and was stopped" };
+      return { outcome: "timed_out", reason: "the agent was stopped because it took longer than --timeout allows" };
     case "INTERRUPTED":
       return { outcome: "interrupted", reason: `the agent was interrupted by ${run.interrupted_by ?? "a signal"}` };
     default:
@@ -94,16 +94,16 @@ export function describeBreak(
   const what = isVerbatimError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown);
   return isEarly
     ? { outcome: "not_started", reason: `the agent did not start: ${what}` }
-    : { outcome: "interrupted", reason: `Verbatim broke off: ${what}` };
+    : { outcome: "interrupted", reason: `Verbatim stopped: ${what}` };
 }
 
 /** What may be said of the real tree after a run, and no more. */
 export function describeTree(proof: AgentSummary["proof"]): string {
   const isSame = proof?.tree_root_before != null && proof.tree_root_before === proof.tree_root_after;
-  // That a view is too large to be read says nothing of the real tree.
+  // A view that is too large to read says nothing about the real tree.
   const isTouched = proof?.violations.some((violation) => !violation.startsWith("VIEW_")) === true;
-  if (proof === null || !isSame || isTouched) return "the real tree is not proved to be as it was";
+  if (proof === null || !isSame || isTouched) return "it is not proved that your tree is unchanged";
   return proof.guard === "audit"
-    ? "no change of the real tree was found, and nothing was prevented"
-    : "the real tree is as it was";
+    ? "no change to your tree was found, but nothing was prevented"
+    : "your tree is unchanged";
 }

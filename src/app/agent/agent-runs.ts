@@ -45,9 +45,9 @@ export async function applyAgentRun(outside: AgentPorts, name: string): Promise<
   const summary = readSummary(outside, run);
   if (summary.outcome !== "verified" && summary.outcome !== "unverified") {
     throw new VerbatimError("RUN_NOT_PASSED", {
-      message: `only a change that its gates accept can be applied; this run is ${summary.outcome.replaceAll("_", " ")}`,
+      message: `only a change that passed its gates can be applied; this run is ${summary.outcome.replaceAll("_", " ")}`,
       where: run.folder.dir,
-      fix: `Look at it: verbatim agent show ${run.id}`,
+      fix: `See: verbatim agent show ${run.id}`,
     });
   }
   refuseConcurrent(summary, run);
@@ -59,7 +59,7 @@ export async function applyAgentRun(outside: AgentPorts, name: string): Promise<
   if (now.state.status === "pass") return readSummary(outside, now);
   const blocked = now.state.blocked;
   throw new VerbatimError(blocked?.code === "REPO_MOVED" ? "REPO_MOVED" : "REPO_DIRTY", {
-    message: blocked?.message ?? "the real tree is not what it was when the agent began",
+    message: blocked?.message ?? "your tree has changed since the agent started",
     where: run.folder.dir,
     fix: `The patch is kept: ${run.folder.dir}/${PATCH_FILE}`,
   });
@@ -70,7 +70,7 @@ function refuseConcurrent(summary: AgentSummary, run: Run): void {
   const both = (summary.proof?.concurrent_changes ?? []).filter((path) => paths.has(path));
   if (both.length === 0) return;
   throw new VerbatimError("REPO_DIRTY", {
-    message: `somebody else changed the same paths while the agent worked: ${both.slice(0, 20).join(", ")}`,
+    message: `the same paths changed while the agent worked, but not by it: ${both.slice(0, 20).join(", ")}`,
     where: run.folder.dir,
     details: { paths: both },
   });
@@ -93,13 +93,10 @@ function refuseEnded(outside: AgentPorts, run: Run): void {
   throw new VerbatimError("RUN_ENDED", {
     message:
       outcome === "applied"
-        ? "the change is applied, so it cannot be thrown away"
-        : `the run is ${outcome.replaceAll("_", " ")}: nothing of it can be applied, so there is nothing to throw away`,
+        ? "the change has been applied, so it cannot be discarded"
+        : `the run is ${outcome.replaceAll("_", " ")}: it has nothing to apply, so there is nothing to discard`,
     where: run.folder.dir,
-    fix:
-      outcome === "applied"
-        ? `Undo it: verbatim workflow rollback ${run.id}`
-        : `Look at it: verbatim agent show ${run.id}`,
+    fix: outcome === "applied" ? `Undo it: verbatim workflow rollback ${run.id}` : `See: verbatim agent show ${run.id}`,
   });
 }
 
@@ -107,8 +104,8 @@ function findAgentRun(ports: WorkflowPorts, name: string): Run {
   const run = findRun(ports, name);
   if (run.read(SUMMARY_FILE) !== null) return run;
   throw new VerbatimError("RUN_NOT_FOUND", {
-    message: `${run.id} is a workflow run, but no agent run`,
-    fix: `Look at it with: verbatim workflow show ${run.id}`,
+    message: `${run.id} is a workflow run, not an agent run`,
+    fix: `See: verbatim workflow show ${run.id}`,
   });
 }
 
@@ -131,7 +128,7 @@ function readSummary(outside: AgentPorts, run: Run): AgentSummary {
   );
   const { status, stop_reason, candidates } = run.state;
   if (status === "pass" && candidates.at(-1)?.state === "applied") return { ...written, outcome: "applied" };
-  if (stop_reason === "rolled_back") return { ...written, outcome: "undone", reason: "applied and taken back" };
+  if (stop_reason === "rolled_back") return { ...written, outcome: "undone", reason: "applied, then rolled back" };
   if (stop_reason === "aborted" && OPEN.includes(written.outcome)) {
     return { ...written, outcome: "discarded", reason: "thrown away before it was applied" };
   }

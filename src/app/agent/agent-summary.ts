@@ -25,14 +25,12 @@ export const agentSummary = z.strictObject({
   run_dir: z.string(),
   goal: z.string(),
   outcome: z.enum(AGENT_OUTCOMES),
-  reason: z.string().nullable().describe("Why nothing can land, in words; null when something can."),
+  reason: z.string().nullable().describe("Why nothing can be applied, in words; null when something can."),
   created_at: z.string(),
   duration_ms: z.int(),
   base: z.strictObject({
     commit: z.string(),
-    dirty: z
-      .array(z.string())
-      .describe("Changed and untracked files that were part of what the agent saw, at most 20."),
+    dirty: z.array(z.string()).describe("Changed and untracked files that the agent saw, at most 20."),
     dirty_count: z.int(),
   }),
   agent: z.strictObject({
@@ -43,7 +41,7 @@ export const agentSummary = z.strictObject({
       .int()
       .nullable()
       .describe(
-        "Commits the agent made in its private copy of the repository, which are gone; null: too many to count.",
+        "Commits the agent made in its private copy of the repository, which is gone; null: too many to count.",
       ),
     stdout: z.string().describe("File with what the agent printed."),
     stderr: z.string(),
@@ -62,7 +60,9 @@ export const agentSummary = z.strictObject({
       hashed: z.enum(["everything", "what could have changed"]),
       violations: z.array(z.string()),
       limits: z.array(z.string()).default([]).describe("What the guard could neither prevent nor hide, in words."),
-      concurrent_changes: z.array(z.string()).describe("Paths somebody else changed in the real tree meanwhile."),
+      concurrent_changes: z
+        .array(z.string())
+        .describe("Paths in the real tree that something else changed while the agent worked."),
     })
     .nullable(),
   changes: z.strictObject({
@@ -76,7 +76,7 @@ export const agentSummary = z.strictObject({
     ),
     added_lines: z.int(),
     deleted_lines: z.int(),
-    ignored: z.int().describe("git-ignored paths that changed; they are left out."),
+    ignored: z.int().describe("Ignored paths that changed; they are not part of the change."),
     binaries: z.array(z.string()),
     links: z.array(z.string()),
     not_carried: z.array(z.strictObject({ path: z.string(), why: z.string(), sha256: z.string().nullable() })),
@@ -91,7 +91,7 @@ export const agentSummary = z.strictObject({
     .nullable(),
   verify: z
     .strictObject({
-      result: z.enum(["PASS", "FAIL", "NONE"]).describe("NONE: no command was to verify the change."),
+      result: z.enum(["PASS", "FAIL", "NONE"]).describe("NONE: there was no command to verify the change."),
       isolation: z.string(),
       catalytic_run: z.string().nullable(),
       commands: z.array(z.strictObject({ cmd: z.string(), exit_code: z.int(), duration_ms: z.int() })),
@@ -102,10 +102,10 @@ export const agentSummary = z.strictObject({
     files: z.array(z.string()).describe("Files of the context pack."),
     bytes: z.int(),
   }),
-  kept: z.array(z.string()).describe("Places outside the repository that were really writable."),
+  kept: z.array(z.string()).describe("Paths outside the repository that stayed writable."),
   hooks: z
     .strictObject({ reported: z.int(), reported_blocked: z.int() })
-    .describe("Hook calls as the agent's own side reported them. Nobody else saw them: they are no judgements."),
+    .describe("Hook calls as the agent itself reported them. Nothing else confirms them, so they are not judgements."),
 });
 
 export type AgentSummary = z.infer<typeof agentSummary>;

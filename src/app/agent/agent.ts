@@ -143,7 +143,7 @@ async function requireReady(ports: WorkflowPorts, run: Run, { files }: AgentRequ
   const now = Run.load(ports, run.folder);
   if (files.length === 0 || now.read(CONTEXT_PACK_FILE) !== null) return await requirePlan(ports, now);
   const failed = PACK_CODES.find((code) => code === now.state.context_pack.failed_code) ?? "INTERNAL";
-  const reason = now.state.blocked?.message ?? "the context pack could not be made";
+  const reason = now.state.blocked?.message ?? "the context pack could not be built";
   await end(ports, run, `the agent did not start: ${failed}: ${reason}`);
   throw new VerbatimError(failed, { message: reason, where: run.folder.dir });
 }
@@ -256,7 +256,7 @@ async function judge(
     return { outcome, reason };
   }
   if (captured.patch.length === 0) {
-    await end(ports, run, "the agent changed nothing that a patch carries");
+    await end(ports, run, "the agent changed nothing that a patch can contain");
     return { outcome: "unchanged", reason: null };
   }
   await withSession(ports, run.folder, COMMAND, async (session) => {
@@ -298,7 +298,7 @@ function requireSameTree(run: Run, captured: Captured): void {
   });
   if (wrong === undefined && made.size === captured.files.length) return;
   throw new VerbatimError("AGENT_CAPTURE_FAILED", {
-    message: `the patch does not give what the agent left at ${wrong?.path ?? "an unknown path"}`,
+    message: `the patch does not reproduce what the agent left at ${wrong?.path ?? "an unknown path"}`,
     where: run.folder.dir,
     details: { path: wrong?.path ?? null },
   });

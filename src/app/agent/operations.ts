@@ -16,22 +16,24 @@ const start = defineOperation({
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    goal: z.string().min(1).describe("What the agent is to do; it goes into the record, not to the agent."),
-    verify: texts.describe("A command that must pass on the result, without a shell; repeatable."),
-    no_verify: z.boolean().default(false).describe("No command verifies the change; it is called unverified."),
+    goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
+    verify: texts.describe("A command that must succeed on the result, run without a shell; repeatable."),
+    no_verify: z.boolean().default(false).describe("Do not verify the change; it is reported as unverified."),
     files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
-    allow: texts.describe("A path that may change; repeatable. Everything otherwise."),
+    allow: texts.describe("A path that may change; repeatable (default: everything)."),
     deny: texts.describe("A path that may not change; repeatable."),
-    max_files: z.int().min(1).optional().describe("Most files a change may touch."),
-    max_added_lines: z.int().min(0).optional().describe("Most lines a change may add."),
+    max_files: z.int().min(1).optional().describe("Maximum number of files a change may touch."),
+    max_added_lines: z.int().min(0).optional().describe("Maximum number of lines a change may add."),
     apply: z
       .enum(["ask", "auto", "never"])
       .default("never")
-      .describe("What happens to a change that its gates accept."),
+      .describe("What to do with a change that passes its gates."),
     guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
     timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h."),
-    keep: texts.describe("A place outside that stays really writable, such as ~/.claude; repeatable."),
-    leave_out: texts.describe("A path dropped from the change before the gate; repeatable."),
+    keep: texts.describe(
+      "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
+    ),
+    leave_out: texts.describe("A path whose changes are dropped before the gate; repeatable."),
     hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
@@ -66,7 +68,7 @@ function parseTimeout(text: string): number {
   const ms = Number(count) * (UNITS[unit] ?? Number.NaN);
   if (ms >= 1 && ms <= 86_400_000) return ms;
   throw new VerbatimError("USAGE", {
-    message: `--timeout must be like 90s, 30m or 2h, a day at most: ${JSON.stringify(text)}`,
+    message: `--timeout must be a time like 90s, 30m or 2h, at most one day: ${JSON.stringify(text)}`,
   });
 }
 
@@ -75,7 +77,7 @@ const list = defineOperation({
   summary: "Lists the agent runs of this repository, newest first.",
   effect: "read",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ limit: z.int().min(1).default(20).describe("Most runs to show.") }),
+  input: z.strictObject({ limit: z.int().min(1).default(20).describe("Maximum number of runs to show.") }),
   output: z.strictObject({ runs: z.array(agentSummary), total: z.int() }),
   async run(outside: AgentPorts, { limit }) {
     const runs = await listAgentRuns(outside);
@@ -95,7 +97,7 @@ const show = defineOperation({
 
 const apply = defineOperation({
   name: "agent.apply",
-  summary: "Applies the change of an agent run that its gates accept to the real tree.",
+  summary: "Applies the change of an agent run that passed its gates to your tree.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),
@@ -105,7 +107,7 @@ const apply = defineOperation({
 
 const discard = defineOperation({
   name: "agent.discard",
-  summary: "Throws the change of an agent run away; the record stays.",
+  summary: "Throws away the change of an agent run; the record is kept.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),

@@ -217,9 +217,9 @@ function makeTemporaryFolder(): string {
     return mkdtempSync(join(tmpdir(), "verbatim-empty-"));
   } catch (thrown) {
     throw new VerbatimError("FOLDER_READ_ONLY", {
-      message: "no temporary folder can be made",
+      message: "no temporary folder can be created",
       where: tmpdir(),
-      fix: "Set TMPDIR to a folder that you may write.",
+      fix: "Set TMPDIR to a folder that you can write to.",
       cause: thrown,
     });
   }

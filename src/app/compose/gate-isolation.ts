@@ -50,7 +50,7 @@ export function createIsolations(composition: Composition): Isolations {
 function unavailable(guard: string, probes: Readonly<Record<string, string>>): VerbatimError {
   const reasons = Object.entries(probes).map(([name, answer]) => `${name} ${answer}`);
   return new VerbatimError("GUARD_UNAVAILABLE", {
-    message: `workflow.verify.isolation is catalytic, and no guard can confine the gates (${reasons.join(", ")})`,
+    message: `workflow.verify.isolation is catalytic, but no guard can confine the gates (${reasons.join(", ")})`,
     where: "verbatim.config.json",
     fix: 'See verbatim catalytic doctor, or set workflow.verify.isolation to "worktree", which gives gates your rights.',
     details: { requested: guard, probes: { ...probes } },

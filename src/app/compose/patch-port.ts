@@ -68,7 +68,7 @@ export function createPatchPort(composition: Composition, context: ContextPorts)
         await buildIndex(context, { full: false });
       } catch (thrown) {
         if (!isVerbatimError(thrown) || thrown.code !== "INDEX_SOURCES_INVALID") throw thrown;
-        composition.notify(`the index was not brought up to date: ${thrown.message}`);
+        composition.notify(`the index was not updated: ${thrown.message}`);
       }
     },
   };

@@ -85,7 +85,7 @@ function resolveReal(root: string): string | null {
     return realpathSync(root);
   } catch (thrown) {
     if (isAbsence(thrown)) return null;
-    throw refuse(root, "the folder that the id was recorded for cannot be looked at", thrown);
+    throw refuse(root, "the folder that the id was recorded for cannot be read", thrown);
   }
 }
 
@@ -143,7 +143,7 @@ function readRecorded(workspace: Workspace): Recorded | null {
     if (!facts.isFile()) throw refuse(place, "it is not a regular file");
     const bytes = Buffer.alloc(MOST_BYTES + 1);
     const length = readSync(descriptor, bytes, 0, bytes.length, 0);
-    if (length > MOST_BYTES) throw refuse(place, `it has more than ${MOST_BYTES} bytes`);
+    if (length > MOST_BYTES) throw refuse(place, `it is larger than ${MOST_BYTES} bytes`);
     const file = `${facts.ino}-${facts.birthtimeNs}-${facts.ctimeNs}`;
     return { ...parseIdentity(bytes.subarray(0, length), place), file };
   } finally {
@@ -172,7 +172,7 @@ function parseOrRefuse(bytes: Uint8Array, place: string) {
 
 function refuse(where: string, why: string, cause?: unknown): VerbatimError {
   return new VerbatimError("REPO_ID_INVALID", {
-    message: `the identity of the repository is not readable: ${why}`,
+    message: `the identity of the repository cannot be read: ${why}`,
     where,
     ...(cause === undefined ? {} : { cause }),
   });

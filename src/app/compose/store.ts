@@ -108,7 +108,7 @@ export async function maintainStore<T>(options: StoreOptions, run: (store: AppSt
       const { problems } = await store.read((door) => verifyLedger(door.ledger, options.crypto));
       if (problems.length === 0) return result;
       throw new VerbatimError("STORE_CORRUPT", {
-        message: "the changed copy of the store does not verify; the store was left as it is",
+        message: "the migrated copy of the store does not verify; the store was left as it was",
         where: options.path,
         details: { problems },
       });

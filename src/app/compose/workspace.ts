@@ -118,8 +118,8 @@ function look(place: string) {
 
 function refusePlace(place: string, what: string): never {
   throw new VerbatimError("PATH_REFUSED", {
-    message: `a part of the state folder is ${what}`,
+    message: `part of the state folder is ${what}`,
     where: place,
-    fix: "Remove it; it is made again when it is needed.",
+    fix: "Remove it; it is created again when it is needed.",
   });
 }

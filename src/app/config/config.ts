@@ -43,7 +43,7 @@ function readConfigFile({ config }: Workspace): Uint8Array | null {
   try {
     const facts = fstatSync(file);
     if (!facts.isFile()) throw unreadable(config, "is not a regular file");
-    if (facts.size > MAX_BYTES) throw unreadable(config, `has more than ${MAX_BYTES} bytes`);
+    if (facts.size > MAX_BYTES) throw unreadable(config, `is larger than ${MAX_BYTES} bytes`);
     return readFileSync(file);
   } finally {
     closeSync(file);
@@ -54,7 +54,7 @@ function unreadable(where: string, what: string, cause?: unknown): VerbatimError
   return new VerbatimError("CONFIG_INVALID", {
     message: `${CONFIG_FILE} ${what}`,
     where,
-    fix: `It must be a regular file of at most ${MAX_BYTES} bytes that you may read.`,
+    fix: `It must be a regular file of at most ${MAX_BYTES} bytes that you can read.`,
     ...(cause === undefined ? {} : { cause }),
   });
 }

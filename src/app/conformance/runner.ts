@@ -42,7 +42,7 @@ export async function runVectors(
   const unknown = [...new Set(vectors.map(({ area }) => area))].filter((area) => !areas.has(area));
   if (unknown.length > 0) {
     throw new VerbatimError("VECTOR_AREA_UNKNOWN", {
-      message: `nobody runs the area ${unknown.join(", ")}`,
+      message: `there is no area ${unknown.join(", ")}`,
       details: { areas: unknown },
     });
   }

@@ -46,10 +46,11 @@ const show = defineOperation({
 
 const check = defineOperation({
   name: "contract.check",
-  summary: "Judges a file against a contract object: every problem with its code and place, hashes recomputed.",
+  summary:
+    "Checks a file against a contract object: lists every problem with its code and place, and recomputes hashes.",
   effect: "read",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ object: objectName, file: z.string().describe("File to judge; - reads standard input.") }),
+  input: z.strictObject({ object: objectName, file: z.string().describe("File to check; - reads standard input.") }),
   output: z.strictObject({
     ok: z.boolean(),
     object: z.string(),

@@ -24,7 +24,7 @@ interface Story {
 
 const NEXT = [
   'verbatim agent --goal "..." --verify "npm test" -- YOUR AGENT',
-  "verbatim hook install --client claude     judge its tool calls as well",
+  "verbatim hook install --client claude     check its tool calls as well",
   "verbatim doctor                           which guards work here",
   "verbatim demo --keep                      keep this sample and look around",
 ];
@@ -42,8 +42,8 @@ export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Stor
   await makeSampleRepository(ports, root);
   const { agent, close } = ports.openAlone(root, env);
   try {
-    const honest = await runAgent(agent, toRequest("mend the tide clock", HONEST_AGENT));
-    const lazy = await runAgent(agent, toRequest("mend the tide clock, quickly", LAZY_AGENT));
+    const honest = await runAgent(agent, toRequest("fix the tide clock", HONEST_AGENT));
+    const lazy = await runAgent(agent, toRequest("fix the tide clock, quickly", LAZY_AGENT));
     const steps = [tellAgent(honest), tellProof(honest), tellGates(honest), tellLazy(lazy)];
     steps.push(await tellApply(agent, honest, root));
     await close();
@@ -83,7 +83,7 @@ function tellAgent({ agent, changes }: AgentSummary): Step {
   return {
     title: "An agent works in an isolated view of the repository",
     lines: [
-      "it mends src/tide.mjs, and reaches for keys/, which is forbidden",
+      "it fixes src/tide.mjs and tries to write to keys/, which is forbidden",
       complaint === undefined ? "its new key stayed in its own copy" : `blocked  ${shorten(complaint)}`,
       `captured ${paths.join(", ")}: +${changes.added_lines} -${changes.deleted_lines}, ${agent.commits ?? 0} commit of its own dropped`,
     ],
@@ -95,10 +95,10 @@ function tellProof({ proof }: AgentSummary): Step {
   const same = proof !== null && proof.tree_root_before === proof.tree_root_after;
   const title =
     proof?.guard === "audit"
-      ? "Nothing here can hold an agent back; the real tree is compared afterwards"
+      ? "Nothing on this machine can hold an agent back; changes are only noticed afterwards"
       : "The real tree was never touched, and that is proved";
   return {
-    title: same && proof.accepted ? title : "The real tree is not proved to be as it was",
+    title: same && proof.accepted ? title : "It is not proved that the real tree is unchanged",
     lines: [
       `before ${proof?.tree_root_before?.slice(0, 40) ?? "unknown"}`,
       `after  ${proof?.tree_root_after?.slice(0, 40) ?? "unknown"}`,
@@ -111,9 +111,9 @@ function tellProof({ proof }: AgentSummary): Step {
 function tellGates({ gate, verify, outcome }: AgentSummary): Step {
   const command = verify?.commands.find(({ cmd }) => cmd.includes("check.mjs"));
   return {
-    title: "The change must pass the gates before it may land",
+    title: "The change must pass the gates before it can be applied",
     lines: [
-      `patch gate: ${gate?.verdict ?? "not asked"} (scope, policy, git)`,
+      `patch gate: ${gate?.verdict ?? "not run"} (scope, policy, git)`,
       `verify:     node check.mjs -> exit ${command?.exit_code ?? "none"}, isolation ${verify?.isolation ?? "none"}`,
     ],
     ok: outcome === "verified",
@@ -134,8 +134,8 @@ async function tellApply(own: AgentPorts, honest: AgentSummary, root: string): P
   const text = readFileSync(join(root, "src/tide.mjs"), "utf8");
   const key = readFileSync(join(root, "keys/harbour.txt"), "utf8");
   return {
-    title: "You apply it with one word",
-    lines: ["verbatim agent apply RUN    (and workflow rollback RUN takes it back)"],
+    title: "You apply it with one command",
+    lines: ["verbatim agent apply RUN    (workflow rollback RUN undoes it)"],
     ok: applied.outcome === "applied" && text.includes("% 745") && key.startsWith("the key"),
   };
 }
@@ -160,10 +160,10 @@ async function tellBundle(app: App, out: string): Promise<Step> {
   writeFileSync(artifact, readFileSync(artifact, "utf8").replace("Monday", "Sunday"));
   const bad = await verify();
   return {
-    title: "What was read travels as a bundle that verifies offline",
+    title: "What was read goes into a bundle that anyone can verify offline",
     lines: [
       `bundle verify: ${good.ok ? "passed" : "failed"}, 2 lines quoted, nothing paraphrased`,
-      `one word changed: ${bad.ok ? "nobody notices" : (bad.problems[0]?.code ?? "failed")}`,
+      `one word changed: ${bad.ok ? "not noticed" : (bad.problems[0]?.code ?? "failed")}`,
     ],
     ok: good.ok && !bad.ok,
   };
@@ -176,11 +176,11 @@ async function tellTampering({ forgeEntry }: HallPorts, app: App): Promise<Step>
   const after = await app.call("ledger.verify", {});
   const first = after.problems[0];
   return {
-    title: "What was done and decided is in a ledger; somebody rewrites it",
+    title: "Everything is recorded in a ledger, and someone rewrites it",
     lines: [
       `${before.entries} entries verified; the database refuses the edit: ${refused}`,
       first === undefined
-        ? "they drop the triggers, and nobody notices"
+        ? "they drop the triggers, and it is not noticed"
         : `they drop the triggers: ledger verify says ${first.code}`,
     ],
     ok: before.ok && refused === "STORE_REFUSED" && first?.code === "LEDGER_BODY_MISMATCH",

@@ -31,7 +31,7 @@ it("warns that gates in a worktree run with the user's own rights", async () => 
 it("says of catalytic isolation what the guards that were tried allow", async () => {
   const checks = await diagnose("catalytic");
   const guards = checks.find(({ name }) => name === "guards")!;
-  const confined = /^(?:[a-z-]+, )*ns-[a-z]+[a-z, -]* tried and working/.test(guards.message);
+  const confined = /^(?:[a-z-]+, )*ns-[a-z]+[a-z, -]* tested and working/.test(guards.message);
   expect(checks.find(({ name }) => name === "verify")?.status).toBe(confined ? "ok" : "fail");
 });
 
@@ -46,6 +46,6 @@ it.each([
 
 it("says what landlock cannot deny where landlock works", async () => {
   const { message } = (await diagnose("auto")).find(({ name }) => name === "guards")!;
-  const works = / tried and working/.test(message) && message.split(" tried")[0]!.includes("landlock");
+  const works = / tested and working/.test(message) && message.split(" tested")[0]!.includes("landlock");
   expect(message.includes(`; ${describeLandlock(landlockAbi())}`)).toBe(works);
 });

@@ -56,7 +56,7 @@ async function checkGit(): Promise<Check> {
     return ok("git", stdout.trim().replace(/^git version /, ""));
   } catch (thrown) {
     const fix = "Install git; workflow runs and the patch gate need it.";
-    return { name: "git", status: "warn", message: `git does not answer (${(thrown as Error).message})`, fix };
+    return { name: "git", status: "warn", message: `git does not respond (${(thrown as Error).message})`, fix };
   }
 }
 
@@ -69,7 +69,7 @@ function checkFolder({ workspace }: HallPorts): Check {
       `${workspace.root}${workspace.known ? "" : " (not set up yet; verbatim init proposes a configuration)"}`,
     );
   } catch (thrown) {
-    const message = `${folder} cannot be written (${(thrown as NodeJS.ErrnoException).code})`;
+    const message = `${folder} is not writable (${(thrown as NodeJS.ErrnoException).code})`;
     return {
       name: "workspace",
       status: "fail",
@@ -84,9 +84,9 @@ function checkModes(ports: HallPorts): Check {
   const name = "private";
   try {
     const wide = findWidePlaces(ports);
-    if (wide.length === 0) return ok(name, "what is kept about your work is readable by you only");
+    if (wide.length === 0) return ok(name, "only you can read what is stored about your work");
     const places = wide.join(" ");
-    const message = `others have rights to ${places}, where arguments, goals and recorded output lie`;
+    const message = `other users have access to ${places}, where arguments, goals and recorded output are stored`;
     return { name, status: "warn", message, fix: `chmod go= ${places}` };
   } catch (thrown) {
     return failed(name, thrown);
@@ -97,7 +97,7 @@ function checkModes(ports: HallPorts): Check {
 async function checkGuards(ports: HallPorts): Promise<Check[]> {
   const { workspace, platform } = ports;
   const isThere = existsSync(workspace.state);
-  const fix = "verbatim catalytic doctor says what each guard needs.";
+  const fix = "See what each guard needs: verbatim catalytic doctor";
   let folder: string | null = null;
   try {
     if (!isThere) folder = mkdtempSync(join(tmpdir(), "verbatim-doctor-"));
@@ -111,13 +111,13 @@ async function checkGuards(ports: HallPorts): Promise<Check[]> {
     const verify = checkVerify(ports, works);
     if (works.length > 0) {
       const open = works.includes("landlock") ? [describeLandlock(guards.landlockAbi())] : [];
-      return [ok("guards", [`${works.join(", ")} tried and working`, ...open, ...rest].join("; ")), verify];
+      return [ok("guards", [`${works.join(", ")} tested and working`, ...open, ...rest].join("; ")), verify];
     }
-    const message = ["no guard works: runs are watched but not confined", ...rest].join("; ");
+    const message = ["no guard works here: runs are watched but not confined", ...rest].join("; ");
     return [{ name: "guards", status: "warn", message, fix }, verify];
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return [{ name: "guards", status: "warn", message: `the guards cannot be tried here (${why})`, fix }];
+    return [{ name: "guards", status: "warn", message: `the guards cannot be tested here (${why})`, fix }];
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
@@ -137,7 +137,7 @@ function checkVerify(ports: HallPorts, works: readonly string[]): Check {
     if (isConfined) return ok(name, "gates run in an isolated view of a copy");
     const fix = 'With workflow.verify.isolation "auto" and a working namespace guard they run in an isolated view.';
     if (isolation !== "catalytic") return { name, status: "warn", message: "gates run with your rights", fix };
-    return { name, status: "fail", message: "isolation is catalytic, and no guard here can confine gates", fix };
+    return { name, status: "fail", message: "isolation is catalytic, but no guard here can confine gates", fix };
   } catch (thrown) {
     return failed(name, thrown);
   }
@@ -147,7 +147,7 @@ function checkConfig(ports: HallPorts): Check {
   try {
     ports.config();
     const there = existsSync(ports.workspace.config);
-    return ok("config", there ? ports.workspace.config : "no verbatim.config.json: the defaults hold");
+    return ok("config", there ? ports.workspace.config : "no verbatim.config.json: the defaults are used");
   } catch (thrown) {
     return failed("config", thrown);
   }
@@ -156,7 +156,7 @@ function checkConfig(ports: HallPorts): Check {
 async function checkStore(ports: HallPorts): Promise<Check[]> {
   const remote = (ports.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
   if (!remote && isStoreAbsent(ports.workspace))
-    return [ok("database", "no store yet: it is made when it is first needed")];
+    return [ok("database", "no store yet: it is created when it is first needed")];
   try {
     const store = await ports.store("read");
     const facts = Object.entries(await store.facts()).map(([name, value]) => `${name} ${String(value)}`);
@@ -166,7 +166,7 @@ async function checkStore(ports: HallPorts): Promise<Check[]> {
     if (first === undefined)
       return [database, ok("ledger", `${verdict.entries} entries in ${verdict.streams} streams verified`)];
     const message = `${first.code} in stream ${first.stream} at position ${first.position}`;
-    return [database, { name: "ledger", status: "fail", message, fix: "verbatim ledger verify names every problem." }];
+    return [database, { name: "ledger", status: "fail", message, fix: "See every problem: verbatim ledger verify" }];
   } catch (thrown) {
     return [failed("database", thrown)];
   }

@@ -54,7 +54,7 @@ export function proposeConfig(root: string): Proposal {
   const docs = MANDATORY_DOCS.filter((path) => isFile(join(root, path)));
   if (docs.length > 0) {
     workflow["mandatory_docs"] = docs.map((path) => ({ path, required: true }));
-    reasons.push(`contract documents that every context pack begins with: ${docs.join(", ")}`);
+    reasons.push(`contract documents at the start of every context pack: ${docs.join(", ")}`);
   }
   const verify = findVerifyCommand(root, reasons);
   if (verify !== null) {
@@ -79,7 +79,7 @@ function proposeCatalytic(root: string, reasons: string[]): JsonObject {
   const forbidden = sortedByCodePoint([...secret, ...canon]);
   reasons.push(`outputs of catalytic runs may go to ${[".verbatim/out", ...durable].join(", ")}`);
   reasons.push(`catalytic runs may change and restore ${[".verbatim/scratch", ...caches].join(", ")}`);
-  reasons.push(`never written by a run: ${[".git", ".verbatim", "verbatim.config.json", ...forbidden].join(", ")}`);
+  reasons.push(`never writable by a run: ${[".git", ".verbatim", "verbatim.config.json", ...forbidden].join(", ")}`);
   return {
     profile: "standard",
     ...(durable.length > 0 ? { durable_roots: [".verbatim/out", ...durable] } : {}),
@@ -105,10 +105,10 @@ function proposeSources(root: string, reasons: string[]): ProposedSource[] {
     ({ files, glob }) => files > 0 && !/[[\]{}!*?\\]/.test(glob.split("/")[0]!.replace("*.md", "")),
   );
   if (found.length > 0) {
-    reasons.push("every place that has Markdown files");
+    reasons.push("every folder that contains Markdown files");
     return found;
   }
-  reasons.push("no Markdown files found: the contract's six canonical sources stand until there are some");
+  reasons.push("no Markdown files found: the contract's six canonical sources are used until there are some");
   return defaults;
 }
 

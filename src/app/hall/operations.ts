@@ -23,7 +23,7 @@ const conformance = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({
     files: z.array(z.string()).min(1).describe("Vector files; - reads standard input."),
-    area: z.string().optional().describe("Only areas that begin so."),
+    area: z.string().optional().describe("Only areas that start with this."),
   }),
   output: z.strictObject({
     passed: z.int(),
@@ -39,7 +39,7 @@ const conformance = defineOperation({
     const prefix = input.area ?? "";
     if (![...areas.keys()].some((area) => area.startsWith(prefix))) {
       throw new VerbatimError("VECTOR_AREA_UNKNOWN", {
-        message: `no area begins with ${JSON.stringify(prefix)}`,
+        message: `no area starts with ${JSON.stringify(prefix)}`,
         details: { areas: [prefix] },
         fix: `Areas: ${sortedByCodePoint(areas.keys()).join(" ")}`,
       });
@@ -96,7 +96,7 @@ const init = defineOperation({
   async run({ workspace, files, createStateFolder }: HallPorts, { write, docs: withDocs }) {
     if (existsSync(workspace.config)) {
       throw new VerbatimError("FILE_EXISTS", {
-        message: "there is a configuration already; it is never overwritten",
+        message: "a configuration already exists and is never overwritten",
         where: workspace.config,
         fix: "Edit it, or remove it and run verbatim init again.",
       });
@@ -139,7 +139,7 @@ const completion = defineOperation({
 
 const demo = defineOperation({
   name: "hall.demo",
-  summary: "Tells a short story on a sample repository in a temporary folder: what works, shown.",
+  summary: "Shows what Verbatim does, on a sample repository in a temporary folder.",
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({ keep: z.boolean().default(false).describe("Keep the sample folder to look around in it.") }),

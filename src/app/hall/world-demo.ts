@@ -57,17 +57,17 @@ async function tell(app: App): Promise<WorldStory["steps"]> {
       ok: show(knows).some((line) => line.includes(SECRET) && line.startsWith("Ana:")),
     },
     {
-      title: "Looking for the blue boat",
+      title: "Searching for the blue boat",
       lines: [`as Ana: ${found[0]} line found`, `as Ben: ${found[1]} lines found`],
       ok: found[0]! > 0 && found[1] === 0,
     },
     {
-      title: "The same request again is the same beat",
+      title: "Sending the same request again gives the same beat",
       lines: [`identical answer: ${JSON.stringify(again.output) === JSON.stringify(knows.output) ? "yes" : "no"}`],
       ok: JSON.stringify(again.output) === JSON.stringify(knows.output),
     },
     {
-      title: "Every line is what its record says",
+      title: "Every line matches its record",
       lines: [`${report.checked.entries} entries verified: ${report.ok ? "ok" : "not ok"}`],
       ok: report.ok,
     },

@@ -271,8 +271,8 @@ describe("receipts", () => {
 describe("an answer", () => {
   it("refuses the forbidden roots and everything outside", async () => {
     for (const [path, says] of [
-      [".git/config", "lies in the forbidden root"],
-      ["../elsewhere", "lies outside the repository"],
+      [".git/config", "is in the forbidden root"],
+      ["../elsewhere", "is outside the repository"],
     ] as const) {
       expect(await ask(sent(path))).toMatchObject({ exit: 0, stdout: expect.stringContaining(says) });
     }

@@ -55,7 +55,7 @@ export function parseHookCall(bytes: Uint8Array, event: HookEvent, client: HookC
   const moment = requireText(sent, "hook_event_name");
   if (!MOMENTS[client][event].includes(moment)) {
     throw new VerbatimError("HOOK_INPUT_INVALID", {
-      message: `${client} sent ${JSON.stringify(moment)}; ${event} expects ${MOMENTS[client][event].join(" or ")}`,
+      message: `${client} sent ${JSON.stringify(moment)}, but ${event} expects ${MOMENTS[client][event].join(" or ")}`,
       where: "/hook_event_name",
     });
   }
@@ -105,7 +105,7 @@ function requireText(object: JsonObject, key: string): string {
   const text = readText(object, key);
   if (text !== null) return text;
   throw new VerbatimError("HOOK_INPUT_INVALID", {
-    message: `${key} must be a text that is not empty`,
+    message: `${key} must be a non-empty text`,
     where: `/${key}`,
   });
 }

@@ -31,7 +31,10 @@ export async function recordReceipt(
   if (run !== null && (env["VERBATIM_RUN_ID"] ?? "") !== "") {
     const folder = join(run.dir, HOOK_SPOOL);
     if (!existsSync(folder)) {
-      throw new VerbatimError("HOOK_RUN_INVALID", { message: `the run ${run.id} takes no receipts`, where: folder });
+      throw new VerbatimError("HOOK_RUN_INVALID", {
+        message: `the run ${run.id} does not accept receipts`,
+        where: folder,
+      });
     }
     const line = formatCanonical({ kind, time: formatTime(ports.clock.now()), body });
     ports.append(join(folder, HOOK_SPOOL_FILE), new TextEncoder().encode(`${line}\n`));

@@ -94,9 +94,9 @@ function readRun(
   platform: NodeJS.Platform,
 ): HookRun {
   const dir = isRunId(id) ? findRunDir(ports, workspace, config, id, env, platform) : null;
-  if (dir === null) throw refuseRun(`there is no run ${JSON.stringify(id)} of this repository`);
+  if (dir === null) throw refuseRun(`this repository has no run ${JSON.stringify(id)}`);
   const run = parseJson(readFileSync(join(dir, "RUN.json")));
-  if (!isJsonObject(run) || run["run_id"] !== id) throw refuseRun(`RUN.json of ${id} is not readable`);
+  if (!isJsonObject(run) || run["run_id"] !== id) throw refuseRun(`RUN.json of ${id} cannot be read`);
   if (run["stop_reason"] !== null || run["status"] === "pass") throw refuseRun(`the run ${id} has ended`);
   const { value: plan } = validatePlan(readFileSync(join(dir, ...PLAN_FILE.split("/"))), {
     kind: "signed",
@@ -133,7 +133,7 @@ function findRunDir(
 
 function requireTexts(value: JsonValue | undefined, id: string): string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
-  throw refuseRun(`the policy of the run ${id} is not readable`);
+  throw refuseRun(`the policy of the run ${id} cannot be read`);
 }
 
 function refuseRun(message: string): VerbatimError {

@@ -243,7 +243,7 @@ describe("a path", () => {
 });
 
 it("the reason is the first refusal, and says how many more there are", () => {
-  const outside = (name: string) => `"/usr/${name}" lies outside the repository ${JSON.stringify(root)}`;
+  const outside = (name: string) => `"/usr/${name}" is outside the repository ${JSON.stringify(root)}`;
   expect(judge({ tool: "Write", writes: ["/usr/a"] }).reason).toBe(outside("a"));
   expect(judge({ tool: "Write", writes: ["src/x", "/usr/a", "/usr/b", "/usr/c"] }).reason).toBe(
     `${outside("a")} (and 2 more)`,

@@ -56,11 +56,11 @@ function judgeWrite(place: NamedPlace, rules: HookRules): JudgedTarget {
     const isKept = rules.keep.some((kept) => isUnder(place.real, kept.replace(/\/+$/, "")));
     return isKept
       ? { ...target, code: null, reason: "" }
-      : { ...target, code: "HOOK_OUTSIDE", reason: `${shown} lies outside the repository ${showPath(rules.root)}` };
+      : { ...target, code: "HOOK_OUTSIDE", reason: `${shown} is outside the repository ${showPath(rules.root)}` };
   }
   const root = findForbidden(place.inside, rules.forbidden);
   if (root !== null) {
-    return { ...target, code: "HOOK_FORBIDDEN", reason: `${shown} lies in the forbidden root ${showPath(root)}` };
+    return { ...target, code: "HOOK_FORBIDDEN", reason: `${shown} is in the forbidden root ${showPath(root)}` };
   }
   const rule = rules.run === null ? null : findBrokenRule(place.inside, rules.run);
   if (rule === null) return { ...target, code: null, reason: "" };

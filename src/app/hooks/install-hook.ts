@@ -62,7 +62,7 @@ function readSettings(file: string): { readonly value: Settings; readonly text: 
   const value = JSON.parse(text) as unknown;
   // JSON.parse keeps the order of members but not every number; what would change must not be written back.
   if (!isJsonObject(exact) || formatCanonical(exact) !== formatCanonical(parseJson(JSON.stringify(value)))) {
-    throw refuse(file, "it is not an object that can be written back as it is");
+    throw refuse(file, "it is not a JSON object that can be written back unchanged");
   }
   return { value: value as Settings, text, mode: facts.mode & 0o777 };
 }
@@ -87,8 +87,7 @@ function merge(
   let added = 0;
   for (const [moment, entries] of Object.entries(settings.hooks as HookBlock)) {
     const known = hooks[moment] ?? [];
-    if (!Array.isArray(known))
-      throw refuse(file, `"hooks" has something else than a list at ${JSON.stringify(moment)}`);
+    if (!Array.isArray(known)) throw refuse(file, `"hooks" does not have a list at ${JSON.stringify(moment)}`);
     // Also an entry that its owner adjusted counts: the command names itself.
     const event = HOOK_EVENTS.find((one) => JSON.stringify(entries).includes(`verbatim hook ${one} `))!;
     if (JSON.stringify(known).includes(`verbatim hook ${event} `)) continue;

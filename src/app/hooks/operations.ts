@@ -20,7 +20,7 @@ export interface HookOperationPorts extends HookPorts {
 
 const MAX_INPUT = 64 * 1024 * 1024;
 
-const client = z.enum(HOOK_CLIENTS).default("claude").describe("The coding agent that calls.");
+const client = z.enum(HOOK_CLIENTS).default("claude").describe("The coding agent that calls the hook.");
 
 function defineHook<E extends (typeof HOOK_EVENTS)[number]>(event: E, summary: string) {
   return defineOperation({
@@ -30,7 +30,7 @@ function defineHook<E extends (typeof HOOK_EVENTS)[number]>(event: E, summary: s
     doors: LOCAL_DOORS,
     input: z.strictObject({
       client,
-      file: z.string().default("-").describe("The JSON of the hook; - reads standard input."),
+      file: z.string().default("-").describe("File with the JSON of the hook; - reads standard input."),
     }),
     output: z.strictObject({
       exit: z.int().describe("0: the answer is on standard output; 2: blocked, the reason is on standard error."),
@@ -52,7 +52,7 @@ const install = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({
     client: z.enum(HOOK_CLIENTS).describe("The coding agent."),
-    user: z.boolean().default(false).describe("Your own settings instead of the repository's."),
+    user: z.boolean().default(false).describe("Use your own settings instead of the repository's."),
     write: z.boolean().default(false).describe("Write without asking."),
   }),
   output: z.strictObject({
@@ -68,8 +68,11 @@ const install = defineOperation({
 
 /** Everything under `hook.` */
 export const HOOK_OPERATIONS = [
-  defineHook("pre-tool", "Judges what a coding agent is about to do: scope, forbidden roots, the current run."),
-  defineHook("post-tool", "Records what a coding agent has done, and says when it should not have."),
+  defineHook(
+    "pre-tool",
+    "Checks what a coding agent is about to do against scope, forbidden roots and the current run.",
+  ),
+  defineHook("post-tool", "Records what a coding agent has done, and says if it should not have."),
   defineHook("stop", "Records that a coding agent has stopped."),
   install,
 ] as const;

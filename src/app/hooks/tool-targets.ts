@@ -135,7 +135,7 @@ export function listPatchedPaths(text: string): string[] {
   }
   if (paths.length > 0) return paths;
   throw new VerbatimError("HOOK_INPUT_INVALID", {
-    message: "the patch names no file",
+    message: "the patch does not name a file",
     where: "/tool_input",
   });
 }

@@ -26,7 +26,7 @@ function toText(input: Uint8Array | string, options: ParseOptions): string {
   const size = typeof input === "string" ? input.length : input.byteLength;
   if (options.maxBytes !== undefined && size > options.maxBytes) {
     throw new VerbatimError("JSON_TOO_LARGE", {
-      message: `the JSON text has ${size} bytes, the limit is ${options.maxBytes}`,
+      message: `the JSON text has ${size} bytes; the limit is ${options.maxBytes}`,
       ...(options.file === undefined ? {} : { where: options.file }),
       details: { bytes: size, limit: options.maxBytes },
     });
@@ -71,7 +71,7 @@ class Parser {
   parseDocument(): JsonValue {
     const value = this.#value(0);
     this.#space();
-    if (this.#at < this.#text.length) this.#fail("JSON_SYNTAX", "text after the value");
+    if (this.#at < this.#text.length) this.#fail("JSON_SYNTAX", "there is text after the value");
     return value;
   }
 
@@ -103,16 +103,16 @@ class Parser {
     for (;;) {
       this.#space();
       const start = this.#at;
-      if (this.#text.charCodeAt(start) !== 0x22) this.#fail("JSON_SYNTAX", "a key in double quotes is missing");
+      if (this.#text.charCodeAt(start) !== 0x22) this.#fail("JSON_SYNTAX", "a key in double quotes is expected");
       const key = this.#string();
-      if (key in object) this.#fail("JSON_DUPLICATE_KEY", `the key ${JSON.stringify(key)} is there twice`, start);
+      if (key in object) this.#fail("JSON_DUPLICATE_KEY", `the key ${JSON.stringify(key)} appears twice`, start);
       this.#space();
-      if (!this.#take(0x3a)) this.#fail("JSON_SYNTAX", "a colon is missing");
+      if (!this.#take(0x3a)) this.#fail("JSON_SYNTAX", "a colon is expected");
       object[key] = this.#value(depth + 1);
       this.#space();
       if (this.#take(0x2c)) continue;
       if (this.#take(0x7d)) return object;
-      this.#fail("JSON_SYNTAX", "a comma or } is missing");
+      this.#fail("JSON_SYNTAX", "a comma or } is expected");
     }
   }
 
@@ -126,13 +126,13 @@ class Parser {
       this.#space();
       if (this.#take(0x2c)) continue;
       if (this.#take(0x5d)) return array;
-      this.#fail("JSON_SYNTAX", "a comma or ] is missing");
+      this.#fail("JSON_SYNTAX", "a comma or ] is expected");
     }
   }
 
   #open(depth: number): void {
     const most = this.#options.maxDepth ?? MAX_DEPTH;
-    if (depth === most) this.#fail("JSON_TOO_DEEP", `more than ${most} containers are open`);
+    if (depth === most) this.#fail("JSON_TOO_DEEP", `nested more than ${most} levels deep`);
     this.#at++;
   }
 
@@ -161,7 +161,7 @@ class Parser {
       this.#at += 2;
       return simple;
     }
-    if (letter !== "u") this.#fail("JSON_SYNTAX", "the escape is not one of JSON's");
+    if (letter !== "u") this.#fail("JSON_SYNTAX", "this is not a JSON escape sequence");
     const unit = this.#unit(start);
     this.#at += 6;
     if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
@@ -196,7 +196,7 @@ class Parser {
     const next = this.#text.charCodeAt(this.#at);
     // The grammar is greedy, so a digit, point or exponent left over means a leading zero or a bare point.
     if ((next >= 0x30 && next <= 0x39) || next === 0x2e || next === 0x65 || next === 0x45) {
-      this.#fail("JSON_SYNTAX", "the number is not written as JSON wants it");
+      this.#fail("JSON_SYNTAX", "this is not how JSON writes a number");
     }
     return isFloat && Number.isInteger(value) ? new Float(value as number) : value;
   }
@@ -205,7 +205,7 @@ class Parser {
     if (lexeme.length < 16) return Number(lexeme) + 0;
     const digits = lexeme.startsWith("-") ? lexeme.length - 1 : lexeme.length;
     if (digits > MAX_INTEGER_DIGITS) {
-      this.#fail("JSON_NUMBER_RANGE", `an integer of more than ${MAX_INTEGER_DIGITS} digits`, start);
+      this.#fail("JSON_NUMBER_RANGE", `an integer with more than ${MAX_INTEGER_DIGITS} digits`, start);
     }
     const value = BigInt(lexeme);
     return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;

@@ -82,7 +82,7 @@ function write(out: Output, value: unknown, depth: number): void {
       if (value === null) out.text += "null";
       else if (value instanceof Float) out.text += writeFloat(value.value);
       else {
-        if (depth === MAX_DEPTH) refuse(`a value deeper than ${MAX_DEPTH} containers, or a cycle`);
+        if (depth === MAX_DEPTH) refuse(`a value nested more than ${MAX_DEPTH} levels deep, or a cycle`);
         if (Array.isArray(value)) writeArray(out, value, depth);
         else writeObject(out, value, depth);
       }
@@ -97,7 +97,7 @@ function writeNumber(value: number): string {
     if (Object.is(value, -0)) refuse("the number -0 (use Float)");
     return String(value);
   }
-  if (Number.isInteger(value)) refuse("an integer beyond the safe range (use BigInt or Float)");
+  if (Number.isInteger(value)) refuse("an integer outside the safe range (use BigInt or Float)");
   return writeFloat(value);
 }
 

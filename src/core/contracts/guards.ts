@@ -30,19 +30,19 @@ export const GUARD_CLASSES = {
   landlock: {
     refusal: /Permission denied|\bEACCES\b/g,
     limits: [
-      "modes, owners, times and attributes cannot be protected: in the repository they were compared, elsewhere nobody looked",
+      "modes, owners, times and attributes cannot be protected; they were compared in the repository but not elsewhere",
       UNHIDDEN,
     ],
-    outside: "not every kind of write there is blocked (verbatim catalytic doctor lists the gaps)",
+    outside: "some kinds of writes are not blocked there (see verbatim catalytic doctor)",
   },
   seatbelt: {
     refusal: /Operation not permitted|\bEPERM\b/g,
-    limits: ["processes that left their group and wiped their environment are not ended", UNHIDDEN],
+    limits: ["processes that left their group and cleared their environment are not stopped", UNHIDDEN],
     outside: HELD,
   },
   audit: {
     refusal: null,
-    limits: ["nothing was prevented: the repository was compared before and after, elsewhere nobody looked", UNHIDDEN],
+    limits: ["nothing was prevented; the repository was compared before and after, other places were not", UNHIDDEN],
     outside: "nothing was prevented",
   },
 } as const satisfies Readonly<Record<string, ClassFacts>>;

@@ -142,7 +142,7 @@ export const CONSISTENCY_PROOF = defineContract({
   room: "ledger",
   name: "consistency-proof",
   title: "Consistency proof",
-  summary: "The Merkle path that shows a larger tree to begin with the entries of a smaller one.",
+  summary: "The Merkle path that shows that a larger tree starts with the entries of a smaller one.",
   schema: consistencySchema,
   checks: [rangeCheck("/first_size", (value) => isBelow(value, "first_size", "second_size", true))],
   derived: [

@@ -30,7 +30,7 @@ export function toDiskError(thrown: unknown, path: string): unknown {
     case "ENAMETOOLONG":
     case "ELOOP":
       return new VerbatimError("PATH_REFUSED", {
-        message: "the system cannot follow this path: it is too long, or its links go in a circle",
+        message: "the system cannot follow this path: it is too long, or its links form a loop",
         where: path,
         fix: "Choose another path.",
         cause: thrown,

@@ -11,11 +11,11 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const ledgerCheckpoint = defineOperation({
   name: "ledger.checkpoint",
-  summary: "Signs the ledger as it is now and records the checkpoint in the stream trust.",
+  summary: "Signs the current ledger and records the checkpoint in the stream trust.",
   effect: "append",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    key: z.string().describe("Key that signs: a name, or the path of a key file."),
+    key: z.string().describe("Key to sign with: a name, or the path of a key file."),
     out: z.string().optional().describe("File to write the signed checkpoint to; never overwritten."),
   }),
   output: z.strictObject({

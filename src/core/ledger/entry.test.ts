@@ -102,7 +102,7 @@ describe("writing an entry out and reading it back", () => {
   it.each([
     ["an extra field", "FIELD_UNKNOWN", "/index", { index: 3 }],
     ["a float as position", "FIELD_TYPE", "/position", { position: new Float(7) }],
-    ["an integer beyond the safe range", "FIELD_VALUE", "/position", { position: 2n ** 60n }],
+    ["an integer outside the safe range", "FIELD_VALUE", "/position", { position: 2n ** 60n }],
     ["an upper-case hash", "FIELD_VALUE", "/hash", { hash: "A".repeat(64) }],
     ["a short hash", "FIELD_VALUE", "/body_hash", { body_hash: "ab" }],
     ["a lower-case kind", "FIELD_VALUE", "/kind", { kind: "plan" }],

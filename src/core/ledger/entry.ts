@@ -29,7 +29,7 @@ const isName = (text: unknown): boolean =>
 const isKind = (text: string): boolean => KIND.test(text);
 
 const NAME: MemberRule = {
-  must: "must be a text that is not empty and has no control characters and no half surrogate pairs",
+  must: "must be a non-empty text without control characters and without half of a surrogate pair",
   type: TEXT.type,
   value: isName,
 };
@@ -39,7 +39,7 @@ const HEAD_RULES: Readonly<Record<keyof EntryHead, MemberRule>> = {
   position: COUNT,
   previous: HASH,
   kind: {
-    must: "must be upper-case letters, digits and _, with a letter first",
+    must: "must be upper-case letters, digits and _, starting with a letter",
     type: TEXT.type,
     value: isKind,
   },

@@ -31,12 +31,12 @@ const entrySchema = z.strictObject({
 
 export const ledgerShow = defineOperation({
   name: "ledger.show",
-  summary: "Shows ledger entries, of one stream or of all.",
+  summary: "Shows the ledger entries of one stream, or of all.",
   effect: "read",
   input: z.strictObject({
-    stream: stream.optional().describe("Only this stream; positions count instead of global indexes."),
+    stream: stream.optional().describe("Only this stream; positions are used instead of global indexes."),
     from: count.default(0).describe("First position of the stream, or first global index."),
-    limit: z.int().min(1).max(1000).default(50).describe("How many entries at most."),
+    limit: z.int().min(1).max(1000).default(50).describe("Maximum number of entries."),
   }),
   output: z.strictObject({ total: count, entries: z.array(entrySchema) }),
   run: async ({ store }: LedgerPorts, input) =>
@@ -60,7 +60,7 @@ async function readEntries(ledger: LedgerReader, name: string | undefined, from:
 
 export const ledgerExport = defineOperation({
   name: "ledger.export",
-  summary: "Writes entries as canonical JSON Lines, in global order or by position of one stream.",
+  summary: "Writes entries as canonical JSON Lines, in global order or in the order of one stream.",
   effect: "read",
   input: z.strictObject({ stream: stream.optional().describe("Only this stream.") }),
   output: z.strictObject({ entries: count }),
@@ -105,7 +105,7 @@ export const ledgerProve = defineOperation({
   effect: "read",
   input: z.strictObject({
     entry: hash.describe("Hash of the entry."),
-    size: z.int().min(1).optional().describe("Size of the tree to prove against; the whole ledger otherwise."),
+    size: z.int().min(1).optional().describe("Size of the tree to prove against (default: the whole ledger)."),
   }),
   output: inclusionProof,
   run: async ({ store, crypto }: LedgerPorts, input) =>
@@ -125,7 +125,7 @@ export const ledgerProveConsistency = defineOperation({
   effect: "read",
   input: z.strictObject({
     from: count.describe("The smaller size."),
-    to: count.optional().describe("The larger size; the whole ledger otherwise."),
+    to: count.optional().describe("The larger size (default: the whole ledger)."),
   }),
   output: consistencyProof,
   run: async ({ store, crypto }: LedgerPorts, input) =>
@@ -141,7 +141,7 @@ function checkSize(asked: number | undefined, most: number): number {
   const size = asked ?? most;
   if (size <= most) return size;
   throw new VerbatimError("LEDGER_RANGE_INVALID", {
-    message: `the size ${size} is beyond ${most}`,
+    message: `the size ${size} is larger than ${most}`,
     details: { size, most },
   });
 }
@@ -152,8 +152,8 @@ export const ledgerCheckProof = defineOperation({
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    file: z.string().describe("File of the proof; - reads standard input."),
-    root: hash.optional().describe("Root that the proof must lead to, for example of a signed checkpoint."),
+    file: z.string().describe("File with the proof; - reads standard input."),
+    root: hash.optional().describe("Root that the proof must lead to, for example from a signed checkpoint."),
   }),
   output: z.strictObject({
     ok: z.boolean(),

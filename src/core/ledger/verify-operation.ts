@@ -33,7 +33,7 @@ export const ledgerVerify = defineOperation({
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    checkpoint: z.string().optional().describe("File of a signed checkpoint to compare with."),
+    checkpoint: z.string().optional().describe("File with a signed checkpoint to compare with."),
     trust: z.string().optional().describe("Trust policy that says whose checkpoints count."),
   }),
   output: z.strictObject({
@@ -49,7 +49,7 @@ export const ledgerVerify = defineOperation({
   }),
   async run(ports: LedgerPorts, input) {
     if (input.trust !== undefined && input.checkpoint === undefined) {
-      throw new VerbatimError("USAGE", { message: "--trust says whose checkpoint counts; give --checkpoint as well" });
+      throw new VerbatimError("USAGE", { message: "--trust says whose checkpoints count, so it needs --checkpoint" });
     }
     const opened = input.checkpoint === undefined ? null : await readEnvelope(ports, input.checkpoint);
     const trust = opened === null ? null : await judge(ports, opened, input.trust);
@@ -82,7 +82,7 @@ async function judge(ports: LedgerPorts, opened: OpenedEnvelope, policyFile: str
   const trust = await evaluate(ports, opened, policyFile);
   if (opened.envelope.payloadType === CHECKPOINT_PAYLOAD_TYPE) return trust;
   if (trust.code !== null && trust.code !== "ATTESTATION_TYPE") throw new VerbatimError(trust.code);
-  throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope is not one of a checkpoint" });
+  throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope does not contain a checkpoint" });
 }
 
 async function evaluate(ports: LedgerPorts, opened: OpenedEnvelope, policyFile: string | undefined) {
@@ -99,7 +99,7 @@ function sayWhatItProves(ok: boolean, verdict: string | null): { proves: string[
   if (verdict === "TRUSTED") {
     if (ok) proves.push("everything up to the checkpoint is what the holders of the trusted keys vouched for");
   } else if (verdict === "UNCHECKED") {
-    missing.push("who made the checkpoint: nobody's signature was checked (give --trust)");
+    missing.push("who made the checkpoint: no signature was checked (use --trust)");
   } else
     missing.push("that nothing is missing at the end: a hash chain cannot show that; compare with a signed checkpoint");
   return { proves, does_not_prove: missing };

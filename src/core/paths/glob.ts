@@ -22,7 +22,8 @@ const ANY_NAME = "*";
 const RESERVED = /[[\]{}!]/;
 const CONTROL = /[\x00-\x1f\x7f]/;
 const WILDCARD = /[*?]/;
-const FORMS = "Write names, *, ? and ** as a whole segment, separated by single slashes, relative to the root.";
+const FORMS =
+  "Write a pattern relative to the root with single slashes; * and ? match within a segment, ** is a segment of its own.";
 
 /** Compiles a glob, or throws GLOB_SYNTAX naming the part that is not allowed. */
 export function compileGlob(source: string): Glob {
@@ -55,11 +56,11 @@ export function compileGlob(source: string): Glob {
 
 function findProblem(source: string): string | null {
   if (source === "") return "is empty";
-  if (CONTROL.test(source)) return "holds a control character";
-  if (source.includes("\\")) return "holds a backslash";
+  if (CONTROL.test(source)) return "contains a control character";
+  if (source.includes("\\")) return "contains a backslash";
   const reserved = RESERVED.exec(source);
-  if (reserved !== null) return `holds the reserved character ${reserved[0]}`;
-  if (source.startsWith("/") || source.endsWith("/")) return "begins or ends with a slash";
+  if (reserved !== null) return `contains the reserved character ${reserved[0]}`;
+  if (source.startsWith("/") || source.endsWith("/")) return "starts or ends with a slash";
   for (const name of source.split("/")) {
     if (name === "") return "has an empty segment";
     if (name === "." || name === "..") return `has a segment ${name}`;

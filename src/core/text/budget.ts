@@ -18,7 +18,7 @@ export const BUDGETS = {
   max_symbols: {
     code: "BUDGET_SYMBOLS",
     field: "max_symbols",
-    says: "Most distinct symbols.",
+    says: "Maximum number of distinct symbols.",
     standard: 10,
     terminal: 100,
     used: ({ symbols }: Spent) => symbols,
@@ -26,7 +26,7 @@ export const BUDGETS = {
   max_sections: {
     code: "BUDGET_SECTIONS",
     field: "max_sections",
-    says: "Most distinct sections.",
+    says: "Maximum number of distinct sections.",
     standard: 5,
     terminal: 100,
     used: ({ sections }: Spent) => sections,
@@ -34,7 +34,7 @@ export const BUDGETS = {
   max_bytes_expanded: {
     code: "BUDGET_BYTES",
     field: "max_bytes",
-    says: "Most bytes read out altogether.",
+    says: "Maximum number of bytes in all.",
     standard: 10_000,
     terminal: 1_000_000,
     used: ({ bytes }: Spent) => bytes,
@@ -42,7 +42,7 @@ export const BUDGETS = {
   max_expands_per_step: {
     code: "BUDGET_EXPANDS",
     field: "max_expands",
-    says: "Most expansions.",
+    says: "Maximum number of expansions.",
     standard: 3,
     terminal: 100,
     used: ({ expands }: Spent) => expands,

@@ -44,10 +44,10 @@ const keySchema = z.strictObject({
 
 export const keysNew = defineOperation({
   name: "keys.new",
-  summary: "Makes an Ed25519 key pair in your key folder.",
+  summary: "Creates an Ed25519 key pair in your key folder.",
   effect: "mutate",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ name: z.string().describe("Name of the key; never overwritten.") }),
+  input: z.strictObject({ name: z.string().describe("Name of the key; an existing key is never overwritten.") }),
   output: keySchema,
   run: ({ keys }: TrustPorts, { name }) => keys.create(name),
 });
@@ -93,12 +93,12 @@ export const keysPolicyInit = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({
     file: z.string().describe("File to write; never overwritten."),
-    keys: z.array(z.string()).min(1).describe("Key to pin, by name or path; may be repeated."),
+    keys: z.array(z.string()).min(1).describe("Key to pin, by name or path; can be repeated."),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
       .default([...SCOPES])
-      .describe("What these keys may vouch for; may be repeated."),
+      .describe("What these keys may vouch for; can be repeated."),
     threshold: z.int().min(1).default(1).describe("How many distinct keys must have signed."),
   }),
   output: policyOutput,
@@ -126,7 +126,7 @@ export const keysPolicyCheck = defineOperation({
   summary: "Checks a trust policy and shows whom it trusts.",
   effect: "read",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ file: z.string().describe("File of the policy; - reads standard input.") }),
+  input: z.strictObject({ file: z.string().describe("File with the policy; - reads standard input.") }),
   output: policyOutput,
   async run({ files, crypto }: TrustPorts, { file }) {
     const policy: TrustPolicy = await parsePolicy(crypto, parseJson(await files.read(file, MAX_FILE), { file }), file);

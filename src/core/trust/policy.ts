@@ -89,7 +89,7 @@ async function checkKeys(crypto: Crypto, keys: readonly unknown[], problems: Fie
     if ((await crypto.sha256(parsePublicKey(public_key))) !== key_id) {
       problems.push({ code: "FIELD_VALUE", pointer, message: "must be the SHA-256 of the public key's bytes" });
     }
-    if (seen.has(public_key)) problems.push({ code: "FIELD_VALUE", pointer, message: "must not be there twice" });
+    if (seen.has(public_key)) problems.push({ code: "FIELD_VALUE", pointer, message: "must not appear twice" });
     seen.add(public_key);
   }
 }

@@ -13,12 +13,12 @@ const SIGNS: Readonly<Record<string, string>> = { create: "A", modify: "M", dele
 
 const WHY: Readonly<Record<string, string>> = {
   special_file: "a special file",
-  too_large: "too large to be carried",
+  too_large: "too large to carry",
   reserved: "it belongs to Verbatim or is forbidden to agents",
-  git_name: "some system takes the name for .git",
+  git_name: "some systems treat this name as .git",
   empty_folder: "an empty folder",
-  mode: "only permissions that git does not keep",
-  filtered: "a filter of your git settings rewrites it, so no patch can change it; copy it by hand",
+  mode: "only permissions changed, which git does not record",
+  filtered: "a filter in your git settings rewrites it, so a patch cannot change it; copy it by hand",
   left_out: "left out as you asked",
 };
 
@@ -35,15 +35,16 @@ export function renderAgent(view: AgentView, io: Io): void {
   renderGates(view, io);
   renderProof(view, io);
   if (view.shown.files.length > 0) {
-    field(io, "shown", `${count(view.shown.files.length, "file")} in the context pack, ${view.shown.bytes} bytes`);
+    field(io, "shown", `the agent was given ${count(view.shown.files.length, "file")} (${view.shown.bytes} bytes)`);
   }
-  if (view.kept.length > 0) field(io, "kept", `${view.kept.join(", ")} (really writable, outside every promise)`);
+  if (view.kept.length > 0)
+    field(io, "kept", `${view.kept.join(", ")} (stays writable and is not covered by the proof)`);
   if (view.hooks.reported > 0) {
     const { reported, reported_blocked } = view.hooks;
     field(
       io,
       "hooks",
-      `the agent's side reports ${count(reported, "call")}, ${reported_blocked} blocked; nobody else saw them`,
+      `the agent reported ${count(reported, "call")} to hooks, ${reported_blocked} refused; nothing else confirms them`,
     );
   }
   io.line();
@@ -60,7 +61,7 @@ function formatAgent({ agent }: AgentView): string {
   const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
   const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
   const own = agent.commits === null ? "too many commits to count" : count(agent.commits, "commit");
-  const commits = agent.commits === 0 ? "" : `, ${own} of its own`;
+  const commits = agent.commits === 0 ? "" : `; it made ${own}, which are gone`;
   return `${short}  (exit ${agent.exit_code ?? "none"}, ${seconds(agent.duration_ms)}${commits})`;
 }
 
@@ -77,20 +78,25 @@ function renderChanges({ changes }: AgentView, io: Io): void {
   }
   if (files.length > MOST_FILES) io.line(`            and ${files.length - MOST_FILES} more`);
   const notes = [
-    ...(changes.ignored > 0 ? [`${count(changes.ignored, "git-ignored path")} changed and left out`] : []),
+    ...(changes.ignored > 0 ? [`the agent also wrote ${count(changes.ignored, "ignored path")}, not used`] : []),
     ...changes.binaries.map((path) => `${showLine(path)} is binary and cannot travel in a patch`),
     ...changes.links.map((path) => `${showLine(path)} is a link and cannot travel in a patch`),
     ...changes.not_carried.map(({ path, why }) => `${showLine(path)} is not carried: ${WHY[why] ?? why}`),
   ];
   for (const note of notes.slice(0, MOST_LINES)) io.line(`            ${io.paint.warn("!")} ${note}`);
-  if (notes.length > MOST_LINES) io.line(`            and ${notes.length - MOST_LINES} more notes (--json has all)`);
+  if (notes.length > MOST_LINES) io.line(`            and ${notes.length - MOST_LINES} more notes (see --json)`);
 }
 
 function renderGates({ gate, verify }: AgentView, io: Io): void {
   const { paint } = io;
   if (gate !== null) {
     const isGood = gate.verdict === "accept";
-    field(io, "gate", isGood ? "scope, policy and git accept the patch" : "rejected", sign(isGood, io));
+    field(
+      io,
+      "gate",
+      isGood ? "the patch is inside the scope, allowed by the policy, and applies" : "rejected",
+      sign(isGood, io),
+    );
     for (const { code, rule, path } of gate.findings.slice(0, MOST_LINES)) {
       io.line(`            ${paint.bad(code)} ${rule}${path === null ? "" : ` at ${showLine(path)}`}`);
     }
@@ -100,7 +106,8 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
     field(io, "verify", "not verified: you asked for --no-verify", "-");
     return;
   }
-  const where = verify.isolation === "catalytic" ? "in an isolated view" : "in a separate checkout, by plain processes";
+  const where =
+    verify.isolation === "catalytic" ? "on an isolated copy of your tree" : "in a separate checkout, without isolation";
   const isGood = verify.result === "PASS";
   field(io, "verify", `${isGood ? "passed" : "failed"} ${where}`, sign(isGood, io));
   for (const { cmd, exit_code, duration_ms } of verify.commands) {
@@ -119,13 +126,13 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
 function renderProof({ proof }: AgentView, io: Io): void {
   if (proof === null) return;
   const root = proof.tree_root_before?.slice(0, 16) ?? "unknown";
-  if (!isTreeSame(proof)) field(io, "proof", "the real tree is not proved", sign(false, io));
+  if (!isTreeSame(proof)) field(io, "proof", "it is not proved that your tree is unchanged", sign(false, io));
   else if (proof.guard === "audit") {
-    // A guard that holds nobody back earns no tick.
-    const text = `nothing was prevented; compared afterwards, the real tree shows no change, root ${root}`;
+    // A guard that prevents nothing earns no tick.
+    const text = `nothing was prevented; comparing afterwards found no change in your tree, root ${root}`;
     field(io, "proof", text, io.paint.warn("!"));
-  } else field(io, "proof", `the real tree is untouched, root ${root}`, sign(true, io));
-  const view = proof.guard === "ns-overlay" ? "an overlay of the tree" : "a copy of the tree, no overlay here";
+  } else field(io, "proof", `nothing in your tree was changed by the agent, root ${root}`, sign(true, io));
+  const view = proof.guard === "ns-overlay" ? "an overlay of your tree" : "a copy of your tree (no overlay here)";
   io.line(`            guard ${proof.guard}, ${view}`);
   io.line(`            hashed ${proof.hashed}`);
   for (const limit of proof.limits) io.line(`            ${io.paint.warn("!")} ${limit}`);
@@ -133,13 +140,13 @@ function renderProof({ proof }: AgentView, io: Io): void {
     io.line(`            ${io.paint.bad(showLine(violation))}`);
   if (proof.concurrent_changes.length > 0) {
     const paths = proof.concurrent_changes.slice(0, 5).map(showLine).join(", ");
-    io.line(`            ${io.paint.warn("!")} somebody else changed ${paths} meanwhile`);
+    io.line(`            ${io.paint.warn("!")} ${paths} changed while the agent worked, but not by it`);
   }
 }
 
 function isTreeSame(proof: NonNullable<AgentView["proof"]>): boolean {
   const { tree_root_before, tree_root_after, violations } = proof;
-  // That a view is too large to be read says nothing of the real tree.
+  // A view that is too large to read says nothing about the real tree.
   const isTouched = violations.some((violation) => !violation.startsWith("VIEW_"));
   return tree_root_before !== null && tree_root_before === tree_root_after && !isTouched;
 }
@@ -154,13 +161,16 @@ function formatEnd(view: AgentView, io: Io): string[] {
   ];
   switch (view.outcome) {
     case "verified":
-      return [`${paint.good("verified")} ${took}; nothing is applied yet`, ...next];
+      return [`${paint.good("verified")} ${took}; nothing has been applied yet`, ...next];
     case "unverified":
-      return [`${paint.warn("unverified")} ${took}: no command looked at the change; nothing is applied yet`, ...next];
+      return [
+        `${paint.warn("unverified")} ${took}: no command checked the change; nothing has been applied yet`,
+        ...next,
+      ];
     case "applied":
       return [formatApplied(view, io)];
     case "unchanged":
-      return [`${paint.good("unchanged")} ${took}: the agent left nothing to apply`];
+      return [`${paint.good("unchanged")} ${took}: the agent changed nothing`];
     case "discarded":
     case "undone":
       return [`${view.outcome}: ${showLine(view.reason ?? "")}; the record stays`];
@@ -174,10 +184,10 @@ function formatEnd(view: AgentView, io: Io): string[] {
   }
 }
 
-/** The line after a change was applied, with how far it was looked at. */
+/** The line after a change was applied; it repeats when nothing verified the change. */
 export function formatApplied(view: AgentView, { paint }: Io): string {
   const unverified = view.verify?.result === "NONE" ? ", unverified" : "";
-  return `${paint.good("applied")}${unverified}; undo it: verbatim workflow rollback ${view.run_id}`;
+  return `${paint.good("applied")}${unverified}. Undo it: verbatim workflow rollback ${view.run_id}`;
 }
 
 /** Lines of `agent list`. */

@@ -12,7 +12,7 @@ interface HookWorld {
 
 const CHUNK = 64 * 1024;
 
-export const NOWHERE = "nobody can read its answer: standard output is closed or the null device";
+export const NOWHERE = "its answer cannot be read: standard output is closed or the null device";
 
 /** Whether what is written there is lost. The null device takes the place of a stream that was closed before the start. */
 export function leadsNowhere(descriptor: number, platform: NodeJS.Platform): boolean {

@@ -13,7 +13,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     noun: "demo",
     room: "start",
-    summary: "a complete story on a sample repository",
+    summary: "see it work on a sample repository",
     load: () => import("./nouns/demo.ts"),
   },
   {
@@ -37,7 +37,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     noun: "hook",
     room: "agents",
-    summary: "judge the tool calls of coding agents",
+    summary: "check the tool calls of coding agents",
     load: () => import("./nouns/hook.ts"),
   },
   {
@@ -53,12 +53,12 @@ export const NOUNS: readonly NounEntry[] = [
     summary: "names for sections: add, replace, check, repin",
     load: () => import("./nouns/symbol.ts"),
   },
-  { noun: "expand", room: "context", summary: "read out exact slices", load: () => import("./nouns/expand.ts") },
+  { noun: "expand", room: "context", summary: "print exact slices", load: () => import("./nouns/expand.ts") },
   { noun: "search", room: "context", summary: "find sections by words", load: () => import("./nouns/search.ts") },
   {
     noun: "catalytic",
     room: "catalytic",
-    summary: "run a command, put everything back, prove it",
+    summary: "run a command, restore everything, prove it",
     load: () => import("./nouns/catalytic.ts"),
   },
   {
@@ -76,7 +76,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     noun: "world",
     room: "world",
-    summary: "a lived reality for LLM writers: new, say, beat, demo",
+    summary: "a world for LLM writers: new, say, beat, demo",
     load: () => import("./nouns/world.ts"),
   },
   {

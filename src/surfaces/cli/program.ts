@@ -90,7 +90,9 @@ function toOption(flag: GeneratedFlag): Option {
   const text = flag.kind === "boolean" ? `--${flag.name}` : `--${flag.name} <${flag.value}>`;
   const option = new Option(
     text,
-    flag.fallback === undefined ? flag.help : `${flag.help} (default: ${show(flag.fallback)})`,
+    flag.fallback === undefined || flag.fallback === false
+      ? flag.help
+      : `${flag.help} (default: ${show(flag.fallback)})`,
   );
   if (flag.choices !== null) option.choices(flag.choices);
   if (flag.kind === "integer") option.argParser(toInteger);

@@ -116,7 +116,7 @@ async function showFirstHelp(world: CliEnvironment, io: Io): Promise<number> {
 
 function refuseFlag(flag: string): never {
   throw new VerbatimError("USAGE", {
-    message: flag === "-C" ? "-C needs a folder" : `there is no flag ${JSON.stringify(flag)} before a verb`,
+    message: flag === "-C" ? "-C needs a folder" : `there is no global flag ${JSON.stringify(flag)}`,
     fix: "List the verbs and flags: verbatim --help",
   });
 }
@@ -161,7 +161,7 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
     }
     throw new VerbatimError("USAGE", {
       message: thrown.message.replace(/^error: /, ""),
-      fix: `Look at: verbatim ${entry.noun} --help`,
+      fix: `See: verbatim ${entry.noun} --help`,
     });
   }
   return request === undefined ? 2 : await answer(request, app, io);
@@ -226,13 +226,13 @@ function formatFirstHelp(paint: Paint, version: string): string[] {
     room = entry.room;
   }
   // Not nouns of this surface: src/main.ts starts them.
-  lines.push(formatNoun(paint, "doors", "mcp", "Model Context Protocol on standard input, or --http"));
+  lines.push(formatNoun(paint, "servers", "mcp", "Model Context Protocol on standard input, or --http"));
   lines.push(formatNoun(paint, "", "studio", "HTTP API, MCP and a page on 127.0.0.1 (--no-web)"));
   lines.push(
     "",
-    paint.bold("flags of every verb"),
-    "  -C DIR        work in another folder     --json      one JSON value on stdout",
-    "  --full        whole ids                  --quiet     no notes on stderr",
+    paint.bold("flags that work with every verb"),
+    "  -C DIR        work in another folder     --json      print one JSON value",
+    "  --full        print full ids             --quiet     no notes on stderr",
     "  --no-progress no progress bars           --debug     stack traces",
     "",
     "more: verbatim <noun> --help   exit codes: 0 done, 1 the contract says no,",

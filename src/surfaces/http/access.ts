@@ -21,15 +21,22 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 /** The token of the owner, given or made; null where somebody chose to have none. A made one is kept in memory only. */
 export function chooseToken({ host, token, tokenFile, noToken = false }: AccessOptions): string | null {
   const chosen = [token, tokenFile, noToken ? "" : undefined].filter((one) => one !== undefined);
-  if (chosen.length > 1) throw usage("--token, --token-file and --no-token exclude each other", "Choose one of them.");
+  if (chosen.length > 1)
+    throw usage("only one of --token, --token-file and --no-token can be used", "Use one of them.");
   if (noToken) {
     if (isLoopback(host)) return null;
-    throw usage(`--no-token is for loopback only, not for ${host}`, "Leave out --no-token, or listen on 127.0.0.1.");
+    throw usage(
+      `--no-token works only on loopback addresses, not on ${host}`,
+      "Leave out --no-token, or listen on 127.0.0.1.",
+    );
   }
   const given = tokenFile === undefined ? token : readToken(tokenFile);
   if (given === undefined) return makeToken();
   if (SENDABLE.test(given)) return given;
-  throw usage("the token is not 16 to 512 printable ASCII characters without spaces", "Give another one, or none.");
+  throw usage(
+    "the token must be 16 to 512 printable ASCII characters without spaces",
+    "Use another token, or leave the flag out.",
+  );
 }
 
 /** 192 random bits, recognisable as a token of the owner. */
@@ -45,7 +52,7 @@ export function toAddress(url: string, token: string | null): string {
 /** What whoever starts a server should know about its token. */
 export function describeAccess(token: string | null): string {
   return token === null
-    ? "warning: no token is needed, so any program on this machine can act as you"
+    ? "warning: no token is required, so any program on this machine can act as you"
     : "programs send what follows #k= as Authorization: Bearer TOKEN";
 }
 
@@ -88,7 +95,10 @@ function requirePrivate(descriptor: number, file: string): void {
   }
   // Windows has no such modes.
   if (process.platform === "win32" || (facts.mode & READABLE_BY_OTHERS) === 0) return;
-  throw usage(`others can read the token file ${file}`, "chmod 600 it, or give the token with --token-file - instead.");
+  throw usage(
+    `other users can read the token file ${file}`,
+    "Run chmod 600 on it, or pass the token with --token-file - instead.",
+  );
 }
 
 function readFirstLine(descriptor: number): string {

@@ -24,7 +24,7 @@ export function requireType(headers: Headers, type: string, hasBody: boolean): v
 
 function refused(type: string | null, allowed: readonly string[]): VerbatimError {
   return new VerbatimError("BODY_TYPE_REFUSED", {
-    message: `the body has ${type === null ? "no type" : `the type ${type.slice(0, 100)}`}`,
+    message: `the body has ${type === null ? "no content type" : `the content type ${type.slice(0, 100)}`}`,
     where: "Content-Type",
     fix: `Send Content-Type: ${allowed.join(" or ")}.`,
     details: { allowed: [...allowed] },

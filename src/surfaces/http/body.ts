@@ -39,13 +39,14 @@ export async function readInput(context: Context, limit: number = BODY_LIMIT): P
   const bytes = await readBytes(context, limit, JSON_TYPE);
   if (bytes.byteLength === 0) return {};
   const value = parseJson(bytes, { maxDepth: MAX_LEVELS });
-  if (!isJsonObject(value)) throw new VerbatimError("INPUT_INVALID", { message: "the body is no object", where: "" });
+  if (!isJsonObject(value))
+    throw new VerbatimError("INPUT_INVALID", { message: "the body is not a JSON object", where: "" });
   return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
 }
 
 function tooLarge(size: number, limit: number): VerbatimError {
   return new VerbatimError("BODY_TOO_LARGE", {
-    message: `the body has at least ${size} bytes, ${limit} are allowed`,
+    message: `the body has at least ${size} bytes; the limit is ${limit}`,
     details: { limit },
   });
 }

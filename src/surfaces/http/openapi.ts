@@ -103,7 +103,7 @@ const KEY = {
   schema: { type: "string", minLength: 1, maxLength: 100 },
 } as const;
 const REPLAYED = {
-  "Idempotent-Replayed": { description: "The answer was given before.", schema: { const: "true" } },
+  "Idempotent-Replayed": { description: "The same request was already answered.", schema: { const: "true" } },
 } as const;
 
 /** Whether a route writes to a world and takes a key. */

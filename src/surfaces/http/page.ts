@@ -58,7 +58,7 @@ const askForToken = () => {
   token = "";
   sessionStorage.removeItem("token");
   $("key").hidden = false;
-  say("A token is needed.");
+  say("A token is required.");
 };
 const newId = () => "page-" + [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
@@ -102,7 +102,7 @@ const follow = async (id, cursor, signal) => {
       }
     } catch (error) {
       if (signal.aborted) return;
-      say("Connecting again.");
+      say("Reconnecting.");
     }
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }
@@ -126,7 +126,7 @@ const start = async () => {
   if (token) sessionStorage.setItem("token", token);
   const { worlds } = await response.json();
   $("world").replaceChildren(...worlds.map((world) => new Option(world.title, world.world_id)));
-  if (worlds.length === 0) return say("There is no world yet: verbatim world new TITLE");
+  if (worlds.length === 0) return say("There are no worlds yet: verbatim world new TITLE");
   await open(worlds[0].world_id);
 };
 

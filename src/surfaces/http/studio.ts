@@ -26,16 +26,16 @@ const DEFAULT_PORT = 4680;
 
 const HELP = `verbatim studio [--port N] [--host H] [--token T | --token-file F | --no-token] [--no-web] [-C DIR]
 
-Serves the HTTP API, server-sent events, MCP (at /mcp) and a page of this workspace.
+Serves the HTTP API, server-sent events, MCP (at /mcp) and a page for this workspace.
 
-  --port N        port to listen on (${DEFAULT_PORT}; 0 takes a free one)
-  --host H        address to listen on (127.0.0.1)
-  --token T       token of the owner; without one a token is made for this start
+  --port N        port to listen on (default: ${DEFAULT_PORT}; 0 picks a free one)
+  --host H        address to listen on (default: 127.0.0.1)
+  --token T       the owner's token (default: a new one each time)
   --token-file F  file whose first line is the token (- reads standard input)
-  --no-token      asks for no token: any program on this machine can act as you; loopback only
-  --no-web        the small built-in page instead of the Studio
+  --no-token      requires no token: any program on this machine can act as you; loopback only
+  --no-web        serves the small built-in page instead of the Studio
 
-The printed address ends in #k=TOKEN: open it in a browser, or send the token
+The printed address ends with #k=TOKEN: open it in a browser, or send the token
 as Authorization: Bearer TOKEN.
 
 Examples:

@@ -64,7 +64,7 @@ export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void
     "get",
     "/:id/search",
     "viewer",
-    "Finds lines by words.",
+    "Searches for lines by words.",
     { operation: "world.search", query: ["viewer", "q", "person", "from", "to", "limit"] },
     async (call, world) => {
       const { q, person, from, to } = call.req.query();

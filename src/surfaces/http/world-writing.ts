@@ -3,7 +3,7 @@ import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world
 
 /** Routes that change a world. */
 export function addWritingRoutes(door: WorldRouter): void {
-  door.route("post", "", "owner", "Makes a world.", { operation: "world.new" }, async (call) =>
+  door.route("post", "", "owner", "Creates a world.", { operation: "world.new" }, async (call) =>
     call.json(await door.app.callUnknown("world.new", await readInput(call)), 201),
   );
   door.route(
@@ -57,7 +57,7 @@ export function addWritingRoutes(door: WorldRouter): void {
     "post",
     "/:id/people/:person/tokens",
     "owner",
-    "Makes a token for a person, shown once.",
+    "Creates a token for a person, shown only once.",
     { operation: "world.people-token" },
     async (call, world) => door.answer(call, "world.people-token", { world, person_id: call.req.param("person") }),
   );
@@ -65,7 +65,7 @@ export function addWritingRoutes(door: WorldRouter): void {
     "put",
     "/:id/presence",
     "operator",
-    "Says who is here.",
+    "Sets who is present.",
     { operation: "world.presence" },
     async (call, world) => door.answer(call, "world.presence", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
@@ -73,7 +73,7 @@ export function addWritingRoutes(door: WorldRouter): void {
     "post",
     "/:id/scene",
     "operator",
-    "Begins the next scene.",
+    "Starts the next scene.",
     { operation: "world.scene" },
     async (call, world) => door.answer(call, "world.scene", { ...(await readInput(call)), world, key: keyOf(call) }),
   );

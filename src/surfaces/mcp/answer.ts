@@ -76,7 +76,7 @@ export class Answers {
     const bytes = sizeOf(answer);
     if (bytes <= this.#limit) return answer;
     const details = { refusal: error.code, bytes, limit: this.#limit };
-    const message = `the refusal ${error.code} has ${bytes} bytes, ${this.#limit} are allowed`;
+    const message = `the refusal ${error.code} has ${bytes} bytes; the limit is ${this.#limit}`;
     return refused(new VerbatimError("RESPONSE_TOO_LARGE", { message, details }));
   }
 
@@ -89,7 +89,7 @@ export class Answers {
 
   #tooLarge(bytes: number, output: unknown): VerbatimError {
     return new VerbatimError("RESPONSE_TOO_LARGE", {
-      message: `the answer has ${bytes} bytes, ${this.#limit} are allowed; nothing of it was sent`,
+      message: `the answer has ${bytes} bytes; the limit is ${this.#limit}, so nothing was sent`,
       details: { bytes, limit: this.#limit, answer: scalarsOf(output) },
     });
   }

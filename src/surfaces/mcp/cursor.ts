@@ -25,7 +25,7 @@ export function parseCursor(text: string, parts: readonly string[]): Cursor {
 }
 
 export function refused(): VerbatimError {
-  return new VerbatimError("CURSOR_INVALID", { where: "/cursor", fix: "Begin the list again without a cursor." });
+  return new VerbatimError("CURSOR_INVALID", { where: "/cursor", fix: "Start the list again without a cursor." });
 }
 
 function sumOf(body: string): string {

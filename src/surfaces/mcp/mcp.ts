@@ -50,16 +50,16 @@ const HELP = `verbatim mcp [--max-bytes N] [-C DIR]
 Serves the Model Context Protocol: eight tools and the resources of this
 workspace, on standard input and output, or over HTTP.
 
-  --max-bytes N   bytes of a response at most (${DEFAULT_MAX_BYTES}); more is refused, never cut
+  --max-bytes N   largest response in bytes (${DEFAULT_MAX_BYTES}); more is refused, never cut
   --http          listen on 127.0.0.1 instead of standard input
-  --port N        port to listen on (${DEFAULT_PORT}; 0 takes a free one)
-  --host H        address to listen on (127.0.0.1)
-  --token T       token of the owner; without one a token is made for this start
+  --port N        port to listen on (default: ${DEFAULT_PORT}; 0 picks a free one)
+  --host H        address to listen on (default: 127.0.0.1)
+  --token T       the owner's token (default: a new one each time)
   --token-file F  file whose first line is the token (- reads standard input)
-  --no-token      asks for no token: any program on this machine can act as
+  --no-token      requires no token: any program on this machine can act as
                   you; loopback only
 
-The printed address ends in #k=TOKEN; clients send the token as
+The printed address ends with #k=TOKEN; clients send the token as
 Authorization: Bearer TOKEN.
 
 Examples:
@@ -206,5 +206,5 @@ function readOptions(argv: readonly string[]) {
 function readNumber(flag: string, text: string, least: number, most: number): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw new TypeError(`--${flag} is ${text}; it is a number from ${least} to ${most}`);
+  throw new TypeError(`--${flag} must be a number from ${least} to ${most}, not ${text}`);
 }

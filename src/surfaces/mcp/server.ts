@@ -43,7 +43,7 @@ interface McpDoor {
 export const SESSION_HEADER = "mcp-session-id";
 
 const INSTRUCTIONS =
-  "Text is addressed, not dumped: context_search gives addresses, context_expand reads exact slices against a budget. " +
+  "Text is addressed, not dumped: context_search returns addresses, context_expand reads exact slices against a budget. " +
   "A refusal has error.code and error.fix; do what fix says instead of trying again.";
 
 const INVALID_PARAMS = -32_602;

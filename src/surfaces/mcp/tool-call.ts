@@ -54,7 +54,10 @@ function pickAnswer(answers: Answers, { part, operation }: ToolVerb, output: Inp
 /** A field of the operation that this door does not take is as unknown as any other. */
 function refuseField(tool: ToolPlan, verb: ToolVerb, field: string): VerbatimError {
   const name = tool.verbs.length > 1 ? `${tool.name} with the action ${verb.action}` : tool.name;
-  return invalid(`/${field.slice(0, 100)}`, `${name} has no such field; it takes ${verb.fields.join(", ") || "none"}`);
+  return invalid(
+    `/${field.slice(0, 100)}`,
+    `${name} has no such field; its fields are ${verb.fields.join(", ") || "none"}`,
+  );
 }
 
 function invalid(pointer: string, message: string): VerbatimError {

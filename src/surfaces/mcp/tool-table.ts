@@ -108,8 +108,8 @@ const TOOLS: readonly ToolPlan[] = [
   },
   {
     name: "job_status",
-    title: "Look at jobs",
-    description: "status: where each step of a job stands. receipts: its receipts. list: the jobs of this workspace.",
+    title: "Show jobs",
+    description: "status: the state of each step of a job. receipts: its receipts. list: the jobs of this workspace.",
     verbs: [
       defineToolVerb("jobs.status", { action: "status", caged: true, fields: ["job_id", ...PAGE] }),
       defineToolVerb("jobs.receipts", { action: "receipts", caged: true, fields: ["job_id", ...PAGE] }),
@@ -120,8 +120,8 @@ const TOOLS: readonly ToolPlan[] = [
   },
   {
     name: "patch_check",
-    title: "Judge a patch",
-    description: "Judge a unified diff by the patch gate: what it would change, or the rule and line that refuse it.",
+    title: "Check a patch",
+    description: "Check a unified diff with the patch gate: what it would change, or the rule and line that reject it.",
     verbs: [
       defineToolVerb("workflow.patch-check", { action: "check", caged: true, fields: ["patch", "no_git", "format"] }),
     ],

@@ -23,7 +23,7 @@ const SETTINGS = "-c idle_in_transaction_session_timeout=60000 -c client_min_mes
 export function parseAddress(url: string, busyMs: number): Address {
   const given = decodeOptions(OPTIONS.exec(url)?.[2] ?? "");
   const schema = /search_path=([^\s,]+)/.exec(given)?.[1] ?? "verbatim";
-  if (!SCHEMA.test(schema)) refuse("the schema in its search_path is no plain lower-case name");
+  if (!SCHEMA.test(schema)) refuse("the schema in its search_path is not a plain lower-case name");
   const bare = url.replace(OPTIONS, "$1").replace(/[?&]$/, "");
   const rest = given.replace(/(?:-c\s*|--)search_path=\S+/, "").trim();
   return {
@@ -41,7 +41,7 @@ function decodeOptions(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return refuse("its options are not well encoded");
+    return refuse("its options are not correctly encoded");
   }
 }
 
@@ -57,5 +57,5 @@ function describe(url: string): string {
 }
 
 function refuse(message: string): never {
-  throw new VerbatimError("STORE_UNAVAILABLE", { message: `the database address is not usable: ${message}` });
+  throw new VerbatimError("STORE_UNAVAILABLE", { message: `the database address cannot be used: ${message}` });
 }

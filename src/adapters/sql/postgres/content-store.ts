@@ -44,7 +44,7 @@ export class PostgresContentStore implements ContentStore {
     for (const part of parts) {
       size += part.length;
       if (size > MOST_STREAMED) {
-        const message = `a payload in the database has at most ${MOST_STREAMED} bytes`;
+        const message = `a payload in the database can have at most ${MOST_STREAMED} bytes`;
         throw new VerbatimError("FILE_TOO_LARGE", { message, where: this.#where, details: { limit: MOST_STREAMED } });
       }
       held.push(part);
@@ -56,7 +56,7 @@ export class PostgresContentStore implements ContentStore {
     const sql = "select bytes from content where hash = $1";
     const bytes = (await this.#pool.query<{ bytes: Buffer }>(sql, [requireHash(hash)])).rows[0]?.bytes;
     if (bytes === undefined) throw this.#corrupt(hash, "the payload is missing");
-    if (this.#crypto.sha256(bytes) !== hash) throw this.#corrupt(hash, "the bytes no longer have their hash");
+    if (this.#crypto.sha256(bytes) !== hash) throw this.#corrupt(hash, "the stored bytes no longer match their hash");
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -87,6 +87,7 @@ export class PostgresContentStore implements ContentStore {
 }
 
 function requireHash(hash: string): string {
-  if (!isHash(hash)) throw new VerbatimError("INTERNAL", { message: "a payload was asked for by what is no SHA-256" });
+  if (!isHash(hash))
+    throw new VerbatimError("INTERNAL", { message: "a payload was requested by something that is not a SHA-256" });
   return hash;
 }

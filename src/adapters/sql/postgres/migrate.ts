@@ -94,7 +94,7 @@ async function findMissing(
 function notUsable(role: string): WriterRole {
   return {
     name: null,
-    why: `the role ${role} is missing and the user may not make or take it on; only triggers protect the ledger`,
+    why: `the role ${role} is missing and the user may not create or assume it; only triggers protect the ledger`,
   };
 }
 
@@ -103,9 +103,9 @@ function explain(thrown: unknown, address: Address): Error {
   const state = sqlState(thrown);
   if (state === "42501") {
     return new VerbatimError("STORE_UNAVAILABLE", {
-      message: `the user may not make or use the schema ${address.schema}`,
+      message: `the user may not create or use the schema ${address.schema}`,
       where: address.where,
-      fix: `Let an administrator run: grant create on database ... to the user, or make the schema for it.`,
+      fix: `Ask an administrator to run: grant create on database ... to the user, or to create the schema.`,
       cause: thrown,
     });
   }

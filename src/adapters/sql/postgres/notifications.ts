@@ -14,7 +14,8 @@ const LONGEST_WAIT_MS = 5_000;
 
 /** A channel's name on the server, where all schemas of a database share one space of names. */
 export function channelName(schema: string, channel: string): string {
-  if (!CHANNEL.test(channel)) throw new VerbatimError("INTERNAL", { message: `${channel} is no name for a channel` });
+  if (!CHANNEL.test(channel))
+    throw new VerbatimError("INTERNAL", { message: `${channel} is not a valid channel name` });
   return `${schema}_${channel}`;
 }
 

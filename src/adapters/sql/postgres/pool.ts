@@ -35,7 +35,7 @@ export function connectionConfig(address: Address, role: string | null): pg.Clie
 function toSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) {
-    throw new VerbatimError("INTERNAL", { message: `the integer ${text} is beyond the safe range` });
+    throw new VerbatimError("INTERNAL", { message: `the integer ${text} is outside the safe range` });
   }
   return value;
 }

@@ -165,9 +165,9 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     } catch (thrown) {
       if (sqlState(thrown) !== null) throw thrown;
       throw new VerbatimError("STORE_UNAVAILABLE", {
-        message: "the connection broke while committing; whether the transaction took effect is not known",
+        message: "the connection broke during the commit; it is not known whether the transaction took effect",
         where: this.#address.where,
-        fix: "Read the store again before you repeat the command.",
+        fix: "Check the store before you repeat the command.",
         details: { outcome: "unknown" },
         cause: thrown,
       });

@@ -33,7 +33,7 @@ function judgeFile(database: SqliteDatabase, migrations: readonly SqliteMigratio
     throw new VerbatimError("STORE_CORRUPT", {
       message: "the file is a SQLite database, but not a Verbatim store",
       where: database.path,
-      fix: "Move it away; Verbatim then makes its own store there.",
+      fix: "Move it somewhere else; Verbatim then creates its own store there.",
     });
   }
   const newest = newestVersion(migrations);

@@ -181,7 +181,7 @@ export const WORLD_CODES = {
   AUTH_REQUIRED: {
     exit: 1,
     http: 401,
-    says: "A token is needed.",
+    says: "A token is required.",
     fix: "Send Authorization: Bearer TOKEN; the address printed at the start ends with the token.",
   },
   HOST_REFUSED: {

@@ -117,7 +117,7 @@ export const STATUS = defineContract({
   room: "catalytic",
   name: "status",
   title: "Run status",
-  summary: "Where a catalytic run stands: its phase, its verdict, and what to do next.",
+  summary: "The state of a catalytic run: its phase, its verdict, and what to do next.",
   schema: statusSchema,
 });
 
@@ -142,7 +142,7 @@ const ENTRY = defineContract({
   room: "catalytic",
   name: "entry",
   title: "Tree entry",
-  summary: "What lies at one path of a domain: a file, a folder or a link.",
+  summary: "What is at one path of a domain: a file, a folder or a link.",
   schema: entry,
 });
 

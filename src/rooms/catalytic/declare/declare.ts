@@ -97,7 +97,7 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
     throw new VerbatimError("JOBSPEC_INVALID", {
       message: `the JobSpec has ${reading.errors.length} problem${reading.errors.length === 1 ? "" : "s"}: ${show(reading.errors)}`,
       where: reading.errors[0]?.pointer ?? "",
-      fix: "Correct the fields named above; nothing was run.",
+      fix: "Correct the fields listed above; nothing was run.",
       details: { errors: reading.errors, problems: explainFields(reading.errors) },
     });
   }
@@ -182,7 +182,7 @@ async function reject(
   throw new VerbatimError("PREFLIGHT_REJECTED", {
     message: `nothing was run: ${show(errors)}`,
     where: errors[0]!.pointer,
-    fix: "Correct what is named above; nothing was changed.",
+    fix: "Correct what is listed above; nothing was changed.",
     details: { errors, problems: explainPaths(errors, jobspec, policy, look) },
   });
 }

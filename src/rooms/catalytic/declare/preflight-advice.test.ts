@@ -22,17 +22,17 @@ function messages(more: { domains?: string[]; roots?: string[]; outs?: string[] 
 describe("a refused path", () => {
   it("is named with the root it collides with and where that comes from", () => {
     expect(messages({ domains: [".git/hooks", "docs/law/x", ".verbatim/state", "."] })).toEqual([
-      '".git/hooks" touches a git folder (always forbidden); choose another path',
-      '"docs/law/x" touches docs/law (forbidden by the configuration); choose another path',
-      '".verbatim/state" touches .verbatim (always forbidden); choose another path',
-      '"." touches the repository root itself; choose another path',
+      '".git/hooks" overlaps a git folder (always forbidden); choose another path',
+      '"docs/law/x" overlaps docs/law (forbidden by the configuration); choose another path',
+      '".verbatim/state" overlaps .verbatim (always forbidden); choose another path',
+      '"." overlaps the repository root itself; choose another path',
     ]);
   });
 
   it("is shown as it would be written, where that is clear", () => {
     expect(messages({ domains: [".verbatim\\scratch\\d", "../x"] })).toEqual([
-      '".verbatim\\\\scratch\\\\d": paths are relative to the repository root, with /, without ..; write .verbatim/scratch/d',
-      '"../x": paths are relative to the repository root, with /, without ..',
+      '".verbatim\\\\scratch\\\\d": write paths relative to the repository root, with / and without ..; write .verbatim/scratch/d',
+      '"../x": write paths relative to the repository root, with / and without ..',
     ]);
   });
 
@@ -49,7 +49,7 @@ describe("a refused field", () => {
   it("comes with its rule, and an unknown one is said to be unknown", () => {
     const { errors } = parseJobSpec({ run_id: "NO", colour: "red" });
     const found = Object.fromEntries(explainFields(errors).map(({ pointer, message }) => [pointer, message]));
-    expect(found["/run_id"]).toMatch(/^must be 1 to 64 of a-z/);
+    expect(found["/run_id"]).toMatch(/^must be 1 to 64 characters from a-z/);
     expect(found["/colour"]).toBe("there is no such field");
     expect(found["/command"]).toMatch(/^must be a list of 1 to 4096 words/);
   });

@@ -14,14 +14,14 @@ interface PathProblem {
 /** What each rule of a field says, for fields whose value broke it. */
 const FIELD_RULES: Readonly<Record<string, string>> = {
   schema_version: 'must be "cmp01-jobspec-1"',
-  run_id: "must be 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit",
-  job_id: "must be 1 to 128 of a-z, 0-9, _ and -, beginning with a letter or digit",
+  run_id: "must be 1 to 64 characters from a-z, 0-9, _ and -, starting with a letter or digit",
+  job_id: "must be 1 to 128 characters from a-z, 0-9, _ and -, starting with a letter or digit",
   intent: "must be one line of 1 to 500 characters, not blank",
   determinism: "must be deterministic, bounded_nondeterministic or nondeterministic",
   catalytic_domains: "must be a list of 1 to 64 paths",
   durable_output_roots: "must be a list of at most 64 paths",
   outputs: 'must be {"durable_paths": [at most 1024 paths]}',
-  command: "must be a list of 1 to 4096 words without NUL, the first not empty, 1 MiB together",
+  command: "must be a list of 1 to 4096 words without NUL, at most 1 MiB in all, and the first must not be empty",
   cwd: "must be a path below the root",
   env: 'must be {"allow": [names], "set": {name: value}}; names are letters, digits and _, never VERBATIM_*',
   inputs: "must be a list of at most 1024 paths",
@@ -34,7 +34,7 @@ const FIELD_RULES: Readonly<Record<string, string>> = {
   view: "must be true or false",
   skill: 'must be null or {"declaration": "read_only", "catalytic" or "writer"} with "path" and "manifest_sha256"',
   previous_proof_hash: "must be null or 64 lower-case hex digits",
-  metadata: "must be an object of at most 16 KiB whose numbers are whole",
+  metadata: "must be a JSON object of at most 16 KiB with whole numbers only",
 };
 
 /** Says for every field of a JobSpec that is wrong what its rule is. */
@@ -79,17 +79,17 @@ function explainOnDisk({ code }: PointedError, path: string, disk: PathLook): st
     const link = places.find((place) => disk.kind(place) === "symlink");
     if (link === undefined) return null;
     const { inside } = disk.realPlace(link);
-    const target = inside === null ? "leads out of the repository" : `leads to ${JSON.stringify(inside || ".")}`;
+    const target = inside === null ? "points outside the repository" : `points to ${JSON.stringify(inside || ".")}`;
     return `${shown}: ${JSON.stringify(link)} is a link that ${target}; declare the real directory`;
   }
   if (code === "PATH_NOT_A_DIRECTORY") {
     const other = places.find((place) => disk.kind(place) !== "dir");
-    return other === undefined ? null : `${shown}: ${JSON.stringify(other)} is there and is not a directory`;
+    return other === undefined ? null : `${shown}: ${JSON.stringify(other)} exists and is not a directory`;
   }
   if (code !== "INPUT_MISSING" && code !== "CWD_MISSING") return null;
-  if (disk.realPlace(path).exists) return `${shown} is there and is not a directory`;
+  if (disk.realPlace(path).exists) return `${shown} exists and is not a directory`;
   const nearest = places.findLast((place) => disk.realPlace(place).exists) ?? ".";
-  return `${shown} does not exist; the nearest that does is ${JSON.stringify(nearest)}`;
+  return `${shown} does not exist; the nearest existing path is ${JSON.stringify(nearest)}`;
 }
 
 function pathAt(pointer: string, declared: Declared): string {
@@ -119,17 +119,17 @@ function explain(error: PointedError, path: string, declared: Declared, policy: 
     case "PATH_EMPTY":
       return "the path is empty; write a relative path with /";
     case "PATH_INVALID":
-      return `${shown} has a control character or half of a surrogate pair; write a relative path with /`;
+      return `${shown} contains a control character or half of a surrogate pair; write a relative path with /`;
     case "PATH_TOO_LONG":
-      return `${JSON.stringify(path.slice(0, 60))}... is longer than 4096 bytes, or a name in it than 255`;
+      return `${JSON.stringify(path.slice(0, 60))}... is longer than 4096 bytes, or has a name longer than 255`;
     case "PATH_ABSOLUTE":
     case "PATH_BACKSLASH":
     case "PATH_CONTAINS_TRAVERSAL":
-      return `${shown}: paths are relative to the repository root, with /, without ..${suggest(path)}`;
+      return `${shown}: write paths relative to the repository root, with / and without ..${suggest(path)}`;
     case "FORBIDDEN_PATH_OVERLAP":
-      return `${shown} touches ${nameForbidden(path, policy)}; choose another path`;
+      return `${shown} overlaps ${nameForbidden(path, policy)}; choose another path`;
     case "RESERVED_PATH_OVERLAP":
-      return `${shown} would lie in a run directory of ${policy.runs_root}, or among them under a guard that cannot keep the command from the others; choose a folder beside the runs, or a namespace guard`;
+      return `${shown} would be in a run directory of ${policy.runs_root}, or next to them under a guard that cannot keep the command away from the others; choose a folder outside the runs, or a namespace guard`;
     case "CATALYTIC_OUTSIDE_ROOT":
       return `${shown} is not in a catalytic root (${list(policy.catalytic_roots)}); ${widen(policy)}`;
     case "OUTPUT_OUTSIDE_DURABLE_ROOT":
@@ -137,26 +137,26 @@ function explain(error: PointedError, path: string, declared: Declared, policy: 
     case "OUTPUT_OUTSIDE_DECLARED_ROOT":
       return `${shown} is not in a declared output root (${list(declared.durable_output_roots)}); add --out-root`;
     case "OUTPUT_IN_CATALYTIC_ROOT":
-      return `${shown} meets a catalytic root (${list(policy.catalytic_roots)}), which is restored: it would vanish`;
+      return `${shown} overlaps a catalytic root (${list(policy.catalytic_roots)}), which is restored: the output would disappear`;
     case "PATH_OVERLAP":
-      return `${shown} and ${error.with ?? ""} lie inside each other; drop the inner one`;
+      return `${shown} and ${error.with ?? ""} overlap; drop the inner one`;
     case "PATH_ESCAPES_REPO_ROOT":
-      return `${shown} leads out of the repository through a link; declare the real directory`;
+      return `${shown} leaves the repository through a link; declare the real directory`;
     case "PATH_THROUGH_SYMLINK":
       return `${shown} goes through a link; declare the real directory`;
     case "PATH_NOT_A_DIRECTORY":
-      return `a part of ${shown} is there and is not a directory`;
+      return `part of ${shown} exists and is not a directory`;
     case "INPUT_MISSING":
     case "CWD_MISSING":
       return `${shown} does not exist`;
     case "COMMAND_NOT_FOUND":
-      return `${shown} is not an executable file of the PATH the command gets`;
+      return `${shown} is not an executable file on the PATH that the command gets`;
     case "RUN_ID_EXISTS":
-      return `there is a run ${path} already; choose another run id`;
+      return `a run ${path} already exists; choose another run id`;
     case "VIEW_DOMAIN_INVALID":
-      return 'a view has exactly the domain "."';
+      return 'a view must have exactly the domain "."';
     case "VIEW_HAS_OUTPUTS":
-      return "a view has no outputs; its changes come out as data";
+      return "a view cannot have outputs; its changes are returned as data";
     default:
       return shown;
   }
@@ -180,7 +180,7 @@ function nameForbidden(path: string, policy: Policy): string {
   if (normal === "") return "the repository root itself";
   if (hasGitComponent(normal)) return "a git folder (always forbidden)";
   const root = policy.forbidden_roots.find((one) => containsOrInside(foldPath(normal), foldPath(one)));
-  if (root === undefined) return "a forbidden place through a link";
+  if (root === undefined) return "a forbidden path through a link";
   const always = (ALWAYS_FORBIDDEN as readonly string[]).includes(root);
   const fixed = policy.profile === "cmp-01" && (CMP01.forbidden_roots as readonly string[]).includes(root);
   return `${root} (${always ? "always forbidden" : fixed ? "forbidden by the profile" : "forbidden by the configuration"})`;

@@ -143,7 +143,7 @@ describe("a JobSpec from a file", () => {
   ])("takes nothing else beside it: %j", async (given, what) => {
     expect(await refusal({ jobspec: "job.json", ...given })).toMatchObject({
       code: "USAGE",
-      message: `${what} cannot be added to a JobSpec file`,
+      message: `${what} cannot be combined with a JobSpec file`,
     });
   });
 

@@ -25,29 +25,32 @@ const many = (text: string) => z.array(z.string()).default([]).describe(text);
 export const runInput = z.strictObject({
   command: z.array(z.string()).default([]).describe("The command and its arguments, after --."),
   jobspec: z.string().optional().describe("A JobSpec file; - reads standard input."),
-  domain: many("A folder the command may change; it is put back. May be repeated."),
-  out: many("An output that stays; a slash at the end means a folder. May be repeated."),
-  out_root: many("A folder outputs may lie in; the configured root of each output otherwise."),
-  input: many("A path the command reads; its hash is recorded. May be repeated."),
+  domain: many("A folder the command may change; it is restored afterwards. Can be repeated."),
+  out: many("An output that stays; a trailing slash means a folder. Can be repeated."),
+  out_root: many("A folder outputs may be in (default: the configured root of each output)."),
+  input: many("A path the command reads; its hash is recorded. Can be repeated."),
   intent: z.string().optional().describe("One sentence: what the run is for."),
   job_id: z.string().optional().describe("A stable name for this job."),
-  run_id: z.string().optional().describe("The id of this run; made from time and chance otherwise."),
+  run_id: z.string().optional().describe("The id of this run (default: the time and random digits)."),
   determinism: z.enum(DETERMINISMS).optional().describe("Whether the same inputs give the same outputs."),
   cwd: z.string().optional().describe("Where the command starts, below the root."),
-  env: many("NAME lets a variable of yours through, NAME=VALUE sets one. May be repeated."),
+  env: many("NAME passes one of your variables on, NAME=VALUE sets one. Can be repeated."),
   timeout: z.string().optional().describe("How long the command may run: 30s, 5m, 1h."),
-  expect_exit: z.string().optional().describe("Exit codes that count as well done: 0,1"),
-  guard: z.enum(GUARD_REQUESTS).optional().describe("What keeps the command in its place."),
-  network: z.enum(["none", "inherit"]).optional().describe("Whether the command has the network."),
-  memo: z.boolean().default(false).describe("Use the outputs of an equal, deterministic run."),
-  strict_mtime: z.boolean().default(false).describe("Times of files are part of the proof."),
+  expect_exit: z.string().optional().describe("Exit codes that count as success: 0,1"),
+  guard: z.enum(GUARD_REQUESTS).optional().describe("What confines the command."),
+  network: z.enum(["none", "inherit"]).optional().describe("Whether the command has network access."),
+  memo: z.boolean().default(false).describe("Reuse the outputs of an identical, deterministic run."),
+  strict_mtime: z.boolean().default(false).describe("Include file times in the proof."),
   skill: z.string().optional().describe("The folder of the skill whose command this is."),
   sign: z.boolean().default(false).describe("Sign the proof with the configured key."),
   stdin: z.boolean().default(false).describe("Give your standard input to the command."),
-  keep_work: z.boolean().default(false).describe("Keep the work directory for looking at."),
-  tripwire: z.enum(["fail", "report"]).optional().describe("What a change outside means under a namespace guard."),
+  keep_work: z.boolean().default(false).describe("Keep the work directory so that you can look at it."),
+  tripwire: z
+    .enum(["fail", "report"])
+    .optional()
+    .describe("How to treat a change outside the domains under a namespace guard."),
   exit_code: z.enum(["tool", "command"]).default("tool").describe("Whose exit code to end with."),
-  check: z.boolean().default(false).describe("Judge the JobSpec only; write nothing."),
+  check: z.boolean().default(false).describe("Only check the JobSpec; write nothing."),
 });
 
 export type RunInput = z.output<typeof runInput>;
@@ -108,7 +111,7 @@ async function readJobSpecFile(ports: RoomPorts, input: RunInput): Promise<JsonV
     const given = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
     if (given && !WITH_JOBSPEC.includes(name)) {
       const what = name === "command" ? "a command" : `--${name.replaceAll("_", "-")}`;
-      throw usage(`${what} cannot be added to a JobSpec file`, "Write it into the file.");
+      throw usage(`${what} cannot be combined with a JobSpec file`, "Put it in the file.");
     }
   }
   const bytes = await ports.files.read(input.jobspec!, MAX_JOBSPEC_BYTES);

@@ -49,8 +49,8 @@ export const GUARD_FIXES: Readonly<Record<ProbeReason, string>> = {
   OVERLAY_UPPER_UNSUPPORTED: "The file system of the workspace cannot be an upper layer; ns-bind works without it.",
   LANDLOCK_DISABLED: "Boot a kernel with landlock among its security modules (lsm=landlock,...).",
   LANDLOCK_ABI_TOO_OLD: "Linux 5.19 or newer is needed.",
-  PROBE_LEAKED: "The guard started but did not hold; please report it.",
-  NOT_THIS_PLATFORM: "It belongs to another system.",
+  PROBE_LEAKED: "The guard started but did not work; please report it.",
+  NOT_THIS_PLATFORM: "It works only on another operating system.",
 };
 
 type GuardChoice =
@@ -101,7 +101,8 @@ function take(guard: GuardName): GuardChoice {
 
 /** The sentence that is always printed about the chosen guard. */
 export function describeGuard(guard: GuardName, network: NetworkMode): string {
-  if (guard === "audit") return "guard audit: BLOCKS NOTHING, detects changes inside the repository afterwards";
+  if (guard === "audit")
+    return "guard audit: BLOCKS NOTHING; changes inside the repository are only noticed afterwards";
   const { blocks, gaps } = GUARD_FACTS[guard];
   const open = gaps.length === 0 ? "" : `, cannot block ${gaps.join(", ")}`;
   return `guard ${guard}: blocks ${blocks.join(", ")} outside the domains${open}; network ${network}`;

@@ -23,15 +23,15 @@ const recovered = z.strictObject({
 
 export const catalyticRecover = defineOperation({
   name: "catalytic.recover",
-  summary: "Puts back what a run left when the tool died, or records a decision about a halted run.",
+  summary: "Restores what a run left behind when the tool died, or records a decision about a halted run.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    run: z.string().optional().describe("The id of one run; all unfinished runs otherwise."),
-    dry_run: z.boolean().default(false).describe("Only say what would be done."),
-    force: z.boolean().default(false).describe("Recover although nobody can tell whether the owner lives."),
+    run: z.string().optional().describe("The id of one run (default: all unfinished runs)."),
+    dry_run: z.boolean().default(false).describe("Only show what would be done."),
+    force: z.boolean().default(false).describe("Recover even if it is not known whether the owner is still alive."),
     retry: z.boolean().default(false).describe("Try again to restore a halted run."),
-    accept_current: z.boolean().default(false).describe("Take a halted run's domains as they are now."),
+    accept_current: z.boolean().default(false).describe("Accept a halted run's domains as they are now."),
     by: z.string().optional().describe("Who decides; needed with --accept-current."),
     reason: z.string().optional().describe("Why; needed with --accept-current."),
   }),
@@ -81,7 +81,7 @@ export const catalyticRecover = defineOperation({
 
 const catalyticDoctor = defineOperation({
   name: "catalytic.doctor",
-  summary: "Really tries every guard and shows what each can do here.",
+  summary: "Tests every guard on this machine and shows what each can do.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({}),
@@ -102,7 +102,7 @@ const catalyticDoctor = defineOperation({
       .array(
         z.strictObject({ holds: z.enum(["runs", "views"]), place: z.string(), file_system: z.string().nullable() }),
       )
-      .describe("Where the upper layers of ns-overlay lie, and on which file system."),
+      .describe("Where the upper layers of ns-overlay are, and on which file system."),
     locks: z.array(
       z.strictObject({
         run_id: z.string(),
@@ -118,7 +118,7 @@ const catalyticDoctor = defineOperation({
 
 const catalyticCheckSkill = defineOperation({
   name: "catalytic.check-skill",
-  summary: "Judges what a skill declares about the files it touches.",
+  summary: "Checks what a skill declares about the files it touches.",
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({ dir: z.string().describe("The folder of the skill, with its SKILL.md.") }),

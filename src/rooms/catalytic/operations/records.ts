@@ -24,16 +24,19 @@ const problem = z.strictObject({
 
 export const catalyticVerify = defineOperation({
   name: "catalytic.verify",
-  summary: "Recomputes everything a catalytic run states, and says whether to accept it.",
+  summary: "Recomputes everything a catalytic run claims, and says whether to accept it.",
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({
     run: z.string().describe("The id of a run, or its directory."),
-    tree: z.enum(["auto", "none", "strict"]).default("auto").describe("Whether to look at outputs and domains now."),
+    tree: z
+      .enum(["auto", "none", "strict"])
+      .default("auto")
+      .describe("Whether to check the current outputs and domains."),
     pin: z
       .array(z.string())
       .default([])
-      .describe("A key the proof must be signed with, by name, path or public key in hex; may be repeated."),
+      .describe("A key the proof must be signed with, by name, path or public key in hex; can be repeated."),
     trust: z.string().optional().describe("A trust policy whose keys for scope PROOF count as pins."),
     policy: z.string().optional().describe("A POLICY.json the run must have been judged by."),
   }),
@@ -121,7 +124,7 @@ export const catalyticList = defineOperation({
       .enum([...RUN_STATUSES, "unfinished"])
       .optional()
       .describe("Only runs with this status."),
-    limit: z.int().min(1).max(10_000).default(50).describe("At most this many."),
+    limit: z.int().min(1).max(10_000).default(50).describe("Maximum number of runs."),
   }),
   output: z.strictObject({
     runs: z.array(

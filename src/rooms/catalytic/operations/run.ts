@@ -18,7 +18,7 @@ const runOutput = z.strictObject({
   accepted: z.boolean(),
   condition: z.string().nullable(),
   exit_code: z.int().nullable(),
-  guard: z.enum(GUARD_NAMES).nullable().describe("Null for --check, which tries no guard."),
+  guard: z.enum(GUARD_NAMES).nullable().describe("Null for --check, which does not try a guard."),
   outputs: z.array(z.string()),
   quarantined: z.array(z.string()),
   violations: z.array(violation),
@@ -31,16 +31,16 @@ const runOutput = z.strictObject({
   noise: z.array(z.string()),
   inside: z
     .strictObject({ added: z.int(), changed: z.int(), removed: z.int() })
-    .describe("Paths the command added, changed and removed in its domains before they were put back."),
+    .describe("Paths the command added, changed and removed in its domains before they were restored."),
   compared: z.int().describe("Paths outside the domains whose stat was compared before and after."),
   refused: z
     .strictObject({ lines: z.int(), shown: z.array(z.string()) })
-    .describe("Lines of standard error in which the command complains of a write the guard refused; the first five."),
+    .describe("Lines of standard error in which the command reports a write that the guard refused; the first five."),
 });
 
 export const catalyticRun = defineOperation({
   name: "catalytic.run",
-  summary: "Runs a command that may change files, puts them back, and proves it.",
+  summary: "Runs a command that may change files, restores them, and proves it.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: runInput,
@@ -88,7 +88,7 @@ async function claimSkill(ports: RoomPorts, path: string) {
 function noKey(): never {
   throw new VerbatimError("USAGE", {
     message: "no signing key is configured",
-    fix: "Set catalytic.signing.key_file in verbatim.config.json; make a key with: verbatim keys new NAME",
+    fix: "Set catalytic.signing.key_file in verbatim.config.json; create a key with: verbatim keys new NAME",
   });
 }
 

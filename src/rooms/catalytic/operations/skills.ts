@@ -94,14 +94,14 @@ export async function runSkill(ports: RoomPorts, { skill, mode, manifest_sha256,
   );
   if (violations.length > 0) {
     throw new VerbatimError("SKILL_READ_ONLY_VIOLATED", {
-      message: `the skill ${skill} declares itself read-only and changed ${violations.map(({ path }) => path).join(", ")}`,
+      message: `the skill ${skill} is declared read-only but changed ${violations.map(({ path }) => path).join(", ")}`,
       where: violations[0]!.path,
       details: { violations },
     });
   }
   const condition = conditionOf(ending, jobspec);
   const sure =
-    guard === "audit" ? "nothing in the repository was changed" : "nothing was writable but the private temp";
+    guard === "audit" ? "nothing in the repository was changed" : "only its private temporary folder was writable";
   const outcome = isReadOnly ? sure : "the skill may have written anything; nothing is proved";
   return {
     run_id: jobspec.run_id,

@@ -28,7 +28,10 @@ export async function acceptCurrent(
   decision: { readonly run_id: string; readonly by: string; readonly reason: string },
 ): Promise<void> {
   if (!listHalted(ports, state).includes(decision.run_id)) {
-    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${decision.run_id}`, where: decision.run_id });
+    throw new VerbatimError("RUN_NOT_FOUND", {
+      message: `there is no halted run ${decision.run_id}`,
+      where: decision.run_id,
+    });
   }
   await ports.records.append(
     `catalytic/${decision.run_id}`,
@@ -57,7 +60,7 @@ export async function retryHalted(
   )?.lock;
   const pre = readTrees(readArtifact(disk, record, "PRE_TREE.json") ?? undefined);
   if (lock === undefined || pre === null) {
-    throw new VerbatimError("RUN_NOT_FOUND", { message: `no halted run ${runId}`, where: runId });
+    throw new VerbatimError("RUN_NOT_FOUND", { message: `there is no halted run ${runId}`, where: runId });
   }
   const strict = readArtifact(disk, record, "JOBSPEC.json")?.["strict_mtime"] === true;
   const read = async () => {

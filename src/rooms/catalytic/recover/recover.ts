@@ -184,7 +184,7 @@ async function halt(
   record.setStatus({
     status: "halted",
     condition: "RESTORATION_FAILED_DOMAIN_UNREACHABLE",
-    message: `${planned.code}: the original of a domain is neither in its place nor aside`,
+    message: `${planned.code}: the original of a domain is neither in its place nor where it was set aside`,
     next_step: `verbatim catalytic recover ${run_id} --retry | --accept-current --by NAME --reason TEXT`,
   });
   haltLocks(ports, places.state, run_id);

@@ -152,7 +152,7 @@ describe("the turn in which locks are taken", () => {
     pauses = 0;
     await expect(take("one", ["a"])).rejects.toMatchObject({
       code: "DOMAIN_BUSY",
-      message: "another process keeps the locks",
+      message: "another process is holding the locks",
       where: mutex(),
     });
     expect([existsSync(mutex()), listLocks(runDisk, host, state), pauses]).toEqual([true, [], 500]);

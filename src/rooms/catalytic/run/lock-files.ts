@@ -62,8 +62,8 @@ function busy(lock: LockFile, path: string): VerbatimError {
     message: `${path} overlaps ${lock.path}, which run ${lock.run_id} ${halted ? "left halted" : `holds (pid ${lock.pid})`}`,
     where: path,
     fix: halted
-      ? `Look at it: verbatim catalytic show ${lock.run_id}. Decide: verbatim catalytic recover ${lock.run_id} --retry | --accept-current --by NAME --reason TEXT`
-      : `Look at it: verbatim catalytic show ${lock.run_id}`,
+      ? `See: verbatim catalytic show ${lock.run_id}. Decide: verbatim catalytic recover ${lock.run_id} --retry | --accept-current --by NAME --reason TEXT`
+      : `See: verbatim catalytic show ${lock.run_id}`,
     details: { run_id: lock.run_id, path: lock.path, pid: lock.pid },
   });
 }
@@ -132,9 +132,9 @@ async function withMutex<T>(ports: LockPorts, state: string, act: () => T): Prom
     if (owner !== null && lockState(owner, host) === "stale") disk.removeFile(place);
     if (tries === MUTEX_TRIES) {
       throw new VerbatimError("DOMAIN_BUSY", {
-        message: "another process keeps the locks",
+        message: "another process is holding the locks",
         where: place,
-        fix: "Remove the file when no run is going on.",
+        fix: "Remove the file if no run is in progress.",
       });
     }
     await host.pause(MUTEX_PAUSE_MS);

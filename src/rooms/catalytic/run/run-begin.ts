@@ -62,7 +62,7 @@ export function beginRun(context: RunContext, onBegun: (begun: boolean) => void)
 function runIdExists(runId: string): VerbatimError {
   const errors = [{ code: "RUN_ID_EXISTS", pointer: "/run_id" }];
   return new VerbatimError("PREFLIGHT_REJECTED", {
-    message: `a run ${runId} exists already`,
+    message: `a run ${runId} already exists`,
     where: "/run_id",
     fix: "Choose another run id.",
     details: { errors },

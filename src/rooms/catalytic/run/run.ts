@@ -91,7 +91,7 @@ async function putBack(ports: CatalyticPorts, places: Places, runId: string): Pr
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     ports.notify(
-      `run ${runId} could not be put back: ${why}. When that is mended: verbatim catalytic recover ${runId}`,
+      `run ${runId} could not be put back: ${why}. When that is fixed, run: verbatim catalytic recover ${runId}`,
     );
     try {
       new Journal(ports.disk, journalOf(places)).record("LEFT");
@@ -134,7 +134,7 @@ async function avoidForeignOwners(
     for (const [path, text] of packed) {
       const { uid, gid } = ports.disk.unpack(text);
       if (uid === ports.host.uid && gid === ports.host.gid) continue;
-      ports.notify(`FOREIGN_OWNER: ${domain}/${path} belongs to somebody else, so ns-overlay cannot be used`);
+      ports.notify(`FOREIGN_OWNER: ${domain}/${path} belongs to another user, so ns-overlay cannot be used`);
       return selectGuard(ports, declared, ["ns-overlay"]);
     }
   }

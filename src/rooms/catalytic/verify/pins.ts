@@ -29,7 +29,7 @@ async function readTrusted({ crypto, files }: PinPorts, file: string): Promise<s
   if (eligible.size < threshold) throw new VerbatimError("TRUST_THRESHOLD_UNREACHABLE", { where: file, details });
   if (threshold > 1) {
     throw new VerbatimError("TRUST_THRESHOLD_NOT_MET", {
-      message: `the policy asks for ${threshold} signatures, and a proof has one`,
+      message: `the policy asks for ${threshold} signatures, but a proof has only one`,
       where: file,
       fix: "Use a policy with a threshold of 1 for proofs.",
       details,

@@ -142,8 +142,8 @@ describe("outputs", () => {
 
   it.each<[string, Keys, JsonValue, string]>([
     ["OUTPUTS.json", [], {}, "it is not a list of outputs"],
-    ["OUTPUT_HASHES.json", [OUTPUT], ZEROS, "OUTPUT_HASHES.json does not follow from it"],
-    ["PROOF.json", ["outputs_root"], ZEROS, "outputs_root does not follow from it"],
+    ["OUTPUT_HASHES.json", [OUTPUT], ZEROS, "OUTPUT_HASHES.json does not match it"],
+    ["PROOF.json", ["outputs_root"], ZEROS, "outputs_root does not match it"],
   ])("%s %j %j", async (file, keys, value, message) => {
     const result = await verifyFiles(forgeRecord((parts) => parts.set(file, keys, value)));
     expect(listProblems(result)).toEqual([wrong]);

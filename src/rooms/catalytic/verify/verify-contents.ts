@@ -44,8 +44,8 @@ export function checkContents(
   if (!ledger.ok) errors.file("LEDGER_CHAIN_BROKEN", "LEDGER.jsonl", `the first bad line is ${ledger.first_bad}`);
   const policy = checkPolicy(proof, artifacts, policySha256, errors);
   const jobspec = checkJobSpec(proof, artifacts, policy, errors);
-  if (pre === null) errors.file("ARTIFACT_MALFORMED", "PRE_TREE.json", "it holds something that is not an entry");
-  if (post === null) errors.file("ARTIFACT_MALFORMED", "POST_TREE.json", "it holds something that is not an entry");
+  if (pre === null) errors.file("ARTIFACT_MALFORMED", "PRE_TREE.json", "it contains something that is not an entry");
+  if (post === null) errors.file("ARTIFACT_MALFORMED", "POST_TREE.json", "it contains something that is not an entry");
   if (jobspec === null || pre === null || post === null) return;
   if (!haveSameDomains(jobspec, proof, pre, post)) {
     errors.file("CROSS_CHECK_MISMATCH", "PRE_TREE.json", "JobSpec, proof and trees name different domains");
@@ -82,14 +82,14 @@ function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post, diff
     ["PRE_MANIFEST.json", "PRE_TREE.json"],
     ["POST_MANIFEST.json", "POST_TREE.json"],
   ] as const) {
-    if (!artifacts.isExpected(file)) errors.file("MANIFEST_MISMATCH", file, `it does not follow from ${tree}`);
+    if (!artifacts.isExpected(file)) errors.file("MANIFEST_MISMATCH", file, `it does not match ${tree}`);
   }
   const before = statesOf(crypto, pre);
   const after = pre === post ? before : statesOf(crypto, post);
   const roots = Object.create(null) as JsonObject;
   for (const [domain, state] of before) roots[domain] = { pre: toRoots(state), post: toRoots(after.get(domain)!) };
   if (!same(artifacts.value("DOMAIN_ROOTS.json"), roots)) {
-    errors.file("ROOT_MISMATCH", "DOMAIN_ROOTS.json", "the roots do not follow from the trees");
+    errors.file("ROOT_MISMATCH", "DOMAIN_ROOTS.json", "the roots do not match the trees");
   }
   const isStated = (stated: Proof["pre_state"], computed: ReadonlyMap<string, DomainState>) =>
     Object.keys(stated).length === computed.size &&
@@ -99,16 +99,16 @@ function checkTrees({ crypto, proof, artifacts, errors, jobspec, pre, post, diff
     });
   const preHasError = Object.values(proof.pre_state).some((state) => state.error !== undefined);
   if (preHasError || !isStated(proof.pre_state, before) || !isStated(proof.post_state, after)) {
-    errors.file("ROOT_MISMATCH", "PROOF.json", "pre_state or post_state does not follow from the trees");
+    errors.file("ROOT_MISMATCH", "PROOF.json", "pre_state or post_state does not match the trees");
   }
   if (artifacts.text("RESTORE_DIFF.json") !== `${formatRestoreDiff(diff.restore_diff)}\n`) {
-    errors.file("DIFF_MISMATCH", "RESTORE_DIFF.json", "it does not follow from the trees");
+    errors.file("DIFF_MISMATCH", "RESTORE_DIFF.json", "it does not match the trees");
   }
   if (
     !artifacts.isExpected("INPUT_HASHES.json") &&
     !isInputHashes(artifacts.value("INPUT_HASHES.json"), jobspec, pre)
   ) {
-    errors.file("CROSS_CHECK_MISMATCH", "INPUT_HASHES.json", "it does not follow from PRE_TREE.json");
+    errors.file("CROSS_CHECK_MISMATCH", "INPUT_HASHES.json", "it does not match PRE_TREE.json");
   }
 }
 
@@ -161,8 +161,8 @@ function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Gathered, v
   const { output_hashes, outputs_root } = hashOutputs(crypto, outputs);
   const hashes = Object.create(null) as JsonObject;
   for (const [path, hash] of output_hashes) hashes[path] = hash;
-  if (!same(artifacts.value("OUTPUT_HASHES.json"), hashes)) fail("OUTPUT_HASHES.json does not follow from it");
-  if (proof.outputs_root !== outputs_root) fail("outputs_root does not follow from it");
+  if (!same(artifacts.value("OUTPUT_HASHES.json"), hashes)) fail("OUTPUT_HASHES.json does not match it");
+  if (proof.outputs_root !== outputs_root) fail("outputs_root does not match it");
   const declared = jobspec.outputs.durable_paths.map(toDeclared);
   const isDeclared = ({ path }: OutputItem) =>
     findLexicalCode(path) === null && declared.some((one) => isInside(path, one.path));
@@ -180,7 +180,7 @@ function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Gathered, v
   }
   for (const { path, folder } of declared) {
     const found = outputs.find((one) => one.path === path);
-    if (found?.type !== (folder ? "dir" : "file")) fail(`the declared output ${path} is not there with its kind`);
+    if (found?.type !== (folder ? "dir" : "file")) fail(`the declared output ${path} is missing or of the wrong kind`);
   }
 }
 
@@ -196,7 +196,7 @@ function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Gathered
     condition: verdict.condition,
   };
   if (STATUS.check(status!).length > 0 || !holds(status, expectedStatus))
-    differ("STATUS.json", "it says something else than the verdict");
+    differ("STATUS.json", "it does not agree with the verdict");
   const info = artifacts.value("RUN_INFO.json");
   const expectedInfo = {
     exit_code: exitCode,
@@ -204,10 +204,10 @@ function checkStatements({ proof, artifacts, errors, jobspec, ledger }: Gathered
     catalytic_domains: jobspec.catalytic_domains,
     intent: jobspec.intent,
   };
-  if (!holds(info, expectedInfo)) differ("RUN_INFO.json", "it says something else than the verdict");
+  if (!holds(info, expectedInfo)) differ("RUN_INFO.json", "it does not agree with the verdict");
   if (ledger.ok) {
     const bodies = ledger.bodies.filter((_, i) => ledger.entries[i]!.kind === "VIOLATION");
-    if (!ledger.closed_as_known) differ("LEDGER.jsonl", "its RUN entry does not equal the files");
+    if (!ledger.closed_as_known) differ("LEDGER.jsonl", "its RUN entry does not match the files");
     if (!same(bodies, proof.violations)) differ("LEDGER.jsonl", "its violations are not those of the proof");
   }
   if (!holds(artifacts.value("VALIDATOR_ID.json"), proof.validator))

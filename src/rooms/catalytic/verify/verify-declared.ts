@@ -27,10 +27,10 @@ export function checkPolicy(
     : {};
   const hasFixed = Object.entries(fixed).every(([key, roots]) => same(policy[key as keyof Policy], roots));
   if (!always.every((root) => policy.forbidden_roots.includes(root)) || !hasFixed) {
-    errors.file("POLICY_WEAKENED", "POLICY.json", "it lacks roots that are always in it");
+    errors.file("POLICY_WEAKENED", "POLICY.json", "it lacks roots that every policy contains");
   }
   if (wanted !== null && proof.artifacts["POLICY.json"] !== wanted) {
-    errors.file("POLICY_MISMATCH", "POLICY.json", "it is not the policy that was asked for");
+    errors.file("POLICY_MISMATCH", "POLICY.json", "it is not the policy that was requested");
   }
   return policy;
 }

@@ -23,7 +23,7 @@ export async function checkSignature(
 ): Promise<SignatureFound> {
   const bytes = files.get(SIGNATURE_FILE);
   if (bytes === undefined) {
-    if (pins.length > 0) errors.file("SIGNATURE_MISSING", SIGNATURE_FILE, "a key is pinned and nothing is signed");
+    if (pins.length > 0) errors.file("SIGNATURE_MISSING", SIGNATURE_FILE, "a key is pinned but nothing is signed");
     return { state: "absent", keyid: null };
   }
   const opened = open(bytes);
@@ -33,8 +33,9 @@ export async function checkSignature(
     errors.file("SIGNATURE_INVALID", SIGNATURE_FILE, why);
     return { state: "invalid", keyid };
   };
-  if (opened === null || signature === null || keyid === null) return invalid("it is not an envelope of one signature");
-  if (opened.envelope.payloadType !== PROOF_PAYLOAD_TYPE) return invalid("the payload is of another type");
+  if (opened === null || signature === null || keyid === null)
+    return invalid("it is not an envelope with one signature");
+  if (opened.envelope.payloadType !== PROOF_PAYLOAD_TYPE) return invalid("the payload has a different type");
   if (!isEqual(opened.payload, proof)) return invalid("the payload is not this PROOF.json");
   if (pins.length === 0) return { state: "unpinned", keyid };
   for (const pin of pins) {

@@ -173,11 +173,11 @@ describe("the signature", async () => {
   it("is one, over this proof, of this type", async () => {
     const pins = [key.public_key];
     const invalid = (why: string) => ["invalid", false, `SIGNATURE_INVALID: ${why}`];
-    const none = invalid("it is not an envelope of one signature");
+    const none = invalid("it is not an envelope with one signature");
     expect(await judge(Buffer.from("{"), pins)).toEqual(none);
     expect(await judge({ ...good, signatures: [...good.signatures, ...foreign.signatures] }, pins)).toEqual(none);
     expect(await judge(await signEnvelope(key, "text/plain", proof), pins)).toEqual(
-      invalid("the payload is of another type"),
+      invalid("the payload has a different type"),
     );
     const payload = "the payload is not this PROOF.json";
     const [longer, edited] = [

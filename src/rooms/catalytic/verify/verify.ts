@@ -175,7 +175,7 @@ function checkBinding(
     errors.file("PROOF_HASH_MISMATCH", PROOF_FILE, "proof_hash is not the hash of the proof");
   }
   if (proof.run_id !== name) {
-    errors.file("RUN_ID_MISMATCH", PROOF_FILE, `the proof is of run ${proof.run_id}, the directory is ${name}`);
+    errors.file("RUN_ID_MISMATCH", PROOF_FILE, `the proof is for run ${proof.run_id}, but the directory is ${name}`);
   }
   for (const file of files.keys()) {
     if (!file.endsWith(".json") || file === PROOF_FILE || file === SIGNATURE_FILE) continue;
@@ -183,12 +183,12 @@ function checkBinding(
     if (!artifacts.isCanonical(file)) errors.file("ARTIFACT_MALFORMED", file, "it is not canonical JSON");
   }
   for (const file of REQUIRED_ARTIFACTS) {
-    if (!files.has(file)) errors.file("ARTIFACT_MISSING", file, "a required artifact is not there");
-    if (!Object.hasOwn(proof.artifacts, file)) errors.file("ARTIFACT_UNBOUND", file, "the proof does not bind it");
+    if (!files.has(file)) errors.file("ARTIFACT_MISSING", file, "a required artifact is missing");
+    if (!Object.hasOwn(proof.artifacts, file)) errors.file("ARTIFACT_UNBOUND", file, "the proof does not cover it");
   }
   for (const file of Object.keys(proof.artifacts)) {
     if (!files.has(file)) {
-      errors.file("ARTIFACT_MISSING", file, "the proof binds it and it is not there");
+      errors.file("ARTIFACT_MISSING", file, "the proof covers it but it is missing");
       continue;
     }
     const hash = artifacts.hash(file);
@@ -199,10 +199,10 @@ function checkBinding(
   for (const file of files.keys()) {
     if (file === PROOF_FILE || file === SIGNATURE_FILE || file.startsWith(`${QUARANTINE_FOLDER}/`)) continue;
     if (Object.hasOwn(proof.artifacts, file)) continue;
-    if (file === ".DS_Store") warnings.file("STRAY_FILE", file, "a file of the desktop");
-    else errors.file("ARTIFACT_UNBOUND", file, "the proof does not bind it");
+    if (file === ".DS_Store") warnings.file("STRAY_FILE", file, "a file left by a desktop program");
+    else errors.file("ARTIFACT_UNBOUND", file, "the proof does not cover it");
   }
-  for (const stray of strays) errors.file("ARTIFACT_UNBOUND", stray, "it is not a file the proof could bind");
+  for (const stray of strays) errors.file("ARTIFACT_UNBOUND", stray, "it is not a file that a proof can cover");
 }
 
 function isRequired(file: string): boolean {
@@ -215,7 +215,7 @@ const VERIFY_FIXES = {
   ARTIFACT_MISSING: "Do not use the outputs; run again.",
   ARTIFACT_MALFORMED: "Do not use the outputs; run again.",
   ARTIFACT_HASH_MISMATCH: "Do not use the outputs; run again.",
-  ARTIFACT_UNBOUND: "Remove what does not belong to the run directory, or do not use the outputs.",
+  ARTIFACT_UNBOUND: "Remove what does not belong in the run directory, or do not use the outputs.",
   PROOF_HASH_MISMATCH: "Do not use the outputs; the proof was edited.",
   RUN_ID_MISMATCH: "Do not use the outputs; the record belongs to another run.",
   LEDGER_CHAIN_BROKEN: "Do not use the outputs; the ledger of the run was edited.",
@@ -229,12 +229,12 @@ const VERIFY_FIXES = {
   OUTPUTS_INCONSISTENT: "Do not use the outputs; the record was edited.",
   VERDICT_MISMATCH: "Do not use the outputs; the verdict was edited.",
   SIGNATURE_MISSING: "Ask for a signed run: verbatim catalytic run --sign",
-  SIGNATURE_INVALID: "Do not use the outputs; the signature is not over this proof.",
+  SIGNATURE_INVALID: "Do not use the outputs; the signature is for something else.",
   SIGNATURE_UNTRUSTED: "Pin the key if you trust it: --pin KEY",
-  NOT_VERIFIED: "Look at the run: verbatim catalytic show RUN",
+  NOT_VERIFIED: "See the run: verbatim catalytic show RUN",
   OUTPUT_MISSING: "Run again, or verify the record alone: --tree none",
   OUTPUT_CHANGED: "Run again, or verify the record alone: --tree none",
-  DOMAIN_DRIFTED: "Nothing to do: a domain may be used again after a run.",
+  DOMAIN_DRIFTED: "Nothing needs to be done: a domain may be used again after a run.",
   STRAY_FILE: "Remove it.",
 } as const;
 
@@ -256,7 +256,7 @@ async function checkTree(
     const hash = now.outputs.get(path) ?? null;
     if (hash === hashes[path]) continue;
     drifted = true;
-    if (hash === null) errors.path("OUTPUT_MISSING", path, "the output is no longer there");
+    if (hash === null) errors.path("OUTPUT_MISSING", path, "the output no longer exists");
     else errors.path("OUTPUT_CHANGED", path, `stated ${String(hashes[path])}, now ${hash}`);
   }
   for (const domain of proof.catalytic_domains) {

@@ -146,7 +146,7 @@ const EXPANSION = defineContract({
   room: "context",
   name: "expansion",
   title: "Expansion",
-  summary: "A slice that was really taken: what was asked for, the hash of the content and where it is stored.",
+  summary: "A slice that was actually read: what was asked for, the hash of the content and where it is stored.",
   schema: expansionSchema,
   checks: [
     {
@@ -167,7 +167,7 @@ const BUDGETS = defineContract({
   room: "context",
   name: "budgets",
   title: "Budgets",
-  summary: "The four limits on what one message step may expand. Used equal to the limit is allowed.",
+  summary: "The four limits on what one message step may expand. Using exactly the limit is allowed.",
   schema: budgets,
 });
 

@@ -136,7 +136,7 @@ async function resolveRef(
 ): Promise<ResolvedRef> {
   if (isHash(ref) || isShortId(ref)) {
     if (asked === undefined) {
-      throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} has no slice of its own`, where: ref });
+      throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} needs a slice`, where: ref });
     }
     // What is recorded must say by itself which section it was, so a short id is completed first.
     const section_id = isHash(ref) ? ref : await completeId(context, view, ref);
@@ -230,7 +230,7 @@ function budgetError(breach: Breach, ref: string): VerbatimError {
     .map(({ budget, used }) => `--${BUDGETS[budget].field.replaceAll("_", "-")} ${used}`)
     .join(" ");
   return new VerbatimError(breach.code, {
-    message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was read out`,
+    message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was returned`,
     where: ref,
     fix: `Ask for less, or raise the limit with ${flags}.`,
     details: { ordinal: breach.ordinal, breaches: breach.breaches },

@@ -30,7 +30,7 @@ export function resolveTarget(target: Target, lookup: SectionLookup, label = "Th
     const section = lookup.findSection(target.section_id);
     if (section !== undefined) return section;
     throw new VerbatimError("SECTION_NOT_FOUND", {
-      message: `${label} pins the section ${target.section_id}, which the index does not have`,
+      message: `${label} pins the section ${target.section_id}, which is not in the index`,
       details: { section_id: target.section_id },
     });
   }
@@ -59,7 +59,7 @@ function findHeading(
   if (found.length === 1) return section;
   const ranges = found.map(({ line_start, line_end }) => `${line_start}..${line_end}`).join(", ");
   throw new VerbatimError("HEADING_AMBIGUOUS", {
-    message: `${label} means ${found.length} sections of ${showPath(file_path)}: lines ${ranges}`,
+    message: `${label} matches ${found.length} sections of ${showPath(file_path)}: lines ${ranges}`,
     where: file_path,
     details: { file_path, candidates: found.map(({ section_id }) => section_id) },
   });
@@ -88,7 +88,7 @@ function headingNotFound(
   ]);
   const hint = nearest.size === 0 ? "" : `; nearest: ${[...nearest].slice(0, 3).join(", ")}`;
   return new VerbatimError("HEADING_NOT_FOUND", {
-    message: `${label} means no heading of ${showPath(file_path)}${hint}`,
+    message: `${label} matches no heading of ${showPath(file_path)}${hint}`,
     where: file_path,
     details: { file_path, nearest: [...nearest].slice(0, 3) },
   });

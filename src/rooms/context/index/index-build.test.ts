@@ -188,7 +188,7 @@ describe("a damaged index", () => {
     write("a.md", "# edited\n");
     await expect(buildIndex(room, { full: false })).rejects.toMatchObject({
       code: "STORE_CORRUPT",
-      fix: "verbatim index build --full",
+      fix: "Build the index again: verbatim index build --full",
     });
     write("a.md", "# a.md\ntext\n");
     expect(await buildIndex(room, { full: true })).toMatchObject({ index_hash, mode: "full" });

@@ -24,8 +24,8 @@ export async function* exportIndex(ports: ExportPorts, stored?: Stored): AsyncIt
   }
   if (hasher.digest() !== facts.index_hash) {
     throw new VerbatimError("STORE_CORRUPT", {
-      message: "the stored index does not have its hash",
-      fix: "verbatim index build --full",
+      message: "the stored index does not match its hash",
+      fix: "Build the index again: verbatim index build --full",
     });
   }
 }
@@ -50,7 +50,7 @@ async function readLines(
 
 function explainMissing(started: number, now: number | undefined): VerbatimError {
   if (started !== now)
-    return new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt while it was written" });
+    return new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt while it was being written" });
   const fix = "verbatim index build --full";
   return new VerbatimError("STORE_CORRUPT", { message: "stored sections are missing", fix });
 }

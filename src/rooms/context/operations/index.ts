@@ -16,17 +16,17 @@ const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
 const expand = defineOperation({
   name: "context.expand",
-  summary: "Reads out exact slices of sections and symbols, charged against a budget and recorded.",
+  summary: "Prints exact slices of sections and symbols, charged against a budget and recorded.",
   effect: "append",
   input: z.strictObject({
     refs: z
       .array(z.string())
       .min(1)
-      .describe("Symbol ids (@NAMESPACE/NAME) or section ids, which may be cut short where that is unambiguous."),
+      .describe("Symbol ids (@NAMESPACE/NAME) or section ids, which may be shortened to an unambiguous prefix."),
     slice: z.string().optional().describe(`${SLICE_FORMS}; a symbol has its own.`),
-    run_id: uuid.optional().describe("Run these expansions belong to; a new one otherwise."),
+    run_id: uuid.optional().describe("Run that these expansions belong to (default: a new one)."),
     ...mapBudgetFields((name) => limit.describe(BUDGETS[name].says)),
-    refresh: z.boolean().default(false).describe("Bring the index up to date first."),
+    refresh: z.boolean().default(false).describe("Update the index first."),
   }),
   output: z.strictObject({
     run_id: uuid,
@@ -51,9 +51,9 @@ const search = defineOperation({
   summary: "Finds sections by words; results are addresses to expand, never text.",
   effect: "append",
   input: z.strictObject({
-    query: z.string().describe('Words that must all be there; "..." is a phrase, word* a beginning.'),
-    limit: z.int().min(1).max(100).default(20).describe("How many results at most."),
-    refresh: z.boolean().default(false).describe("Bring the index up to date first."),
+    query: z.string().describe('Words that must all occur; "..." is a phrase, word* a prefix.'),
+    limit: z.int().min(1).max(100).default(20).describe("Maximum number of results."),
+    refresh: z.boolean().default(false).describe("Update the index first."),
   }),
   output: z.strictObject({
     query: z.string(),

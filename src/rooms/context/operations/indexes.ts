@@ -20,11 +20,11 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const indexBuild = defineOperation({
   name: "context.index-build",
-  summary: "Brings the index of sections up to date with the files.",
+  summary: "Updates the index of sections from the files.",
   effect: "append",
   input: z.strictObject({
-    full: z.boolean().default(false).describe("Read every file, whatever its time stamps say."),
-    with_search: z.boolean().default(false).describe("Bring the search index up to date as well."),
+    full: z.boolean().default(false).describe("Read every file, whatever its timestamps say."),
+    with_search: z.boolean().default(false).describe("Update the search index as well."),
   }),
   output: z.strictObject({
     index_hash: hash,
@@ -66,7 +66,7 @@ export const indexVerify = defineOperation({
 
 export const indexStatus = defineOperation({
   name: "context.index-status",
-  summary: "Says what the index holds, which files changed since, and which symbols would fail.",
+  summary: "Shows what the index contains, which files have changed since, and which symbols would fail.",
   effect: "read",
   input: z.strictObject({}),
   output: z.strictObject({
@@ -134,7 +134,7 @@ export const indexExport = defineOperation({
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    out: z.string().optional().describe("File to write, whole or not at all. Without it: standard output."),
+    out: z.string().optional().describe("File to write, completely or not at all (default: standard output)."),
   }),
   output: z.strictObject({ path: z.string().nullable(), index_hash: hash, sections: count }),
   async run(ports: ContextPorts, { out }) {

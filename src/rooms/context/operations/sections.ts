@@ -17,14 +17,14 @@ const listedSection = sectionSchema.extend({ lines: count, bytes: count });
 
 export const sectionList = defineOperation({
   name: "context.section-list",
-  summary: "Lists sections with their sizes, of all files or of one.",
+  summary: "Lists the sections of all files, or of one, with their sizes.",
   effect: "read",
   input: z.strictObject({
     path: z.string().optional().describe("Only this file, or the files below this folder."),
     heading: z.string().optional().describe("Only sections with this text in their heading."),
-    from: z.string().optional().describe("Begin at this file, or at the first one that comes after it in the index."),
-    skip: count.default(0).describe("Leave out this many sections first."),
-    limit: z.int().min(1).max(10_000).optional().describe("How many sections at most."),
+    from: z.string().optional().describe("Start at this file, or at the first one after it in the index."),
+    skip: count.default(0).describe("Skip this many sections first."),
+    limit: z.int().min(1).max(10_000).optional().describe("Maximum number of sections."),
   }),
   output: z.array(listedSection),
   run: async (ports: ContextPorts, { path, heading, from, skip, limit = Number.MAX_SAFE_INTEGER }) =>
@@ -56,9 +56,9 @@ function choosePaths(ports: ContextPorts, view: IndexView, path: string | undefi
   if (chosen.length > 0) return chosen;
   const wanted = parseAskedPath(ports.tree, asked);
   throw new VerbatimError("FILE_NOT_INDEXED", {
-    message: `no indexed file is ${wanted} or lies below it`,
+    message: `no indexed file is ${wanted} or below it`,
     where: wanted,
-    fix: `verbatim index explain ${wanted}`,
+    fix: `Find out why: verbatim index explain ${wanted}`,
     details: { file_path: wanted },
   });
 }
@@ -68,7 +68,7 @@ export const sectionShow = defineOperation({
   summary: "Shows where a section is, without its text.",
   effect: "read",
   input: z.strictObject({
-    section_id: z.string().describe("Id of the section: 64 hex digits, or enough of the first to be unambiguous."),
+    section_id: z.string().describe("Id of the section: 64 hex digits, or an unambiguous prefix."),
   }),
   output: sectionSchema.extend({ symbols: z.array(symbolId) }),
   run: async (ports: ContextPorts, { section_id }) =>
@@ -78,8 +78,8 @@ export const sectionShow = defineOperation({
       const section = await view.findSection(context, id);
       if (section === undefined) {
         throw new VerbatimError("SECTION_NOT_FOUND", {
-          message: `no section of the index has the id ${JSON.stringify(section_id.slice(0, 80))}`,
-          fix: "Ids are written out in full by: verbatim section list --full",
+          message: `there is no section with the id ${JSON.stringify(section_id.slice(0, 80))}`,
+          fix: "See the full ids: verbatim section list --full",
           details: { section_id },
         });
       }

@@ -26,7 +26,7 @@ const definition = z.strictObject({
   symbol_id: id,
   file: z.string().optional().describe("Point to a whole file, by its path."),
   heading: z.string().optional().describe("Point to a heading: path#Part/Part."),
-  section: z.string().optional().describe("Pin one section, by its id or an unambiguous beginning of it."),
+  section: z.string().optional().describe("Pin one section, by its id or an unambiguous prefix of it."),
   slice: z.string().describe(`What is read when no slice is given: ${SLICE_FORM_LIST}.`),
 });
 
@@ -63,7 +63,7 @@ async function completeSection(ports: ContextPorts, input: z.output<typeof defin
 
 const symbolAdd = defineOperation({
   name: "context.symbol-add",
-  summary: "Gives a section, a file or a heading a name.",
+  summary: "Gives a name to a section, a file or a heading.",
   effect: "append",
   input: definition,
   output: defined,
@@ -75,7 +75,7 @@ const symbolAdd = defineOperation({
 
 const symbolReplace = defineOperation({
   name: "context.symbol-replace",
-  summary: "Changes what a symbol means; the old meaning stays in the ledger.",
+  summary: "Changes what a symbol points to; the old target stays in the ledger.",
   effect: "append",
   input: definition,
   output: defined,
@@ -97,7 +97,7 @@ const symbolRemove = defineOperation({
 
 const symbolShow = defineOperation({
   name: "context.symbol-show",
-  summary: "Shows a symbol and the section it means now, or why it means none.",
+  summary: "Shows a symbol and the section it currently resolves to, or why it does not resolve.",
   effect: "read",
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema.extend({
@@ -145,7 +145,7 @@ const symbolCheck = defineOperation({
 
 const symbolRepin = defineOperation({
   name: "context.symbol-repin",
-  summary: "Pins the section that now stands where a symbol last pointed.",
+  summary: "Pins the section that is now where a symbol last pointed.",
   effect: "append",
   input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
   output: defined,
@@ -170,10 +170,10 @@ const symbolExport = defineOperation({
 
 const symbolImport = defineOperation({
   name: "context.symbol-import",
-  summary: "Adds the symbols of a JSON Lines file: all of them or none.",
+  summary: "Adds the symbols from a JSON Lines file: all of them or none.",
   effect: "append",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ file: z.string().describe("File of symbols; - reads standard input.") }),
+  input: z.strictObject({ file: z.string().describe("File with symbols; - reads standard input.") }),
   output: z.strictObject({ added: z.int(), existing: z.int() }),
   run: (ports: ContextPorts, input) =>
     recordingRefusals(ports, "context.symbol-import", input, async () =>

@@ -79,6 +79,6 @@ function tooLong(details: {
   readonly terms?: number;
 }): VerbatimError {
   const { characters, terms, limit } = details;
-  const message = `the query has ${characters ?? terms} ${terms === undefined ? "characters" : "terms"}, at most ${limit} are allowed`;
+  const message = `the query has ${characters ?? terms} ${terms === undefined ? "characters" : "terms"}; the limit is ${limit}`;
   return new VerbatimError("SEARCH_TOO_LONG", { message, details });
 }

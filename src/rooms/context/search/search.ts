@@ -60,13 +60,13 @@ async function search(ports: SearchPorts, query: SearchQuery, limit: number) {
     });
     if (answer !== null) return answer;
   }
-  throw new VerbatimError("INDEX_BUSY", { message: "the index is being rebuilt again and again" });
+  throw new VerbatimError("INDEX_BUSY", { message: "the index keeps being rebuilt" });
 }
 
 function unfit(): VerbatimError {
   return new VerbatimError("STORE_CORRUPT", {
-    message: "the search index does not fit the index",
-    fix: "verbatim index build --full",
+    message: "the search index does not match the index",
+    fix: "Build the index again: verbatim index build --full",
   });
 }
 

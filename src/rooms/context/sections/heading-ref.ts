@@ -23,8 +23,8 @@ export function parseHeadingRef(target_ref: string): HeadingRef {
   }
   const [left, right, ...more] = target_ref.split("#");
   if (right === undefined) throw targetSyntax(target_ref, "has no #");
-  if (more.length > 0) throw targetSyntax(target_ref, "has more than one #; inside a part it is %23");
-  if (left === "") throw targetSyntax(target_ref, "names no file before the #");
+  if (more.length > 0) throw targetSyntax(target_ref, "has more than one #; inside a part, write it as %23");
+  if (left === "") throw targetSyntax(target_ref, "does not name a file before the #");
   const file_path = decodePercent(left!, target_ref);
   const parts = right.split("/").map((part) => decodePercent(part, target_ref));
   const canonical = formatHeadingRef(file_path, parts);
@@ -54,7 +54,8 @@ export function targetSyntax(target_ref: string, problem: string): VerbatimError
 function decodePercent(text: string, target_ref: string): string {
   if (!text.isWellFormed()) throw targetSyntax(target_ref, "is not valid Unicode");
   if (!text.includes("%")) return text;
-  if (BAD_ESCAPE.test(text)) throw targetSyntax(target_ref, "has a % that two hex digits do not follow; write %25");
+  if (BAD_ESCAPE.test(text))
+    throw targetSyntax(target_ref, "has a % that is not followed by two hex digits; write %25");
   const bytes = encodeUtf8(text);
   let length = 0;
   for (let i = 0; i < bytes.length; i++) {

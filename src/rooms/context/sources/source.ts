@@ -39,7 +39,7 @@ export function sourcesInvalid(problems: readonly SourceProblem[]): VerbatimErro
   return new VerbatimError("INDEX_SOURCES_INVALID", {
     message: `${showPath(first.file_path)} cannot be indexed (${first.code})${more}; the previous index was kept`,
     where: first.byte_offset === undefined ? first.file_path : `${first.file_path}@${first.byte_offset}`,
-    fix: `Fix each file named, or add it to context.exclude${waysOn(problems)}.`,
+    fix: `Fix each of the files listed, or add it to context.exclude${waysOn(problems)}.`,
     details: { problems },
   });
 }
@@ -47,7 +47,7 @@ export function sourcesInvalid(problems: readonly SourceProblem[]): VerbatimErro
 /** Ways on that only some problems have. */
 function waysOn(problems: readonly SourceProblem[]): string {
   const has = (wanted: SourceProblem["code"]) => problems.some(({ code }) => code === wanted);
-  const large = has("SOURCE_TOO_LARGE") ? "; a large one: raise context.max_file_bytes" : "";
-  const secret = has("SOURCE_SECRET") ? "; one that is no secret: name it in context.secrets.allow" : "";
+  const large = has("SOURCE_TOO_LARGE") ? "; for a large one, raise context.max_file_bytes" : "";
+  const secret = has("SOURCE_SECRET") ? "; for one that is not a secret, name it in context.secrets.allow" : "";
   return large + secret;
 }

@@ -32,7 +32,7 @@ async function isThere(context: ContextReader, symbol: SymbolRecord): Promise<bo
   if (formatCanonical(current.symbol) === formatCanonical(symbol)) return true;
   const { target_type, target_ref, default_slice_policy } = current.symbol;
   throw new VerbatimError("SYMBOL_EXISTS", {
-    message: `${symbol.symbol_id} is defined already: ${target_type} ${target_ref} ${default_slice_policy}`,
+    message: `${symbol.symbol_id} is already defined: ${target_type} ${target_ref} ${default_slice_policy}`,
     fix: `To change it: verbatim symbol replace ${symbol.symbol_id}`,
     details: { symbol: current.symbol },
   });

@@ -16,7 +16,7 @@ export async function repinSymbol(ports: RegistryPorts, id: string, to: string |
     if (row.symbol.target_type !== "SECTION") {
       throw new VerbatimError("SYMBOL_INVALID", {
         message: `${id} does not pin a section: its target is a ${row.symbol.target_type}`,
-        fix: `verbatim symbol show ${id}`,
+        fix: `See its target: verbatim symbol show ${id}`,
       });
     }
     if (to !== undefined || row.last === null) return { symbol: row.symbol, sections: null, last: row.last };
@@ -31,7 +31,7 @@ export async function repinSymbol(ports: RegistryPorts, id: string, to: string |
 function chooseSection(id: string, last: LastTarget | null, sections: readonly Section[] | null): string {
   if (last === null || sections === null) {
     throw new VerbatimError("FILE_NOT_INDEXED", {
-      message: `${id} last pointed to ${last?.file_path ?? "a file that is not known"}, which is not in the index`,
+      message: `${id} last pointed to ${last?.file_path ?? "an unknown file"}, which is not in the index`,
       fix: `Choose another section: verbatim symbol repin ${id} --to SECTION_ID`,
     });
   }
@@ -41,7 +41,7 @@ function chooseSection(id: string, last: LastTarget | null, sections: readonly S
   const candidates = only === undefined ? sections : same;
   const where = `${last.file_path} (${last.heading_path.join("/") || "the whole file"})`;
   throw new VerbatimError(only === undefined ? "HEADING_NOT_FOUND" : "HEADING_AMBIGUOUS", {
-    message: `${id} last pointed to ${where}, where ${same.length} sections stand now; candidates: ${show(candidates)}`,
+    message: `${id} last pointed to ${where}, where there are now ${same.length} sections; candidates: ${show(candidates)}`,
     where: last.file_path,
     fix: `Choose one: verbatim symbol repin ${id} --to SECTION_ID`,
     details: { file_path: last.file_path, candidates: candidates.map(({ section_id }) => section_id) },

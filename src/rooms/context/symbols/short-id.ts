@@ -17,7 +17,7 @@ export async function completeId(context: ContextReader, view: IndexView, digits
   const [section] = found;
   if (section === undefined) {
     throw new VerbatimError("SECTION_NOT_FOUND", {
-      message: `no section of the index has an id that begins with ${digits}`,
+      message: `there is no section whose id starts with ${digits}`,
       where: digits,
       details: { section_id: digits },
     });
@@ -29,7 +29,7 @@ export async function completeId(context: ContextReader, view: IndexView, digits
   );
   const more = found.length > shown.length ? `, the first ${shown.length} of them` : "";
   throw new VerbatimError("SECTION_AMBIGUOUS", {
-    message: `${digits} begins the ids of several sections${more}: ${list.join(", ")}`,
+    message: `several section ids start with ${digits}${more}: ${list.join(", ")}`,
     where: digits,
     details: { section_id: digits, candidates: sortedByCodePoint(shown.map(({ section_id }) => section_id)) },
   });

@@ -10,7 +10,7 @@ export function formatSymbolLine(symbol: SymbolRecord): string {
   return formatCanonical(symbol);
 }
 
-/** Reads JSON Lines of symbols; the first line that is none is named, and so is an id that is there twice. */
+/** Reads JSON Lines of symbols; the first line that is not one is named, and so is an id that appears twice. */
 export function parseSymbolLines(bytes: Uint8Array, file: string): SymbolRecord[] {
   const symbols = new Map<string, SymbolRecord>();
   let line = 1;
@@ -23,7 +23,7 @@ export function parseSymbolLines(bytes: Uint8Array, file: string): SymbolRecord[
       throw new VerbatimError("SYMBOL_EXISTS", {
         message: `${symbol.symbol_id} is in the file twice`,
         where,
-        fix: "Leave one of the two lines out; nothing was imported.",
+        fix: "Remove one of the two lines; nothing was imported.",
       });
     }
     symbols.set(symbol.symbol_id, symbol);

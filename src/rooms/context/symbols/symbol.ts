@@ -26,19 +26,19 @@ export function parseSymbolId(value: unknown): string {
  * heading comes out in canonical form. Whether the target exists and the slice fits is for the index to say.
  */
 export function parseSymbol(value: unknown): SymbolRecord {
-  if (!isJsonObject(value)) throw invalidSymbol("", "a symbol is an object");
+  if (!isJsonObject(value)) throw invalidSymbol("", "a symbol must be a JSON object");
   for (const field of FIELDS) if (!Object.hasOwn(value, field)) throw invalidSymbol(`/${field}`, `${field} is missing`);
   for (const field of Object.keys(value)) {
-    if (!FIELDS.some((known) => known === field)) throw invalidSymbol(`/${field}`, "a symbol has no such field");
+    if (!FIELDS.some((known) => known === field)) throw invalidSymbol(`/${field}`, "a symbol does not have this field");
   }
   const symbol_id = parseSymbolId(value["symbol_id"]);
   const target_type = TARGET_TYPES.find((type) => type === value["target_type"]);
-  if (target_type === undefined) throw invalidSymbol("/target_type", "target_type is SECTION, FILE or HEADING");
+  if (target_type === undefined) throw invalidSymbol("/target_type", "target_type must be SECTION, FILE or HEADING");
   const { target_ref: ref, default_slice_policy } = value;
-  if (typeof ref !== "string") throw invalidSymbol("/target_ref", "target_ref is a string");
+  if (typeof ref !== "string") throw invalidSymbol("/target_ref", "target_ref must be a string");
   parseTarget({ target_type, target_ref: ref });
   if (typeof default_slice_policy !== "string") {
-    throw invalidSymbol("/default_slice_policy", "default_slice_policy is a slice");
+    throw invalidSymbol("/default_slice_policy", "default_slice_policy must be a slice");
   }
   parseSlice(default_slice_policy);
   const target_ref = target_type === "HEADING" ? parseHeadingRef(ref).canonical : ref;
@@ -58,7 +58,7 @@ export function parseTarget(symbol: Pick<SymbolRecord, "target_type" | "target_r
       return { type: "HEADING", file_path, parts };
     }
     default:
-      if (target_ref === "") throw targetSyntax(target_ref, "names no file");
+      if (target_ref === "") throw targetSyntax(target_ref, "does not name a file");
       if (codePointLength(target_ref) > LONGEST_TARGET_REF) {
         throw targetSyntax(target_ref, `is longer than ${LONGEST_TARGET_REF} characters`);
       }
@@ -72,7 +72,7 @@ function requireSourcePath(target_ref: string, path: string): void {
   if (path.isWellFormed() && sourcePath.safeParse(path).success) return;
   throw targetSyntax(
     target_ref,
-    "names no path of a source: relative to the root, / between names, no . or .. among them, no control characters",
+    "is not a source path: it must be relative to the root, with / between names, no . or .. segments and no control characters",
   );
 }
 

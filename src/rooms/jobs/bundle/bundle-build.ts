@@ -89,7 +89,7 @@ async function loadFinishedJob(jobs: JobsReader, jobId: string, options: BundleB
     const listed = others.map(({ row }) => ({ ordinal: row.step.ordinal, op: row.step.op }));
     const names = listed.map(({ ordinal, op }) => `step ${ordinal} (${op})`).join(", ");
     throw new VerbatimError("BUNDLE_HAS_OTHER_STEPS", {
-      message: `the job has steps that a bundle cannot carry: ${names}`,
+      message: `the job has steps that cannot go into a bundle: ${names}`,
       details: { steps: listed },
     });
   }

@@ -38,7 +38,7 @@ interface CheckInput {
 const CONCURRENCY = 8;
 const LINE_FEED = 0x0a;
 const CRLF_HINT =
-  " Its line ends are CRLF, perhaps through a checkout: mark the folder -text in .gitattributes and check it out again.";
+  " Its line endings are CRLF, perhaps because of a checkout: mark the folder -text in .gitattributes and check it out again.";
 
 /**
  * Phase C of verifying a bundle (Bundle Protocol 8.3 to 8.10, then what strict mode adds). Collects every problem in

@@ -15,8 +15,7 @@ import { openMemoryBundle } from "./memory-bundle.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const open = (files = sampleBundle()) => openMemoryBundle(nodeCrypto, { files });
-const INTACT =
-  "these files are exactly the ones this manifest names, and the manifest is intact under its own bundle_id";
+const INTACT = "these files are exactly the ones this manifest lists, and the manifest matches its own bundle_id";
 const BOUNDED = "every artifact is bounded and belongs to a step";
 const WHOLE = "every step has its artifact, and nothing else is in the folder";
 const ORIGIN = "that the text came from any particular repository, or is current";
@@ -105,7 +104,7 @@ describe("a bundle", () => {
       problems: [],
       trust: { verdict: "UNSIGNED", code: null },
       proves: [INTACT, BOUNDED],
-      does_not_prove: ["who made it: anybody can edit a bundle and compute new ids", ORIGIN, RAN],
+      does_not_prove: ["who made it: anyone can edit a bundle and compute new ids", ORIGIN, RAN],
     });
     expect((await verifyBundle(nodeCrypto, open(), { mode: "strict" })).proves).toEqual([INTACT, BOUNDED, WHOLE]);
   });
@@ -137,7 +136,7 @@ describe("a bundle", () => {
     expect(await verifyBundle(nodeCrypto, open(), { mode, attestation })).toMatchObject({
       ok: true,
       trust: { verdict: "UNCHECKED" },
-      does_not_prove: [expect.stringContaining("nobody's signature was checked"), ORIGIN, RAN],
+      does_not_prove: [expect.stringContaining("no signature was checked"), ORIGIN, RAN],
     });
     expect(await verifyBundle(nodeCrypto, open(), { mode, attestation, policy })).toMatchObject({
       ok: true,

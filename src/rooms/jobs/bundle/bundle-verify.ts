@@ -125,9 +125,7 @@ function sayWhatItProves(
 ): Pick<BundleReport, "proves" | "does_not_prove"> {
   const proves: string[] = [];
   if (intact) {
-    proves.push(
-      "these files are exactly the ones this manifest names, and the manifest is intact under its own bundle_id",
-    );
+    proves.push("these files are exactly the ones this manifest lists, and the manifest matches its own bundle_id");
     proves.push("every artifact is bounded and belongs to a step");
     if (mode === "strict") proves.push("every step has its artifact, and nothing else is in the folder");
   }
@@ -138,8 +136,8 @@ function sayWhatItProves(
       ? ["that the text is true or current"]
       : [
           trust.verdict === "UNCHECKED"
-            ? "who made it: there is an attestation, but nobody's signature was checked (give a trust policy)"
-            : "who made it: anybody can edit a bundle and compute new ids",
+            ? "who made it: there is an attestation, but no signature was checked (use a trust policy)"
+            : "who made it: anyone can edit a bundle and compute new ids",
           "that the text came from any particular repository, or is current",
           "that the job ran, or that nothing else was shown to the agent",
         ];

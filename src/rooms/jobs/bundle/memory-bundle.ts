@@ -48,7 +48,7 @@ export function openMemoryBundle(crypto: Crypto, tree: MemoryTree): BundleFiles 
     async readText(path) {
       const text = decodeUtf8(files.get(path) ?? new Uint8Array());
       if (text === null)
-        throw new VerbatimError("FILE_UNREADABLE", { message: "the artifact is not UTF-8", where: path });
+        throw new VerbatimError("FILE_UNREADABLE", { message: "the artifact is not valid UTF-8", where: path });
       return text;
     },
   };

@@ -68,7 +68,7 @@ async function findSame(jobs: JobsReader, { job_id, run_id, value }: Candidate):
   if (job === null) return null;
   if (job.run_id === run_id && formatCanonical(job.message) === formatCanonical(value)) return job;
   throw new VerbatimError("ID_COLLISION", {
-    message: `the job ${job_id} exists with another message`,
+    message: `the job ${job_id} already exists with a different message`,
     details: { job_id, run_id: job.run_id },
   });
 }
@@ -77,7 +77,7 @@ async function requireFreshSteps(jobs: JobsReader, { job_id, steps }: Planned): 
   const taken = await jobs.findStepIds(steps.map(({ step }) => step.step_id));
   if (taken.length === 0) return;
   throw new VerbatimError("ID_COLLISION", {
-    message: `steps of ${job_id} exist in another job`,
+    message: `steps of ${job_id} already exist in another job`,
     details: { job_id, step_ids: taken },
   });
 }

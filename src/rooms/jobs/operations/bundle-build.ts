@@ -17,15 +17,15 @@ export interface BundleMakerPorts extends BundleBuildPorts, Pick<BundlePorts, "c
 
 export const bundleBuild = defineOperation({
   name: "jobs.bundle-build",
-  summary: "Builds the portable bundle of a finished job; verified before it appears.",
+  summary: "Builds the portable bundle of a finished job and verifies it before it appears.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({
     job_id: z.string().describe("Id of the job."),
-    out: z.string().describe("Folder to make; it must not exist or be empty."),
-    reads_only: z.boolean().default(false).describe("Leave out WRITE and EXECUTE steps, with a reference to each."),
-    with_receipts: z.boolean().default(false).describe("Name the hash of every receipt."),
-    sign: z.string().optional().describe("Key that signs: a name, or the path of a key file."),
+    out: z.string().describe("Folder to create; it must be empty if it exists."),
+    reads_only: z.boolean().default(false).describe("Leave out WRITE and EXECUTE steps, keeping a reference to each."),
+    with_receipts: z.boolean().default(false).describe("Include the hash of every receipt."),
+    sign: z.string().optional().describe("Key to sign with: a name, or the path of a key file."),
   }),
   output: z.strictObject({
     path: z.string(),
@@ -42,7 +42,7 @@ export const bundleBuild = defineOperation({
     const file = `${path}.dsse.json`;
     // Beside the bundle, never inside it: a folder without a name of its own has no place beside it to speak of.
     if (key !== null && /(?:^|\/)(?:\.{1,2})?$/.test(path)) {
-      throw new VerbatimError("USAGE", { message: "name the folder of a bundle that is signed", where: input.out });
+      throw new VerbatimError("USAGE", { message: "to sign a bundle, name its folder", where: input.out });
     }
     if (key !== null && ports.exists(file)) throw new VerbatimError("FILE_EXISTS", { where: file });
     const { reads_only, with_receipts } = input;
@@ -52,7 +52,7 @@ export const bundleBuild = defineOperation({
       const report = await verifyBundle(ports.crypto, bundle, { mode: "strict" });
       if (!report.ok) {
         const codes = report.problems.map(({ code }) => code).join(", ");
-        throw new VerbatimError("INTERNAL", { message: `the bundle that was built does not verify: ${codes}` });
+        throw new VerbatimError("INTERNAL", { message: `the bundle was built but does not verify: ${codes}` });
       }
       return made;
     });

@@ -36,7 +36,7 @@ export interface BundlePorts {
 
 const MAX_FILE = 16 * 1024 * 1024;
 const path = z.string().describe("Folder of the bundle, or its bundle.json.");
-const strict = z.boolean().default(false).describe("Also check what the protocol implies but does not list.");
+const strict = z.boolean().default(false).describe("Also check what the protocol implies but does not spell out.");
 const text = z.string().nullable();
 const count = z.int().min(0);
 
@@ -78,7 +78,7 @@ export const bundleVerify = defineOperation({
     path,
     strict,
     trust: z.string().optional().describe("Trust policy that says whose signatures count."),
-    attestation: z.string().optional().describe("Attestation; <bundle>.dsse.json beside the bundle otherwise."),
+    attestation: z.string().optional().describe("Attestation (default: <bundle>.dsse.json next to the bundle)."),
   }),
   output: reportSchema,
   async run(ports: BundlePorts, input): Promise<z.input<typeof reportSchema>> {
@@ -129,7 +129,7 @@ function requireBundle(ports: BundlePorts, place: string) {
 
 export const bundleInspect = defineOperation({
   name: "jobs.bundle-inspect",
-  summary: "Shows what a bundle holds, or the text of one artifact.",
+  summary: "Shows what a bundle contains, or the text of one artifact.",
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({ path, artifact: z.string().optional().describe("Print the text of this artifact.") }),
@@ -179,10 +179,10 @@ const changes = z.strictObject({
 
 export const bundleDiff = defineOperation({
   name: "jobs.bundle-diff",
-  summary: "Says what two bundles have different, down to the lines of their artifacts.",
+  summary: "Shows how two bundles differ, down to the lines of their artifacts.",
   effect: "read",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ a: z.string().describe("The one bundle."), b: z.string().describe("The other bundle.") }),
+  input: z.strictObject({ a: z.string().describe("The first bundle."), b: z.string().describe("The second bundle.") }),
   output: z.strictObject({
     equal: z.boolean(),
     fields: z.array(z.strictObject({ pointer: z.string(), a: z.unknown(), b: z.unknown() })),
@@ -236,13 +236,13 @@ function toLists({
 
 const bundleReplay = defineOperation({
   name: "jobs.bundle-replay",
-  summary: "Runs a bundle again offline: verifies it, then gives a receipt for every step.",
+  summary: "Replays a bundle offline: verifies it, then prints a receipt for every step.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({
     path,
     strict,
-    out: z.string().optional().describe("File for the receipts; never overwritten. Without it: standard output."),
+    out: z.string().optional().describe("File for the receipts; never overwritten (default: standard output)."),
   }),
   output: z.strictObject({ path: text, receipts: count, replay_hash: z.string(), exit: z.int() }),
   async run(ports: BundlePorts, input) {
@@ -269,10 +269,10 @@ function replay(ports: BundlePorts, input: { readonly path: string; readonly str
 
 const bundleAttest = defineOperation({
   name: "jobs.bundle-attest",
-  summary: "Signs a bundle; the attestation lies beside it and takes further signatures.",
+  summary: "Signs a bundle; the attestation is written next to it and can take more signatures.",
   effect: "mutate",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ path, key: z.string().describe("Key that signs: a name, or the path of a key file.") }),
+  input: z.strictObject({ path, key: z.string().describe("Key to sign with: a name, or the path of a key file.") }),
   output: z.strictObject({ path: z.string(), key_id: z.string(), bundle_id: z.string(), signatures: count }),
   async run(ports: BundlePorts, input) {
     const key = await ports.loadKey(input.key);

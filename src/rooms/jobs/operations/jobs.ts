@@ -29,14 +29,14 @@ const MAX_WORKERS = 16;
 const source = {
   file: z.string().optional().describe("File with the message; - reads standard input."),
   message: z.unknown().optional().describe("The message itself, instead of a file."),
-  run_id: uuid.optional().describe("Run the job belongs to (a UUID); a new one otherwise."),
+  run_id: uuid.optional().describe("Run the job belongs to, a UUID (default: a new one)."),
 };
 
 const workers = z.int().min(1).max(MAX_WORKERS).default(1).describe("How many steps may run at the same time.");
 
 const page = {
   after: count.default(0).describe("Only steps after this one, by its number in the job."),
-  limit: z.int().min(1).max(1000).optional().describe("How many steps at most."),
+  limit: z.int().min(1).max(1000).optional().describe("Maximum number of steps."),
 };
 
 function takePage<T extends { readonly ordinal: number }>(
@@ -57,7 +57,7 @@ async function readMessage(ports: JobPorts, { file, message }: { file?: string |
     throw new VerbatimError("INPUT_INVALID", { message: "give either a file or a message" });
   }
   if (file === undefined) return parseText(JSON.stringify(message) ?? "");
-  if (!ports.local) throw new VerbatimError("INPUT_INVALID", { message: "files are read for local callers only" });
+  if (!ports.local) throw new VerbatimError("INPUT_INVALID", { message: "only local callers can have files read" });
   return parseJson(await readBounded(ports.files, file), { file });
 }
 
@@ -132,8 +132,8 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
   const status = await ports.store.read(({ jobs }) => readStatus(jobs, id));
   if (status.state !== "SUCCEEDED") {
     throw new VerbatimError("INTERRUPTED", {
-      message: `the job is not finished; what was done stays done`,
-      fix: `verbatim job run ${id}`,
+      message: `the job is not finished; completed steps stay completed`,
+      fix: `Continue it: verbatim job run ${id}`,
       details: { job_id: id },
     });
   }
@@ -142,7 +142,7 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
 
 const jobRun = defineOperation({
   name: "jobs.run",
-  summary: "Runs a job until it is done or failed.",
+  summary: "Runs a job until it is done or has failed.",
   effect: "mutate",
   input: z.strictObject({ job_id: jobId, workers }),
   output: jobStatus,
@@ -169,7 +169,7 @@ const jobWorker = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({
     workers,
-    once: z.boolean().default(false).describe("End when nothing is claimable."),
+    once: z.boolean().default(false).describe("Stop when there is nothing to claim."),
   }),
   output: z.strictObject({ steps: count }),
   async run(ports: JobPorts, input) {
@@ -185,7 +185,7 @@ const jobWorker = defineOperation({
 
 const jobCancel = defineOperation({
   name: "jobs.cancel",
-  summary: "Fails the next step of a job, so that nothing further of it runs.",
+  summary: "Cancels a job by failing its next step, so that nothing after it runs.",
   effect: "append",
   input: z.strictObject({ job_id: jobId }),
   output: jobStatus.extend({ cancelled: z.boolean() }),
@@ -198,7 +198,7 @@ const jobCancel = defineOperation({
 
 const jobStatusShow = defineOperation({
   name: "jobs.status",
-  summary: "Shows a job and where each of its steps stands.",
+  summary: "Shows a job and the state of each of its steps.",
   effect: "read",
   input: z.strictObject({ job_id: jobId, ...page }),
   output: jobStatus,
@@ -215,7 +215,7 @@ const jobList = defineOperation({
   effect: "read",
   input: z.strictObject({
     after: count.default(0).describe("Only jobs created after the one with this number."),
-    limit: z.int().min(1).max(1000).default(100).describe("How many jobs at most."),
+    limit: z.int().min(1).max(1000).default(100).describe("Maximum number of jobs."),
     open: z.boolean().default(false).describe("Only jobs that are not finished."),
   }),
   output: z.strictObject({ jobs: z.array(jobLine), more: z.boolean() }),

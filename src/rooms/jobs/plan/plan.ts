@@ -215,7 +215,7 @@ class Planner {
     const text = read();
     if (this.#ports.execute?.isJobSpec(text) === false) {
       throw new VerbatimError("EXECUTE_TARGET_NOT_JOBSPEC", {
-        message: `${symbol_id} means ${file_path}, which is not a JobSpec`,
+        message: `${symbol_id} points to ${file_path}, which is not a JobSpec`,
         details: { symbol_id, file_path },
       });
     }
@@ -243,7 +243,7 @@ class Planner {
     const cut = await this.#ports.corpus.look((view) => view.cut(ref, slice));
     if (cut.content_hash === content_hash) return cut.bytes;
     throw new VerbatimError("CONTENT_HASH_MISMATCH", {
-      message: `${cut.file_path} was changed while the message was planned`,
+      message: `${cut.file_path} changed while the message was being planned`,
       where: cut.file_path,
       fix: "Post the message again.",
       details: { file_path: cut.file_path, expected: content_hash, actual: cut.content_hash },

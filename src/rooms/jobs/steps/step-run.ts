@@ -93,7 +93,7 @@ async function executeJobSpec(
 async function loadText(content: ContentStore, hash: string): Promise<string> {
   const text = decodeUtf8(await content.get(hash));
   // It was stored as UTF-8 and still has its hash.
-  if (text === null) throw new VerbatimError("INTERNAL", { message: "a stored text is not UTF-8" });
+  if (text === null) throw new VerbatimError("INTERNAL", { message: "a stored text is not valid UTF-8" });
   return text;
 }
 

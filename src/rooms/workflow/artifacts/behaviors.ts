@@ -136,7 +136,7 @@ function collectEntries(index: string, config: BehaviorConfig, errors: BehaviorE
     if (!entries.has(entry.id)) entries.set(entry.id, entry);
     else
       errors.push(
-        indexError("BEHAVIOR_INDEX_DUPLICATE", entry, config, "is in the index twice; the first entry stands"),
+        indexError("BEHAVIOR_INDEX_DUPLICATE", entry, config, "is in the index twice; the first entry is used"),
       );
   }
   return entries;
@@ -145,7 +145,7 @@ function collectEntries(index: string, config: BehaviorConfig, errors: BehaviorE
 function checkPage(entry: IndexEntry, input: CatalogInput, config: BehaviorConfig, errors: BehaviorError[]): void {
   const { id, page } = entry;
   if (page === null) {
-    errors.push(indexError("BEHAVIOR_INDEX_NO_PAGE", entry, config, "its line names no page B###-<slug>.md"));
+    errors.push(indexError("BEHAVIOR_INDEX_NO_PAGE", entry, config, "its line does not name a page B###-<slug>.md"));
   } else if (!page.startsWith(`${id}-`)) {
     errors.push(indexError("BEHAVIOR_PAGE_ID_MISMATCH", entry, config, `its line names the page ${page}`, page));
   } else {

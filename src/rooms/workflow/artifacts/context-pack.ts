@@ -83,8 +83,8 @@ function checkPath(path: string, at: string, seen: Set<string>, check: FieldChec
   const isDenied = LIBRARIAN_DENIED.some((name) => name === first) || GIT_SEGMENT.test(path);
   if (findPathProblem(path) !== null || /[\x01-\x1f\x7f]/.test(path))
     check.add("FIELD_VALUE", at, "must be a path inside the repository");
-  else if (isDenied) check.add("FIELD_VALUE", at, "must not lie where nothing is read from");
-  else if (seen.has(path)) check.add("FIELD_VALUE", at, "is there twice");
+  else if (isDenied) check.add("FIELD_VALUE", at, "must not be in a place that is never read");
+  else if (seen.has(path)) check.add("FIELD_VALUE", at, "appears twice");
   seen.add(path);
 }
 

@@ -79,7 +79,7 @@ function readEntries(root: JsonObject, mode: string | null, check: FieldCheck): 
     } else if (!(ROLES[role as DispatchRole].allowed as readonly string[]).includes(provider)) {
       check.add("DISPATCH_PROVIDER_NOT_ALLOWED", at, `${provider} may not act for ${role}`);
     } else if (role === "librarian" && provider === "manual_outbox" && mode !== "manual_outbox") {
-      check.add("DISPATCH_LIBRARIAN_LOCK", at, "a manual librarian needs mode manual_outbox as well");
+      check.add("DISPATCH_LIBRARIAN_LOCK", at, "a manual librarian requires the mode manual_outbox");
     } else entries.set(role, provider);
   }
   return entries;

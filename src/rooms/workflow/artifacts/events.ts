@@ -40,7 +40,8 @@ export function validateEvents(bytes: Uint8Array | string, file = EVENTS_FILE): 
   for (const [i, raw] of lines.complete.entries()) {
     const value = parseLine(raw);
     if (value === undefined) errors.push(lineError("EVENT_NOT_JSON", i + 1, file, "the line is not JSON"));
-    else if (!isJsonObject(value)) errors.push(lineError("EVENT_NOT_OBJECT", i + 1, file, "the line is not an object"));
+    else if (!isJsonObject(value))
+      errors.push(lineError("EVENT_NOT_OBJECT", i + 1, file, "the line is not a JSON object"));
     else {
       count++;
       const problems = findEventProblems(value);
@@ -98,7 +99,7 @@ export function findEventProblems(
     if (key === "ts") {
       return isEventTime(value) ? [] : [{ code: "EVENT_TS_INVALID", key, message: "ts is not a UTC time" }];
     }
-    return isEventValue(key, value) ? [] : [{ code: "EVENT_VALUE_INVALID", key, message: `${key} has a wrong form` }];
+    return isEventValue(key, value) ? [] : [{ code: "EVENT_VALUE_INVALID", key, message: `${key} is malformed` }];
   });
 }
 
@@ -141,9 +142,9 @@ class VerifySequence {
   add(event: string, line: number): void {
     switch (event) {
       case "VERIFY_STARTED":
-        if (this.#started !== null) this.#wrong(line, `the verification of line ${this.#started} is still open`);
+        if (this.#started !== null) this.#wrong(line, `the verification of line ${this.#started} has not finished`);
         if (this.#unbundled !== null)
-          this.#wrong(line, `no bundle was made after the failure of line ${this.#unbundled}`);
+          this.#wrong(line, `no bundle was created after the failure in line ${this.#unbundled}`);
         this.#started = line;
         this.#unbundled = null;
         break;
@@ -163,7 +164,7 @@ class VerifySequence {
   end(): void {
     const open = this.#started ?? this.#unbundled;
     if (open === null) return;
-    const what = this.#started === null ? "has no bundle yet" : "is still open";
+    const what = this.#started === null ? "has no bundle yet" : "has not finished";
     this.#warnings.push(lineError("EVENT_SEQUENCE_OPEN", open, this.#file, `the verification ${what}`));
   }
 

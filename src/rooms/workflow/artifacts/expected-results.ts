@@ -71,7 +71,7 @@ class Reader {
     this.#acceptance = null;
     this.#entry = entry;
     if (this.entries.every(({ id }) => id !== entry.id)) this.entries.push(entry);
-    else this.add("EXPECTED_DUPLICATE", line, entry.id, undefined, `${entry.id} is there a second time`);
+    else this.add("EXPECTED_DUPLICATE", line, entry.id, undefined, `${entry.id} appears twice`);
   }
 
   #field(match: RegExpExecArray, line: number): void {
@@ -80,9 +80,9 @@ class Reader {
     this.#list = name !== "Acceptance" && value.inline === "" ? value : null;
     this.#acceptance = name === "Acceptance" ? value : null;
     if (this.#entry === null) {
-      this.add("EXPECTED_FIELD_ORPHAN", line, name, undefined, `${name} stands before any R### entry`);
+      this.add("EXPECTED_FIELD_ORPHAN", line, name, undefined, `${name} appears before the first R### entry`);
     } else if (this.#entry.fields.has(name)) {
-      this.add("EXPECTED_FIELD_DUPLICATE", line, name, undefined, `${name} is there a second time`);
+      this.add("EXPECTED_FIELD_DUPLICATE", line, name, undefined, `${name} appears twice`);
     } else this.#entry.fields.set(name, value);
   }
 
@@ -94,7 +94,7 @@ class Reader {
       ...(key === undefined ? {} : { key }),
       ...(item === undefined ? {} : { item }),
       message,
-      fix: "Each R### entry has Acceptance, Evidence and Related-Gates, once each.",
+      fix: "Each R### entry needs Acceptance, Evidence and Related-Gates, once each.",
     });
   }
 }
@@ -109,7 +109,8 @@ export function validateExpectedResults(
   const reader = new Reader(file);
   const fences = new Fences();
   for (const [i, text] of lines.entries()) if (!fences.covers(text)) reader.read(trimBlankEnd(text), i + 1);
-  if (reader.entries.length === 0) reader.add("EXPECTED_EMPTY", null, undefined, undefined, "there is no R### entry");
+  if (reader.entries.length === 0)
+    reader.add("EXPECTED_EMPTY", null, undefined, undefined, "there are no R### entries");
   const results: Record<string, ExpectedResult> = {};
   for (const entry of reader.entries) results[entry.id] = toResult(entry, reader);
   const keys = [...FIELDS, ...reader.entries.map(({ id }) => id)];

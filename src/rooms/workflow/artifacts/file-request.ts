@@ -34,7 +34,7 @@ export function checkFileRequest(
   const goal = check.memberText(root, "", "goal", "not blank");
   const needs = check.memberArray(root, "", "needs");
   if (needs !== null && needs.length > MOST_NEEDS) {
-    check.add("FIELD_VALUE", "/needs", `has ${needs.length} entries, at most ${MOST_NEEDS} are allowed`);
+    check.add("FIELD_VALUE", "/needs", `has ${needs.length} entries; the limit is ${MOST_NEEDS}`);
   }
   const budget = check.memberObject(root, "", "budget");
   const numbers =
@@ -46,7 +46,7 @@ export function checkFileRequest(
             check.add(
               "FILE_REQUEST_BUDGET_ABOVE_GUARDRAILS",
               `/budget/${key}`,
-              `${count} is above the guardrails' ${limits[key]}`,
+              `${count} is above the guardrails' limit ${limits[key]}`,
               {
                 fix: `Ask for at most ${limits[key]}.`,
               },

@@ -27,7 +27,7 @@ export function checkFindWeb(value: JsonValue, limits: WebLimits | null, file = 
     if (page !== null) pages.add(page);
   }
   if (bounds?.pages != null && pages.size > bounds.pages) {
-    check.add("FIND_WEB_MAX_PAGES", "/results", `${pages.size} pages, at most ${bounds.pages} are allowed`);
+    check.add("FIND_WEB_MAX_PAGES", "/results", `there are ${pages.size} pages; the limit is ${bounds.pages}`);
   }
   checkQueries(root, results ?? [], bounds?.queries ?? null, check);
   return check.verdict(root);
@@ -67,7 +67,7 @@ function checkConstraints(constraints: JsonObject, limits: WebLimits | null, che
     const number = check.memberInteger(constraints, "/constraints", key, 1);
     const most = limits?.[key];
     if (number !== null && limits !== null && (most === undefined || number > most)) {
-      check.add(ABOVE, `/constraints/${key}`, `${number} is above the guardrails' ${most ?? 0}`);
+      check.add(ABOVE, `/constraints/${key}`, `${number} is above the guardrails' limit ${most ?? 0}`);
     }
     return number;
   };
@@ -160,6 +160,6 @@ function checkQueries(root: JsonObject, results: readonly JsonValue[], most: num
   }
   if (!known) check.warn("FIND_WEB_QUERIES_UNKNOWN", "/queries", "the file does not say which queries were made");
   if (most !== null && queries.size > most) {
-    check.add("FIND_WEB_MAX_QUERIES", "/queries", `${queries.size} queries, at most ${most} are allowed`);
+    check.add("FIND_WEB_MAX_QUERIES", "/queries", `there are ${queries.size} queries; the limit is ${most}`);
   }
 }

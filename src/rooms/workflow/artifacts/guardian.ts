@@ -48,7 +48,7 @@ export function reviewAsGuardian(input: GuardianInput): GuardianReview {
     blocking.push({
       code: "GUARDIAN_SCOPE_UNREACHABLE",
       item,
-      message: `${item} is allowed and denied at the same time`,
+      message: `${item} is both allowed and denied`,
       fix: "Remove it from Scope-Allow, or the deny entry that covers it.",
     });
   }
@@ -57,7 +57,7 @@ export function reviewAsGuardian(input: GuardianInput): GuardianReview {
     blocking.push({
       code: "GUARDIAN_CONTRACT_DOC_IN_SCOPE",
       item,
-      message: `the plan may change the contract document ${item}`,
+      message: `the plan's scope includes the contract document ${item}`,
       fix: `Add ${item} to Scope-Deny, or set workflow.guardian.allow_contract_edits.`,
     });
   }
@@ -89,8 +89,8 @@ function findNotes(plan: Plan, { guardrails, policy }: GuardianInput): GuardianF
     .map(([item, asked, most, whose]) => ({
       code: "GUARDIAN_BUDGET_ABOVE",
       item,
-      message: `${item} ${asked} is above ${whose} ${most}; the smaller number holds`,
-      fix: "Nothing has to be done.",
+      message: `${item} ${asked} is above ${whose} ${most}; the smaller number is used`,
+      fix: "Nothing needs to be done.",
     }));
 }
 

@@ -97,7 +97,7 @@ function expected(key: string): string {
 
 function missing(key: string, lines: readonly string[], file: string): ArtifactFinding {
   const bullet = lines.findIndex((line) => new RegExp(`^[ \\t]*[-*+][ \\t]+${key}[ \\t]*:`, "i").test(line));
-  const hint = bullet === -1 ? "" : `; line ${bullet + 1} is a list item, which is prose here`;
+  const hint = bullet === -1 ? "" : `; line ${bullet + 1} is a list item, which counts as prose here`;
   return {
     code: "GUARDRAILS_KEY_MISSING",
     file,
@@ -115,7 +115,7 @@ function invalid(key: string, entry: Entry, file: string): ArtifactFinding {
     line: entry.line,
     key,
     message: `${key} must be ${expected(key)}, not ${JSON.stringify(entry.value)}`,
-    fix: "Write the value alone; nothing is cut off a line.",
+    fix: "Write only the value on the line; nothing after it is ignored.",
   };
 }
 
@@ -125,7 +125,7 @@ function duplicate(key: string, line: number, file: string): ArtifactFinding {
     file,
     line,
     key,
-    message: `${key} is there a second time; the first value stands`,
+    message: `${key} is set twice; the first value is used`,
     fix: "Keep one of the two lines.",
   };
 }

@@ -59,7 +59,7 @@ function resolveReferences(
   if (behaviorIds !== null && plan.behaviors.length === 0) {
     errors.push({
       code: "PLAN_BEHAVIORS_EMPTY",
-      message: "the repository has a catalogue, so the plan selects from it",
+      message: "the repository has a catalogue, so the plan must select from it",
     });
   }
   for (const id of new Set(plan.behaviors)) {

@@ -84,7 +84,7 @@ function addKey(
       file,
       line,
       key,
-      message: `${key} is there a second time; the first one stands at line ${entries.get(key)!.line}`,
+      message: `${key} is set twice; the first one is used, at line ${entries.get(key)!.line}`,
       fix: "Keep one of the two.",
     });
     return "ignored";
@@ -111,7 +111,7 @@ function addBullet(entry: PlanEntry, text: string, line: number, errors: Artifac
     file,
     line,
     key: entry.key,
-    message: `${entry.key} has a value on its own line and bullets below it`,
+    message: `${entry.key} has both a value on its line and bullets below it`,
     fix: "Write the list in one place only.",
   });
 }
@@ -127,7 +127,7 @@ function findKeysInBody(lines: readonly string[], from: number, file: string): A
       file,
       line: at + 1,
       key,
-      message: `${key} stands below the header block and is not read`,
+      message: `${key} is below the header block and is not read`,
       fix: "Move it into the block at the top, or reword the line.",
     });
   }

@@ -33,7 +33,7 @@ export class PlanItems {
     const entry = this.#entry;
     if (entry === undefined) return this.#skip();
     if (entry.value.startsWith("[") && entry.value.endsWith("]")) {
-      this.#report("PLAN_LIST_BRACKETS", entry.line, undefined, "a list has no brackets", "Write a, b, c.");
+      this.#report("PLAN_LIST_BRACKETS", entry.line, undefined, "a list must not have brackets", "Write a, b, c.");
       return this.#skip();
     }
     const items =
@@ -64,11 +64,11 @@ export class PlanItems {
   }
 
   duplicate(code: string, item: PlanItem, name: string): void {
-    this.#report(code, item.line, name, `${name} is there a second time; the first one stands`, "Keep one.");
+    this.#report(code, item.line, name, `${name} is set twice; the first value is used`, "Keep one.");
   }
 
   unknown(code: string, item: PlanItem, name: string): void {
-    const message = `${name} is kept but nothing evaluates it`;
+    const message = `nothing evaluates ${name}`;
     this.#findings.warnings.push(this.#finding(code, item.line, name, message, "Check its spelling."));
   }
 

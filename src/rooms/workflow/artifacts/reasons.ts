@@ -41,7 +41,7 @@ export function validateReasons(bytes: Uint8Array | string, file = REASONS_FILE)
       code: "REASON_NO_REF",
       file,
       line,
-      message: "the reason names no B### or R### id",
+      message: "the reason does not name a B### or R### id",
       fix: "Say which behaviour or result it is for.",
     }));
   if (reasons.length === 0) {
@@ -49,7 +49,7 @@ export function validateReasons(bytes: Uint8Array | string, file = REASONS_FILE)
       code: "REASONS_EMPTY",
       file,
       line: null,
-      message: "there is no reason",
+      message: "there are no reasons",
       fix: 'Write list items like "- R001: why".',
     });
   }

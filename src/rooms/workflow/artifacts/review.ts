@@ -112,19 +112,18 @@ function findErrors(read: Read, inRun: boolean, file: string): ArtifactFinding[]
   const errors: ArtifactFinding[] = [];
   const add = (code: string, line: number | null, message: string, key?: string) =>
     errors.push({ code, file, line, ...(key === undefined ? {} : { key }), message, fix: FIX });
-  for (const line of read.unclear)
-    add("REVIEW_VERDICT_UNCLEAR", line, "the verdict must be the word APPROVE or BLOCK alone");
+  for (const line of read.unclear) add("REVIEW_VERDICT_UNCLEAR", line, "the verdict must be just APPROVE or BLOCK");
   const [verdict] = read.verdicts;
   if (verdict === undefined && read.unclear.length === 0) {
-    add("REVIEW_VERDICT_MISSING", null, "there is no line that begins with Verdict:");
+    add("REVIEW_VERDICT_MISSING", null, "there is no line that starts with Verdict:");
   }
   const other = read.verdicts.find(({ word }) => word !== verdict?.word);
-  if (other !== undefined) add("REVIEW_VERDICT_CONFLICT", other.line, "two verdicts differ");
+  if (other !== undefined) add("REVIEW_VERDICT_CONFLICT", other.line, "there are two different verdicts");
   const [hash] = read.hashes;
   if (hash === undefined && inRun)
     add("REVIEW_DRAFT_SHA_MISSING", null, "the review does not say which draft it is about");
   const differing = read.hashes.find((one) => one.hash !== hash?.hash);
-  if (differing !== undefined) add("REVIEW_DRAFT_SHA_CONFLICT", differing.line, "two draft hashes differ");
+  if (differing !== undefined) add("REVIEW_DRAFT_SHA_CONFLICT", differing.line, "there are two different draft hashes");
   if (verdict === undefined || other !== undefined || read.unclear.length > 0) return errors;
   for (const section of SECTIONS) {
     const real = read.sections[section].some(isRealContent);
@@ -132,7 +131,7 @@ function findErrors(read: Read, inRun: boolean, file: string): ArtifactFinding[]
       add("REVIEW_SECTION_MISSING", verdict.line, `a BLOCK must fill in ${section}`, section);
     }
     if (verdict.word === "APPROVE" && !inRun && section === REQUIRED_FIX && !read.present.has(section)) {
-      add("REVIEW_SECTION_MISSING", verdict.line, `${section} must be there, if only to say none`, section);
+      add("REVIEW_SECTION_MISSING", verdict.line, `${section} must be present, even if it only says none`, section);
     }
     if (verdict.word === "APPROVE" && section === "Blocking Reasons" && real) {
       add("REVIEW_CONTRADICTS", verdict.line, "APPROVE, but there are blocking reasons", section);
@@ -160,7 +159,7 @@ function findStale(
     code: "REVIEW_STALE",
     file,
     line: hash.line,
-    message: `the review is about another version of ${what}`,
+    message: `the review is about a different version of ${what}`,
     fix: "Review the current files again.",
   });
   if (hash.hash !== context.draft_sha256) return stale("PLAN_draft.md");

@@ -154,7 +154,7 @@ function checkConsistency(result: string, facts: Facts, check: FieldCheck): void
     if (facts.failures > 0 || facts.codes.some((code) => code !== 0)) {
       check.add(INCONSISTENT, "/result", "PASS, but a command or a gate failed");
     }
-    if (bundled) check.add(INCONSISTENT, "/paths/bundle", "PASS makes no failure bundle");
+    if (bundled) check.add(INCONSISTENT, "/paths/bundle", "a PASS must not have a failure bundle");
     for (const gate of facts.declaredGates ?? []) {
       if (!facts.executed.includes(gate)) {
         check.add("VERIFY_GATE_NOT_EXECUTED", "/executed_gates", `the declared gate ${gate} was not executed`, {
@@ -163,7 +163,7 @@ function checkConsistency(result: string, facts: Facts, check: FieldCheck): void
       }
     }
   } else {
-    if (facts.failures === 0) check.add(INCONSISTENT, "/failures", "FAIL must say what failed");
+    if (facts.failures === 0) check.add(INCONSISTENT, "/failures", "a FAIL must say what failed");
     if (!bundled) check.add("FIELD_MISSING", "/paths/bundle", "is missing");
   }
   const mirror = facts.root["artifacts"];

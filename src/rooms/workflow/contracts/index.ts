@@ -33,7 +33,7 @@ const FILE_REQUEST = defineContract({
   room: "workflow",
   name: "file-request",
   title: "File request",
-  summary: "artifacts/file_request.json: which files the planning needs, and its budget.",
+  summary: "artifacts/file_request.json: which files the planner needs, and its budget.",
   schema: z.looseObject({
     schema_version: z.literal(FILE_REQUEST_VERSION),
     goal: text,
@@ -48,7 +48,7 @@ const CONTEXT_PACK = defineContract({
   room: "workflow",
   name: "context-pack",
   title: "Context pack",
-  summary: "artifacts/context_pack.json: what the planning is shown, quoted from the repository.",
+  summary: "artifacts/context_pack.json: what the planner is shown, quoted from the repository.",
   schema: z.looseObject({
     schema_version: z.literal(CONTEXT_PACK_VERSION),
     goal: text,
@@ -78,7 +78,7 @@ const FIND_WEB = defineContract({
   room: "workflow",
   name: "find-web",
   title: "Web research",
-  summary: "artifacts/find_web.json: excerpts somebody found on the web, within the guardrails.",
+  summary: "artifacts/find_web.json: excerpts found on the web, within the guardrails.",
   schema: z.looseObject({
     schema_version: z.literal(FIND_WEB_VERSION),
     constraints: z.looseObject({ allow_domains: z.array(text), max_queries: amount, max_pages: amount }),
@@ -179,7 +179,7 @@ const RUN_EVENT = defineContract({
     check: (value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? findEventProblems(value as never).map(({ code, key, message }) => ({ code, pointer: `/${key}`, message }))
-        : [{ code: "EVENT_NOT_OBJECT", pointer: "", message: "the line is not an object" }],
+        : [{ code: "EVENT_NOT_OBJECT", pointer: "", message: "the line is not a JSON object" }],
   },
 });
 

@@ -102,7 +102,7 @@ export const TEXT_CONTRACTS: readonly TextContract[] = [
       findMissingHeadings(text).map((heading) => ({
         code: "BEHAVIOR_HEADING_MISSING",
         line: 1,
-        message: `no line ${heading}`,
+        message: `there is no line ${heading}`,
       })),
   }),
   defineTextContract({
@@ -141,9 +141,9 @@ export const TEXT_CONTRACTS: readonly TextContract[] = [
 function checkIndex(text: string): TextProblem[] {
   const seen = new Set<string>();
   return readBehaviorIndex(text).flatMap(({ id, line, page }): TextProblem[] => {
-    if (seen.has(id)) return [{ code: "BEHAVIOR_INDEX_DUPLICATE", line, message: `${id} is there twice` }];
+    if (seen.has(id)) return [{ code: "BEHAVIOR_INDEX_DUPLICATE", line, message: `${id} appears twice` }];
     seen.add(id);
-    if (page === null) return [{ code: "BEHAVIOR_INDEX_NO_PAGE", line, message: `${id} names no page` }];
+    if (page === null) return [{ code: "BEHAVIOR_INDEX_NO_PAGE", line, message: `${id} does not name a page` }];
     return page.startsWith(`${id}-`)
       ? []
       : [{ code: "BEHAVIOR_PAGE_ID_MISMATCH", line, message: `${id} names the page ${page}` }];

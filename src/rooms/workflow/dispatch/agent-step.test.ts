@@ -111,7 +111,7 @@ describe("a command that is an agent", () => {
 
   it.each<[string, Script, string, string]>([
     ["fails", { result: { exit_code: 3 } }, "PROVIDER_FAILED", "agent ended with exit code 3"],
-    ["takes too long", { result: { ending: "timeout" } }, "PROVIDER_TIMEOUT", "agent took more than 600 s"],
+    ["takes too long", { result: { ending: "timeout" } }, "PROVIDER_TIMEOUT", "agent took longer than 600 s"],
     [
       "says too much",
       { result: { ending: "too_much_output" } },
@@ -199,7 +199,7 @@ describe("a run whose agent fails", () => {
       return refused("PROVIDER_FAILED")();
     });
     expect(asked).toBe(1);
-    expect(steps.at(-1)).toMatchObject({ target, result: expect.stringMatching(/^waits for chair: outbox\//) });
+    expect(steps.at(-1)).toMatchObject({ target, result: expect.stringMatching(/^waiting for chair: outbox\//) });
   });
 
   it("but does not take another failure for that of an agent", async () => {
@@ -248,12 +248,12 @@ describe("a model that is an agent", () => {
     [
       "a key that is not there",
       { provider: "openai_agent", providers: { openai_agent } },
-      "the variable SAMPLE_KEY has no key",
+      "the variable SAMPLE_KEY does not contain a key",
     ],
     [
       "a key that is empty",
       { provider: "openai_agent", providers: { openai_agent }, env: { SAMPLE_KEY: "" } },
-      "the variable SAMPLE_KEY has no key",
+      "the variable SAMPLE_KEY does not contain a key",
     ],
   ])("is refused: %s", async (_, script, message) => {
     expect(await ask(step(target), script)).toEqual(["PROVIDER_NOT_CONFIGURED", message]);

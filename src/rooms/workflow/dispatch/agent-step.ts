@@ -112,7 +112,7 @@ function findModel(run: Run, provider: ProviderName): { readonly model: ChatMode
   const api_key = env[openai_agent.api_key_env];
   if (api_key === undefined || api_key === "") {
     throw new VerbatimError("PROVIDER_NOT_CONFIGURED", {
-      message: `the variable ${openai_agent.api_key_env} has no key`,
+      message: `the variable ${openai_agent.api_key_env} does not contain a key`,
     });
   }
   return { model: models.openai({ ...openai_agent, api_key }), timeout_s: openai_agent.timeout_s };
@@ -143,7 +143,7 @@ async function runCommandAgent(session: Session, step: NextStep, prompt: string,
   const where = `${run.folder.dir}/${log.stderr}`;
   if (result.ending === "timeout") {
     throw new VerbatimError("PROVIDER_TIMEOUT", {
-      message: `${argv[0]} took more than ${settings.timeout_s} s`,
+      message: `${argv[0]} took longer than ${settings.timeout_s} s`,
       where,
     });
   }

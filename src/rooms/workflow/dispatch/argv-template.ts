@@ -26,7 +26,7 @@ export type TemplateValues = Readonly<Partial<Record<(typeof TEMPLATE_NAMES)[num
 export function expandTemplate(template: string | readonly string[], values: TemplateValues): string[] {
   const words = typeof template === "string" ? splitTemplate(template) : [...template];
   const argv = words.map((word) => substitute(word, values));
-  if (argv[0] === undefined || argv[0] === "") throw invalid("the template names no program");
+  if (argv[0] === undefined || argv[0] === "") throw invalid("the template does not name a program");
   return argv;
 }
 
@@ -44,7 +44,7 @@ function parseArray(text: string): string[] {
     }
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
-    throw invalid("the template begins with [ but is not a JSON array");
+    throw invalid("the template starts with [ but is not a JSON array");
   }
   throw invalid("the template must be a JSON array of at least one string");
 }
@@ -104,7 +104,7 @@ function substitute(word: string, values: TemplateValues): string {
       at += 2;
     } else if (character === "{") {
       const end = word.indexOf("}", at);
-      if (end === -1) throw invalid("a { is not closed; write {{ for a brace");
+      if (end === -1) throw invalid("a { has no matching }; write {{ for a brace");
       const name = word.slice(at + 1, end);
       if (!(TEMPLATE_NAMES as readonly string[]).includes(name)) {
         throw new VerbatimError("TEMPLATE_PLACEHOLDER_UNKNOWN", {
@@ -115,7 +115,7 @@ function substitute(word: string, values: TemplateValues): string {
       }
       result += values[name as keyof TemplateValues] ?? "";
       at = end + 1;
-    } else if (character === "}") throw invalid("a } is not opened; write }} for a brace");
+    } else if (character === "}") throw invalid("a } has no matching {; write }} for a brace");
     else {
       result += character;
       at++;

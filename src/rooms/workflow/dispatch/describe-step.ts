@@ -10,15 +10,15 @@ const SENTENCES: Readonly<Record<string, string>> = {
   PLAN_CHECK_FAILED: "plan, reasons and results do not agree",
   REVIEW_STALE: "what was reviewed has changed",
   REVIEW_BLOCKED: "a review blocks the plan",
-  PLAN_DIFFERS_FROM_DRAFT: "the signed plan is not the approved draft",
+  PLAN_DIFFERS_FROM_DRAFT: "the signed plan differs from the approved draft",
   CANDIDATE_UNJUDGED: "the patch has not been judged yet",
   PATCH_REJECTED: "the patch gate rejected the candidate",
   VERIFY_FAILED: "the candidate failed verification",
-  CANDIDATE_ACCEPTED: "the candidate waits for verification",
-  CANDIDATE_VERIFIED: "the candidate is verified and waits to be applied",
-  CANDIDATE_UNVERIFIED: "the patch gate accepts the candidate; nothing verified it, and it waits to be applied",
-  REPO_MOVED: "the repository is at another commit than the run's base; check it out, the patch is kept",
-  REPO_DIRTY: "tracked files of the repository are changed; commit or stash them, the patch is kept",
+  CANDIDATE_ACCEPTED: "the candidate is waiting for verification",
+  CANDIDATE_VERIFIED: "the candidate is verified and is waiting to be applied",
+  CANDIDATE_UNVERIFIED: "the candidate passed the patch gate but was not verified; it is waiting to be applied",
+  REPO_MOVED: "the repository is at a different commit than the run's base; check that commit out, the patch is kept",
+  REPO_DIRTY: "tracked files in the repository have uncommitted changes; commit or stash them, the patch is kept",
 };
 
 /** What a step means, in one sentence. */

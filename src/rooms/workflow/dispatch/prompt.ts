@@ -113,11 +113,11 @@ export function findPromptProblems(
     );
     const name = start.trim();
     if (at === -1) problems.push({ code: "PROMPT_LINE_MISSING", line: 1, message: `the line ${name} is missing` });
-    else if (at < last) problems.push({ code: "PROMPT_LINE_ORDER", line: at + 1, message: `${name} stands too early` });
+    else if (at < last) problems.push({ code: "PROMPT_LINE_ORDER", line: at + 1, message: `${name} comes too early` });
     else {
       last = at;
       if (!hasValue(start, lines[at]!.slice(start.length)) || !hasList(start, lines.slice(at + 1))) {
-        problems.push({ code: "PROMPT_VALUE_INVALID", line: at + 1, message: `${name} has no proper value` });
+        problems.push({ code: "PROMPT_VALUE_INVALID", line: at + 1, message: `${name} has no valid value` });
       }
     }
   }

@@ -23,12 +23,12 @@ const format = z.enum(["text", "sarif", "github"]).default("text").describe("how
 
 const VALIDATE = defineOperation({
   name: "workflow.validate",
-  summary: "Judge an artifact or a whole run; every error and warning with file and line.",
+  summary: "Check an artifact or a whole run: every error and warning with file and line.",
   effect: "read",
   doors: LOCAL_DOORS,
   input: z.strictObject({
     target: z.string().min(1).describe("a file, - for standard input, or a run"),
-    kind: z.string().min(1).optional().describe("what the file is, when its name does not say"),
+    kind: z.string().min(1).optional().describe("what kind of file it is, if its name does not say"),
     check_evidence: z.boolean().default(false).describe("runs: the declared evidence exists"),
     against_repo: z.boolean().default(false).describe("runs: the patch passes the gate against the base"),
     format,
@@ -61,11 +61,11 @@ const VALIDATE = defineOperation({
 
 const PACK = defineOperation({
   name: "workflow.pack",
-  summary: "The librarian alone: a context pack for a file request.",
+  summary: "Run only the librarian: build a context pack for a file request.",
   effect: "append",
   doors: [...LOCAL_DOORS, "mcp"],
   input: z.strictObject({
-    request: z.string().min(1).optional().describe("file with a file_request.json; - is standard input"),
+    request: z.string().min(1).optional().describe("file with a file_request.json; - reads standard input"),
     file_request: z.unknown().optional().describe("the file request itself, instead of a file"),
     out: z.string().min(1).optional().describe("new file for the pack; default: standard output"),
   }),
@@ -112,26 +112,26 @@ async function readFileRequest(
 
 const PATCH_CHECK = defineOperation({
   name: "workflow.patch-check",
-  summary: "The patch gate alone: what a patch would change, or why it may not.",
+  summary: "Run only the patch gate: show what a patch would change, or why it is rejected.",
   effect: "read",
   input: z.strictObject({
     file: z.string().min(1).optional().describe("file with the patch; default and -: standard input"),
     patch: z.string().optional().describe("the patch itself, instead of a file"),
-    plan: z.string().min(1).optional().describe("PLAN.md whose scope and budgets hold"),
+    plan: z.string().min(1).optional().describe("PLAN.md whose scope and budgets apply"),
     policy: z
       .string()
       .min(1)
       .optional()
       .describe("JSON file with a patch policy; given fields replace the configured ones"),
     repo: z.string().min(1).optional().describe("top of the work tree; default: this repository"),
-    no_git: z.boolean().default(false).describe("leave the git stage out"),
+    no_git: z.boolean().default(false).describe("skip the git stage"),
     format,
   }),
   output: z.strictObject({
     result: patchResultSchema,
-    git_stage: z.enum(["run", "skipped"]).describe("whether git was asked"),
+    git_stage: z.enum(["run", "skipped"]).describe("whether git was used"),
     offending_line: z.string().nullable().describe("the line of the patch at which it was refused"),
-    advice: z.string().nullable().describe("what a right one looks like"),
+    advice: z.string().nullable().describe("what a correct one looks like"),
     report: z.string().describe("the findings in the chosen format"),
   }),
   run: checkPatch,

@@ -21,19 +21,19 @@ export const NEW = defineOperation({
   input: z.strictObject({
     goal: z.string().describe("what the run is for, 1 to 4000 characters"),
     run_id: z.string().optional().describe("id of the run; default: time and random digits"),
-    allow_dirty: z.boolean().default(false).describe("begin with the tracked files as they are on disk"),
+    allow_dirty: z.boolean().default(false).describe("start from the tracked files as they are on disk"),
     dispatch: z.string().optional().describe("file with a dispatch_config.json for this run"),
-    direct: z.boolean().default(false).describe("write every planning artifact mechanically, up to the patch"),
+    direct: z.boolean().default(false).describe("write every planning artifact automatically, up to the patch"),
     verify: texts.describe("direct: a command of the gate lite, split into words, no shell (repeatable)"),
     no_verify: z.boolean().default(false).describe("direct: no commands for the gate lite"),
     files: texts.describe("direct: a file for the context pack (repeatable)"),
     allow: texts.describe("direct: a path prefix that may change (repeatable); default: everything"),
     deny: texts.describe("direct: a path prefix that may not change (repeatable)"),
     leave_out: texts.describe("direct: a path whose changes are dropped from a patch before the gate (repeatable)"),
-    gate: z.enum(["lite", "full"]).default("lite").describe("direct: the largest gate"),
-    max_files: z.int().min(1).optional().describe("direct: most files a patch may change"),
-    max_added_lines: z.int().min(0).optional().describe("direct: most lines a patch may add"),
-    max_iterations: z.int().min(1).max(100).optional().describe("direct: most verifications"),
+    gate: z.enum(["lite", "full"]).default("lite").describe("direct: the most thorough gate to run"),
+    max_files: z.int().min(1).optional().describe("direct: maximum number of files a patch may change"),
+    max_added_lines: z.int().min(0).optional().describe("direct: maximum number of lines a patch may add"),
+    max_iterations: z.int().min(1).max(100).optional().describe("direct: maximum number of verifications"),
   }),
   output: statusSchema,
   run: async (ports: WorkflowPorts, input) => {
@@ -87,8 +87,8 @@ function refuseDirectFlags(
   ].map((key) => `--${key === "files" ? "file" : key.replaceAll("_", "-")}`);
   if (given.length === 0) return;
   throw new VerbatimError("USAGE", {
-    message: `only a direct run takes ${given.join(", ")}`,
-    fix: "Add --direct, or leave them out: the plan and the configuration say what holds.",
+    message: `only a direct run accepts ${given.join(", ")}`,
+    fix: "Add --direct, or leave them out: the plan and the configuration decide.",
   });
 }
 

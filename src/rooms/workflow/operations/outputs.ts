@@ -7,7 +7,7 @@ export const findingSchema = typed<ArtifactFinding>(
   z.looseObject({
     code: z.string().describe("what is wrong"),
     file: z.string().describe("run-relative file"),
-    line: z.int().nullable().describe("line from 1, or null for something absent"),
+    line: z.int().nullable().describe("line number from 1, or null for something that is missing"),
     message: z.string().describe("what is wrong, in words"),
     fix: z.string().describe("what to do"),
   }),
@@ -68,5 +68,5 @@ export const judgedSchema = z.strictObject({
   file: text.describe("the file"),
   kind: text.describe("what it is"),
   errors: z.array(findingSchema).describe("why it is not valid"),
-  warnings: z.array(findingSchema).describe("what is doubtful"),
+  warnings: z.array(findingSchema).describe("warnings"),
 });

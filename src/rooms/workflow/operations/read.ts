@@ -20,7 +20,7 @@ const run = z
 
 const STATUS = defineOperation({
   name: "workflow.status",
-  summary: "Where a run stands.",
+  summary: "Show where a run stands.",
   effect: "read",
   input: z.strictObject({ run }),
   output: statusSchema,
@@ -29,18 +29,18 @@ const STATUS = defineOperation({
 
 const NEXT = defineOperation({
   name: "workflow.next",
-  summary: "The one thing to do next, and a prompt ready to paste.",
+  summary: "Show the next thing to do, with a prompt ready to paste.",
   effect: "read",
   input: z.strictObject({
     run,
     no_context: z.boolean().default(false).describe("leave the evidence pack out of the prompt"),
-    only_prompt: z.boolean().default(false).describe("print the prompt alone, ready for a pipe"),
+    only_prompt: z.boolean().default(false).describe("print only the prompt, ready for a pipe"),
   }),
   output: z.strictObject({
     ...stepSchema,
-    submit: z.string().nullable().describe("the command that hands the answer in"),
+    submit: z.string().nullable().describe("the command that submits the answer"),
     prompt: z.string().nullable().describe("the prompt for whoever acts next; null when Verbatim does"),
-    only_prompt: z.boolean().describe("whether the prompt alone was asked for"),
+    only_prompt: z.boolean().describe("whether only the prompt was requested"),
   }),
   run: async (ports: WorkflowPorts, input) => {
     const found = findRun(ports, input.run);
@@ -58,11 +58,11 @@ const NEXT = defineOperation({
 
 const LIST = defineOperation({
   name: "workflow.list",
-  summary: "The runs of this repository.",
+  summary: "List the runs of this repository.",
   effect: "read",
   input: z.strictObject({
     all: z.boolean().default(false).describe("finished runs as well"),
-    status: z.enum(["running", "blocked", "pass", "fail"]).optional().describe("only runs of this status"),
+    status: z.enum(["running", "blocked", "pass", "fail"]).optional().describe("only runs with this status"),
   }),
   output: z.strictObject({
     runs: z.array(
@@ -100,7 +100,7 @@ const LIST = defineOperation({
 
 const SHOW = defineOperation({
   name: "workflow.show",
-  summary: "The files of a run, one of them byte for byte, or its events.",
+  summary: "Show the files of a run, one of them byte for byte, or its events.",
   effect: "read",
   input: z.strictObject({
     run: z.string().min(1).describe("the run"),
@@ -116,7 +116,7 @@ const SHOW = defineOperation({
     artifact: z
       .strictObject({ path: z.string(), text: z.string().nullable(), bytes: z.int(), sha256: z.string() })
       .nullable()
-      .describe("the file asked for; text is null when it is not UTF-8"),
+      .describe("the requested file; text is null when it is not UTF-8"),
     events: z.array(z.looseObject({ ts: z.string(), role: z.string(), event: z.string(), path: z.string() })),
   }),
   run: async (ports: WorkflowPorts, input) => {

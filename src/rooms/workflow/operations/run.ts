@@ -27,16 +27,16 @@ const run = z
 const steal_lock = z
   .boolean()
   .default(false)
-  .describe("take the lock although its owner may live (another host, known dead)");
+  .describe("take the lock even though its owner may be alive (on another host, known to be dead)");
 
 const ADVANCE = defineOperation({
   name: "workflow.advance",
-  summary: "Drive a run until it passes, stops, or waits for somebody.",
+  summary: "Advance a run until it passes, stops, or waits for someone.",
   effect: "mutate",
   input: z.strictObject({
     run,
-    max_steps: z.int().min(1).max(100).default(16).describe("most steps at once"),
-    apply: z.boolean().default(false).describe("apply a patch that its gates accept, whatever the configuration says"),
+    max_steps: z.int().min(1).max(100).default(16).describe("maximum number of steps"),
+    apply: z.boolean().default(false).describe("apply a patch that passes its gates, whatever the configuration says"),
     no_apply: z.boolean().default(false).describe("stop before a patch is applied"),
     retry_verify: z.boolean().default(false).describe("verify a failed candidate once more; uses an iteration"),
     steal_lock,
@@ -49,7 +49,7 @@ const ADVANCE = defineOperation({
   }),
   run: async (ports: WorkflowPorts, input) => {
     if (input.apply && input.no_apply)
-      throw new VerbatimError("USAGE", { message: "--apply and --no-apply contradict each other" });
+      throw new VerbatimError("USAGE", { message: "--apply and --no-apply cannot be combined" });
     const { folder } = findOwnRun(ports, input.run);
     const options = {
       maxSteps: input.max_steps,
@@ -65,14 +65,14 @@ const ADVANCE = defineOperation({
 
 const SUBMIT = defineOperation({
   name: "workflow.submit",
-  summary: "Hand in an artifact: validated first, then stored whole.",
+  summary: "Submit an artifact: it is validated, then stored.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({
     artifact: z.string().min(1).describe("run-relative path of the artifact, its file name or its stem"),
-    file: z.string().optional().describe("file with its content; - is standard input"),
+    file: z.string().optional().describe("file with its content; - reads standard input"),
     run,
-    from_draft: z.boolean().default(false).describe("PLAN.md: sign the approved draft mechanically, no FILE needed"),
+    from_draft: z.boolean().default(false).describe("PLAN.md: sign the approved draft automatically, without a FILE"),
     steal_lock,
   }),
   output: z.strictObject({
@@ -81,7 +81,7 @@ const SUBMIT = defineOperation({
     ok: z.boolean().describe("whether it was stored"),
     sha256: z.string().nullable().describe("hash of the stored bytes"),
     errors: z.array(findingSchema).describe("why it was not stored"),
-    warnings: z.array(findingSchema).describe("what is doubtful"),
+    warnings: z.array(findingSchema).describe("warnings"),
   }),
   run: submit,
 });
@@ -147,8 +147,8 @@ async function submit(
 }
 
 function notNext(path: string, target: string | null) {
-  const message = `${path} is not next in line${target === null ? "" : `; the run waits for ${target}`}`;
-  return { code: "ARTIFACT_NOT_NEXT", file: path, line: null, message, fix: "It is looked at when its turn comes." };
+  const message = `${path} is not the next artifact${target === null ? "" : `; the run is waiting for ${target}`}`;
+  return { code: "ARTIFACT_NOT_NEXT", file: path, line: null, message, fix: "It is checked when its turn comes." };
 }
 
 function signedDraft(found: Run, path: string): Uint8Array {
@@ -167,7 +167,7 @@ async function readGiven(ports: WorkflowPorts, file: string | undefined, path: s
 
 const ABORT = defineOperation({
   name: "workflow.abort",
-  summary: "End a run for good. No file of the repository is changed.",
+  summary: "End a run permanently. No file in the repository is changed.",
   effect: "mutate",
   input: z.strictObject({
     run: z.string().min(1).describe("the run"),
@@ -184,7 +184,7 @@ const ABORT = defineOperation({
 
 const ROLLBACK = defineOperation({
   name: "workflow.rollback",
-  summary: "Put the repository back to what it was before a passed run.",
+  summary: "Restore the repository to what it was before a run that passed.",
   effect: "mutate",
   input: z.strictObject({ run: z.string().min(1).describe("the run"), steal_lock }),
   output: z.strictObject({

@@ -45,49 +45,59 @@ describe("an answer of git", () => {
   });
 
   it.each([
-    ["a file more", "2\t1\tsrc/a\x001\t1\tkey\0", [plain], "git sees 2 files, the gate 1"],
+    ["a file more", "2\t1\tsrc/a\x001\t1\tkey\0", [plain], "git sees 2 files, the gate sees 1"],
     [
       "two files more, of which one is enough",
       "2\t1\tsrc/a\x001\t1\tb\x001\t1\tc\0",
       [plain],
-      "git sees 2 files, the gate 1",
+      "git sees 2 files, the gate sees 1",
     ],
-    ["a file less", "2\t1\tsrc/a\0", [plain, renamed], "git sees 1 files, the gate 2"],
-    ["nothing at all", "", [plain], "git sees 0 files, the gate 1"],
-    ["another name", "2\t1\tkey\0", [plain], 'git counts "2\\t1\\tkey", the gate "2\\t1\\tsrc/a"'],
-    ["another count", "3\t1\tsrc/a\0", [plain], 'git counts "3\\t1\\tsrc/a", the gate "2\\t1\\tsrc/a"'],
+    ["a file less", "2\t1\tsrc/a\0", [plain, renamed], "git sees 1 files, the gate sees 2"],
+    ["nothing at all", "", [plain], "git sees 0 files, the gate sees 1"],
+    ["another name", "2\t1\tkey\0", [plain], 'git counts "2\\t1\\tkey", the gate counts "2\\t1\\tsrc/a"'],
+    ["another count", "3\t1\tsrc/a\0", [plain], 'git counts "3\\t1\\tsrc/a", the gate counts "2\\t1\\tsrc/a"'],
     [
       "the second of two",
       "2\t1\tsrc/a\x000\t0\tkey\0",
       [plain, renamed],
-      'git counts "0\\t0\\tkey", the gate "0\\t0\\tsrc/b"',
+      'git counts "0\\t0\\tkey", the gate counts "0\\t0\\tsrc/b"',
     ],
     ["the new name of what goes", "0\t1\tother\0 delete mode 100755 other\n", [deleted], 'git counts "0\\t1\\tother"'],
     [
       "a new file announced for a change",
       "2\t1\tsrc/a\0 create mode 100644 src/a\n",
       [plain],
-      'git announces ["create mode 100644"], the gate []',
+      'git announces ["create mode 100644"], the gate expects []',
     ],
-    ["a new file not announced", "2\t0\tsrc/a\0", [created], 'git announces [], the gate ["create mode 100644"]'],
+    [
+      "a new file not announced",
+      "2\t0\tsrc/a\0",
+      [created],
+      'git announces [], the gate expects ["create mode 100644"]',
+    ],
     ["a link", "2\t0\tsrc/a\0 create mode 120000 src/a\n", [created], 'git announces ["create mode 120000"]'],
     ["another mode than ours", "2\t1\tsrc/a\0 mode change 100755 => 100644 src/a\n", [changed], "git announces"],
     ["a mode we did not read", "2\t1\tsrc/a\0 mode change 100644 => 100755 src/a\n", [plain], "git announces"],
-    ["a mode that stays", "2\t1\tsrc/a\0", [changed], 'the gate ["mode change 100644 => 100755"]'],
+    ["a mode that stays", "2\t1\tsrc/a\0", [changed], 'the gate expects ["mode change 100644 => 100755"]'],
     [
       "a copy for a rename",
       "0\t0\tsrc/b\0 copy src/{a => b} (100%)\n",
       [renamed],
-      'git announces ["copy"], the gate ["rename"]',
+      'git announces ["copy"], the gate expects ["rename"]',
     ],
-    ["a line we do not know", "2\t1\tsrc/a\0 created mode\n", [plain], 'git announces [" created mode"], the gate []'],
+    [
+      "a line we do not know",
+      "2\t1\tsrc/a\0 created mode\n",
+      [plain],
+      'git announces [" created mode"], the gate expects []',
+    ],
   ])("does not agree: %s", (_, output, sections, told) => {
     expect(find(output, ...sections)).toContain(told);
   });
 
   it("with a name that is no text agrees with nothing", () => {
     const output = Buffer.from("2\t1\tsrc/\u00ff\0", "latin1");
-    expect(find(output, plain)).toBe('git counts "(not UTF-8)", the gate "2\\t1\\tsrc/a"');
+    expect(find(output, plain)).toBe('git counts "(not UTF-8)", the gate counts "2\\t1\\tsrc/a"');
   });
 
   it("with one of two modes announces no change of mode", () => {

@@ -9,15 +9,16 @@ const decoder = new TextDecoder();
  */
 export function findGitMismatch(output: Uint8Array, sections: readonly PatchSection[]): string | null {
   const { records, summary } = splitOutput(output, sections.length);
-  if (records.length !== sections.length) return `git sees ${records.length} files, the gate ${sections.length}`;
+  if (records.length !== sections.length) return `git sees ${records.length} files, the gate sees ${sections.length}`;
   for (const [i, section] of sections.entries()) {
     const wanted = `${section.added}\t${section.deleted}\t${section.operation === "delete" ? section.old_path : section.new_path}`;
-    if (records[i] !== wanted) return `git counts ${JSON.stringify(records[i])}, the gate ${JSON.stringify(wanted)}`;
+    if (records[i] !== wanted)
+      return `git counts ${JSON.stringify(records[i])}, the gate counts ${JSON.stringify(wanted)}`;
   }
   const expected = sortedByCodePoint(sections.flatMap(toSummaryKinds));
   const actual = sortedByCodePoint(summary.filter((line) => !line.startsWith(" rewrite ")).map(toSummaryKind));
   if (expected.join("\n") !== actual.join("\n")) {
-    return `git announces ${JSON.stringify(actual)}, the gate ${JSON.stringify(expected)}`;
+    return `git announces ${JSON.stringify(actual)}, the gate expects ${JSON.stringify(expected)}`;
   }
   return null;
 }

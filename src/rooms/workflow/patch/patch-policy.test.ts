@@ -122,9 +122,9 @@ describe("a policy", () => {
   it.each([
     [[], "", "must be an object"],
     [{ maxFiles: 3 }, "/maxFiles", "is unknown"],
-    [{ allow_roots: "src" }, "/allow_roots", "must be a list of texts that are not empty"],
-    [{ deny_prefixes: ["a", ""] }, "/deny_prefixes", "must be a list of texts that are not empty"],
-    [{ deny_suffixes: ["a", 1] }, "/deny_suffixes", "must be a list of texts that are not empty"],
+    [{ allow_roots: "src" }, "/allow_roots", "must be a list of non-empty texts"],
+    [{ deny_prefixes: ["a", ""] }, "/deny_prefixes", "must be a list of non-empty texts"],
+    [{ deny_suffixes: ["a", 1] }, "/deny_suffixes", "must be a list of non-empty texts"],
     [{ max_files: -1 }, "/max_files", "must be an integer from 0 to 2^53-1"],
     [{ max_added_lines: 1.5 }, "/max_added_lines", "must be an integer from 0 to 2^53-1"],
     [{ max_added_lines: "1" }, "/max_added_lines", "must be an integer from 0 to 2^53-1"],

@@ -49,7 +49,7 @@ export function readPolicy(
   for (const key of LISTS) {
     const list = value[key];
     if (list !== undefined && !(Array.isArray(list) && list.every((item) => typeof item === "string" && item !== ""))) {
-      problems.push({ pointer: `/${key}`, message: "must be a list of texts that are not empty" });
+      problems.push({ pointer: `/${key}`, message: "must be a list of non-empty texts" });
     }
   }
   for (const key of COUNTS) {

@@ -101,7 +101,7 @@ async function doStep(session: Session, step: NextStep, options: AdvanceOptions)
       return done(step, "applied");
     }
     default:
-      throw new VerbatimError("INTERNAL", { message: `nobody does the step ${step.action}` });
+      throw new VerbatimError("INTERNAL", { message: `there is no handler for the step ${step.action}` });
   }
 }
 
@@ -168,7 +168,7 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
     await session.event("orchestrator", "STOP_BUDGET_EXCEEDED", "", { max_outbox_prompts });
     await session.block(
       { ...step, owner: "operator", code: "OUTBOX_BUDGET_EXCEEDED" },
-      `the run has used up its prompts: raise budgets.max_outbox_prompts in artifacts/dispatch_config.json, or hand in ${step.target}`,
+      `the run has used up its prompts: raise budgets.max_outbox_prompts in artifacts/dispatch_config.json, or submit ${step.target}`,
     );
     return {
       step: { action: step.action ?? "", target: step.target ?? "", result: "OUTBOX_BUDGET_EXCEEDED" },
@@ -179,7 +179,7 @@ async function askSomebody(session: Session, step: NextStep, asked: Set<string>)
   // After an agent gave up, the prompt for a person belongs into the bundle as well.
   if (prompt.written && step.action === "fix_patch") await session.bundle();
   return {
-    step: { action: step.action ?? "", target: step.target ?? "", result: `waits for ${step.owner}: ${prompt.file}` },
+    step: { action: step.action ?? "", target: step.target ?? "", result: `waiting for ${step.owner}: ${prompt.file}` },
     wait: true,
   };
 }

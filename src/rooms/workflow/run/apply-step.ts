@@ -29,14 +29,14 @@ async function applyCandidate(session: Session): Promise<void> {
   const created = post.filter(({ sha256 }) => sha256 !== null).map(({ path }) => path);
   const deleted = post.filter(({ sha256 }) => sha256 === null).map(({ path }) => path);
   const blocking = findInTheWay(run, created, deleted);
-  if (blocking.length > 0) throw dirty(blocking, "a folder that the patch turns into a file holds more");
+  if (blocking.length > 0) throw dirty(blocking, "a folder that the patch turns into a file contains other files");
   const pre = takeSnapshot(run, folder, result.changed_paths);
   if (pre.some(({ path }) => post.every((image) => image.path !== path))) {
     throw mismatch([], "the patch is no longer what was verified");
   }
   const types = await git.targets(result.changed_paths, run.base);
   const inTheWay = pre.filter(({ path, exists }) => exists && types.get(path) === "missing").map(({ path }) => path);
-  if (inTheWay.length > 0) throw dirty(inTheWay, "files that the patch creates exist already");
+  if (inTheWay.length > 0) throw dirty(inTheWay, "files that the patch creates already exist");
   const before = await git.states();
   run.save({ in_progress: { step: "apply", iteration: candidate.iteration ?? 0, started_at: run.now() } });
   await session.event("orchestrator", "APPLY_STARTED", PATCH_FILE, { patch_sha256: candidate.sha256 });
@@ -73,7 +73,7 @@ async function requireBase(session: Session): Promise<void> {
   const { commit } = await run.ports.git.head();
   if (commit !== run.state.base_commit) {
     throw new VerbatimError("REPO_MOVED", {
-      message: `the repository is at ${commit}, the run began at ${run.state.base_commit}`,
+      message: `the repository is at ${commit}, but the run started at ${run.state.base_commit}`,
       details: { recorded: run.state.base_commit, current: commit },
     });
   }

@@ -29,7 +29,7 @@ export async function createRun(ports: WorkflowPorts, options: CreateOptions): P
   }
   const run_id = options.runId ?? makeRunId(ports.clock.now(), ports.random.bytes(3));
   if (!isRunId(run_id)) {
-    throw new VerbatimError("RUN_ID_INVALID", { message: `${JSON.stringify(run_id)} cannot name a run` });
+    throw new VerbatimError("RUN_ID_INVALID", { message: `${JSON.stringify(run_id)} is not a valid run id` });
   }
   const { commit, tree } = await ports.git.head();
   await requireTop(ports);
@@ -38,7 +38,7 @@ export async function createRun(ports: WorkflowPorts, options: CreateOptions): P
   if (dirty.length > 0 && !options.allowDirty && !untracked) {
     const shown = dirty.slice(0, 20);
     throw new VerbatimError("REPO_DIRTY", {
-      message: `tracked files are changed: ${shown.join(", ")}`,
+      message: `tracked files have uncommitted changes: ${shown.join(", ")}`,
       details: { paths: shown },
     });
   }

@@ -89,7 +89,7 @@ function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFact
   const configured = (ports.config.verify.gates.get("lite") ?? []).length > 0;
   if (options.verify.length === 0 && !options.noVerify && !configured) throw new VerbatimError("VERIFY_NOT_CONFIGURED");
   if (options.verify.length > 0 && options.noVerify) {
-    throw new VerbatimError("USAGE", { message: "--verify and --no-verify contradict each other" });
+    throw new VerbatimError("USAGE", { message: "--verify and --no-verify cannot be combined" });
   }
   const verify = options.noVerify ? [] : options.verify.length > 0 ? options.verify.map(splitWords) : null;
   return { verify, files: options.files, leave_out: options.leaveOut };

@@ -23,7 +23,7 @@ export function requireOwn({ ports, state, folder }: Run): void {
     throw new VerbatimError("RUN_OTHER_REPO", {
       message: `the run ${state.run_id} belongs to another repository, not to ${showPath(ports.repoRoot)}`,
       where: folder.dir,
-      fix: `Use it where it was made: verbatim -C ${showPath(state.repo_root)} ...`,
+      fix: `Use it where it was created: verbatim -C ${showPath(state.repo_root)} ...`,
       details: { repo_root: state.repo_root, repo_id: state.repo_id ?? null },
     });
   }
@@ -37,7 +37,7 @@ function findNamed(ports: WorkflowPorts, name: string): RunFolder {
   const found = ports.runs.ids().filter((id) => id.startsWith(name));
   if (found.length === 1) return ports.runs.open(found[0]!)!;
   if (found.length > 1) throw ambiguous(found);
-  throw notFound(`there is no run ${JSON.stringify(name)} of this repository`);
+  throw notFound(`this repository has no run ${JSON.stringify(name)}`);
 }
 
 function findOpen(ports: WorkflowPorts): RunFolder {
@@ -56,7 +56,7 @@ function notFound(message: string): VerbatimError {
 function ambiguous(ids: readonly string[]): VerbatimError {
   const runs = sortedByCodePoint(ids);
   return new VerbatimError("RUN_AMBIGUOUS", {
-    message: `more than one run is meant: ${runs.join(", ")}`,
+    message: `more than one run matches: ${runs.join(", ")}`,
     details: { runs },
   });
 }

@@ -57,7 +57,9 @@ async function endRolledBack(session: Session, paths: string[]): Promise<string[
 
 function requireStillBack({ run }: Session, { files }: PatchApplyRecord): string[] {
   if (files.every(({ path, pre }) => isAt(run, { path, ...pre }))) return files.map(pathOf);
-  throw new VerbatimError("RUN_NOT_PASSED", { message: "the run was rolled back before, and its files changed since" });
+  throw new VerbatimError("RUN_NOT_PASSED", {
+    message: "the run was already rolled back, and its files have changed since",
+  });
 }
 
 function refuseEdited({ run }: Session, { files }: PatchApplyRecord, begun: boolean): void {

@@ -36,7 +36,11 @@ describe("a run is not created", () => {
     ["without a goal", { goal: " \n" }, { code: "USAGE" }],
     ["for a goal without end", { goal: "x".repeat(4001) }, { code: "USAGE" }],
     ["for a goal with a NUL", { goal: "a\0b" }, { code: "USAGE" }],
-    ["under a name that is none", { run_id: "../x" }, { code: "RUN_ID_INVALID", message: '"../x" cannot name a run' }],
+    [
+      "under a name that is none",
+      { run_id: "../x" },
+      { code: "RUN_ID_INVALID", message: '"../x" is not a valid run id' },
+    ],
   ])("%s", async (_, more, expected) => {
     expect(await create(more)).toMatchObject(expected);
     expect(await refusal("status", { run: "x" })).toMatchObject({ code: "RUN_NOT_FOUND" });
@@ -46,7 +50,7 @@ describe("a run is not created", () => {
     repository.write("src/list.js", "changed\n");
     expect(await create({ run_id: "dirty" })).toMatchObject({
       code: "REPO_DIRTY",
-      message: "tracked files are changed: src/list.js",
+      message: "tracked files have uncommitted changes: src/list.js",
       details: { paths: ["src/list.js"] },
     });
     const made = await call("new", { goal: "greet", run_id: "dirty", allow_dirty: true });

@@ -136,7 +136,7 @@ export class Run {
 }
 
 function toMoved(recorded: string, current: string | null): ArtifactFinding {
-  const message = `the repository is at ${current ?? "no commit"}, the run began at ${recorded}`;
+  const message = `the repository is at ${current ?? "no commit"}, but the run started at ${recorded}`;
   const fix = `Check out ${recorded}; the patch is kept in the run.`;
   return { code: "REPO_MOVED", file: "HEAD", line: null, message, fix };
 }

@@ -70,7 +70,7 @@ export class Session {
     const signal = this.#interrupted();
     if (signal !== null) {
       throw new VerbatimError("INTERRUPTED", {
-        message: "interrupted; the run goes on with the next advance",
+        message: "interrupted; the next advance continues the run",
         details: { signal },
         ...(signal === "SIGTERM" ? { exit: 143 } : {}),
       });

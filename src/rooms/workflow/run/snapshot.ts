@@ -23,7 +23,7 @@ export function takeSnapshot(run: Run, folder: string, paths: readonly string[])
     const found = repoFiles.look(path);
     if (found === "other") {
       throw new VerbatimError("REPO_DIRTY", {
-        message: `${path} is not a plain file any more`,
+        message: `${path} is no longer a plain file`,
         details: { paths: [path] },
       });
     }
@@ -54,7 +54,7 @@ export function restoreSnapshot(run: Run, folder: string): void {
   const blocking = findInTheWay(run, put, []);
   if (blocking.length > 0) {
     throw new VerbatimError("ROLLBACK_CONFLICT", {
-      message: `in the way of a file that must be put back: ${blocking.join(", ")}`,
+      message: `in the way of a file that must be restored: ${blocking.join(", ")}`,
       details: { paths: blocking },
     });
   }

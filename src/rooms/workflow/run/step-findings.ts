@@ -39,7 +39,7 @@ function readRunJson(run: Run, path: string): JsonObject | null {
 
 function toFinding({ kind, id, message }: VerifyFailure): ArtifactFinding {
   const said = `${id}: ${message.split("\n")[0] ?? ""}`;
-  return { code: kind, file: VERIFY_REPORT_FILE, line: null, message: said, fix: "Look at logs/verify.stderr.log." };
+  return { code: kind, file: VERIFY_REPORT_FILE, line: null, message: said, fix: "See logs/verify.stderr.log." };
 }
 
 function listRejections(run: Run): ArtifactFinding[] {

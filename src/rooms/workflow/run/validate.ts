@@ -57,7 +57,7 @@ async function judgeFile(ports: WorkflowPorts, { target, kind }: ValidateOptions
     throw new VerbatimError("ARTIFACT_UNKNOWN", {
       message:
         kind === null
-          ? `what ${JSON.stringify(target)} is cannot be told from its name`
+          ? `the name ${JSON.stringify(target)} does not say what kind of file it is`
           : `there is no kind ${JSON.stringify(kind)}`,
       fix: `Name it: --kind ${KINDS.map(({ name }) => name).join("|")}`,
     });
@@ -132,8 +132,8 @@ async function judgeLedger(run: Run): Promise<Judged> {
   for (let i = 0; i < Math.max(lines.length, bodies.length); i++) {
     const body = bodies[i] === undefined ? null : formatCanonical(bodies[i]);
     if (body === null || toCanonical(lines[i]) !== body) {
-      const message = body === null ? "the ledger has no such event" : "the ledger has another event here";
-      const fix = "The log was edited; the ledger is the truth.";
+      const message = body === null ? "the ledger has no such event" : "the ledger has a different event here";
+      const fix = "The log was edited; the ledger is authoritative.";
       return {
         file: EVENTS_FILE,
         kind: "ledger",
@@ -170,7 +170,7 @@ function judgeEvidence(run: Run): Judged {
         key: id,
         item: path,
         message: `${path} does not exist`,
-        fix: "Make it, or name another.",
+        fix: "Create it, or name another one.",
       })),
   );
   return { file: EXPECTED_RESULTS_FILE, kind: "evidence", errors, warnings: [] };

@@ -225,8 +225,8 @@ export class Beats {
 function refuseAsUnavailable(thrown: unknown): never {
   if (!isVerbatimError(thrown) || !(thrown.code === "DISK_FULL" || thrown.code === "FOLDER_READ_ONLY")) throw thrown;
   throw new VerbatimError("STORE_UNAVAILABLE", {
-    message: `${thrown.message} Nothing was written; your text is still yours.`,
-    fix: `${thrown.fix} Then send the same request again.`,
+    message: `${thrown.message} Nothing was written.`,
+    fix: `${thrown.fix} Then resend your text with the same request id.`,
     cause: thrown,
   });
 }

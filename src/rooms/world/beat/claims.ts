@@ -64,7 +64,7 @@ export async function claimRequest(
     if (answer.verdict.result === "REPLAY") return { result: "REPLAY", stored: answer.stored! };
     if (answer.verdict.result === "BODY_MISMATCH") {
       throw new VerbatimError("IDEMPOTENCY_BODY_MISMATCH", {
-        message: `the request id ${request.request_id} was used with another body`,
+        message: `the request id ${request.request_id} was already used with a different body`,
         where: "/request_id",
       });
     }

@@ -59,7 +59,7 @@ function judged(output: ProjectionOutput): ProjectionOutput {
     if (!isVerbatimError(thrown)) throw thrown;
     throw new VerbatimError("STORE_CORRUPT", {
       message: `the answer would break its contract: ${thrown.code}${thrown.where === undefined ? "" : ` at ${thrown.where}`}`,
-      fix: "Run verbatim world verify; it names what the tables say and the records do not.",
+      fix: "Find where the tables differ from the records: verbatim world verify",
       cause: thrown,
     });
   }

@@ -47,7 +47,7 @@ export function requestId(context: Pick<CheckContext, "request_id">): (value: Js
         refuse(
           "REQUEST_ID_MISMATCH",
           where,
-          `is ${JSON.stringify(value)}, the invocation's is ${JSON.stringify(context.request_id)}`,
+          `is ${JSON.stringify(value)}, but the invocation's is ${JSON.stringify(context.request_id)}`,
         );
       }
     },

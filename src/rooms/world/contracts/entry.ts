@@ -33,7 +33,7 @@ export function ledgerId(position: CheckContext["position"]): Field<string | nul
   return {
     read: (value, where) =>
       position === "proposal" || position === "rejected"
-        ? refuse("ID_ASSIGNED_BY_LEDGER", where, "is given by the ledger")
+        ? refuse("ID_ASSIGNED_BY_LEDGER", where, "is assigned by the ledger")
         : shortId(value, where),
     absent: (where) => (position === "committed" ? refuse("FIELD_MISSING", where, "is required") : null),
   };
@@ -74,7 +74,7 @@ export function visibility(
     const at = `${where}/visible_to`;
     const isPublic = isForEverybody(read.scope);
     if (isPublic && read.visible_to.length > 0) refuse("VISIBILITY_NOT_EMPTY", at, "must be empty");
-    if (!isPublic && read.visible_to.length === 0) refuse("VISIBILITY_EMPTY", at, "must list somebody");
+    if (!isPublic && read.visible_to.length === 0) refuse("VISIBILITY_EMPTY", at, "must list at least one id");
     return read;
   };
 }
@@ -85,7 +85,7 @@ function readAudience(cast: Cast, value: JsonValue, where: string): readonly str
     pattern: PERSON_PATTERN,
     rule(id, at) {
       if (seen.has(id)) refuse("VISIBILITY_DUPLICATE", at, `${id} is listed twice`);
-      if (id !== WORLD && !isSomebody(cast, id)) refuse("PERSON_UNKNOWN", at, `${id} is nobody here`);
+      if (id !== WORLD && !isSomebody(cast, id)) refuse("PERSON_UNKNOWN", at, `there is no person ${id} in this world`);
       seen.add(id);
     },
   });
@@ -110,7 +110,7 @@ export function requirePairing({ author: by, channel: on }: Attributed, where: s
   refuse(
     "CHANNEL_AUTHOR_MISMATCH",
     `${where}/channel`,
-    `${on} is written by ${CLASS_OF[on]}, not by ${by.author_class}`,
+    `${on} lines are written by ${CLASS_OF[on]}, not by ${by.author_class}`,
   );
 }
 
@@ -122,7 +122,7 @@ export function requireAuthorId(cast: Cast, { author: by }: Attributed, where: s
   if (kind === "WORLD" && id !== WORLD) refuse("AUTHOR_ID_MISMATCH", at, `must be ${WORLD}`);
   if (kind !== "PERSON") return;
   if (id === cast.operator_id || id === WORLD) refuse("AUTHOR_ID_MISMATCH", at, `${id} is not a person`);
-  if (!cast.people.has(id)) refuse("PERSON_UNKNOWN", at, `${id} is nobody here`);
+  if (!cast.people.has(id)) refuse("PERSON_UNKNOWN", at, `there is no person ${id} in this world`);
 }
 
 /** Nobody says what they do not know. */

@@ -65,7 +65,7 @@ export function readObject<F extends Fields>(value: JsonValue, where: string, fi
   }
   for (const name of sortedByCodePoint(Object.keys(object))) {
     if (!Object.hasOwn(fields, name))
-      refuse("FIELD_UNKNOWN", `${where}/${toPointerToken(name)}`, "is not a field here");
+      refuse("FIELD_UNKNOWN", `${where}/${toPointerToken(name)}`, "is not a field of this object");
   }
   return result as FieldsOf<F>;
 }
@@ -110,19 +110,15 @@ export function text<T extends string = string>(rules: TextRules = {}): Read<T> 
   const { mayBeEmpty = false, values, valueCode = "FIELD_VALUE", visible = false, maxBytes, pattern } = rules;
   return (value, where) => {
     if (typeof value !== "string") return wrongType(value, where, "a string");
-    if (!value.isWellFormed()) refuse("TEXT_NOT_WELL_FORMED", where, "holds half of a surrogate pair");
-    if (value.includes("\0")) refuse("TEXT_HAS_NUL", where, `holds U+0000 at offset ${value.indexOf("\0")}`);
+    if (!value.isWellFormed()) refuse("TEXT_NOT_WELL_FORMED", where, "contains half of a surrogate pair");
+    if (value.includes("\0")) refuse("TEXT_HAS_NUL", where, `contains U+0000 at offset ${value.indexOf("\0")}`);
     if (value === "" && !mayBeEmpty) refuse("FIELD_EMPTY", where, "must not be empty");
     if (values !== undefined && !values.includes(value)) {
       refuse(valueCode, where, `is ${show(value)}, must be ${values.join(" or ")}`);
     }
-    if (visible && INVISIBLE.test(value)) refuse("TEXT_INVISIBLE", where, "has only invisible characters");
+    if (visible && INVISIBLE.test(value)) refuse("TEXT_INVISIBLE", where, "contains only invisible characters");
     if (maxBytes !== undefined && value.length * 3 > maxBytes && utf8Length(value) > maxBytes) {
-      refuse(
-        rules.sizeCode ?? "FIELD_TOO_LONG",
-        where,
-        `has ${utf8Length(value)} bytes, at most ${maxBytes} are allowed`,
-      );
+      refuse(rules.sizeCode ?? "FIELD_TOO_LONG", where, `has ${utf8Length(value)} bytes; the limit is ${maxBytes}`);
     }
     if (pattern !== undefined && !pattern.test(value)) {
       refuse("FIELD_PATTERN", where, `is ${show(value)}, must match ${pattern.source}`);

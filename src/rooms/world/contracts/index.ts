@@ -27,7 +27,7 @@ const INVOCATION_ENVELOPE = defineContract({
   room: "world",
   name: "invocation-envelope",
   title: "InvocationEnvelope",
-  summary: "The one shape in which a beat or a refresh of a world is asked for.",
+  summary: "The form in which a beat or a refresh of a world is requested.",
   schema: envelopeSchema,
   customCheck: own(
     [
@@ -87,7 +87,7 @@ const PROJECTION_OUTPUT = defineContract({
   room: "world",
   name: "projection-output",
   title: "ProjectionOutput",
-  summary: "What a screen is given: lines of the ledger and the pocket, nothing else.",
+  summary: "What a screen gets: lines from the ledger and the pocket, nothing else.",
   schema: projectionOutputSchema,
   customCheck: own(
     [
@@ -129,7 +129,7 @@ const RETRIEVAL_RESULT_PACK = defineContract({
   room: "world",
   name: "retrieval-result-pack",
   title: "RetrievalResultPack",
-  summary: "Evidence with its sources. Whether each excerpt is part of its entry is checked against the ledger.",
+  summary: "Evidence with its sources. Each excerpt is checked against the ledger.",
   schema: retrievalPackSchema,
   customCheck: own([...SHAPE, "FIELD_EMPTY", "FIELD_VALUE", "EMPTY_FLAG_MISMATCH"], (value) =>
     checkRetrievalPack(value, CONTEXT),
@@ -158,7 +158,7 @@ const CAPSULE_PACK = defineContract({
   room: "world",
   name: "capsule-pack",
   title: "CapsulePack",
-  summary: "What one person has said, quoted. A view that can be made again at any time.",
+  summary: "What one person has said, quoted. A view that can be rebuilt at any time.",
   schema: capsuleSchema,
   customCheck: own(
     [

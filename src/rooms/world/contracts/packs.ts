@@ -40,7 +40,8 @@ export function checkRetrievalPack(value: JsonValue, context: CheckContext): Ret
     empty: required(boolean),
     notes: optional(text()),
   });
-  if (pack.empty !== (pack.results.length === 0)) refuse("EMPTY_FLAG_MISMATCH", "/empty", "does not fit the results");
+  if (pack.empty !== (pack.results.length === 0))
+    refuse("EMPTY_FLAG_MISMATCH", "/empty", "does not agree with the results");
   return pack;
 }
 
@@ -59,7 +60,7 @@ function readResult(value: JsonValue, where: string, context: CheckContext): Ret
     refuse("EXCERPT_NOT_VERBATIM", `${where}/verbatim_excerpt`, "is not an exact part of the entry");
   }
   if (entry.visibility.scope !== result.visibility_scope) {
-    refuse("FIELD_VALUE", `${where}/visibility_scope`, "is not the ledger's");
+    refuse("FIELD_VALUE", `${where}/visibility_scope`, "differs from the ledger");
   }
   return result;
 }
@@ -151,7 +152,8 @@ export function checkCapsule(value: JsonValue, context: CheckContext): CapsulePa
     person_id: required(
       text({
         rule(id, where) {
-          if (!isSomebody(context.cast, id)) refuse("PERSON_UNKNOWN", where, `${JSON.stringify(id)} is nobody here`);
+          if (!isSomebody(context.cast, id))
+            refuse("PERSON_UNKNOWN", where, `there is no person ${JSON.stringify(id)} in this world`);
           person = id;
         },
       }),
@@ -180,7 +182,7 @@ function readSections(
         readObject(inner, place, { used_entry_ids: required((ids, here) => readSources(ids, here, context, 0)) }),
       ),
     });
-    if (seen.has(section.name)) refuse("CAPSULE_SECTION_DUPLICATE", `${at}/name`, `${section.name} is there twice`);
+    if (seen.has(section.name)) refuse("CAPSULE_SECTION_DUPLICATE", `${at}/name`, `${section.name} appears twice`);
     seen.add(section.name);
     if (section.name === "SOURCE_EXCERPTS") requireVerbatim(section, at, context, person);
     else requireMarked(section, at, context);
@@ -193,7 +195,7 @@ function readSections(
 function requireVerbatim(section: CapsuleSection, where: string, context: CheckContext, person: string): void {
   const ids = section.provenance.used_entry_ids;
   const at = `${where}/provenance/used_entry_ids`;
-  if (ids.length === 0 && section.text !== "") refuse("PROVENANCE_EMPTY", at, "text without sources");
+  if (ids.length === 0 && section.text !== "") refuse("PROVENANCE_EMPTY", at, "has text but no sources");
   if (context.entries === undefined) return;
   const excerpts = ids.map((id, i) => {
     const entry = context.entries!.get(id)!;
@@ -201,7 +203,7 @@ function requireVerbatim(section: CapsuleSection, where: string, context: CheckC
     return toExcerpt(context.graphemes, entry.text, SEARCH_EXCERPT);
   });
   if (excerpts.join("\n") !== section.text) {
-    refuse("CAPSULE_NOT_VERBATIM", `${where}/text`, "is not the excerpts of the sources");
+    refuse("CAPSULE_NOT_VERBATIM", `${where}/text`, "differs from the excerpts of its sources");
   }
 }
 
@@ -221,7 +223,7 @@ function readSources(value: JsonValue, where: string, context: CheckContext, lea
   const ids = requireArray(value, where).map((item, i) => {
     const at = `${where}/${i}`;
     const id = shortId(item, at);
-    if (seen.has(id)) refuse("PROVENANCE_DUPLICATE", at, `${id} is named twice`);
+    if (seen.has(id)) refuse("PROVENANCE_DUPLICATE", at, `${id} is listed twice`);
     seen.add(id);
     if (context.entries !== undefined && findVisible(context, id) === null) {
       refuse("PROVENANCE_NOT_VISIBLE", at, "is not an entry of this view");

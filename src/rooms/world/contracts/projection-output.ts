@@ -85,7 +85,7 @@ export function checkProjectionOutput(
     debug: required((inner, where) => {
       const debug = readObject(inner, where, { wrote: required(boolean), bundle_id: optional(shortId) });
       if (debug.wrote !== (debug.bundle_id !== null)) {
-        refuse("DEBUG_MISMATCH", `${where}/bundle_id`, "wrote is true exactly when bundle_id is there");
+        refuse("DEBUG_MISMATCH", `${where}/bundle_id`, "wrote must be true exactly when bundle_id is present");
       }
       return debug;
     }),
@@ -99,10 +99,10 @@ function readStreamEntries(value: JsonValue, where: string): readonly StreamEntr
     const at = `${where}/${i}`;
     const entry = readObject(item, at, streamEntry);
     requireLabel(entry.channel, entry.author_label, `${at}/author_label`);
-    if (seen.has(entry.entry_id)) refuse("STREAM_DUPLICATE", `${at}/entry_id`, "is there twice");
+    if (seen.has(entry.entry_id)) refuse("STREAM_DUPLICATE", `${at}/entry_id`, "appears twice");
     seen.add(entry.entry_id);
     const ms = parseInstant(entry.created_at_world, `${at}/created_at_world`);
-    if (ms < last) refuse("STREAM_ORDER", `${at}/created_at_world`, "is before the line above");
+    if (ms < last) refuse("STREAM_ORDER", `${at}/created_at_world`, "is earlier than the line before it");
     last = ms;
     return entry;
   });

@@ -80,7 +80,7 @@ function readTool(value: JsonValue, where: string, context: Context): Omit<ToolR
         person_id: {
           read: (id: JsonValue, place: string): string | null => readSomebody(context, id, place),
           absent: (place: string) =>
-            name === "CAPSULE_GET" ? refuse("FIELD_MISSING", place, "a capsule is of a person") : null,
+            name === "CAPSULE_GET" ? refuse("FIELD_MISSING", place, "a capsule needs a person") : null,
         },
       }),
     ),
@@ -125,7 +125,7 @@ function readLimit(value: JsonValue, where: string): number {
 }
 
 function requireUnused({ used_ids: used }: Context, id: string, where: string): void {
-  if (used?.includes(id) === true) refuse("TOOL_REQUEST_ID_REUSED", where, `${id} was used already`);
+  if (used?.includes(id) === true) refuse("TOOL_REQUEST_ID_REUSED", where, `${id} was already used`);
 }
 
 function requireActor({ actor }: Context, value: string, where: string): void {
@@ -139,5 +139,7 @@ function requireView({ actor }: Context, value: string, where: string): void {
 
 function readSomebody({ cast }: Context, value: JsonValue, where: string): string {
   const id = text()(value, where);
-  return isSomebody(cast, id) ? id : refuse("PERSON_UNKNOWN", where, `${JSON.stringify(id)} is nobody here`);
+  return isSomebody(cast, id)
+    ? id
+    : refuse("PERSON_UNKNOWN", where, `there is no person ${JSON.stringify(id)} in this world`);
 }

@@ -63,16 +63,16 @@ function readEntries(
 ): readonly WriteEntry[] {
   const items = requireArray(value, where);
   const max = context.max_entries ?? MAX_BUNDLE_ENTRIES;
-  if (items.length > max)
-    refuse("BUNDLE_TOO_MANY_ENTRIES", where, `has ${items.length} entries, at most ${max} are allowed`);
+  if (items.length > max) refuse("BUNDLE_TOO_MANY_ENTRIES", where, `has ${items.length} entries; the limit is ${max}`);
   const { bundle_id: bundleId } = bundle as { readonly bundle_id?: JsonValue };
   const ids = new Set<string | null>();
   return items.map((item, i) => {
     const at = `${where}/${i}`;
     const entry = checkEntry(item, context, at);
     if (context.position === "committed") {
-      if (entry.bundle_id !== bundleId) refuse("BUNDLE_ID_MISMATCH", `${at}/bundle_id`, "names another write bundle");
-      if (ids.has(entry.entry_id)) refuse("ENTRY_ID_DUPLICATE", `${at}/entry_id`, "is there twice");
+      if (entry.bundle_id !== bundleId)
+        refuse("BUNDLE_ID_MISMATCH", `${at}/bundle_id`, "names a different write bundle");
+      if (ids.has(entry.entry_id)) refuse("ENTRY_ID_DUPLICATE", `${at}/entry_id`, "appears twice");
       ids.add(entry.entry_id);
     }
     return entry;
@@ -96,7 +96,7 @@ function requireBundleRules(bundle: WriteBundle, position: CheckContext["positio
   const { rejected, reason } = bundle.rejection;
   if (position === "rejected" && !rejected) refuse("FIELD_VALUE", "/rejection/rejected", "must be true");
   if (rejected && (wrote || bundle.bundle_id !== null)) {
-    refuse("BUNDLE_REJECTED_WITH_EFFECT", "/rejection/rejected", "a rejected write bundle has no effect");
+    refuse("BUNDLE_REJECTED_WITH_EFFECT", "/rejection/rejected", "a rejected write bundle must have no effect");
   }
   if (rejected && reason === null) refuse("FIELD_MISSING", "/rejection/reason", "is required");
   if (!rejected && reason !== null) refuse("BUNDLE_REASON_UNEXPECTED", "/rejection/reason", "must be null");

@@ -69,7 +69,7 @@ async function requireErasable(
     });
   }
   if (row.lock_holder !== null && row.lock_until > ports.clock.now()) {
-    throw new VerbatimError("WORLD_BUSY", { message: "a beat of this world is running", where: worldId });
+    throw new VerbatimError("WORLD_BUSY", { message: "a beat is running in this world", where: worldId });
   }
   const forks: string[] = [];
   for (const { world_id } of await door.world.list()) {
@@ -81,7 +81,7 @@ async function requireErasable(
   }
   if (forks.length > 0) {
     throw new VerbatimError("WORLD_HAS_FORKS", {
-      message: `${forks.join(", ")} began in this world`,
+      message: `${forks.join(", ")} were forked from this world`,
       where: worldId,
       details: { forks },
     });
@@ -104,7 +104,7 @@ async function requireChain(
   }
   if (verifier.problem === null) return;
   throw new VerbatimError("INTERNAL", {
-    message: "the chain would not hold after the erasure; nothing was deleted",
+    message: "the chain would be broken after the deletion; nothing was deleted",
     details: { problem: verifier.problem },
   });
 }

@@ -137,19 +137,19 @@ async function findBadSignatures(
     if (key === undefined) continue;
     const bytes = decodeBase64(sig);
     if (bytes !== null && (await crypto.ed25519Verify(parsePublicKey(key.public_key), message, bytes))) continue;
-    const wrong = `the signature in the name of ${key.name} (${keyid}) is not one by that key`;
+    const wrong = `the signature in the name of ${key.name} (${keyid}) was not made with that key`;
     findings.push({ code: "WORLD_SIGNATURE_INVALID", where, message: wrong, fix: AGAIN });
   }
   return findings;
 }
 
-const AGAIN = "Ask for the file again, from whom you trust.";
+const AGAIN = "Get the file again from someone you trust.";
 
 const MISFITS: Readonly<Record<Misfit, string>> = {
   ATTESTATION_INVALID: "the signature is not a DSSE envelope with a statement",
-  ATTESTATION_TYPE: "the signature is of another type than that of an exported world",
-  ATTESTATION_SUBJECT_MISMATCH: "the signature is about another file",
-  ATTESTATION_PREDICATE_MISMATCH: "the signature says something else than the manifest",
+  ATTESTATION_TYPE: "the signature is not for an exported world",
+  ATTESTATION_SUBJECT_MISMATCH: "the signature is about a different file",
+  ATTESTATION_PREDICATE_MISMATCH: "the signature does not agree with the manifest",
 };
 
 function toFinding(code: Code, where: string): FileFinding {

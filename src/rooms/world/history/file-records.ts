@@ -61,14 +61,14 @@ function checkRecord(record: LineageRecord, before: LineageRecord | undefined): 
   if (!isKnown) return `a world has no record of kind ${record.kind}`;
   const read = WORLD_RECORDS.check(record.kind, record.body);
   if (typeof read === "string") return read;
-  if (before === undefined) return read.kind === "WORLD_CREATED" ? read : "the first record makes no world";
+  if (before === undefined) return read.kind === "WORLD_CREATED" ? read : "the first record does not create a world";
   if (before.world_id === record.world_id) return read;
   const follows =
     read.kind === "WORLD_FORKED" &&
     read.body.parent_world_id === before.world_id &&
     read.body.parent_position === before.position &&
     read.body.parent_hash === before.hash;
-  return follows ? read : "a stream does not go on where the one before it ends";
+  return follows ? read : "a stream does not continue where the previous one ends";
 }
 
 /** Ids, times and rules of what a record writes. */
@@ -91,10 +91,10 @@ function describeWrites(
     max_entries: MAX_IMPORT_ENTRIES,
   });
   if (checked.bundle_id !== toBundleId(ports.crypto, key, before!.next_bundle))
-    return "a write bundle has a foreign id";
+    return "a write bundle has the id of another world";
   for (const { entry_id, wseq, created_ms } of next.entries) {
-    if (entry_id !== toEntryId(ports.crypto, key, wseq)) return "an entry has a foreign id";
-    if (created_ms < lastMs) return "an entry is before the one above it";
+    if (entry_id !== toEntryId(ports.crypto, key, wseq)) return "an entry has the id of another world";
+    if (created_ms < lastMs) return "an entry is earlier than the one before it";
   }
   return null;
 }

@@ -82,7 +82,8 @@ export async function forkWorld(
   const { effects } = replay(lineage);
   const at = effects.findIndex(({ entries }) => entries.some((entry) => entry.wseq === wseq));
   const parent = lineage[at];
-  if (parent === undefined) throw new VerbatimError("INTERNAL", { message: "no record has the entry of the cursor" });
+  if (parent === undefined)
+    throw new VerbatimError("INTERNAL", { message: "no record contains the entry of the cursor" });
   const forkId = requireWorldId(wanted.world_id ?? (await freeId(ports, worldId, wanted.title)));
   await plant(
     ports,

@@ -39,8 +39,8 @@ interface VerifyReport {
 
 const RESTORE = "Restore a backup; the records up to the first finding are good.";
 const AHEAD =
-  "An older backup was restored: request ids after it may run again. Restore a newer one, or make a new checkpoint.";
-const REBUILD = "verbatim world verify --rebuild-index";
+  "An older backup was restored, so later request ids may run again. Restore a newer backup, or create a new checkpoint.";
+const REBUILD = "Rebuild it: verbatim world verify --rebuild-index";
 const WARNINGS: ReadonlySet<string> = new Set(["WORLD_INDEX_STALE"]);
 const PAGE = 1000;
 

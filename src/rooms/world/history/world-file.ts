@@ -76,9 +76,9 @@ export function readWorldFile(text: string): WorldFile {
   const [first] = values;
   const last = values.at(-1);
   if (first?.value["type"] !== "header" || first.value["format"] !== WORLD_FORMAT || first.value["version"] !== 1) {
-    throw malformed(1, "the first line is no header of an exported world");
+    throw malformed(1, "the first line is not the header of an exported world");
   }
-  if (last?.value["type"] !== "manifest") throw malformed(lines.length, "the last line is no manifest");
+  if (last?.value["type"] !== "manifest") throw malformed(lines.length, "the last line is not a manifest");
   const records: EntryRecord[] = [];
   const outcomes: FileOutcome[] = [];
   const blobs: WorldFile["blobs"][number][] = [];
@@ -86,7 +86,7 @@ export function readWorldFile(text: string): WorldFile {
     if (value["type"] === "record") records.push(readEntry(value["entry"], number));
     else if (value["type"] === "outcome") outcomes.push(readTexts(value, number, OUTCOME) as unknown as FileOutcome);
     else if (value["type"] === "blob") blobs.push(readTexts(value, number, BLOB) as unknown as Blob);
-    else throw malformed(number, "a line of no known type");
+    else throw malformed(number, "a line of an unknown type");
   }
   return { header: first.value, records, outcomes, blobs, manifest: last.value };
 }
@@ -110,7 +110,7 @@ export function readLine(line: string, index: number): JsonObject {
     if (!isVerbatimError(thrown)) throw thrown;
     throw malformed(index + 1, "a line that is not JSON");
   }
-  if (!isJsonObject(value)) throw malformed(index + 1, "a line that is no object");
+  if (!isJsonObject(value)) throw malformed(index + 1, "a line that is not a JSON object");
   return value;
 }
 
@@ -129,7 +129,7 @@ function readEntry(value: JsonValue | undefined, line: number): EntryRecord {
     return parseEntry(value ?? null);
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
-    throw malformed(line, "a record that is no ledger entry");
+    throw malformed(line, "a record that is not a ledger entry");
   }
 }
 
@@ -158,8 +158,13 @@ export function verifyWorldFile(crypto: SyncCrypto, text: string): { file: World
     .map((line) => `${line}\n`)
     .join("");
   if (again !== lines.at(-1) || file.manifest["file_sha256"] !== crypto.sha256(body)) {
-    const message = "the manifest does not fit the lines before it";
-    findings.push({ code: "WORLD_FILE_HASH_MISMATCH", where: `line ${lines.length}`, message, fix: "Export again." });
+    const message = "the manifest does not match the lines before it";
+    findings.push({
+      code: "WORLD_FILE_HASH_MISMATCH",
+      where: `line ${lines.length}`,
+      message,
+      fix: "Export the world again.",
+    });
   }
   findings.push(...verifyChains(crypto, file.records), ...verifyBlobs(crypto, file.blobs));
   findings.push(...verifyOutcomes(crypto, file));
@@ -173,7 +178,7 @@ function verifyOutcomes(crypto: SyncCrypto, { records, outcomes, header }: World
     return { code: "WORLD_OUTCOME_MISMATCH", where, message, fix: "Export the world again." };
   };
   if (own !== `world/${String(header["world_id"])}`) {
-    const message = "the header names another world than the records";
+    const message = "the header names a different world from the records";
     return [{ code: "WORLD_FILE_MALFORMED", where: "line 1", message, fix: "Export the world again." }];
   }
   const stored = new Map(outcomes.map((one) => [one.request_id, one]));
@@ -183,7 +188,7 @@ function verifyOutcomes(crypto: SyncCrypto, { records, outcomes, header }: World
     const outcome = stored.get(String(request_id))?.outcome;
     if (typeof outcome !== "string") return [wrong(`record ${i + 1}`, "the answer of a beat is missing")];
     if (crypto.sha256(outcome) === outcome_sha256) return [];
-    return [wrong(`record ${i + 1}`, "the answer of a beat is not the one its record vouches for")];
+    return [wrong(`record ${i + 1}`, "the answer of a beat differs from its record")];
   });
 }
 
@@ -207,7 +212,7 @@ function verifyBlobs(crypto: SyncCrypto, blobs: WorldFile["blobs"]): FileFinding
   return blobs.flatMap(({ sha256, base64 }, i) => {
     const bytes = decodeBase64(base64);
     if (bytes !== null && crypto.sha256(bytes) === sha256) return [];
-    const message = "a payload does not have its hash";
+    const message = "a payload does not match its hash";
     return [{ code: "WORLD_FILE_HASH_MISMATCH", where: `blob ${i + 1}`, message, fix: "Export the world again." }];
   });
 }

@@ -61,9 +61,9 @@ export async function createWorld(ports: WorldPorts, wanted: NewWorld): Promise<
 export function requireWorldId(id: string): string {
   if (WORLD_ID.test(id)) return id;
   throw new VerbatimError("INPUT_INVALID", {
-    message: `${JSON.stringify(id)} is no id of a world`,
+    message: `${JSON.stringify(id)} is not a world id`,
     where: "/world_id",
-    fix: "Write w_ and then small letters, digits and hyphens.",
+    fix: "Write w_ followed by lower-case letters, digits and hyphens.",
   });
 }
 
@@ -81,7 +81,7 @@ export function toWorldId(title: string): string {
 
 /** The refusal of an id that is taken. */
 export function exists(worldId: string, fix?: string): VerbatimError {
-  const message = `the id ${worldId} is taken, by a world or by one that was deleted`;
+  const message = `the id ${worldId} is taken by a world, possibly a deleted one`;
   return new VerbatimError("WORLD_EXISTS", { message, where: "/world_id", ...(fix === undefined ? {} : { fix }) });
 }
 

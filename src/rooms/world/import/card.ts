@@ -73,14 +73,14 @@ export function readCard(cast: Cast, value: JsonValue, options: CardOptions): Im
 }
 
 function findData(value: JsonValue): { version: string; data: JsonObject; root: string } {
-  if (!isJsonObject(value)) throw unknownFormat("a card is a JSON object");
+  if (!isJsonObject(value)) throw unknownFormat("a card must be a JSON object");
   const spec = value["spec"] ?? undefined;
   if (spec === undefined && typeof value["name"] === "string") return { version: "V1", data: value, root: "" };
   const data = value["data"];
   if ((spec === "chara_card_v2" || spec === "chara_card_v3") && isJsonObject(data)) {
     return { version: spec === "chara_card_v2" ? "V2" : "V3", data, root: "/data" };
   }
-  throw unknownFormat("the card is of no version that is known");
+  throw unknownFormat("the card has an unknown version");
 }
 
 function line(

@@ -51,7 +51,7 @@ export function readCharxCard(inflater: Inflater, bytes: Uint8Array): Uint8Array
   if (other !== undefined) throw unknownFormat(`the archive has ${CARD} twice`);
   if (card.size > MAX_CARD_BYTES) throw tooLarge(`${CARD} has ${card.size} bytes`);
   if (card.size > Math.max(card.packed, 1) * MAX_RATIO)
-    throw tooLarge(`${CARD} is packed more than ${MAX_RATIO} times`);
+    throw tooLarge(`${CARD} is compressed by more than a factor of ${MAX_RATIO}`);
   return unpack(inflater, view, bytes, card);
 }
 
@@ -60,7 +60,7 @@ function readDirectory(view: DataView, bytes: Uint8Array): ZipEntry[] {
   const count = view.getUint16(end + 10, true);
   let at = view.getUint32(end + 16, true);
   if (view.getUint16(end + 4, true) !== 0 || at === 0xffffffff || count === 0xffff) {
-    throw unknownFormat("the archive is split or of the 64-bit kind");
+    throw unknownFormat("the archive is split or in the 64-bit format");
   }
   if (count > MAX_ENTRIES) throw tooLarge(`the archive has ${count} files`);
   const entries: ZipEntry[] = [];
@@ -97,7 +97,7 @@ function requireInside(name: string): void {
   const parts = name.split("/");
   const leads = name === "" || name.includes("\0") || name.includes("\\") || /^[A-Za-z]:/.test(name);
   if (leads || name.startsWith("/") || parts.includes("..")) {
-    throw unknownFormat(`the archive has a name that leads outside: ${JSON.stringify(name.slice(0, 80))}`);
+    throw unknownFormat(`the archive contains a name that points outside it: ${JSON.stringify(name.slice(0, 80))}`);
   }
 }
 
@@ -116,7 +116,7 @@ function unpack(inflater: Inflater, view: DataView, bytes: Uint8Array, card: Zip
 }
 
 function unsupported({ method }: ZipEntry): never {
-  throw unknownFormat(`${CARD} is packed with the unknown method ${method}`);
+  throw unknownFormat(`${CARD} is compressed with the unknown method ${method}`);
 }
 
 function damaged(): VerbatimError {

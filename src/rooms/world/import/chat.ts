@@ -61,5 +61,5 @@ function readLine(line: string, index: number): JsonObject {
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
   }
-  throw unknownFormat(`line ${index + 1} is no JSON object`);
+  throw unknownFormat(`line ${index + 1} is not a JSON object`);
 }

@@ -68,7 +68,7 @@ describe("a card in an image", () => {
   });
 
   it("leaves compressed text of others alone", () => {
-    expect(() => importOf(international("comment", "A".repeat(40_000_000)))).toThrow("carries no card");
+    expect(() => importOf(international("comment", "A".repeat(40_000_000)))).toThrow("contains no card");
   });
 });
 

@@ -40,7 +40,7 @@ export async function importFile(
   return controlWorld(ports, worldId, once, async (door, world) => {
     const plan = readImport(world.cast, bytes, options, ports.inflater);
     if (world.cast.people.size + plan.people.length > MAX_PEOPLE) {
-      throw new VerbatimError("IMPORT_TOO_LARGE", { message: `a world has at most ${MAX_PEOPLE} people` });
+      throw new VerbatimError("IMPORT_TOO_LARGE", { message: `a world can have at most ${MAX_PEOPLE} people` });
     }
     const bundle = toWriteBundle(ports.crypto, world.state, {
       request_id: "import",

@@ -24,7 +24,7 @@ export function readPngCard(inflater: Inflater, bytes: Uint8Array): Uint8Array {
     if (text !== null && !found.has(text.keyword)) found.set(text.keyword, text.value);
   }
   const value = found.get("ccv3") ?? found.get("chara");
-  if (value === undefined) throw unknownFormat("the image carries no card");
+  if (value === undefined) throw unknownFormat("the image contains no card");
   const json = decodeBase64(value.replace(/[\r\n\t ]+/g, ""));
   if (json === null) throw unknownFormat("the card in the image is not base64");
   return json;
@@ -72,9 +72,9 @@ function readInternationalText(inflater: Inflater, data: Uint8Array): { keyword:
 }
 
 function unpack(inflater: Inflater, packed: Uint8Array, method: number): Uint8Array {
-  if (method !== 0) throw unknownFormat("the card in the image is packed with an unknown method");
+  if (method !== 0) throw unknownFormat("the card in the image is compressed with an unknown method");
   const text = inflater.zlib(packed, Math.min(packed.length * MAX_RATIO, MAX_TEXT_BYTES));
-  if (text === null) throw unknownFormat("the card in the image is damaged, or packed too well to be one");
+  if (text === null) throw unknownFormat("the card in the image is damaged or suspiciously well compressed");
   return text;
 }
 

@@ -31,7 +31,7 @@ export function readImport(cast: Cast, bytes: Uint8Array, options: CardOptions, 
   const plan = readText(cast, text, json.length, options);
   if (plan.lines.length > MAX_LINES) throw tooLarge(`the file has ${plan.lines.length} lines`);
   for (const { text: line, from } of plan.lines) {
-    if (utf8Length(line) > MAX_TEXT_BYTES) throw tooLarge(`the text at ${from} has more than ${MAX_TEXT_BYTES} bytes`);
+    if (utf8Length(line) > MAX_TEXT_BYTES) throw tooLarge(`the text at ${from} is longer than ${MAX_TEXT_BYTES} bytes`);
     if (line.includes("\0")) throw new VerbatimError("TEXT_HAS_NUL", { where: from });
   }
   return plan;
@@ -59,7 +59,7 @@ function tryJson(text: string): JsonValue | null {
 }
 
 function readJson(cast: Cast, value: JsonValue, options: CardOptions): ImportPlan {
-  if (!isJsonObject(value)) throw unknownFormat("the file is no JSON object");
+  if (!isJsonObject(value)) throw unknownFormat("the file is not a JSON object");
   const { entries, data } = value;
   const spec = value["spec"] ?? undefined;
   const lore = (version: string, { lines, not_imported }: ReturnType<typeof readLoreBook>): ImportPlan => ({

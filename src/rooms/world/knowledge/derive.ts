@@ -78,7 +78,7 @@ async function ask(
   const { writer } = world.state.settings;
   if (writer.kind === "scripted") {
     throw new VerbatimError("WRITER_UNAVAILABLE", {
-      message: "the writer of this world is scripted: no model is running that could derive a note",
+      message: "the writer of this world is scripted, so there is no model to write a note",
       where: world.state.world_id,
     });
   }
@@ -130,7 +130,7 @@ function readNote(answer: ChatAnswer): { readonly note: string; readonly fault: 
   if ("down" in answer) return refused("WRITER_UNAVAILABLE", answer.down);
   try {
     const value = parseJson(answer.text, { maxDepth: MAX_LEVELS });
-    if (!isJsonObject(value)) return refused("WRITER_OUTPUT_NOT_OBJECT", "the answer is no object");
+    if (!isJsonObject(value)) return refused("WRITER_OUTPUT_NOT_OBJECT", "the answer is not a JSON object");
     const { note } = value;
     if (Object.keys(value).length !== 1 || typeof note !== "string" || note === "") {
       return refused("WRITER_OUTPUT_KEYS", "the answer is not exactly one note");

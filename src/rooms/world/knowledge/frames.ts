@@ -79,7 +79,7 @@ export function requireFits(ports: Ports, world: OpenWorld, request: FrameReques
   const usable = usableOf(world.state.settings);
   if (load <= usable) return;
   throw new VerbatimError("INPUT_EXCEEDS_CONTEXT", {
-    message: `the text and the fixed parts take ${load} tokens, ${usable} are usable`,
+    message: `the text and the fixed parts take ${load} tokens, but only ${usable} are usable`,
     where: "/operator/input_text",
     details: { load, usable },
   });
@@ -190,7 +190,7 @@ async function rehydrate(
   });
   if (pack === null) {
     throw new VerbatimError("REHYDRATION_FAILED", {
-      message: `the load is ${load} of ${usable} usable tokens, and no pack made it small enough`,
+      message: `the load is ${load} of ${usable} usable tokens, and no pack made it fit`,
       details: { usable, load, tries },
     });
   }

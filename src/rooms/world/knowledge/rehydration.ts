@@ -21,7 +21,7 @@ export function usableTokens({ window_tokens, output_reserve, evidence_bytes }: 
   const usable = window_tokens - output_reserve - Math.ceil(evidence_bytes / 3);
   if (usable >= LEAST_USABLE) return usable;
   throw new VerbatimError("CONTEXT_BUDGET_TOO_SMALL", {
-    message: `usable tokens are ${usable}, at least ${LEAST_USABLE} are needed`,
+    message: `only ${usable} tokens are usable; at least ${LEAST_USABLE} are needed`,
     where: "/context/window_tokens",
     details: { usable, needed: LEAST_USABLE },
   });

@@ -21,10 +21,10 @@ const answerSchema = z.strictObject({
 const beatInput = {
   world: worldField,
   request_id: requestIdField,
-  at: z.string().optional().describe("Declare the world's time, for example 2026-01-01T22:00 or with an offset."),
-  timezone: z.string().optional().describe("Declare the world's time zone, an IANA name."),
-  pause: z.boolean().default(false).describe("Pause time."),
-  resume: z.boolean().default(false).describe("Let time go on."),
+  at: z.string().optional().describe("Set the world's time, for example 2026-01-01T22:00, or with a UTC offset."),
+  timezone: z.string().optional().describe("Set the world's time zone, an IANA name."),
+  pause: z.boolean().default(false).describe("Pause the clock."),
+  resume: z.boolean().default(false).describe("Resume the clock."),
   cursor: z.string().optional().describe("Show everything after this cursor."),
 };
 
@@ -36,7 +36,7 @@ const CODE = "Verbatim-Beat-Code";
 
 async function send(room: WorldRoom, text: string, input: BeatInput): Promise<{ answer: Answer; request_id: string }> {
   const worldId = await findWorldId(room, input.world);
-  if (input.pause && input.resume) throw new VerbatimError("USAGE", { message: "pause and resume cannot go together" });
+  if (input.pause && input.resume) throw new VerbatimError("USAGE", { message: "pause and resume cannot be combined" });
   const { operator_id } = (await room.store.read((door) => loadWorld(door.world, worldId))).cast;
   const request_id = input.request_id ?? `${room.actor}-${toHex(room.random.bytes(8))}`;
   const envelope = {
@@ -77,7 +77,7 @@ const say = defineOperation({
 
 const beat = defineOperation({
   name: "world.beat",
-  summary: "Lets a beat pass without a word.",
+  summary: "Lets a beat pass without saying anything.",
   effect: "append",
   input: beatSchema,
   output: answerSchema,

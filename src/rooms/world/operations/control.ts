@@ -10,7 +10,7 @@ import { timePolicySchema } from "../settings.ts";
 import { findWorldId, keyField as key, type WorldRoom, worldField } from "./room.ts";
 
 const personSchema = z.strictObject({ person_id: z.string(), display_name: z.string() });
-const person = z.string().min(1).describe("Id of the person: capital letters, digits and _.");
+const person = z.string().min(1).describe("Id of the person: upper-case letters, digits and _.");
 const name = z.string().min(1).describe("Name that readers see.");
 
 const peopleAdd = defineOperation({
@@ -25,7 +25,7 @@ const peopleAdd = defineOperation({
 
 const peopleName = defineOperation({
   name: "world.people-name",
-  summary: "Gives a person another name; stored answers keep the old one.",
+  summary: "Renames a person; stored answers keep the old name.",
   effect: "append",
   input: z.strictObject({ person_id: person, display_name: name, world: worldField, key }),
   output: personSchema,
@@ -35,7 +35,7 @@ const peopleName = defineOperation({
 
 const peopleToken = defineOperation({
   name: "world.people-token",
-  summary: "Makes a token with which one person's view can be read over HTTP. It is shown once.",
+  summary: "Creates a token for reading one person's view over HTTP. It is shown only once.",
   effect: "append",
   input: z.strictObject({ person_id: person, world: worldField }),
   output: z.strictObject({ token: z.string(), role: z.string(), viewer: z.string() }),
@@ -44,12 +44,12 @@ const peopleToken = defineOperation({
 
 const presence = defineOperation({
   name: "world.presence",
-  summary: "Says who is here; with a text a new scene begins.",
+  summary: "Sets who is present; with a text, starts a new scene.",
   effect: "append",
   input: z.strictObject({
-    present: z.array(z.string()).describe("Ids of everybody who is here."),
+    present: z.array(z.string()).describe("Ids of everyone who is present."),
     world: worldField,
-    scene: z.string().optional().describe("Begin a new scene with this line of narration."),
+    scene: z.string().optional().describe("Start a new scene with this line of narration."),
     key,
   }),
   output: z.strictObject({ present: z.array(z.string()), scene_no: z.int() }),
@@ -65,11 +65,11 @@ const presence = defineOperation({
 
 const scene = defineOperation({
   name: "world.scene",
-  summary: "Begins the next scene, with a line of narration or without.",
+  summary: "Starts the next scene, with or without a line of narration.",
   effect: "append",
   input: z.strictObject({
     text: z.string().default("").describe("First line of the scene."),
-    present: z.array(z.string()).optional().describe("Ids of everybody who is here; as before otherwise."),
+    present: z.array(z.string()).optional().describe("Ids of everyone who is present (default: as before)."),
     world: worldField,
     key,
   }),
@@ -89,8 +89,8 @@ const calendarAdd = defineOperation({
     title: z.string().min(1).describe("What it is."),
     at: z.string().optional().describe("When, in the world's zone or with an offset."),
     location: z.string().optional().describe("Where."),
-    notes: z.string().optional().describe("Anything else."),
-    to: z.array(z.string()).optional().describe("Who may see it; the operator otherwise."),
+    notes: z.string().optional().describe("Anything else worth noting."),
+    to: z.array(z.string()).optional().describe("Who may see it (default: the operator)."),
     world: worldField,
     key,
   }),
@@ -110,7 +110,7 @@ const calendarClose = defineOperation({
   effect: "append",
   input: z.strictObject({
     item_id: z.string().min(1).describe("Id of the item."),
-    viewer: z.string().optional().describe("Only an item that this viewer may see; any item otherwise."),
+    viewer: z.string().optional().describe("Only an item that this viewer may see (default: any item)."),
     world: worldField,
     key,
   }),
@@ -121,12 +121,12 @@ const calendarClose = defineOperation({
 
 const messageAdd = defineOperation({
   name: "world.message-add",
-  summary: "Sends a message from one person to others; it is in their pockets, not in the stream.",
+  summary: "Sends a message from one person to others; it appears in their pockets, not in the stream.",
   effect: "append",
   input: z.strictObject({
     from: z.string().min(1).describe("Who sends it: the operator or a person."),
     text: z.string().min(1).describe("What it says."),
-    to: z.array(z.string()).describe("Who gets it."),
+    to: z.array(z.string()).describe("Who receives it."),
     world: worldField,
     key,
   }),
@@ -159,7 +159,7 @@ const timeShow = defineOperation({
 
 const timePolicy = defineOperation({
   name: "world.time-policy",
-  summary: "Says how time moves when nobody declares it.",
+  summary: "Sets how time moves when nobody sets it.",
   effect: "append",
   input: z.strictObject({
     policy: z.string().describe('JSON: {"kind":"explicit"}, {"kind":"step","step_ms":60000} or a rate.'),

@@ -5,7 +5,7 @@ import { findWorldId, type WorldRoom, worldField } from "./room.ts";
 
 export const deleteWorld = defineOperation({
   name: "world.delete",
-  summary: "Erases a world for good: its lines, records, answers and files. Nothing else may use the workspace.",
+  summary: "Erases a world permanently: its lines, records, answers and files. Nothing else may use the workspace.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({
@@ -14,7 +14,7 @@ export const deleteWorld = defineOperation({
   }),
   output: z.strictObject({
     world_id: z.string(),
-    records: z.int().describe("Records whose bodies are gone; their places and hashes stay."),
+    records: z.int().describe("Records whose bodies were erased; their positions and hashes stay."),
     entries: z.int(),
     blobs: z.int().describe("Imported files that were removed."),
   }),

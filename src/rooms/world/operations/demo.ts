@@ -12,7 +12,7 @@ type Story = z.input<typeof storySchema>;
 
 export const demo = defineOperation({
   name: "world.demo",
-  summary: "Tells a short story in a temporary store: a secret stays unknown to the person who was not told.",
+  summary: "Plays a short story in a temporary store: someone who was not told a secret does not learn it.",
   effect: "read",
   input: z.strictObject({}),
   output: storySchema,

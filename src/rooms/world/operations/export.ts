@@ -10,8 +10,8 @@ const exportInput = z.strictObject({
   world: worldField,
   kind: z.enum(["full", "viewer"]).default("full").describe("Everything, or only what a viewer may see."),
   viewer: viewerField,
-  out: z.string().optional().describe("New file to write; the lines are printed otherwise."),
-  sign: z.string().min(1).optional().describe("Key that signs: a name, or the path of a key file."),
+  out: z.string().optional().describe("New file to write (default: print the lines)."),
+  sign: z.string().min(1).optional().describe("Key to sign with: a name, or the path of a key file."),
 });
 
 interface Exported {

@@ -10,7 +10,7 @@ import { verify } from "./verify.ts";
 
 const fork = defineOperation({
   name: "world.fork",
-  summary: "Makes a new world that shares the past of this one up to the beat of a cursor.",
+  summary: "Creates a new world that shares the past of this one up to the beat of a cursor.",
   effect: "append",
   input: z.strictObject({
     cursor: z.string().min(1).describe("Cursor of the last line to keep."),

@@ -33,8 +33,8 @@ const importOptions = {
   world: worldField,
   preview: z.boolean().default(false).describe("Only show what would be written."),
   as: z.string().optional().describe("Import an exported world under this id."),
-  lore: z.enum(["world", "public"]).default("world").describe("Who may know lore: the narration only, or everybody."),
-  no_enter: z.boolean().default(false).describe("The person of a card does not enter the room."),
+  lore: z.enum(["world", "public"]).default("world").describe("Who may know the lore: only the narrator, or everyone."),
+  no_enter: z.boolean().default(false).describe("Do not make the person of a card present."),
   keep_macros: z.boolean().default(false).describe("Leave {{char}} and {{user}} as they are."),
   key: keyField,
 };
@@ -56,7 +56,7 @@ async function importBytes(
   }
   if (policy !== null) {
     throw new VerbatimError("USAGE", {
-      message: "--trust says whose signature counts; only an exported world can have one",
+      message: "--trust says whose signatures count; only an exported world has signatures",
       where: "/trust",
     });
   }
@@ -88,11 +88,11 @@ async function importBytes(
 
 export const importOperation = defineOperation({
   name: "world.import",
-  summary: "Brings in a card, a lorebook, a chat, or an exported world from a file.",
+  summary: "Imports a card, a lorebook, a chat or an exported world from a file.",
   effect: "append",
   doors: LOCAL_DOORS,
   input: z.strictObject({
-    file: z.string().min(1).describe("File to read; - is standard input."),
+    file: z.string().min(1).describe("File to read; - reads standard input."),
     trust: trustField,
     ...importOptions,
   }),
@@ -105,7 +105,7 @@ export const importOperation = defineOperation({
 
 export const importBase64 = defineOperation({
   name: "world.import-bytes",
-  summary: "Brings in a card, a lorebook, a chat, or an exported world that is sent along.",
+  summary: "Imports a card, a lorebook, a chat or an exported world that is sent along.",
   effect: "append",
   input: z.strictObject({ base64: z.string().describe("The file in base64."), ...importOptions }),
   output: importedSchema,

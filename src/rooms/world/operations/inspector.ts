@@ -27,7 +27,7 @@ export const calls = defineOperation({
   input: z.strictObject({
     request_id: z.string().optional().describe("Only calls of this request."),
     world: worldField,
-    limit: z.int().min(1).max(500).default(50).describe("Calls at most."),
+    limit: z.int().min(1).max(500).default(50).describe("Maximum number of calls."),
   }),
   output: z.strictObject({ calls: z.array(callSummary) }),
   async run(room: WorldRoom, { request_id, world, limit }) {

@@ -32,7 +32,7 @@ export async function readPolicy(room: WorldRoom, file: string): Promise<TrustPo
 export function requireLocal(room: WorldRoom, field: string): void {
   if (LOCAL_DOORS.some((door) => door === room.actor)) return;
   throw new VerbatimError("USAGE", {
-    message: `${field} names a file and is not open at this door`,
+    message: `${field} names a file, which is not allowed through this surface`,
     where: `/${field}`,
   });
 }
@@ -42,29 +42,29 @@ export const worldField = z
   .string()
   .min(1)
   .optional()
-  .describe("World by id or by the beginning of its title; VERBATIM_WORLD, or the only one, otherwise.");
+  .describe("World, by id or by the start of its title (default: VERBATIM_WORLD, or the only one).");
 
-export const viewerField = z.string().min(1).optional().describe("Read as this person; the operator otherwise.");
+export const viewerField = z.string().min(1).optional().describe("Read as this person (default: the operator).");
 
 export const trustField = z
   .string()
   .min(1)
   .optional()
-  .describe("Trust policy that says whose signature of an exported world counts.");
+  .describe("Trust policy that says whose signatures of an exported world count.");
 
 export const keyField = z
   .string()
   .min(1)
   .max(100)
   .optional()
-  .describe("Idempotency key: the same one is answered once.");
+  .describe("Idempotency key: a request with the same key is run only once.");
 
 export const requestIdField = z
   .string()
   .min(1)
   .max(128)
   .optional()
-  .describe("Key under which the same request is answered once; a new one otherwise.");
+  .describe("Key that makes sure the same request is run only once (default: a new one).");
 
 /** The id of the world that is meant; WORLD_NOT_FOUND when none or several fit. */
 export async function findWorldId(room: WorldRoom, named: string | undefined): Promise<string> {
@@ -76,8 +76,8 @@ export async function findWorldId(room: WorldRoom, named: string | undefined): P
     const [only, other] = rows;
     if (only !== undefined && other === undefined) return only.world_id;
     throw new VerbatimError("WORLD_NOT_FOUND", {
-      message: only === undefined ? "there is no world yet" : "there are several worlds; name one with --world",
-      fix: only === undefined ? "Make one: verbatim world new TITLE" : "List them: verbatim world list",
+      message: only === undefined ? "there are no worlds yet" : "there are several worlds; name one with --world",
+      fix: only === undefined ? "Create one: verbatim world new TITLE" : "List them: verbatim world list",
     });
   }
   const fitting = rows.filter((row) => parseState(row).settings.title.startsWith(name));
@@ -85,7 +85,7 @@ export async function findWorldId(room: WorldRoom, named: string | undefined): P
   if (only !== undefined && other === undefined) return only.world_id;
   if (other === undefined) throw new VerbatimError("WORLD_NOT_FOUND", { where: "world" });
   throw new VerbatimError("WORLD_NOT_FOUND", {
-    message: `several titles begin so: ${fitting.map(({ world_id }) => world_id).join(", ")}`,
+    message: `several titles start like this: ${fitting.map(({ world_id }) => world_id).join(", ")}`,
     where: "world",
     fix: "Name one of them by its id.",
   });

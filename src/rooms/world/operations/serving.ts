@@ -4,7 +4,7 @@ import type { WorldRoom } from "./room.ts";
 
 export const authorize = defineOperation({
   name: "world.authorize",
-  summary: "Says what a token of a world may do.",
+  summary: "Shows what a token of a world may do.",
   effect: "read",
   doors: ["http", "library"],
   input: z.strictObject({
@@ -35,7 +35,7 @@ export const metrics = defineOperation({
 
 export const autonomy = defineOperation({
   name: "world.autonomy",
-  summary: "Lets an empty beat pass in every world whose owner wants one by now.",
+  summary: "Runs an empty beat in every world where one is due.",
   effect: "append",
   doors: ["http", "library"],
   input: z.strictObject({}),

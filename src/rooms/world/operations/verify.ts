@@ -37,13 +37,13 @@ const reportSchema = z.strictObject({
     .strictObject({
       verdict: z.enum(["UNSIGNED", "UNCHECKED", "UNTRUSTED", "TRUSTED"]),
       code: z.string().nullable(),
-      named_keys: z.array(z.string()).describe("Keys the file names; nobody vouches for these."),
+      named_keys: z.array(z.string()).describe("Keys that the file names; their signatures were not checked."),
       valid_keys: z.array(z.string()).describe("Keys of the policy whose signature is valid."),
       threshold: z.number().nullable(),
     })
     .nullable()
     .optional()
-    .describe("Who vouches for an exported file; absent for a world of the store."),
+    .describe("Who vouches for an exported file; absent for a world in the store."),
   findings: z.array(findingSchema),
 });
 
@@ -58,9 +58,9 @@ export const verify = defineOperation({
       .string()
       .min(1)
       .optional()
-      .describe("Compare with this signed checkpoint; with the newest recorded one otherwise."),
+      .describe("Compare with this signed checkpoint (default: the newest recorded one)."),
     trust: trustField,
-    rebuild_index: z.boolean().default(false).describe("Make the search index anew first."),
+    rebuild_index: z.boolean().default(false).describe("Rebuild the search index first."),
   }),
   output: reportSchema,
   async run(room: WorldRoom, { world, file, checkpoint, trust, rebuild_index }) {
@@ -71,7 +71,7 @@ export const verify = defineOperation({
     }
     if (trust !== undefined) {
       throw new VerbatimError("USAGE", {
-        message: "--trust says whose signature of an exported file counts; give --file as well",
+        message: "--trust says whose signatures of an exported file count, so it needs --file",
         where: "/trust",
       });
     }
@@ -86,7 +86,7 @@ async function readFile(room: WorldRoom, file: string): Promise<Checkpoint> {
   requireLocal(room, "checkpoint");
   const { envelope, payload } = openEnvelopeFile(await room.files.read(file, MAX_CHECKPOINT_FILE), file);
   if (envelope.payloadType !== CHECKPOINT_PAYLOAD_TYPE) {
-    throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope is not one of a checkpoint", where: file });
+    throw new VerbatimError("ATTESTATION_TYPE", { message: "the envelope does not contain a checkpoint", where: file });
   }
   return parseCheckpoint(payload);
 }

@@ -29,19 +29,19 @@ const pageSchema = z.strictObject({
 
 const projection = defineOperation({
   name: "world.projection",
-  summary: "Shows a page of what a viewer may see; the newest lines without a cursor.",
+  summary: "Shows a page of what a viewer may see (default: the newest lines).",
   effect: "read",
   input: z.strictObject({
     world: worldField,
     viewer: viewerField,
     after: z.string().optional().describe("Lines after this cursor."),
     before: z.string().optional().describe("Lines before this cursor."),
-    limit: z.int().min(1).max(200).default(50).describe("Lines at most."),
-    follow: z.boolean().default(false).describe("Then go on with what is written, until interrupted."),
+    limit: z.int().min(1).max(200).default(50).describe("Maximum number of lines."),
+    follow: z.boolean().default(false).describe("Then keep printing new lines until interrupted."),
   }),
   output: pageSchema,
   async run(room: WorldRoom, { follow: endless, ...query }) {
-    if (endless) throw new VerbatimError("USAGE", { message: "following has no end; read the lines" });
+    if (endless) throw new VerbatimError("USAGE", { message: "following never ends; read it line by line" });
     return page(room, query);
   },
   /** The page, and then one event a line when it is followed. */
@@ -74,19 +74,19 @@ async function page(
 
 const follow = defineOperation({
   name: "world.follow",
-  summary: "Shows what a viewer may see as it is written, one event a line.",
+  summary: "Shows what a viewer may see as it is written, one event per line.",
   effect: "read",
   input: z.strictObject({
     world: worldField,
     viewer: viewerField,
-    after: z.string().optional().describe("Begin after this cursor; with what comes next otherwise."),
-    whole: z.boolean().default(false).describe("Without a cursor, begin with the first line."),
-    status: z.boolean().default(false).describe("Also how beats are doing."),
-    ticks: z.boolean().default(false).describe("Also when nothing happens, so that a reader can stop."),
+    after: z.string().optional().describe("Start after this cursor (default: with what comes next)."),
+    whole: z.boolean().default(false).describe("Without a cursor, start with the first line."),
+    status: z.boolean().default(false).describe("Also report the progress of beats."),
+    ticks: z.boolean().default(false).describe("Also send events when nothing happens, so that a reader can stop."),
   }),
   output: z.strictObject({ events: z.int() }),
   run: async () => {
-    throw new VerbatimError("USAGE", { message: "world.follow has no end; read its lines" });
+    throw new VerbatimError("USAGE", { message: "world.follow never ends; read it line by line" });
   },
   async *lines(room: WorldRoom, { world, viewer, after, whole, status, ticks }) {
     const query = { viewer: viewer ?? null, after: after ?? null, whole, status, ticks };
@@ -104,7 +104,7 @@ const entry = defineOperation({
     world: worldField,
     entry_id: z.string().min(1).describe("Id of the entry."),
     viewer: viewerField,
-    audience: z.boolean().default(false).describe("Also say who else may see it; for the owner."),
+    audience: z.boolean().default(false).describe("Also show who else may see it; for the owner only."),
   }),
   output: writeEntrySchema,
   async run(room: WorldRoom, { world, entry_id, viewer, audience }) {
@@ -115,16 +115,16 @@ const entry = defineOperation({
 
 const searchLines = defineOperation({
   name: "world.search",
-  summary: "Finds lines by words, among what a viewer may see.",
+  summary: "Searches for words in what a viewer may see.",
   effect: "read",
   input: z.strictObject({
     query: z.string().max(2000).describe("Words to look for."),
     world: worldField,
     viewer: viewerField,
     person: z.string().optional().describe("Only lines by this person."),
-    from: z.string().optional().describe("Only lines from this time on, with an offset."),
-    to: z.string().optional().describe("Only lines up to this time, with an offset."),
-    limit: z.int().min(1).max(20).default(5).describe("Results at most."),
+    from: z.string().optional().describe("Only lines from this time on, with a UTC offset."),
+    to: z.string().optional().describe("Only lines up to this time, with a UTC offset."),
+    limit: z.int().min(1).max(20).default(5).describe("Maximum number of results."),
   }),
   output: retrievalPackSchema,
   async run(room: WorldRoom, { query, world, viewer, person, from, to, limit }) {
@@ -154,7 +154,7 @@ const capsule = defineOperation({
     person: z.string().min(1).describe("Id of the person."),
     world: worldField,
     viewer: viewerField,
-    derived: z.boolean().default(false).describe("Also let the writer's model add a note; it is no authority."),
+    derived: z.boolean().default(false).describe("Also let the writer's model add a note, which is not authoritative."),
   }),
   output: capsuleSchema,
   async run(room: WorldRoom, { person, world, viewer, derived }) {
@@ -186,7 +186,7 @@ const calendar = defineOperation({
     items: z.array(
       z.strictObject({
         item_id: z.string(),
-        state: z.string().describe("SCHEDULED, DUE, CLOSED, or PAST for one that was over when it was written down."),
+        state: z.string().describe("SCHEDULED, DUE, CLOSED, or PAST for one that was already over when it was added."),
         title: z.string(),
         time: z.string().nullable(),
         location: z.string().nullable(),
@@ -201,7 +201,7 @@ const calendar = defineOperation({
 
 const people = defineOperation({
   name: "world.people",
-  summary: "Lists the people of a world and who is here.",
+  summary: "Lists the people of a world and who is present.",
   effect: "read",
   input: z.strictObject({ world: worldField }),
   output: z.strictObject({

@@ -19,27 +19,26 @@ function describeWriter({ writer }: Settings): string {
 
 function parsePerson(text: string): { person_id: string; display_name: string } {
   const at = text.indexOf("=");
-  if (at < 1)
-    throw new VerbatimError("USAGE", { message: `a person is given as ID=Name, not ${JSON.stringify(text)}` });
+  if (at < 1) throw new VerbatimError("USAGE", { message: `write a person as ID=Name, not ${JSON.stringify(text)}` });
   return { person_id: text.slice(0, at), display_name: text.slice(at + 1) };
 }
 
 const newWorld = defineOperation({
   name: "world.new",
-  summary: "Makes a world.",
+  summary: "Creates a world.",
   effect: "append",
   input: z.strictObject({
     title: z.string().min(1).max(120).describe("Title of the world."),
-    id: z.string().optional().describe("Id, w_ and small letters; made from the title otherwise."),
-    operator: z.string().optional().describe("Id of the operator; GEORGE otherwise."),
-    operator_name: z.string().optional().describe("Name of the operator; George otherwise."),
+    id: z.string().optional().describe("Id: w_ and lower-case letters (default: made from the title)."),
+    operator: z.string().optional().describe("Id of the operator (default: GEORGE)."),
+    operator_name: z.string().optional().describe("Name of the operator (default: George)."),
     timezone: z.string().optional().describe("Time zone of the world, an IANA name."),
     start: z.string().optional().describe("Time at which the world begins."),
-    person: z.array(z.string()).default([]).describe("A person as ID=Name; may be repeated."),
+    person: z.array(z.string()).default([]).describe("A person as ID=Name; can be repeated."),
     writer: z.enum(["scripted", "ollama", "openai-compatible"]).default("scripted").describe("Who writes."),
     model: z.string().optional().describe("Model of the writer."),
     base_url: z.string().optional().describe("Address of the writer's provider."),
-    api_key_env: z.string().optional().describe("Name of the variable that holds the provider's key."),
+    api_key_env: z.string().optional().describe("Environment variable that contains the provider's key."),
     script: z.string().optional().describe("File with lines for the scripted writer."),
     visibility: z.enum(["presence", "public"]).default("presence").describe("Who perceives a line by default."),
     cast: z.enum(["room", "each"]).default("room").describe("One writer for the room, or one pass for each person."),
@@ -159,7 +158,7 @@ const showWorld = defineOperation({
 
 const setSettings = defineOperation({
   name: "world.settings-set",
-  summary: "Changes settings of a world; what is not named stays.",
+  summary: "Changes settings of a world; settings that are not named stay as they are.",
   effect: "append",
   input: z.strictObject({
     world: worldField,

@@ -33,7 +33,7 @@ export function requireNewPerson(cast: Pick<Cast, "operator_id" | "people">, per
   }
   if (cast.people.has(person.person_id)) {
     throw new VerbatimError("PERSON_EXISTS", {
-      message: `${person.person_id} is there already`,
+      message: `${person.person_id} already exists`,
       where: `${where}/person_id`,
     });
   }
@@ -41,7 +41,7 @@ export function requireNewPerson(cast: Pick<Cast, "operator_id" | "people">, per
 
 function requireName(name: string, where: string): void {
   text({ visible: true })(name, where);
-  if ([...name].length > 80) refuse("FIELD_TOO_LONG", where, "has more than 80 characters");
+  if ([...name].length > 80) refuse("FIELD_TOO_LONG", where, "is longer than 80 characters");
 }
 
 /** Adds a person; adding the same one again changes nothing. */
@@ -56,7 +56,7 @@ export async function addPerson(
     if (world.cast.people.get(person.person_id) === person.display_name) return { ...person };
     requireNewPerson(world.cast, person, "");
     if (world.cast.people.size >= MAX_PEOPLE)
-      refuse("FIELD_VALUE", "/person_id", `a world has at most ${MAX_PEOPLE} people`);
+      refuse("FIELD_VALUE", "/person_id", `a world can have at most ${MAX_PEOPLE} people`);
     const { person_id, display_name } = person;
     await appendRecord(ports, door, world, "WORLD_PERSON_ADDED", { person_id, display_name });
     return { person_id, display_name };
@@ -82,7 +82,7 @@ export async function namePerson(
 
 /** The refusal of somebody who does not live here. */
 export function unknownPerson(id: string, where: string): VerbatimError {
-  return new VerbatimError("PERSON_UNKNOWN", { message: `${id} is nobody in this world`, where });
+  return new VerbatimError("PERSON_UNKNOWN", { message: `there is no person ${id} in this world`, where });
 }
 
 /** Those present, checked and in order. */

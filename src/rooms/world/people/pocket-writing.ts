@@ -37,7 +37,7 @@ export async function addCalendarItem(
   ] as const) {
     if (value === null) continue;
     text({ mayBeEmpty: true })(value, `/${name}`);
-    if ([...value].length > most) refuse("FIELD_TOO_LONG", `/${name}`, `has more than ${most} characters`);
+    if ([...value].length > most) refuse("FIELD_TOO_LONG", `/${name}`, `is longer than ${most} characters`);
   }
   const body = { item: { ...wanted, visible_to: wanted.visible_to === null ? null : [...wanted.visible_to] } };
   return controlWorld(ports, worldId, { key, body }, async (door, world) => {
@@ -53,7 +53,7 @@ export async function addCalendarItem(
       notes: wanted.notes,
       visible_to: requirePresent(world, wanted.visible_to ?? [world.cast.operator_id], "/visible_to"),
     };
-    if (item.visible_to.length === 0) refuse("VISIBILITY_EMPTY", "/visible_to", "must list somebody");
+    if (item.visible_to.length === 0) refuse("VISIBILITY_EMPTY", "/visible_to", "must list at least one id");
     const item_id = toItemId(ports.crypto, keyOf(world.state), world.state.next_item);
     await appendRecord(ports, door, world, "WORLD_CALENDAR_ADDED", { item_id, item });
     return { item_id };
@@ -89,7 +89,7 @@ export async function addMessage(
   return controlWorld(ports, worldId, { key, body }, async (door, world) => {
     if (!isSomebody(world.cast, wanted.from)) throw unknownPerson(wanted.from, "/from");
     const listed = requirePresent(world, wanted.visible_to, "/visible_to");
-    if (!listed.some((id) => id !== wanted.from)) refuse("VISIBILITY_EMPTY", "/visible_to", "must list somebody else");
+    if (!listed.some((id) => id !== wanted.from)) refuse("VISIBILITY_EMPTY", "/visible_to", "must list someone else");
     const message: MessageBody = {
       from: wanted.from,
       text: wanted.text,

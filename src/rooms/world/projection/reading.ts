@@ -136,7 +136,7 @@ export async function resolveCursor(
 /** The view of a viewer over HTTP, CLI or library; an unknown one is PERSON_UNKNOWN. */
 export function viewerView(world: OpenWorld, viewer: string, where = "/viewer"): View {
   if (viewer !== world.cast.operator_id && !world.cast.people.has(viewer)) {
-    throw new VerbatimError("PERSON_UNKNOWN", { message: `${viewer} is nobody in this world`, where });
+    throw new VerbatimError("PERSON_UNKNOWN", { message: `there is no person ${viewer} in this world`, where });
   }
   return { kind: "viewer", id: viewer };
 }

@@ -40,7 +40,7 @@ export function verifyViewFile(crypto: SyncCrypto, text: string): { file: ViewFi
   const manifest = { ...toManifest(crypto, lines.slice(0, -1)), ...signatureOf(file.manifest) };
   if (formatCanonical(manifest) === lines.at(-1)) return { file, findings: [] };
   const [code, where] = ["WORLD_FILE_HASH_MISMATCH", `line ${lines.length}`];
-  return { file, findings: [{ code, where, message: "the manifest does not fit the lines before it", fix }] };
+  return { file, findings: [{ code, where, message: "the manifest does not match the lines before it", fix }] };
 }
 
 const HEADER = ["format", "note", "title", "type", "version", "viewer", "world_id"] as const;
@@ -58,16 +58,16 @@ function readViewFile(lines: readonly string[]): ViewFile {
   const header = values[0]!;
   const isHeader = header["type"] === "header" && header["format"] === VIEW_FORMAT && header["version"] === 1;
   if (!isHeader || Object.keys(header).length !== HEADER.length || HEADER.some((name) => !(name in header))) {
-    throw malformed(1, "the first line is no header of an exported view");
+    throw malformed(1, "the first line is not the header of an exported view");
   }
   const manifest = values.at(-1)!;
-  if (manifest["type"] !== "manifest") throw malformed(lines.length, "the last line is no manifest");
+  if (manifest["type"] !== "manifest") throw malformed(lines.length, "the last line is not a manifest");
   const parts: Record<Kind, JsonValue[]> = { entry: [], capsule: [], pocket: [] };
   let last = 0;
   for (const [i, value] of values.slice(1, -1).entries()) {
     const at = (KINDS as readonly unknown[]).indexOf(value["type"]);
     if (at < last || Object.keys(value).length !== 2)
-      throw malformed(i + 2, "a line of no known type, or out of order");
+      throw malformed(i + 2, "a line of an unknown type, or out of order");
     last = at;
     parts[KINDS[at]!].push(value[KINDS[at]!] ?? null);
   }
@@ -77,7 +77,7 @@ function readViewFile(lines: readonly string[]): ViewFile {
 
 /** The lines of a view are those of a projection, so they are held to the same contract. */
 function requireParts({ entry, capsule, pocket }: Record<Kind, JsonValue[]>, lines: number): void {
-  if (pocket.length !== 1) throw malformed(lines - 1, "a view has exactly one pocket");
+  if (pocket.length !== 1) throw malformed(lines - 1, "a view must have exactly one pocket");
   try {
     checkProjectionOutput({
       request_id: "view",
@@ -91,6 +91,6 @@ function requireParts({ entry, capsule, pocket }: Record<Kind, JsonValue[]>, lin
     throw malformed(index === undefined ? lines - 1 : Number(index) + 2, `${thrown.code}: ${thrown.message}`);
   }
   for (const [i, pack] of capsule.entries()) {
-    if (!capsuleSchema.safeParse(pack).success) throw malformed(entry.length + i + 2, "a capsule that is none");
+    if (!capsuleSchema.safeParse(pack).success) throw malformed(entry.length + i + 2, "a capsule that is not valid");
   }
 }

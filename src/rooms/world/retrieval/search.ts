@@ -10,7 +10,7 @@ export const MAX_RANKED = 50_000;
 export const PACK_BYTES = 8192;
 
 const OLDER_NOTE = "Older lines were not searched; give a time window.";
-const MORE_NOTE = "More lines match; narrow the question.";
+const MORE_NOTE = "More lines match; narrow the query.";
 
 export interface SearchQuery {
   readonly query_text: string;

@@ -66,7 +66,7 @@ function nextClock(zones: Zones, state: ClockState, declared: ClockDeclaration, 
     const ms = toInstant(zones, written, zone, WHERE);
     if (ms >= state.clock_ms) return ms;
     throw new VerbatimError("TIME_NOT_MONOTONIC", {
-      message: `the declared time is ${formatInstant(zones, ms, zone)}, the clock says ${formatInstant(zones, state.clock_ms, state.zone)}`,
+      message: `the declared time is ${formatInstant(zones, ms, zone)}, but the clock says ${formatInstant(zones, state.clock_ms, state.zone)}`,
       where: WHERE,
     });
   }

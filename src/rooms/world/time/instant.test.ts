@@ -80,8 +80,8 @@ it("a zone has a name that this system knows", () => {
 
 it("a text that is no time is shown as far as forty signs", () => {
   const tell = (text: string) => () => parseInstant(text, "/t");
-  expect(tell("x".repeat(40))).toThrow(`"${"x".repeat(40)}" is not a time`);
-  expect(tell("x".repeat(41))).toThrow(`"${"x".repeat(40)}..." is not a time`);
+  expect(tell("x".repeat(40))).toThrow(`"${"x".repeat(40)}" is not a valid time`);
+  expect(tell("x".repeat(41))).toThrow(`"${"x".repeat(40)}..." is not a valid time`);
 });
 
 describe("a local time", () => {

@@ -98,7 +98,7 @@ const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+){0,2}$/;
 /** The zone itself, or TIME_ZONE_UNKNOWN. */
 export function requireZone(zones: Zones, zone: string, where: string): string {
   if (ZONE_NAME.test(zone) && zones.isKnown(zone)) return zone;
-  throw new VerbatimError("TIME_ZONE_UNKNOWN", { message: `${JSON.stringify(zone)} is no time zone`, where });
+  throw new VerbatimError("TIME_ZONE_UNKNOWN", { message: `${JSON.stringify(zone)} is not a time zone`, where });
 }
 
 function two(value: number): string {
@@ -107,5 +107,5 @@ function two(value: number): string {
 
 function invalid(text: string, where: string): VerbatimError {
   const shown = text.length > 40 ? `${text.slice(0, 40).toWellFormed()}...` : text;
-  return new VerbatimError("TIME_FORMAT_INVALID", { message: `${JSON.stringify(shown)} is not a time`, where });
+  return new VerbatimError("TIME_FORMAT_INVALID", { message: `${JSON.stringify(shown)} is not a valid time`, where });
 }

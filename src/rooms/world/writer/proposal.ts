@@ -58,13 +58,14 @@ export function acceptProposal(
     ),
     entries: required((list, where) => {
       const items = requireArray(list, where);
-      if (items.length > MAX_PROPOSED) refuse("BUNDLE_TOO_MANY_ENTRIES", where, `at most ${MAX_PROPOSED} are allowed`);
+      if (items.length > MAX_PROPOSED) refuse("BUNDLE_TOO_MANY_ENTRIES", where, `the limit is ${MAX_PROPOSED} entries`);
       return items.map((item, i) => acceptEntry(item, `${where}/${i}`, context, lint));
     }),
     wrote: optional(boolean),
     rejection,
   });
-  if (bundle.rejection.rejected) refuse("FIELD_VALUE", `${ROOT}/rejection/rejected`, "a proposal is not rejected yet");
+  if (bundle.rejection.rejected)
+    refuse("FIELD_VALUE", `${ROOT}/rejection/rejected`, "a proposal cannot be rejected yet");
   if (bundle.rejection.reason !== null) refuse("BUNDLE_REASON_UNEXPECTED", `${ROOT}/rejection/reason`, "must be null");
   if (bundle.wrote !== null && bundle.wrote !== bundle.entries.length > 0) {
     refuse("BUNDLE_WROTE_MISMATCH", `${ROOT}/wrote`, `is ${bundle.wrote} with ${bundle.entries.length} entries`);
@@ -109,7 +110,8 @@ function acceptEntry(value: JsonValue, where: string, context: OutputContext, li
 }
 
 function requireNow(time: string, where: string, nowMs: number): void {
-  if (parseInstant(time, where) !== nowMs) refuse("TIME_ASSIGNED_BY_SYSTEM", where, "is another time than the beat's");
+  if (parseInstant(time, where) !== nowMs)
+    refuse("TIME_ASSIGNED_BY_SYSTEM", where, "differs from the time of the beat");
 }
 
 /** A pass writes its own lines, and only people in the room act. */
@@ -117,7 +119,7 @@ function requireActorsLine({ cast, pass, actor }: OutputContext, { author: by }:
   const at = `${where}/author/author_id`;
   if (pass !== "ROOM" && by.author_id !== actor) refuse("ACTOR_DENIED", at, `must be ${actor}`);
   if (by.author_class === "PERSON" && !cast.present.includes(by.author_id)) {
-    refuse("PERSON_NOT_PRESENT", at, `${by.author_id} is not here`);
+    refuse("PERSON_NOT_PRESENT", at, `${by.author_id} is not present`);
   }
 }
 
@@ -127,11 +129,11 @@ function requireRoomAudience(cast: Cast, to: Visibility | null, where: string): 
   if (isForEverybody(to.scope)) {
     const everybody = [cast.operator_id, ...cast.people.keys()];
     if (everybody.every((id) => cast.present.includes(id))) return;
-    refuse("VISIBILITY_NOT_ALLOWED", `${where}/visibility/scope`, "not everybody is here");
+    refuse("VISIBILITY_NOT_ALLOWED", `${where}/visibility/scope`, "not everyone is present");
   }
   for (const [i, id] of to.visible_to.entries()) {
     if (id === WORLD || cast.present.includes(id)) continue;
-    refuse("VISIBILITY_NOT_ALLOWED", `${where}/visibility/visible_to/${i}`, `${id} is not here`);
+    refuse("VISIBILITY_NOT_ALLOWED", `${where}/visibility/visible_to/${i}`, `${id} is not present`);
   }
 }
 

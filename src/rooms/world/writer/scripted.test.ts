@@ -90,16 +90,16 @@ describe("with a script", () => {
   });
 
   it.each([
-    ["[]", "line 1 of the script is no object"],
+    ["[]", "line 1 of the script is not a JSON object"],
     ['{"output":{}}', "needs when"],
     ['{"when":{},"output":{}}', "needs when"],
     ['{"when":{"beet":1},"output":{}}', "needs when"],
     ['{"when":{"beat":"1"},"output":{}}', "needs when"],
     ['{"when":{"any":false},"output":{}}', "needs when"],
     ['{"when":{"beat":1,"any":true},"output":{}}', "needs when"],
-    ['{"when":{"any":true}}', "needs output or raw"],
-    ['{"when":{"any":true},"output":{},"raw":"x"}', "needs output or raw, and not both"],
-    ['{"when":{"any":true},"raw":5}', "no text"],
+    ['{"when":{"any":true}}', "needs either output or raw"],
+    ['{"when":{"any":true},"output":{},"raw":"x"}', "needs either output or raw"],
+    ['{"when":{"any":true},"raw":5}', "not a text"],
     ['{"when":{"any":true},"raw":"x","then":1}', '"then"'],
   ])("refuses %s", (text, message) => {
     let thrown: unknown;

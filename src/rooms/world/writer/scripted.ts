@@ -17,14 +17,14 @@ interface ScriptLine {
 export function parseScript(lines: readonly string[]): readonly ScriptLine[] {
   return lines.map((line, i) => {
     const value = parseJson(line, { file: `script line ${i + 1}` });
-    if (!isJsonObject(value)) throw badLine(i, "is no object");
+    if (!isJsonObject(value)) throw badLine(i, "is not a JSON object");
     const { when, output, raw, ...unknown } = value;
     const [other] = Object.keys(unknown);
-    if (other !== undefined) throw badLine(i, `has a field ${JSON.stringify(other)} that nobody knows`);
+    if (other !== undefined) throw badLine(i, `has an unknown field ${JSON.stringify(other)}`);
     if (!isCondition(when)) throw badLine(i, `needs when: {"beat":1} or {"input_contains":"text"} or {"any":true}`);
-    if ((output === undefined) === (raw === undefined)) throw badLine(i, "needs output or raw, and not both");
+    if ((output === undefined) === (raw === undefined)) throw badLine(i, "needs either output or raw");
     if (output !== undefined) return { when, raw: formatCanonical(output) };
-    if (typeof raw !== "string") throw badLine(i, "has a raw that is no text");
+    if (typeof raw !== "string") throw badLine(i, "has a raw that is not a text");
     return { when, raw };
   });
 }

@@ -25,8 +25,8 @@ export const noun: Noun = {
         renderAgent(view, io);
         if (apply !== "ask" || !canAsk(io) || !["verified", "unverified"].includes(view.outcome)) return;
         await io.flush();
-        const what = view.outcome === "verified" ? "this change" : "this change, which nothing verified,";
-        if (!(await io.confirm(`Apply ${what} to the real tree?`))) return;
+        const what = view.outcome === "verified" ? "this change" : "this unverified change";
+        if (!(await io.confirm(`Apply ${what} to your tree?`))) return;
         io.line(formatApplied(await app.call("agent.apply", { run: view.run_id }), io));
       },
       exit: ({ outcome }) => (["verified", "unverified", "applied", "unchanged"].includes(outcome) ? 0 : 1),
@@ -35,7 +35,7 @@ export const noun: Noun = {
       path: ["list"],
       examples: ["verbatim agent list", "verbatim agent list --limit 5 --json"],
       render({ runs, total }, io) {
-        if (total === 0) return io.line("no agent has worked here yet: verbatim agent --help");
+        if (total === 0) return io.line("no agent runs yet: verbatim agent --help");
         for (const line of formatAgentList(runs, io.width)) io.line(line);
         if (total > runs.length) io.line(`${runs.length} of ${total} runs`);
       },
@@ -65,7 +65,7 @@ export const noun: Noun = {
       path: ["discard"],
       args: RUN,
       examples: ["verbatim agent discard 20250102-030405"],
-      render: (view, io) => io.line(`discarded ${view.run_id}; the record stays in ${view.run_dir}`),
+      render: (view, io) => io.line(`discarded ${view.run_id}; the record is kept in ${view.run_dir}`),
     }),
   ],
 };

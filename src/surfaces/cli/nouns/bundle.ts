@@ -2,7 +2,7 @@ import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 const REPLAYED_HASHES =
-  "a replayed content_hash is the artifact's: it differs from the receipt's where a line feed was appended";
+  "the content_hash of a replayed step is that of the artifact; it differs from the receipt's if a line feed was appended";
 
 const PATH = [{ field: "path", label: "PATH" }] as const;
 
@@ -64,7 +64,7 @@ const inspect = defineVerb("jobs.bundle-inspect", {
     if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
     for (const file of bundle.inputs.files) io.line(`file    ${file}`);
     if (Object.keys(bundle.provenance).length > 0) io.line(`provenance ${JSON.stringify(bundle.provenance)}`);
-    if (!verifies) io.line(io.paint.bad("this bundle does not verify: verbatim bundle verify says why"));
+    if (!verifies) io.line(io.paint.bad("this bundle does not verify; see why: verbatim bundle verify"));
   },
 });
 

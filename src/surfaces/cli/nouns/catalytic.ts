@@ -20,15 +20,15 @@ function tellRun(ran: Ran, io: Io): void {
     return;
   }
   if (ran.accepted) {
-    const from = ran.memo_hit ? ", remembered from an equal run" : "";
+    const from = ran.memo_hit ? ", reused from an identical run" : "";
     io.note(
-      `${io.paint.good("proved")} run ${ran.run_id}: the domains are as they were (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
+      `${io.paint.good("proved")} run ${ran.run_id}: the domains are unchanged (${ran.duration_ms} ms, guard ${ran.guard}${from})`,
     );
   } else if (ran.status === "succeeded") {
-    io.note(`ended run ${ran.run_id}: ${ran.message} (${ran.duration_ms} ms, guard ${ran.guard})`);
+    io.note(`run ${ran.run_id} ended: ${ran.message} (${ran.duration_ms} ms, guard ${ran.guard})`);
   } else io.note(`run ${ran.run_id} ${io.paint.bad(ran.status)}: ${ran.message}`);
   if (ran.proof_hash !== null) tellSummary(ran, io);
-  if (ran.noise.length > 0) io.note(`  changed by others meanwhile: ${ran.noise.join(", ")}`);
+  if (ran.noise.length > 0) io.note(`  changed by other programs during the run: ${ran.noise.join(", ")}`);
   if (ran.next_step !== "") io.note(`  next: ${ran.next_step}`);
 }
 
@@ -36,7 +36,7 @@ function tellRun(ran: Ran, io: Io): void {
 function tellSummary(ran: Ran, io: Io): void {
   const { added, changed, removed } = ran.inside;
   const total = added + changed + removed;
-  const restored = ran.status === "halted" ? "not all of it is back" : "all put back";
+  const restored = ran.status === "halted" ? "not everything was restored" : "all restored";
   io.note(
     `  inside: ${total === 0 ? "nothing changed" : `${added} added, ${changed} changed, ${removed} removed; ${restored}`}`,
   );
@@ -52,10 +52,10 @@ function tellSummary(ran: Ran, io: Io): void {
   io.note(`  proof: ${ran.run_dir}/PROOF.json ${ran.proof_hash?.slice(0, 12) ?? ""}`);
 }
 
-/** Only the command is told what was refused; what it said about it is shown as its words. */
+/** Only the command is told what was refused, so what it printed about that is quoted. */
 function tellRefused({ refused }: Ran, io: Io): void {
   if (refused.lines === 0) return;
-  io.note(`  blocked: the command complained in ${refused.lines} ${refused.lines === 1 ? "line" : "lines"}`);
+  io.note(`  blocked: the command reported it in ${refused.lines} ${refused.lines === 1 ? "line" : "lines"}`);
   for (const line of refused.shown) io.note(`    ${line}`);
   if (refused.lines > refused.shown.length)
     io.note(`    and ${refused.lines - refused.shown.length} more in STDERR.log`);
@@ -80,9 +80,7 @@ function tellVerified(verified: Output<"catalytic.verify">, io: Io): void {
   for (const { code, path, file, message } of warnings)
     io.line(`  ${io.paint.warn(code)} ${path ?? file ?? ""}: ${message}`);
   if (accepted && signature.state !== "pinned") {
-    io.line(
-      "  nothing is pinned: someone who rewrote every file consistently would not be noticed (use --sign and --pin)",
-    );
+    io.line("  no key is pinned: a consistent rewrite of every file would go unnoticed (use --sign and --pin)");
   }
 }
 
@@ -234,7 +232,7 @@ export const noun: Noun = {
         }
         io.line(`chosen: ${examined.chosen}; network can be cut off: ${examined.network_none ? "yes" : "no"}`);
         for (const { holds, place, file_system } of examined.upper)
-          io.line(`upper layers of ${holds}: on ${file_system ?? "an unknown file system"}, ${place}`);
+          io.line(`upper layers of ${holds}: on ${file_system ?? "unknown file system"}, ${place}`);
         for (const lock of examined.locks)
           io.line(`lock: ${lock.path} by ${lock.run_id}, ${lock.halted ? "halted" : lock.state}`);
         for (const run of examined.dead_runs) io.line(`dead run: ${run}; verbatim catalytic recover ${run}`);

@@ -8,7 +8,7 @@ export const noun: Noun = {
       examples: ["verbatim contract list", "verbatim contract list --json"],
       render({ objects }, io) {
         const rows = objects.map(({ id, media, summary }) => [id, media, summary]);
-        const columns = [{ title: "object" }, { title: "form" }, { title: "what it is", shrink: true }];
+        const columns = [{ title: "object" }, { title: "form" }, { title: "description", shrink: true }];
         for (const line of formatTable(columns, rows, io.width)) io.line(line);
       },
     }),

@@ -12,7 +12,7 @@ export const noun: Noun = {
           for (const line of step.lines) io.line(`    ${line}`);
         }
         io.line();
-        io.line(io.paint.bold("what to try next"));
+        io.line(io.paint.bold("try next"));
         for (const line of story.next) io.line(`  ${line}`);
         if (story.folder !== null) io.line(`  the sample is in ${story.folder}`);
       },

@@ -11,7 +11,7 @@ export const noun: Noun = {
           io.line(`${paint[status](status.padEnd(4))}  ${name.padEnd(12)} ${message}`);
           if (fix !== null) io.line(`      ${"".padEnd(12)} fix: ${fix}`);
         }
-        io.line(ok ? io.paint.good("everything that must work works") : io.paint.bad("something must be fixed"));
+        io.line(ok ? io.paint.good("everything required works") : io.paint.bad("something needs to be fixed"));
       },
       exit: ({ ok }) => (ok ? 0 : 1),
     }),

@@ -45,9 +45,9 @@ export const noun: Noun = {
         if (!io.interactive && outcome.state !== "unchanged") showBlock(outcome, io);
         const words = {
           created: `${io.paint.good("created")} ${outcome.file}`,
-          merged: `${io.paint.good("merged")} into ${outcome.file}; everything else in it is as it was`,
-          unchanged: `${outcome.file} has these hooks already`,
-          proposed: `nothing written; to merge it into ${outcome.file}: add ${io.paint.bold("--yes")}`,
+          merged: `${io.paint.good("merged")} into ${outcome.file}; the rest of the file is unchanged`,
+          unchanged: `${outcome.file} already has these hooks`,
+          proposed: `nothing was written; to merge it into ${outcome.file}, add ${io.paint.bold("--yes")}`,
         };
         io.line(words[outcome.state]);
         for (const note of outcome.notes) io.line(`- ${note}`);

@@ -18,7 +18,7 @@ const build = defineVerb("context.index-build", {
     io.line(`index ${built.index_hash}`);
     for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${showLine(glob)}`);
     for (const path of built.skipped_links)
-      io.line(`${io.paint.warn("note")} the folder link ${showLine(path)} was not entered`);
+      io.line(`${io.paint.warn("note")} the folder link ${showLine(path)} was not followed`);
     if (built.files === 0) io.line(`next: ${io.paint.bold("verbatim init")} proposes sources`);
     else io.line(`next: ${io.paint.bold("verbatim section list")} or ${io.paint.bold('verbatim search "words"')}`);
   },
@@ -74,7 +74,7 @@ export const noun: Noun = {
           `${showLine(explained.file_path)} ${explained.source ? io.paint.good("is a source") : io.paint.warn("is not a source")}`,
         );
         for (const glob of explained.sources) io.line(`  selected by ${glob}`);
-        if (explained.sources.length === 0) io.line("  no glob of context.sources matches it");
+        if (explained.sources.length === 0) io.line("  no glob in context.sources matches it");
         for (const glob of explained.exclude) io.line(`  left out by ${glob}`);
         if (explained.problem !== null) io.line(`  problem: ${io.paint.bad(explained.problem)}`);
       },

@@ -20,7 +20,7 @@ export const noun: Noun = {
         if (!io.interactive || outcome.written) showProposal(outcome, io);
         for (const path of outcome.docs) io.line(`${io.paint.good("written")} ${path}`);
         if (outcome.written) io.line(`${io.paint.good("written")} ${outcome.path}`);
-        else io.line(`nothing written; to write it: ${io.paint.bold("verbatim init --yes")}`);
+        else io.line(`nothing was written; to write it: ${io.paint.bold("verbatim init --yes")}`);
         io.line(`next: ${io.paint.bold("verbatim doctor")}`);
       },
     }),

@@ -42,7 +42,7 @@ const plan = defineVerb("jobs.plan", {
       io.line(`${over ? io.paint.bad("over  ") : "within"} ${budget}: ${used[budget] ?? 0} of ${limit}`);
     }
     renderBreach(planned, io);
-    io.line(`nothing was written; this would be ${planned.job_id} of run ${planned.run_id}`);
+    io.line(`nothing was written; posting it would create ${planned.job_id} in run ${planned.run_id}`);
   },
   exit: ({ breach }) => (breach === null ? 0 : 1),
 });
@@ -51,7 +51,7 @@ function renderBreach({ breach }: Pick<Output<"jobs.post">, "breach">, io: Io): 
   if (breach === null) return;
   const list = breach.breaches.map(({ budget, limit, used }) => `${budget}: ${used} used, ${limit} allowed`).join("; ");
   io.line(io.paint.bad(`step ${breach.ordinal} breaks a budget (${breach.code}): ${list}`));
-  io.line("the steps before it run, it fails, and nothing after it runs");
+  io.line("the steps before it will run; it will fail and nothing after it will run");
 }
 
 const post = defineVerb("jobs.post", {
@@ -60,7 +60,7 @@ const post = defineVerb("jobs.post", {
   flags: SOURCE_FLAGS,
   examples: ["verbatim job post message.json", "verbatim job post message.json --run-id UUID"],
   render(posted, io) {
-    const word = posted.existing ? "this message is already the job" : io.paint.good("posted");
+    const word = posted.existing ? "this message was already posted as" : io.paint.good("posted");
     io.line(`${word} ${posted.job_id} with ${posted.steps} steps`);
     io.line(`run ${posted.run_id}`);
     renderBreach(posted, io);
@@ -141,7 +141,7 @@ export const noun: Noun = {
       examples: ["verbatim job cancel JOB"],
       render(status, io) {
         renderStatus(status, io);
-        io.line(status.cancelled ? "cancelled; nothing further of it runs" : "it was finished already");
+        io.line(status.cancelled ? "cancelled; no further steps will run" : "it had already finished");
       },
     }),
     defineVerb("jobs.status", {
@@ -185,7 +185,7 @@ export const noun: Noun = {
           io.line(`  ${JSON.stringify(action?.result)}`);
           for (const [name, value] of Object.entries(receipt.outputs)) io.line(`  output ${name} ${value}`);
         }
-        if (receipts.length === 0) io.line("no step has ended yet");
+        if (receipts.length === 0) io.line("no step has finished yet");
       },
     }),
   ],

@@ -14,8 +14,8 @@ export const noun: Noun = {
       args: [{ field: "name", label: "NAME" }],
       examples: ["verbatim keys new ci"],
       render(key, io) {
-        io.line(`${io.paint.good("made")} ${key.name}  key_id ${key.key_id}`);
-        io.line(`  private ${key.private_file} (keep it to yourself)`);
+        io.line(`${io.paint.good("created")} ${key.name}  key_id ${key.key_id}`);
+        io.line(`  private ${key.private_file} (keep it secret)`);
         io.line(`  public  ${key.public_file}`);
         io.line(`next: ${io.paint.bold(`verbatim keys policy init trust.json --key ${key.name}`)}`);
       },

@@ -83,7 +83,7 @@ export const noun: Noun = {
         io.line(`entry ${shortId(proof.entry_hash, io.flags.full)} is number ${proof.index} of ${proof.tree_size}`);
         io.line(`root ${proof.root_hash}`);
         io.line(
-          `the proof itself: ${io.paint.bold("--json > proof.json")}, then verbatim ledger check-proof proof.json`,
+          `to save the proof: ${io.paint.bold("--json > proof.json")}, then verbatim ledger check-proof proof.json`,
         );
       },
     }),
@@ -91,7 +91,7 @@ export const noun: Noun = {
       path: ["prove-consistency"],
       examples: ["verbatim ledger prove-consistency --from 10 --to 20 --json > proof.json"],
       render(proof, io) {
-        io.line(`the ledger of ${proof.second_size} entries begins with the one of ${proof.first_size}`);
+        io.line(`the first ${proof.first_size} of the ${proof.second_size} entries have not changed`);
         io.line(`roots ${proof.first_root} and ${proof.second_root}`);
       },
     }),
@@ -103,7 +103,7 @@ export const noun: Noun = {
       render(result, io) {
         const word = result.ok ? io.paint.good("holds") : io.paint.bad("does not hold");
         io.line(`the ${result.kind} proof ${word} for root ${result.root_hash} of ${result.tree_size} entries`);
-        io.line("  compare this root with one you trust, for example of a signed checkpoint");
+        io.line("  compare this root with one you trust, for example from a signed checkpoint");
       },
       exit: ({ ok }) => (ok ? 0 : 1),
     }),

@@ -111,7 +111,9 @@ export const noun: Noun = {
       args: [{ field: "file", label: "FILE" }],
       examples: ["verbatim symbol import symbols.jsonl"],
       render: ({ added, existing }, io) =>
-        io.line(`${io.paint.good("imported")} ${added} ${added === 1 ? "symbol" : "symbols"}, ${existing} were there`),
+        io.line(
+          `${io.paint.good("imported")} ${added} ${added === 1 ? "symbol" : "symbols"}, ${existing} already existed`,
+        ),
     }),
   ],
 };

@@ -26,7 +26,7 @@ export const READ_VERBS = [
     async render(next, io) {
       if (next.prompt === null || !next.only_prompt) renderStep(next, io, "next");
       if (next.prompt === null) return;
-      if (!next.only_prompt) io.line(`hand it in with: ${next.submit}\n`);
+      if (!next.only_prompt) io.line(`submit it with: ${next.submit}\n`);
       await io.out(next.prompt);
     },
   }),

@@ -20,7 +20,7 @@ export function renderStep(step: Step, io: Io, asked = ""): void {
   renderFindings(step.findings, "error", io);
   if (step.state === "ready") io.line(`next: ${io.paint.bold(`verbatim workflow advance ${step.run_id}`)}`);
   else if (step.state === "blocked" && step.owner !== "operator") {
-    io.line(`waits for ${step.owner} to write ${step.target}`);
+    io.line(`waiting for ${step.owner} to write ${step.target}`);
     if (asked !== "next") io.line(`next: ${io.paint.bold(`verbatim workflow next ${step.run_id}`)}`);
-  } else if (step.state === "blocked") io.line(`waits for you: ${step.action} ${step.target ?? ""}`.trimEnd());
+  } else if (step.state === "blocked") io.line(`waiting for you: ${step.action} ${step.target ?? ""}`.trimEnd());
 }

@@ -14,9 +14,9 @@ type Time = Output<"world.time">;
 const WORDS: Readonly<Record<string, string>> = {
   WROTE: "written",
   SILENCE: "nothing was said",
-  PROPOSAL_REJECTED: "the writer's proposal was refused",
+  PROPOSAL_REJECTED: "the writer's proposal was rejected",
   WRITER_OUTPUT_INVALID: "the writer's answer could not be read",
-  TOOL_BUDGET_SPENT: "the writer kept asking",
+  TOOL_BUDGET_SPENT: "the writer used up its tool calls",
   WRITER_UNAVAILABLE: "the writer cannot be reached",
   WRITER_CANCELLED: "stopped",
 };
@@ -49,7 +49,9 @@ function renderResult({ output, result, code, replayed }: Answer, io: Io, beside
   printLines(output.stream.entries, io);
   const cursor = output.stream.cursor_after === null ? "" : `; cursor ${output.stream.cursor_after}`;
   const why = code === null ? "" : ` (${code})`;
-  io.note(`${WORDS[result] ?? result}${why}${besides}${replayed ? "; answered before" : ""}${cursor}`);
+  io.note(
+    `${WORDS[result] ?? result}${why}${besides}${replayed ? "; this request was already answered" : ""}${cursor}`,
+  );
 }
 
 /** Prints lines as they are committed, until interrupted. */
@@ -58,7 +60,7 @@ async function printNews(app: App, asked: Input<"world.follow">, io: Io): Promis
   for await (const line of app.lines("world.follow", { ...asked, whole: true })) {
     const { event, data } = JSON.parse(line) as { readonly event: string; readonly data: Line };
     if (event === "entry") printLines([data], io);
-    if (event === "reset") io.note("this place does not hold any more; show the page again");
+    if (event === "reset") io.note("this position is no longer valid; load the page again");
     await io.flush();
   }
 }
@@ -108,7 +110,7 @@ export const BEAT_VERBS: readonly Verb[] = [
   }),
   defineVerb("world.beat", {
     path: ["time", "declare"],
-    summary: "Declares the time of the world: a beat without a word at that time, never before the clock.",
+    summary: "Sets the time of the world with a silent beat; it cannot go back.",
     args: [{ field: "at", label: "TIME" }],
     flags: { pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time declare 2026-01-01T22:00 --timezone Europe/London"],
@@ -118,7 +120,7 @@ export const BEAT_VERBS: readonly Verb[] = [
   }),
   defineVerb("world.beat", {
     path: ["time", "pause"],
-    summary: "Stops the clock of the world, by a beat without a word. A declared time still moves it.",
+    summary: "Stops the clock of the world with a silent beat. Setting the time still moves it.",
     flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time pause"],
     lines: "json",
@@ -127,7 +129,7 @@ export const BEAT_VERBS: readonly Verb[] = [
   }),
   defineVerb("world.beat", {
     path: ["time", "resume"],
-    summary: "Lets the clock of the world go on from where it stands, by a beat without a word.",
+    summary: "Restarts the clock of the world from its current time, with a silent beat.",
     flags: { at: { hidden: true }, timezone: { hidden: true }, pause: { hidden: true }, resume: { hidden: true } },
     examples: ["verbatim world time resume"],
     lines: "json",
@@ -151,6 +153,7 @@ async function readInput(): Promise<string> {
   for await (const part of process.stdin) parts.push(part as Buffer);
   const text = decodeUtf8(Buffer.concat(parts));
   // Replacing what cannot be read would keep another text than the one that was given.
-  if (text === null) throw new VerbatimError("TEXT_NOT_WELL_FORMED", { message: "the input is not UTF-8", where: "-" });
+  if (text === null)
+    throw new VerbatimError("TEXT_NOT_WELL_FORMED", { message: "the input is not valid UTF-8", where: "-" });
   return text;
 }

@@ -29,10 +29,10 @@ function renderTrust({ verdict, code, named_keys, valid_keys }: Trust, ok: boole
   const keys = (ids: readonly string[]) => ids.map((id) => shortId(showWritten(id), io.flags.full)).join(", ");
   io.line(`trust ${verdict}${code === null ? "" : ` (${code})`} ${keys(valid_keys)}`.trimEnd());
   if (verdict === "UNCHECKED") {
-    io.line(`  it names the key ${keys(named_keys)}; nobody's signature was checked (give --trust)`);
+    io.line(`  it names the key ${keys(named_keys)}; no signature was checked (use --trust)`);
   }
   if (verdict === "TRUSTED" && ok) {
-    io.line("  the holders of these keys vouch for this file; that its lines are true is not said");
+    io.line("  the holders of these keys vouch for this file, not for the truth of its lines");
   }
 }
 
@@ -98,7 +98,7 @@ export const HISTORY_VERBS: readonly Verb[] = [
         if (raw) printRaw(call, io);
         else printCall(call, i + 1, io);
       }
-      if (calls.length === 0) io.note("no model call of this request is kept");
+      if (calls.length === 0) io.note("no model call was kept for this request");
     },
   }),
 ];

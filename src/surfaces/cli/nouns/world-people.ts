@@ -35,7 +35,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       for (const { text, provenance } of sections) {
         if (text !== "") io.line(showWritten(text));
         const ids = provenance.used_entry_ids;
-        if (ids.length === 0) io.note(`${capsule_id}: no line of theirs is known here`);
+        if (ids.length === 0) io.note(`${capsule_id}: this view knows none of their lines`);
         else io.note(`${capsule_id} from ${ids.length === 1 ? "1 entry" : `${ids.length} entries`}: ${ids.join(" ")}`);
       }
     },
@@ -82,7 +82,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       'verbatim world people presence GEORGE BEN --scene "The pier, at dusk."',
     ],
     render({ present, scene_no }, io) {
-      io.line(`here: ${present.join(", ")} (scene ${scene_no})`);
+      io.line(`present: ${present.join(", ")} (scene ${scene_no})`);
     },
   }),
   defineVerb("world.people-token", {
@@ -91,7 +91,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
     examples: ["verbatim world people token ANA"],
     render({ token, viewer, role }, io) {
       io.line(token);
-      io.note(`reads as ${viewer} (${role}); it is shown once and only its hash is kept`);
+      io.note(`reads as ${viewer} (${role}); it is shown only once; only its hash is stored`);
     },
   }),
   defineVerb("world.pocket", {

@@ -29,7 +29,7 @@ export const noun: Noun = {
       path: ["list"],
       examples: ["verbatim world list"],
       render({ worlds }, io) {
-        if (worlds.length === 0) io.line("there is no world yet; make one: verbatim world new TITLE");
+        if (worlds.length === 0) io.line("there are no worlds yet; create one: verbatim world new TITLE");
         const rows = worlds.map((one) => [
           one.world_id,
           showWritten(one.title),
@@ -71,7 +71,7 @@ export const noun: Noun = {
       flags: { confirm: { value: "TITLE" } },
       examples: ['verbatim world delete w_gull-rock --confirm "Gull Rock"'],
       render({ world_id, records, entries }, io) {
-        io.line(`${world_id} is gone: ${entries} entries; the hashes of ${records} records stay in the ledger`);
+        io.line(`deleted ${world_id} with ${entries} entries; the hashes of its ${records} records stay in the ledger`);
       },
     }),
     ...BEAT_VERBS,
@@ -85,7 +85,7 @@ export const noun: Noun = {
           io.line(`${good ? io.paint.good("ok") : io.paint.bad("no")} ${io.paint.bold(title)}`);
           for (const line of lines) io.line(`   ${showWritten(line)}`);
         }
-        io.line(ok ? "the secret stayed with those who were told" : io.paint.bad("something did not hold"));
+        io.line(ok ? "only those who were told know the secret" : io.paint.bad("something went wrong"));
       },
       exit: ({ ok }) => (ok ? 0 : 3),
     }),
