@@ -16,6 +16,7 @@ const NEEDED = [
   "tools/stages.ts",
   "test/support/record-raised.ts",
   "src/core/errors",
+  "src/core/text/slice-forms.ts",
 ];
 const IMPORT = 'import { beforeAll, describe, expect, it } from "vitest";\n';
 

@@ -13,7 +13,8 @@ const ports = { crypto: nodeCrypto, clock: { now: () => Date.now() }, ids: { uui
 
 async function append(): Promise<void> {
   const store = await (kind === "sqlite"
-    ? openSqliteStore({ ...ports, path: place })
+    ? // A busy machine may let a writer wait long; how long is no matter here.
+      openSqliteStore({ ...ports, path: place, busyMs: 200_000 })
     : openPostgresStore({ ...ports, url: place }));
   for (let i = 0; i < Number(count); i++) {
     const [entry] = await store.transact((door) =>
