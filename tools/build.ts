@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
 import { BUNDLED, bundle, readPackages } from "./bundle.ts";
+import { SCRIPTS_INLINED } from "./inline-scripts.ts";
 import { ROOT } from "./stages.ts";
 
 /** Files directly under src/ that become entries, where they exist. `main` is the command line. */
@@ -85,6 +86,7 @@ async function bundleHook(target: string): Promise<void> {
     platform: "node",
     transform: { target: "node20.19" },
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [SCRIPTS_INLINED],
   });
   const { output } = await build.generate({
     format: "cjs",
@@ -103,7 +105,7 @@ async function bundleHook(target: string): Promise<void> {
 }
 
 /** What only some calls of a hook need: another database, a configuration that was never judged. */
-const SELDOM = /[\\/]adapters[\\/]postgres[\\/]|[\\/]core[\\/]contracts[\\/]|[\\/]app[\\/]config/;
+const SELDOM = /[\\/]adapters[\\/]sql[\\/]postgres[\\/]|[\\/]core[\\/]contracts[\\/]|[\\/]app[\\/]config[\\/]config/;
 
 async function declare(target: string): Promise<void> {
   const tsc = join(ROOT, "node_modules/.bin/tsc");
@@ -128,7 +130,13 @@ function hashInputs(): string {
   const hash = createHash("sha256");
   const sources = listFiles(join(ROOT, "src")).filter((file) => !file.endsWith(".test.ts"));
   const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
-  const programs = ["tools/build.ts", "tools/bundle.ts", "tools/hook-use.cjs", "bin/hook.js"];
+  const programs = [
+    "tools/build.ts",
+    "tools/bundle.ts",
+    "tools/inline-scripts.ts",
+    "tools/hook-use.cjs",
+    "bin/hook.js",
+  ];
   hash.update(process.version);
   for (const file of [...settings, ...programs, ...sources.map((source) => `src/${source}`)]) {
     const bytes = readFileSync(join(ROOT, file));

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SCRIPTS_INLINED } from "./inline-scripts.ts";
 import { ROOT } from "./stages.ts";
 
 /** Needed at every start and made of so many files that finding them takes longer than running them (ADR 0016). */
@@ -26,6 +27,7 @@ export async function bundle(input: Record<string, string>, target: string): Pro
     // A front door names everything a room offers; whoever takes one thing through it loads that thing only.
     treeshake: { moduleSideEffects: [{ test: /\/src\/rooms\//, sideEffects: false }] },
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [SCRIPTS_INLINED],
     onLog(level, log, handler) {
       if (level === "warn") throw new Error(`rolldown: ${log.message}`);
       handler(level, log);

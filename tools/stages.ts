@@ -23,6 +23,7 @@ export function lintStages(): Stage[] {
     { name: "format", command: ["biome", "ci", "--colors=off", "."] },
     { name: "lock", command: ["tsx", "tools/check-lock.ts"] },
     { name: "source", command: ["tsx", "tools/check-source.ts"] },
+    { name: "scripts", command: ["tsx", "tools/check-scripts.ts"] },
     { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
     { name: "directions", command: ["depcruise", "--config", ".dependency-cruiser.cjs", "src"] },
   ];

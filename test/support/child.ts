@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { SCRIPTS_INLINED } from "../../tools/inline-scripts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -37,6 +38,7 @@ export async function bundleChild(entry: string): Promise<{ readonly file: strin
     // The helpers for newer syntax are not a package of ours; they go into the bundle.
     external: /^(?!@oxc-project\/)(?:node:|@?[a-z])/,
     transform: { target: "node20" },
+    plugins: [SCRIPTS_INLINED],
   });
   const { output } = await bundle.write({ dir: folder, entryFileNames: "[name].mjs", codeSplitting: false });
   await bundle.close();

@@ -1,11 +1,12 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { errnoCode } from "../../core/errors/system.ts";
 import { findTool } from "../guards/tools.ts";
-import { STAT_SCRIPT } from "./stat-script.ts";
 import type { TableSource } from "./tree-file.ts";
 import type { Hidden } from "./tree-table.ts";
+
+const STAT_SCRIPT = readFileSync(new URL("./scripts/stat.pl", import.meta.url), "utf8");
 
 /** Number of the system call `statx`. */
 const STATX: Readonly<Record<string, number>> = { x64: 332, arm64: 291 };

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { startFailed } from "./control.ts";
+import { SUPERVISOR_SCRIPT } from "./scripts.ts";
 import { launchSupervised } from "./supervised.ts";
-import { SUPERVISOR_SCRIPT } from "./supervisor-script.ts";
 import { findTool } from "./tools.ts";
 
 /** Devices a command may write. Of the terminals it has only its own. */

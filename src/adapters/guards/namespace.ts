@@ -5,7 +5,7 @@ import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.
 import { childrenOf } from "../process/children.ts";
 import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./control.ts";
-import { NAMESPACE_SCRIPT } from "./namespace-script.ts";
+import { NAMESPACE_SCRIPT } from "./scripts.ts";
 import { findTool } from "./tools.ts";
 
 /** The tools the namespace guards need, or null when one is missing. */

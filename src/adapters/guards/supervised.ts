@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatPairs, formatTerminal } from "./control.ts";
-import { SUPERVISOR_SCRIPT } from "./supervisor-script.ts";
+import { SUPERVISOR_SCRIPT } from "./scripts.ts";
 
 /** Starts a command below a perl process that none of its descendants can leave; `more` says how it is confined. */
 export async function launchSupervised(

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { ReadStream } from "node:tty";
 import { errnoCode } from "../../core/errors/system.ts";
 import type { LaunchRequest, UserTerminal } from "../../rooms/catalytic/ports.ts";
@@ -11,15 +11,8 @@ const LAST_WORDS_MS = 1000;
 /** A program goes to the other screen of a terminal, or comes back. */
 const SCREEN = /\u001b\[\?(?:1049|1047|47)([hl])/g;
 
-/**
- * What Node cannot do to a terminal, done by perl on descriptor 3, the master: set the size (TIOCSWINSZ), unlock the
- * other side (TIOCSPTLCK) and print its number (TIOCGPTN).
- */
-const SET_UP = `open(my $m, "+<&=", 3) or die $!;
-ioctl($m, 0x5414, my $size = pack("S4", @ARGV, 0, 0)) or die $!;
-ioctl($m, 0x40045431, my $lock = pack("i", 0)) or die $!;
-ioctl($m, 0x80045430, my $n = pack("i", 0)) or die $!;
-print unpack("i", $n);`;
+/** What Node cannot do to a terminal, done by perl. */
+const SET_UP = readFileSync(new URL("./scripts/set-up-terminal.pl", import.meta.url), "utf8");
 
 /** A terminal made for one command. The command has one side of it; the other is connected with the user's terminal. */
 export class PseudoTerminal {

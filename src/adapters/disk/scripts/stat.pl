@@ -1,12 +1,12 @@
-/**
- * Compares the stat of every path of a tree with rows that were kept, run by perl: two processes, one `statx` per path,
- * relative to its folder. A folder is listed only where its own stat does not vouch for its names. Text only: nothing
- * is compiled and nothing has to be installed.
- *
- * It hears one request per line, numbers and hex texts with spaces between, and answers `OK` with the folders that are
- * not as they were, or `NO` when it cannot tell.
- */
-export const STAT_SCRIPT = String.raw`use strict;
+use strict;
+
+# Compares the stat of every path of a tree with rows that were kept: two processes, one statx per path, relative to its
+# folder. A folder is listed only where its own stat does not vouch for its names. Text only: nothing is compiled and
+# nothing has to be installed.
+#
+# It hears one request per line, numbers and hex texts with spaces between, and answers OK with the folders that are not
+# as they were, or NO when it cannot tell.
+
 my $STATX = shift @ARGV;
 my ($CWD, $NOFOLLOW, $BASIC, $HERE) = (-100, 0x100, 0x7ff, ".");
 binmode(STDIN); binmode(STDOUT); $| = 1;
@@ -64,4 +64,3 @@ sub answer {
   return undef if $more !~ s/ ?\.$//;
   join(" ", @bad, $more eq "" ? () : $more);
 }
-`;

@@ -1,9 +1,9 @@
-/**
- * The launcher of the namespace guards, run by perl as the first process of new mount, pid, ipc and uts namespaces.
- * Its settings come as NUL-separated `key=value` pairs from a file; descriptor 3 is the control channel: it says READY
- * and EXIT, and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
- */
-export const NAMESPACE_SCRIPT = String.raw`use strict;
+use strict;
+
+# The launcher of the namespace guards, behind watch.pl: the first process of new mount, pid, ipc and uts namespaces. Its
+# settings come as NUL-separated key=value pairs from a file; descriptor 3 is the control channel: it says READY and EXIT,
+# and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
+
 my %C; my (@layers, @holes, @keeps, @args, %env, @outer, @hide, @show);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
@@ -14,7 +14,6 @@ my %C; my (@layers, @holes, @keeps, @args, %env, @outer, @hide, @show);
 my $arm = $C{arch} eq "arm64";
 my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
 my ($RDONLY, $NOSUID, $NODEV, $NOEXEC, $REMOUNT, $BIND, $REC, $PRIVATE) = (1, 2, 4, 8, 32, 4096, 16384, 262144);
-sub stop { print STDERR "guard: $_[0]\n"; exit 125 }
 sub mnt { my ($s, $t, $f, $fl, $d) = @_; $s = "$s"; $t = "$t"; $f = $f ? "$f" : 0; $d = $d ? "$d" : 0;
   return 1 if syscall($MOUNT, $s, $t, $f, $fl + 0, $d) == 0; $_[5] ? 0 : stop("mount $t: $!") }
 sub folders { my $p = ""; for my $n (split(m{/}, substr($_[0], 1))) { $p .= "/$n"; mkdir($p, 0755) unless -d $p } }
@@ -39,23 +38,13 @@ if ($C{net} eq "none") { system($C{ip}, "link", "set", "lo", "up") if $C{ip} }
 
 my $child = fork(); defined $child or stop("fork: $!");
 if ($child == 0) { confine(); exit 125 }
-my $status = watch($child);
+my $status = watch($ctl, $child, (sub { kill("KILL", -1) }) x 2);
 my $left = 0;
 if (opendir(my $d, "/proc")) { $left = grep { /^[0-9]+$/ && $_ > 1 } readdir($d) }
 kill("KILL", -1); 1 while waitpid(-1, 0) > 0;
 say_to("EXIT " . ($status >> 8) . " " . ($status & 127) . " $left");
 while (1) { my $got = sysread($ctl, my $line, 64); next if !defined $got && $!{EINTR}; last if !$got || $line =~ /DONE/ }
 exit 0;
-
-sub watch { my ($pid) = @_; local $SIG{CHLD} = sub { };
-  while (1) {
-    while ((my $p = waitpid(-1, 1)) > 0) { return $? if $p == $pid }
-    my $r = ""; vec($r, 3, 1) = 1;
-    next unless select($r, undef, undef, 0.05) > 0;
-    my $got = sysread($ctl, my $line, 64);
-    if (!$got) { next if !defined $got && $!{EINTR}; kill("KILL", -1); exit 125 }
-    kill("TERM", -$pid) if $line =~ /TERM/; kill("INT", -$pid) if $line =~ /INT/; kill("KILL", -1) if $line =~ /KILL/;
-  } }
 
 sub rebind { my ($dir, $new) = @_;
   for my $p (@outer) { next unless index($p, "$dir/") == 0; folders($new . substr($p, length($dir))); mnt($p, $new . substr($p, length($dir)), 0, $BIND | $REC) }
@@ -113,4 +102,3 @@ sub confine {
   exec { $drop[0] } @drop, @args;
   stop("exec: $!");
 }
-`;

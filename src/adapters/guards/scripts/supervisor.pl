@@ -1,11 +1,10 @@
-/**
- * The launcher of the landlock and audit guards, run by perl: it forks, the child becomes the command, the parent adopts
- * every orphan, whatever it did to its environment or session, and ends them all after the command. Under landlock the
- * child first gives up the right to write outside the named places. Descriptor 3 is the control channel, as with the
- * namespace guards; when its other end closes, the tool has died and the command must too. With the single argument `abi`
- * it prints the version of landlock and ends.
- */
-export const SUPERVISOR_SCRIPT = String.raw`use strict;
+use strict;
+
+# The launcher of the landlock and audit guards, behind watch.pl: it forks, the child becomes the command, the parent adopts
+# every orphan, whatever it did to its environment or session, and ends them all after the command. Under landlock the
+# child first gives up the right to write outside the named places. Descriptor 3 is the control channel, as with the
+# namespace guards. With the single argument "abi" it prints the version of landlock and ends.
+
 my $abi = syscall(444, 0, 0, 1);
 if ($ARGV[0] eq "abi") { print $abi, "\n"; exit 0 }
 my (%C, @args, %env, @rw, @files);
@@ -14,27 +13,18 @@ my (%C, @args, %env, @rw, @files);
     if ($k eq "arg") { push @args, $v } elsif ($k eq "rw") { push @rw, $v } elsif ($k eq "file") { push @files, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 my ($PRCTL, $SETSID, $CAPGET, $CAPSET) = $C{arch} eq "arm64" ? (167, 157, 90, 91) : (157, 112, 125, 126);
-sub stop { print STDERR "guard: $_[0]\n"; exit 125 }
 open(my $ctl, "+<&=", 3) or stop("control: $!");
 sub say_to { syswrite($ctl, "$_[0]\n") }
 stop("landlock is not there") if $C{landlock} && $abi < 1;
 syscall($PRCTL, 36, 1, 0, 0, 0) == 0 or stop("subreaper: $!");
 my $child = fork(); defined $child or stop("fork: $!");
 if ($child == 0) { confine(); exit 125 }
-my $status = watch($child);
+my $status = watch($ctl, $child,
+  sub { kill("KILL", -$child); my @d = descendants(); kill("KILL", @d) if @d },
+  sub { sweep() while alive() });
 my $left = 0; $left += sweep() while alive();
 say_to("EXIT " . ($status >> 8) . " " . ($status & 127) . " $left");
 exit 0;
-
-sub watch { my ($pid) = @_; local $SIG{CHLD} = sub { };
-  while (1) {
-    while ((my $p = waitpid(-1, 1)) > 0) { return $? if $p == $pid }
-    my $r = ""; vec($r, 3, 1) = 1;
-    next unless select($r, undef, undef, 0.05) > 0;
-    my $got = sysread($ctl, my $line, 64);
-    if (!$got) { next if !defined $got && $!{EINTR}; sweep() while alive(); exit 125 }
-    kill("TERM", -$pid) if $line =~ /TERM/; kill("INT", -$pid) if $line =~ /INT/; if ($line =~ /KILL/) { kill("KILL", -$pid); my @d = descendants(); kill("KILL", @d) if @d }
-  } }
 
 # One that looks dead counts too: its first thread may have ended and others go on.
 sub descendants { my %kids; opendir(my $d, "/proc") or return ();
@@ -86,4 +76,3 @@ sub restrict {
   syscall(446, $set, 0) == 0 or stop("restrict: $!");
   if (open(my $f, ">", "$C{probe}/.verbatim-guard-probe")) { unlink("$C{probe}/.verbatim-guard-probe"); stop("$C{probe} can still be written") }
 }
-`;

@@ -1,0 +1,9 @@
+import { readFileSync } from "node:fs";
+
+const WATCH = readFileSync(new URL("./scripts/watch.pl", import.meta.url), "utf8");
+
+/** The launcher of the namespace guards, run by perl. */
+export const NAMESPACE_SCRIPT = WATCH + readFileSync(new URL("./scripts/namespace.pl", import.meta.url), "utf8");
+
+/** The launcher of the landlock and audit guards, run by perl. */
+export const SUPERVISOR_SCRIPT = WATCH + readFileSync(new URL("./scripts/supervisor.pl", import.meta.url), "utf8");

@@ -1,0 +1,18 @@
+use strict;
+
+# Both launchers of the guards begin with this.
+
+sub stop { print STDERR "guard: $_[0]\n"; exit 125 }
+
+# Waits for the command and hears the tool on the control channel meanwhile: TERM and INT go to the command's group, KILL is
+# what $kill does. When the other end closes, the tool has died and the command must too: $end sees to that.
+sub watch { my ($ctl, $pid, $kill, $end) = @_; local $SIG{CHLD} = sub { };
+  while (1) {
+    while ((my $p = waitpid(-1, 1)) > 0) { return $? if $p == $pid }
+    my $r = ""; vec($r, fileno($ctl), 1) = 1;
+    next unless select($r, undef, undef, 0.05) > 0;
+    my $got = sysread($ctl, my $line, 64);
+    if (!$got) { next if !defined $got && $!{EINTR}; $end->(); exit 125 }
+    kill("TERM", -$pid) if $line =~ /TERM/; kill("INT", -$pid) if $line =~ /INT/; $kill->() if $line =~ /KILL/;
+  } }
+
