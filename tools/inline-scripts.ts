@@ -8,9 +8,11 @@ const READ = /readFileSync\(\s*new URL\("(\.\/scripts\/[^"]+)", import\.meta\.ur
  * file to be found. A script that is read in any other form would be missing there, so it is refused.
  */
 export function inlineScripts(code: string, file: string): string {
-  const inlined = code.replace(READ, (_, path: string) =>
-    JSON.stringify(readFileSync(join(dirname(file), path), "utf8")),
-  );
+  const inlined = code.replace(READ, (call, path: string) => {
+    // Lines stay where they are, so that a map of lines is true.
+    const breaks = call.replace(/[^\n]/g, "");
+    return JSON.stringify(readFileSync(join(dirname(file), path), "utf8")) + breaks;
+  });
   if (!inlined.includes('"./scripts/')) return inlined;
   throw new Error(`${file}: a script is read by readFileSync(new URL("./scripts/NAME", import.meta.url), "utf8")`);
 }

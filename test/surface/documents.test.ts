@@ -22,12 +22,14 @@ describe("the page of errors", () => {
 });
 
 describe("the picture of the rooms", () => {
-  it("draws rooms one by one, joins the hall into one box and marks ports", () => {
+  it("draws rooms and compose one by one, joins the hall and the rest of the app into one box each, and marks ports", () => {
     const picture = formatFloorPlan({
-      folders: ["adapters/disk", "app", "core", "core/text", "rooms/jobs", "surfaces/cli"],
+      folders: ["adapters/disk", "app", "app/compose", "app/hooks", "core", "core/text", "rooms/jobs", "surfaces/cli"],
       edges: new Map([
         ["surfaces/cli", ["app"]],
-        ["app", ["rooms/jobs", "adapters/disk", "app"]],
+        ["app", ["rooms/jobs", "app", "app/compose"]],
+        ["app/compose", ["adapters/disk", "app/hooks"]],
+        ["app/hooks", ["app"]],
         ["rooms/jobs", ["core/text", "core", "rooms/jobs"]],
         ["adapters/disk", ["core", "rooms/jobs"]],
         ["core/text", ["core"]],
@@ -39,7 +41,8 @@ describe("the picture of the rooms", () => {
       "subgraph surfaces",
       'surfaces_cli["cli"]',
       "end",
-      'app["app"]',
+      'app["app: hooks"]',
+      'app_compose["app/compose"]',
       "subgraph rooms",
       'rooms_jobs["jobs"]',
       "end",
@@ -47,8 +50,10 @@ describe("the picture of the rooms", () => {
       'core["core: text"]',
       "adapters --> core",
       "adapters -. ports .-> rooms_jobs",
-      "app --> adapters",
+      "app --> app_compose",
       "app --> rooms_jobs",
+      "app_compose --> adapters",
+      "app_compose --> app",
       "rooms_jobs --> core",
       "surfaces_cli --> app",
       "```",

@@ -40,14 +40,13 @@ export function readFolderGraph(ours = cruiseSources()): FolderGraph {
   return { folders: sortedUnique(ours.map(({ source }) => folderOf(source))), edges };
 }
 
-/** `core/text`, `rooms/jobs`, `app`, or `entries` for the files directly under src/. */
+/** `core/text`, `rooms/jobs`, `app/compose`, or `entries` for the files directly under src/. */
 function folderOf(path: string): string {
   const parts = path.split("/").slice(1, -1);
-  if (parts.length === 0) return "entries";
-  return parts[0] === "app" ? "app" : parts.slice(0, 2).join("/");
+  return parts.length === 0 ? "entries" : parts.slice(0, 2).join("/");
 }
 
-/** A Mermaid picture: each surface and room by itself, hall, app and adapters as one box with their contents. */
+/** A Mermaid picture: each surface, each room and compose by itself; hall, app and adapters as one box with their contents. */
 export function formatFloorPlan(graph: FolderGraph): string {
   const lines = ["```mermaid", "flowchart TD"];
   if (graph.folders.includes("entries")) lines.push('  entries["src/*.ts: command line, library"]');
@@ -63,7 +62,10 @@ function formatLayer(layer: (typeof LAYERS)[number], folders: readonly string[])
   if (layer === "surfaces" || layer === "rooms") {
     return [`  subgraph ${layer}`, ...names.map((name) => `    ${idOf(`${layer}/${name}`)}["${name}"]`), "  end"];
   }
-  return [`  ${layer}["${[layer, names.join(", ")].filter((part) => part !== "").join(": ")}"]`];
+  const others = names.filter((name) => boxOf(`${layer}/${name}`) === layer);
+  const apart = names.filter((name) => !others.includes(name)).map((name) => `${layer}/${name}`);
+  const label = [layer, others.join(", ")].filter((part) => part !== "").join(": ");
+  return [`  ${layer}["${label}"]`, ...apart.map((folder) => `  ${idOf(folder)}["${folder}"]`)];
 }
 
 function formatEdges(graph: FolderGraph): string[] {
@@ -80,7 +82,8 @@ function formatEdges(graph: FolderGraph): string[] {
 
 /** The box that stands for a folder. */
 function boxOf(folder: string): string {
-  return folder.startsWith("rooms/") || folder.startsWith("surfaces/") ? folder : (folder.split("/")[0] ?? folder);
+  const isApart = folder.startsWith("rooms/") || folder.startsWith("surfaces/") || folder === "app/compose";
+  return isApart ? folder : (folder.split("/")[0] ?? folder);
 }
 
 function idOf(box: string): string {
