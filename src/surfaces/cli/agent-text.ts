@@ -61,7 +61,7 @@ function formatAgent({ agent }: AgentView): string {
   const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
   const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
   const own = agent.commits === null ? "too many commits to count" : count(agent.commits, "commit");
-  const commits = agent.commits === 0 ? "" : `; it made ${own}, which are gone`;
+  const commits = agent.commits === 0 ? "" : `; made ${own}, only the changes are kept`;
   return `${short}  (exit ${agent.exit_code ?? "none"}, ${seconds(agent.duration_ms)}${commits})`;
 }
 
