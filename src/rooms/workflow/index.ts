@@ -72,6 +72,8 @@ export {
 } from "./policy/judge-change.ts";
 export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";
 export type {
+  BaselineResult,
+  Baselines,
   BaseTree,
   ChangedPaths,
   ChangeSide,
@@ -104,4 +106,19 @@ export { isRunId } from "./run/run-id.ts";
 export { streamOf } from "./run/run-log.ts";
 export type { RunState } from "./run/run-state.ts";
 export { withSession } from "./run/session.ts";
+export { describeBase } from "./verification/describe-base.ts";
+export { findVerifyCommands, type RepositoryFacts, verifyNotConfigured } from "./verification/found-commands.ts";
+export type { VerificationReport } from "./verification/report.ts";
+export {
+  type Verified,
+  type VerifyCandidate,
+  type VerifyPorts,
+  verifyCandidate,
+} from "./verification/verify-candidate.ts";
+export {
+  type CommandFacts,
+  type ParsedCommand,
+  parseVerifyCommand,
+  type WrittenCommand,
+} from "./verification/verify-command.ts";
 export { encodeWrites } from "./verification/writes.ts";

@@ -219,6 +219,8 @@ export interface GateWork {
   readonly gate: string;
   readonly commands: readonly GateCommand[];
   readonly looks: readonly string[];
+  /** Where it fails, nothing after it is done. */
+  readonly required?: boolean;
 }
 
 export interface GateCommandResult {
@@ -304,6 +306,18 @@ export interface VerificationPlace {
   has(path: string): boolean;
   open(script: VerificationScript, signal: AbortSignal): Promise<VerificationSession>;
   close(): Promise<void>;
+}
+
+/** How a command ended on a base without any candidate. */
+export interface BaselineResult {
+  readonly exit_code: number;
+  readonly ms: number;
+}
+
+/** Results of baselines that are kept: the same command on the same base is not run twice. */
+export interface Baselines {
+  get(key: string): BaselineResult | null;
+  put(key: string, result: BaselineResult): void;
 }
 
 /** Runs gate commands in isolation over a copy: the plain process adapter, or the catalytic room. */

@@ -249,13 +249,16 @@ async function carryOut() {
     words.shift();
     if (!(await carryOut())) process.exit(70);
   }
-  for (const { gate, commands, looks } of JSON.parse(words.join(""))) {
+  for (const { gate, commands, looks, required } of JSON.parse(words.join(""))) {
+    let failed = false;
     for (const command of commands) {
       const result = await run(gate, command);
       if (ended !== null) process.exit(128 + constants.signals[ended]);
       say({ result });
-      if (result.exit_code !== 0) break;
+      failed = result.exit_code !== 0;
+      if (failed) break;
     }
     say({ gate, present: looks.map(isThere) });
+    if (failed && required) break;
   }
 })();

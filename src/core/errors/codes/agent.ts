@@ -24,6 +24,18 @@ export const AGENT_CODES = {
     says: "The agent's changes could not be turned into a patch that reproduces them exactly.",
     fix: "Nothing was applied. Please report the path that differs.",
   },
+  VERIFY_NEEDS_SHELL: {
+    exit: 2,
+    http: 400,
+    says: "--verify runs a program without a shell, and the command uses shell syntax.",
+    fix: 'Split it into several --verify, or use --verify-sh "...".',
+  },
+  VERIFY_PROGRAM_MISSING: {
+    exit: 2,
+    http: 400,
+    says: "The verify command names a program that is not there.",
+    fix: "Install it, or give its path.",
+  },
   VERIFY_VIEW_MISMATCH: {
     exit: 3,
     http: 500,
@@ -59,5 +71,11 @@ export const AGENT_CODES = {
     http: 400,
     says: "The selection names something that the change does not have.",
     fix: "Look at the numbered parts of the change: verbatim agent show RUN --hunks",
+  },
+  SETUP_FAILED: {
+    exit: 1,
+    http: 409,
+    says: "The set-up command failed before verification.",
+    fix: 'Look at the log, then use --setup "..." or --no-setup.',
   },
 } as const;

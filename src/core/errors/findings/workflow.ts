@@ -88,6 +88,7 @@ export const WORKFLOW_FINDINGS = {
   PATCH_REJECTED: "The patch gate rejected the candidate.",
   VERIFY_REPORT_INCONSISTENT: "The verify report contradicts itself.",
   VERIFY_GATE_NOT_EXECUTED: "A declared gate was not executed.",
+  VERIFICATION_INCONSISTENT: "The verification report contradicts itself.",
   VERIFY_FAILED: "The verification failed.",
   EVENT_NOT_JSON: "A line of the log is not JSON.",
   EVENT_NOT_OBJECT: "A line of the log is not a JSON object.",

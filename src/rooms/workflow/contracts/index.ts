@@ -11,6 +11,7 @@ import { checkFindWeb, FIND_WEB_VERSION } from "../artifacts/find-web.ts";
 import type { Verdict } from "../artifacts/finding.ts";
 import { checkVerifyReport } from "../artifacts/verify-report.ts";
 import { WORKFLOW_RUN } from "../run/run-schema.ts";
+import { VERIFICATION } from "../verification/report.ts";
 import { CANDIDATE, CARRIED } from "./candidate.ts";
 import { TEXT_CONTRACTS } from "./text-contracts.ts";
 
@@ -195,5 +196,6 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   WORKFLOW_RUN,
   CANDIDATE,
   CARRIED,
+  VERIFICATION,
   ...TEXT_CONTRACTS,
 ];
