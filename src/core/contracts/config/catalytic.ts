@@ -3,7 +3,7 @@ import { GUARD_REQUESTS } from "../guards.ts";
 import { count, hashHex } from "../shapes.ts";
 
 /** The roots of each profile; `cmp-01` has the constants of CMP-01. */
-const CATALYTIC_PROFILES = {
+export const CATALYTIC_PROFILES = {
   standard: {
     runs_root: ".verbatim/runs",
     durable_roots: [".verbatim/out"],

@@ -1,10 +1,6 @@
 export { agentConfig, type ResolvedAgent, resolveAgent } from "./agent.ts";
 export { type AgentPolicyConfig, agentPolicyConfig } from "./agent-policy.ts";
-export {
-  catalyticConfig,
-  type ResolvedCatalytic,
-  resolveCatalytic,
-} from "./catalytic.ts";
+export { CATALYTIC_PROFILES, catalyticConfig, type ResolvedCatalytic, resolveCatalytic } from "./catalytic.ts";
 export {
   contextConfig,
   type ResolvedContext,

@@ -5,6 +5,7 @@ import {
   sortedUnique,
   toPointerToken,
 } from "../../../core/canonical/index.ts";
+import { CATALYTIC_PROFILES, catalyticConfig } from "../../../core/contracts/config/index.ts";
 import { foldPath, overlaps } from "../../../core/paths/index.ts";
 import { type Fail, readOne, readPaths } from "./config-paths.ts";
 import { hasGitComponent, isInside, normalizePath } from "./path-rules.ts";
@@ -36,40 +37,16 @@ interface PolicyReading {
 /** Roots that no configuration can make writable. */
 export const ALWAYS_FORBIDDEN = [".git", ".verbatim", "verbatim.config.json"] as const;
 
-const STANDARD = {
-  runs_root: ".verbatim/runs",
-  durable_roots: [".verbatim/out"],
-  catalytic_roots: [".verbatim/scratch"],
-};
+const STANDARD = CATALYTIC_PROFILES.standard;
 
 /** CMP-01, Canonical Path Constants. */
+const FIXED = CATALYTIC_PROFILES["cmp-01"];
 export const CMP01 = {
-  runs_root: "LAW/CONTRACTS/_runs",
-  durable_roots: ["LAW/CONTRACTS/_runs", "MEMORY/LLM_PACKER/_packs", "NAVIGATION/CORTEX/_generated"],
-  catalytic_roots: [
-    "CAPABILITY/PRIMITIVES/_scratch",
-    "LAW/CONTRACTS/_runs/_tmp",
-    "MEMORY/LLM_PACKER/_packs/_tmp",
-    "NAVIGATION/CORTEX/_generated/_tmp",
-    "THOUGHT/LAB/_tmp",
-  ],
+  runs_root: FIXED.runs_root,
+  durable_roots: sortedUnique(FIXED.durable_roots),
+  catalytic_roots: sortedUnique(FIXED.catalytic_roots),
   forbidden_roots: ["LAW/CANON", "AGENTS.md", "BUILD"],
 } as const;
-
-const KEYS = [
-  "profile",
-  "runs_root",
-  "durable_roots",
-  "catalytic_roots",
-  "forbidden_roots",
-  "guard",
-  "network",
-  "memo",
-  "tripwire",
-  "limits",
-  "signing",
-  "writer_skills",
-] as const;
 
 const OWN_PLACES = [".verbatim/runs", ".verbatim/out", ".verbatim/scratch"];
 
@@ -82,7 +59,7 @@ export function effectivePolicy(config: JsonValue): PolicyReading {
     return { policy: null, settings: DEFAULT_SETTINGS, errors };
   }
   for (const key of Object.keys(config)) {
-    if (!(KEYS as readonly string[]).includes(key)) fail("CONFIG_INVALID", `/${toPointerToken(key)}`);
+    if (!Object.hasOwn(catalyticConfig.shape, key)) fail("CONFIG_INVALID", `/${toPointerToken(key)}`);
   }
   const settings = readSettings(config, fail);
   const profile = config["profile"] === undefined ? "standard" : config["profile"];

@@ -1,53 +1,22 @@
 import { isJsonObject, type JsonObject, type JsonValue, toPointerToken } from "../../../core/canonical/index.ts";
-import { GUARD_REQUESTS, type GuardRequest } from "../../../core/contracts/guards.ts";
-import type { NetworkMode } from "../contracts/constants.ts";
+import { type ResolvedCatalytic, resolveCatalytic } from "../../../core/contracts/config/index.ts";
+import { GUARD_REQUESTS } from "../../../core/contracts/guards.ts";
 import { type Fail, readPaths } from "./config-paths.ts";
 import { normalizePath } from "./path-rules.ts";
 
-export interface TripwireSettings {
-  readonly on_hit: "fail" | "report";
-  readonly max_entries: number;
-  readonly noise: readonly string[];
-}
+/** Everything else the configuration says about catalytic runs. Nobody who signs nothing has settings for it. */
+export type Settings = Readonly<
+  Pick<ResolvedCatalytic, "guard" | "network" | "memo" | "tripwire" | "limits" | "writer_skills"> & {
+    signing: ResolvedCatalytic["signing"] | null;
+  }
+>;
+export type TripwireSettings = Settings["tripwire"];
+export type Limits = Settings["limits"];
 
-export interface Limits {
-  readonly max_entries: number;
-  readonly stage_copy_bytes: number;
-  readonly log_bytes: number;
-  readonly quarantine_bytes: number;
-  readonly output_bytes: number;
-}
+const { guard, network, memo, tripwire, limits, writer_skills } = resolveCatalytic();
 
-/** Everything else the configuration says about catalytic runs. */
-export interface Settings {
-  readonly guard: GuardRequest;
-  readonly network: NetworkMode;
-  readonly memo: boolean;
-  readonly tripwire: TripwireSettings;
-  readonly limits: Limits;
-  readonly signing: { readonly key_file: string | null; readonly pinned_keys: readonly string[] } | null;
-  readonly writer_skills: "warn" | "deny";
-}
-
-export const DEFAULT_SETTINGS: Settings = {
-  guard: "auto",
-  network: "inherit",
-  memo: false,
-  tripwire: {
-    on_hit: "fail",
-    max_entries: 250_000,
-    noise: [".git/index", ".git/index.lock", ".git/FETCH_HEAD"],
-  },
-  limits: {
-    max_entries: 500_000,
-    stage_copy_bytes: 1024 ** 3,
-    log_bytes: 16 * 1024 ** 2,
-    quarantine_bytes: 1024 ** 3,
-    output_bytes: 16 * 1024 ** 3,
-  },
-  signing: null,
-  writer_skills: "warn",
-};
+/** The settings of a configuration that says nothing. */
+export const DEFAULT_SETTINGS: Settings = { guard, network, memo, tripwire, limits, signing: null, writer_skills };
 
 /** Everything of the `catalytic` object but the roots; what does not fit is noted and takes its default. */
 export function readSettings(config: JsonObject, fail: Fail): Settings {
@@ -58,16 +27,16 @@ export function readSettings(config: JsonObject, fail: Fail): Settings {
     fail("CONFIG_INVALID", `/${key}`);
     return fallback;
   };
-  const memo = config["memo"];
-  if (memo !== undefined && typeof memo !== "boolean") fail("CONFIG_INVALID", "/memo");
+  const given = config["memo"];
+  if (given !== undefined && typeof given !== "boolean") fail("CONFIG_INVALID", "/memo");
   return {
-    guard: choose("guard", GUARD_REQUESTS, "auto"),
-    network: choose("network", ["none", "inherit"], "inherit"),
-    memo: memo === true,
+    guard: choose("guard", GUARD_REQUESTS, guard),
+    network: choose("network", ["none", "inherit"], network),
+    memo: typeof given === "boolean" ? given : memo,
     tripwire: readTripwire(config["tripwire"], fail),
     limits: readLimits(config["limits"], fail),
     signing: readSigning(config["signing"], fail),
-    writer_skills: choose("writer_skills", ["warn", "deny"], "warn"),
+    writer_skills: choose("writer_skills", ["warn", "deny"], writer_skills),
   };
 }
 
@@ -97,7 +66,7 @@ function readTripwire(value: JsonValue | undefined, fail: Fail): TripwireSetting
   const onHit = object["on_hit"];
   if (onHit !== undefined && onHit !== "fail" && onHit !== "report") fail("CONFIG_INVALID", "/tripwire/on_hit");
   return {
-    on_hit: onHit === "report" ? "report" : "fail",
+    on_hit: onHit === "report" || onHit === "fail" ? onHit : usual.on_hit,
     max_entries: readCount(object["max_entries"], "/tripwire/max_entries", usual.max_entries, fail),
     noise: (readPaths(object["noise"], "/tripwire/noise", fail) ?? usual.noise).map(normalizePath),
   };
