@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue, toJson } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import {
   CATALYTIC_AREAS,
   checkPaths,
@@ -33,14 +34,10 @@ function preflight(input: JsonObject, ports: AreaPorts): JsonValue | Promise<Jso
   const files = input["files"];
   if (!Array.isArray(files)) return preflightArea(input);
   return inFolder(ports, async (folder) => {
-    await makeFiles(ports, folder, files as unknown as FileSpec[], PLAIN);
+    await makeFiles(ports, folder, given<FileSpec[]>(files), PLAIN);
     const { policy, errors } = effectivePolicy(input["config"] ?? {});
-    if (policy === null) return { ok: false, errors: errors as unknown as JsonValue, normalized: null };
-    return checkPaths(
-      policy,
-      input["jobspec"] as unknown as DeclaredPaths,
-      ports.lookAt(folder),
-    ) as unknown as JsonValue;
+    if (policy === null) return { ok: false, errors: toJson(errors), normalized: null };
+    return toJson(checkPaths(policy, given<DeclaredPaths>(input["jobspec"]), ports.lookAt(folder)));
   });
 }
 
@@ -51,14 +48,14 @@ function snapshot(input: JsonObject, ports: AreaPorts): Promise<JsonValue> {
     if (Array.isArray(files)) {
       mkdirSync(domain);
       chmodSync(domain, 0o755);
-      await makeFiles(ports, domain, files as unknown as FileSpec[], PLAIN);
+      await makeFiles(ports, domain, given<FileSpec[]>(files), PLAIN);
     }
     const options = { strict_mtime: input["strict_mtime"] === true, max_entries: 1_000_000 };
     const tree = (await ports.disk.snapshot(domain, options)).entries as Tree;
     const { content_root, tree_root, entries, bytes } = stateOf(ports.crypto, tree);
     const content = Object.fromEntries(contentManifest(tree));
     return {
-      tree: Object.fromEntries(tree) as unknown as JsonObject,
+      tree: toJson(Object.fromEntries(tree)),
       content,
       content_root,
       tree_root,

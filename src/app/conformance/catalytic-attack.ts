@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compareCodePoints, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 import { type CatalyticPorts, type GuardName, type RunResult, runCatalytic } from "../../rooms/catalytic/index.ts";
@@ -66,12 +67,7 @@ function attackOnce(
       const root = join(base, "repo");
       mkdirSync(root);
       writeFileSync(join(base, "victim"), "victim\n");
-      await makeFiles(
-        area,
-        root,
-        fixture["files"] as unknown as FileSpec[],
-        fixture["default_mode"] as unknown as DefaultModes,
-      );
+      await makeFiles(area, root, given<FileSpec[]>(fixture["files"]), given<DefaultModes>(fixture["default_mode"]));
       for (const step of (input["setup"] ?? []) as JsonObject[]) await takeStep(area, root, step);
       const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), HOME: base };
       const workspace = area.openWorkspace(root, env);

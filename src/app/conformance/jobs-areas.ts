@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { decodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { decodeUtf8, type JsonObject, type JsonValue, toJson } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { buildIndex, type SymbolRecord } from "../../rooms/context/index.ts";
 import {
@@ -63,7 +64,7 @@ async function playJob(ports: JobPorts, value: JsonValue, run_id: string): Promi
     receipt_hashes: receipts.map(({ receipt_hash }) => receipt_hash),
     ...("refused" in built ? { bundle_error: built.refused } : { bundle: toBundle(built.value) }),
   };
-  return answer as unknown as JsonValue;
+  return toJson(answer);
 }
 
 /** The bundle of a job in memory. */
@@ -109,7 +110,7 @@ async function withWorkspace(
     await buildIndex(ports, { full: false });
     await ports.store.transact(async (door) => {
       for (const symbol of input["symbols"] as readonly JsonValue[]) {
-        await door.context.putSymbol({ symbol: symbol as unknown as SymbolRecord, last: null });
+        await door.context.putSymbol({ symbol: given<SymbolRecord>(symbol), last: null });
       }
     });
     return await run(await workspace.jobs());

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import { resolveWorkflow } from "../../core/contracts/config/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import {
@@ -24,11 +25,11 @@ export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
   ...WORKFLOW_AREAS,
   "workflow.librarian": (input, { crypto, readerOf }) =>
     withFolder(input, (root) => {
-      const config = (isJsonObject(input["config"]) ? input["config"] : {}) as unknown as {
+      const config = given<{
         mandatory_docs?: { path: string; required: boolean }[];
         deny_prefixes?: string[];
         secrets_allow?: string[];
-      };
+      }>(isJsonObject(input["config"]) ? input["config"] : {});
       const defaults = resolveWorkflow();
       const request = checkFileRequest(input["file_request"]!, null);
       if (request.value === null) {
@@ -56,8 +57,8 @@ export const WORKFLOW_ROOM_AREAS: Readonly<Record<string, AreaFunction>> = {
   "workflow.patch-gate": async (input, ports) => {
     const gate = {
       patch: toBytes(input["patch"] ?? ""),
-      scope: (input["scope"] ?? null) as unknown as Scope | null,
-      planLimits: (input["plan_limits"] ?? null) as unknown as PlanLimits | null,
+      scope: given<Scope | null>(input["scope"] ?? null),
+      planLimits: given<PlanLimits | null>(input["plan_limits"] ?? null),
     };
     try {
       const policy = readPolicy(input["policy"]);

@@ -20,7 +20,7 @@ export type JsonValue = null | boolean | number | bigint | Float | string | read
 
 /**
  * A type all of whose values are JSON: interfaces too, which TypeScript never takes for a `JsonObject`. A part that is
- * `unknown` is one that a schema left open; a function or `undefined` makes it `never`.
+ * `unknown` is one that a schema left open, and a member may be undefined, which is not written; a function makes it `never`.
  */
 export type JsonShape<T> = T extends JsonValue
   ? T
@@ -29,7 +29,7 @@ export type JsonShape<T> = T extends JsonValue
     : T extends (...args: never[]) => unknown
       ? never
       : T extends object
-        ? { readonly [K in keyof T]: JsonShape<T[K]> }
+        ? { readonly [K in keyof T]: JsonShape<Exclude<T[K], undefined>> | Extract<T[K], undefined> }
         : never;
 
 /** A value of ours as JSON. Nothing is copied: the compiler has checked that all of it is. */

@@ -1,4 +1,5 @@
 import { isHash, type JsonObject, type JsonValue } from "../canonical/index.ts";
+import { given } from "../conformance-input.ts";
 import { isVerbatimError, VerbatimError } from "../errors/index.ts";
 import type { Awaitable, SyncCrypto } from "../ports.ts";
 import { StreamVerifier } from "./chain.ts";
@@ -14,7 +15,7 @@ interface Ports {
 /** What the areas of core/ledger answer for a vector's input. */
 export const LEDGER_AREAS = {
   "ledger.entry": (input: JsonObject, { crypto }: Ports): JsonValue => {
-    const { stream, position, previous, kind, time, actor, body } = input as unknown as EntryHead & { body: JsonValue };
+    const { stream, position, previous, kind, time, actor, body } = given<EntryHead & { body: JsonValue }>(input);
     const { body_hash, hash } = sealEntry(crypto, { stream, position, previous, kind, time, actor, body });
     return { body_hash, hash };
   },

@@ -1,4 +1,5 @@
-import { type JsonObject, type JsonValue, utf8Length } from "../canonical/index.ts";
+import { type JsonObject, type JsonValue, toJson, utf8Length } from "../canonical/index.ts";
+import { given } from "../conformance-input.ts";
 import type { SyncCrypto } from "../ports.ts";
 import { type Budgets, type Charge, chargeBudgets } from "./budget.ts";
 import { sliceText } from "./slice.ts";
@@ -10,7 +11,7 @@ export const TEXT_AREAS = {
     return { bytes: utf8Length(content), content, content_hash: crypto.sha256(content) };
   },
   "context.budget": (input: JsonObject): JsonValue => {
-    const { refs, steps, budgets } = input as unknown as { refs: string[]; steps: Charge[]; budgets: Budgets };
-    return chargeBudgets(refs, steps, budgets) as unknown as JsonValue;
+    const { refs, steps, budgets } = given<{ refs: string[]; steps: Charge[]; budgets: Budgets }>(input);
+    return toJson(chargeBudgets(refs, steps, budgets));
   },
 } as const;

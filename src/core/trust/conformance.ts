@@ -1,4 +1,4 @@
-import { encodeUtf8, type JsonObject, type JsonValue } from "../canonical/index.ts";
+import { encodeUtf8, type JsonObject, type JsonValue, toJson } from "../canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../errors/index.ts";
 import { fromHex } from "../hex.ts";
 import type { SyncCrypto } from "../ports.ts";
@@ -25,7 +25,7 @@ export const TRUST_AREAS = {
     const key = await toSigningKey(crypto, bytesOf(input, "seed_hex", fromHex));
     const payload = bytesOf(input, "payload_b64", decodeBase64);
     const envelope = await signEnvelope(key, textOf(input, "payload_type"), payload);
-    return { envelope: envelope as unknown as JsonValue, public_key: key.public_key };
+    return { envelope: toJson(envelope), public_key: key.public_key };
   },
   "trust.statement": async (input: JsonObject, { crypto }: Ports): Promise<JsonValue> => {
     const payload = await formatBundleStatement(crypto, encodeUtf8(textOf(input, "bundle_json")));

@@ -1,4 +1,5 @@
-import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue, toJson } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import type { GuardClass, GuardRequest } from "../../core/contracts/guards.ts";
 import { exitOfCondition } from "../../core/exits.ts";
 import { fromHex, toHex } from "../../core/hex.ts";
@@ -42,55 +43,58 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
     return {
       restore_diff: JSON.parse(formatRestoreDiff(diff.restore_diff)) as JsonObject,
       empty: diff.empty,
-      mismatches: diff.mismatches as unknown as JsonValue,
+      mismatches: toJson(diff.mismatches),
       condition: diff.condition,
     };
   },
   "catalytic.verdict": (input) => {
-    const verdict = decideVerdict(input as unknown as VerdictFacts);
+    const verdict = decideVerdict(given<VerdictFacts>(input));
     return { ...verdict, exit: exitOfCondition(verdict.condition) };
   },
   "catalytic.config": (input) => {
     const { policy, errors } = effectivePolicy(input["catalytic"] === undefined ? {} : input["catalytic"]);
-    return { policy: policy as unknown as JsonValue, errors: errors as unknown as JsonValue };
+    return { policy: toJson(policy), errors: toJson(errors) };
   },
   "catalytic.jobspec": (input) => {
     const { ok, errors, jobspec } = parseJobSpec(input["jobspec"] ?? null);
-    return { ok, errors: errors as unknown as JsonValue, normalized: jobspec as unknown as JsonValue };
+    return { ok, errors: toJson(errors), normalized: toJson(jobspec) };
   },
   "catalytic.guard": (input) =>
-    chooseGuard(
-      String(input["platform"]),
-      input["requested"] as GuardRequest,
-      asObject(input["probes"]) as never,
-      (input["network"] ?? "inherit") as NetworkMode,
-    ) as unknown as JsonValue,
+    toJson(
+      chooseGuard(
+        String(input["platform"]),
+        input["requested"] as GuardRequest,
+        asObject(input["probes"]) as never,
+        (input["network"] ?? "inherit") as NetworkMode,
+      ),
+    ),
   "catalytic.tripwire": (input) => {
     const { policy, settings } = effectivePolicy(input["config"] ?? {});
-    const read = (name: string) =>
-      new Map(Object.entries(asObject(input[name]))) as unknown as Map<string, Fingerprint>;
-    return compareTripwire({
-      policy: policy!,
-      settings: settings.tripwire,
-      guard_class: input["guard_class"] as GuardClass,
-      before: read("before"),
-      after: read("after"),
-      tool_touched: (input["tool_touched"] ?? []) as string[],
-    }) as unknown as JsonValue;
+    const read = (name: string) => given<Map<string, Fingerprint>>(new Map(Object.entries(asObject(input[name]))));
+    return toJson(
+      compareTripwire({
+        policy: policy!,
+        settings: settings.tripwire,
+        guard_class: input["guard_class"] as GuardClass,
+        before: read("before"),
+        after: read("after"),
+        tool_touched: (input["tool_touched"] ?? []) as string[],
+      }),
+    );
   },
   "catalytic.lock": (input) => {
     const now = asObject(input["now"]);
     const processes = asObject(now["processes"]);
     const startOf = (pid: number) => (processes[String(pid)] as string | undefined) ?? null;
-    return { state: lockState(input["lock"] as unknown as Lock, { ...(now as never as Lock), startOf }) };
+    return { state: lockState(given<Lock>(input["lock"]), { ...(now as never as Lock), startOf }) };
   },
-  "catalytic.recover": (input) => planRecovery(input as unknown as RecoveryFacts) as unknown as JsonValue,
+  "catalytic.recover": (input) => toJson(planRecovery(given<RecoveryFacts>(input))),
   "catalytic.outputs": (input, { crypto }) => {
-    const entries = new Map(Object.entries(asObject(input["staged"]))) as unknown as Map<string, Entry | null>;
+    const entries = given<Map<string, Entry | null>>(new Map(Object.entries(asObject(input["staged"]))));
     const sealed = sealOutputs(crypto, input["durable_paths"] as string[], { entries }, String(input["runs_root"]));
     return {
-      violations: sealed.violations as unknown as JsonValue,
-      outputs: sealed.outputs as unknown as JsonValue,
+      violations: toJson(sealed.violations),
+      outputs: toJson(sealed.outputs),
       output_hashes: Object.fromEntries(sealed.output_hashes),
       outputs_root: sealed.outputs_root,
     };
@@ -100,7 +104,7 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
     return { ok, first_bad, head };
   },
   "catalytic.proof": (input, { crypto }) => {
-    const body = input["proof"] as unknown as ProofBody;
+    const body = given<ProofBody>(input["proof"]);
     return { proof_hash: proofHash(crypto, body), file_sha256: crypto.sha256(sealProof(crypto, body).bytes) };
   },
   "catalytic.dsse": (input, { crypto }) => {
@@ -114,13 +118,13 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
       sig_b64: encodeBase64(crypto.ed25519Sign(seed, signed)),
     };
   },
-  "catalytic.memo": (input, { crypto }) => ({ key: memoKey(crypto, input as unknown as MemoParts) }),
-  "catalytic.skill": (input) => checkSkill(input as unknown as SkillFacts) as unknown as JsonValue,
+  "catalytic.memo": (input, { crypto }) => ({ key: memoKey(crypto, given<MemoParts>(input)) }),
+  "catalytic.skill": (input) => toJson(checkSkill(given<SkillFacts>(input))),
 };
 
 /** The rules of preflight that need no disk. */
 export function preflightArea(input: JsonObject): JsonValue {
   const { policy, errors } = effectivePolicy(input["config"] ?? {});
-  if (policy === null) return { ok: false, errors: errors as unknown as JsonValue, normalized: null };
-  return checkPaths(policy, input["jobspec"] as unknown as DeclaredPaths, null) as unknown as JsonValue;
+  if (policy === null) return { ok: false, errors: toJson(errors), normalized: null };
+  return toJson(checkPaths(policy, given<DeclaredPaths>(input["jobspec"]), null));
 }

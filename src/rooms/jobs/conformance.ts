@@ -1,4 +1,5 @@
 import { encodeUtf8, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import type { Crypto, SyncCrypto } from "../../core/ports.ts";
 import { decodeBase64 } from "../../core/trust/index.ts";
 import type { BundleFiles } from "./bundle/bundle-files.ts";
@@ -30,7 +31,7 @@ export const JOBS_AREAS = {
     artifact_id: await toArtifactId(crypto, String(input["ref"]), String(input["slice"])),
   }),
   "jobs.root-hash": async (input: JsonObject, { crypto }: Ports): Promise<JsonValue> => ({
-    root_hash: await toRootHash(crypto, input["artifacts"] as unknown as { artifact_id: string; sha256: string }[]),
+    root_hash: await toRootHash(crypto, given<{ artifact_id: string; sha256: string }[]>(input["artifacts"])),
   }),
   "jobs.plan-hash": (input: JsonObject, { crypto }: Ports): JsonValue => ({
     plan_hash: toPlanHash(crypto, String(input["run_id"]), input["steps"] as JsonObject[]),
@@ -47,7 +48,7 @@ export const JOBS_AREAS = {
     return { jsonl, replay_hash, exit };
   },
   "jobs.lease": (input: JsonObject): JsonValue => {
-    const { ops, ttl_ms, breach_ordinal = null, events } = input as unknown as LeaseInput;
+    const { ops, ttl_ms, breach_ordinal = null, events } = given<LeaseInput>(input);
     const table = new LeaseTable(ops, ttl_ms, breach_ordinal);
     const results = events.map((event) => playEvent(table, event) as JsonValue);
     return { results, final: table.statuses };

@@ -1,4 +1,5 @@
 import { encodeUtf8, isJsonObject, type JsonObject, type JsonValue } from "../../core/canonical/index.ts";
+import { given } from "../../core/conformance-input.ts";
 import { resolveWorkflow } from "../../core/contracts/config/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
@@ -69,18 +70,18 @@ export const WORKFLOW_AREAS: Readonly<Record<string, Area>> = {
   },
   "workflow.review": (input, { crypto }) => {
     const bytes = text(input, "review.md");
-    const context = { review_sha256: crypto.sha256(bytes), ...(input as unknown as ReviewContext) };
+    const context = { review_sha256: crypto.sha256(bytes), ...given<ReviewContext>(input) };
     const { verdict, errors } = judgeReview(bytes, context, "review.md");
     return plain({ verdict, errors });
   },
   "workflow.guardian": guardian,
   "workflow.file-request": (input) => {
-    const limits = (input["guardrails"] ?? null) as unknown as ContextLimits | null;
+    const limits = given<ContextLimits | null>(input["guardrails"] ?? null);
     const { ok, errors } = checkFileRequest(input["file_request"]!, limits);
     return plain({ ok, errors });
   },
   "workflow.find-web": (input) => {
-    const limits = (input["guardrails"] ?? null) as unknown as WebLimits | null;
+    const limits = given<WebLimits | null>(input["guardrails"] ?? null);
     const { ok, errors, warnings } = checkFindWeb(input["find_web"]!, limits);
     return plain({ ok, errors, warnings });
   },
@@ -107,7 +108,7 @@ export const WORKFLOW_AREAS: Readonly<Record<string, Area>> = {
   },
   "workflow.behavior-catalog": behaviorCatalog,
   "workflow.bundle": (input) => plain(layOutBundle(texts(input, "run_files"))),
-  "workflow.limits": (input) => plain(resolveLimits(input as unknown as LimitSources)),
+  "workflow.limits": (input) => plain(resolveLimits(given<LimitSources>(input))),
   "workflow.state-machine": stateMachine,
 };
 
@@ -128,8 +129,8 @@ function guardian(input: JsonObject): JsonValue {
   const review = reviewAsGuardian({
     plan: validatePlan(draft, context).value,
     planCheck,
-    guardrails: input["guardrails"] as unknown as Guardrails,
-    policy: input["policy"] as unknown as { deny_prefixes: string[]; max_files: number },
+    guardrails: given<Guardrails>(input["guardrails"]),
+    policy: given<{ deny_prefixes: string[]; max_files: number }>(input["policy"]),
     contractDocs: texts(input, "contract_docs"),
     allowRootScope: config["allow_root_scope"] === true,
     allowContractEdits: config["allow_contract_edits"] === true,
@@ -139,8 +140,8 @@ function guardian(input: JsonObject): JsonValue {
 
 function argvTemplate(input: JsonObject): JsonValue {
   try {
-    const template = input["template"] as unknown as string | readonly string[];
-    return { ok: true, argv: expandTemplate(template, input["values"] as unknown as TemplateValues) };
+    const template = given<string | readonly string[]>(input["template"]);
+    return { ok: true, argv: expandTemplate(template, given<TemplateValues>(input["values"])) };
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
     return { ok: false, code: thrown.code };
@@ -178,7 +179,7 @@ function stateMachine(input: JsonObject, { crypto }: { readonly crypto: SyncCryp
     read: (path) => (Object.hasOwn(files, path) ? toBytes(files[path]!) : null),
     sha256: (bytes) => crypto.sha256(bytes),
     behaviorIds: (input["behavior_index_ids"] ?? null) as readonly string[] | null,
-    knownGates: (config["known_gates"] ?? []) as unknown as readonly string[],
+    knownGates: given<readonly string[]>(config["known_gates"] ?? []),
     requireAnalysis: config["require_analysis"] === true,
     repo: { headMatches: repo["head_matches"] !== false, clean: repo["clean"] !== false },
   });

@@ -1,4 +1,10 @@
-import { type JsonObject, type JsonValue, sortedUnique, toCanonicalFile } from "../../../core/canonical/index.ts";
+import {
+  type JsonObject,
+  type JsonValue,
+  sortedUnique,
+  toCanonicalFile,
+  toJson,
+} from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { ContentStore, SyncCrypto } from "../../../core/ports.ts";
 import { BUNDLE_VERSION } from "../contracts/manifest-shape.ts";
@@ -50,7 +56,7 @@ export async function writeBundle(
   const finished = await ports.store.read(({ jobs }) => loadFinishedJob(jobs, jobId, options));
   const artifacts = await writeArtifacts(ports, finished.reads, sink);
   const { run_id, message_id } = finished.job;
-  const steps = finished.reads.map(({ row }) => row.step as unknown as JsonObject);
+  const steps = finished.reads.map(({ row }) => toJson(row.step));
   const root_hash = await toRootHash(ports.crypto, artifacts);
   const draft: JsonObject = {
     bundle_version: BUNDLE_VERSION,

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../core/canonical/index.ts";
+import { toJson } from "../../../core/canonical/index.ts";
 import {
   type DerivedCheck,
   defineContract,
@@ -135,7 +136,7 @@ const BUNDLE_MANIFEST = defineContract({
   // Bundle Protocol 4. Ids of run, job, message and steps are whoever's made the bundle: nothing follows for them.
   derived: [
     derived("BUNDLE_ID_MISMATCH", async (manifest: BundleManifest, crypto) => {
-      const id = await toBundleId(crypto, manifest as unknown as JsonObject);
+      const id = await toBundleId(crypto, toJson(manifest));
       return id === manifest.bundle_id ? [] : ["/bundle_id"];
     }),
     derived("ROOT_HASH_MISMATCH", async ({ artifacts, hashes }: BundleManifest, crypto) =>

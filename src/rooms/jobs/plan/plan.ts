@@ -1,4 +1,4 @@
-import { encodeUtf8, type JsonObject } from "../../../core/canonical/index.ts";
+import { encodeUtf8, type JsonObject, toJson } from "../../../core/canonical/index.ts";
 import { type Code, isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import { type Breach, chargeBudgets, type Totals } from "../../../core/text/index.ts";
@@ -62,7 +62,7 @@ export async function planMessage(ports: PlanPorts, message: Message, run_id: st
     return made;
   });
   if (problems.length > 0) throw unresolved(problems);
-  const message_id = toMessageId(crypto, run_id, message as unknown as JsonObject);
+  const message_id = toMessageId(crypto, run_id, toJson(message));
   const job_id = toJobId(crypto, message_id);
   const steps = pins.map((pin, i) => toStep(crypto, { run_id, job_id, ordinal: i + 1 }, message.ops[i]!, pin!));
   const charges = steps.map(({ resolved: { section_id, bytes } }) =>
@@ -72,7 +72,7 @@ export async function planMessage(ports: PlanPorts, message: Message, run_id: st
   const plan_hash = toPlanHash(
     crypto,
     run_id,
-    steps.map(({ step }) => step as unknown as JsonObject),
+    steps.map(({ step }) => toJson(step)),
   );
   const payloads = listPayloads(pins as readonly Pin[], budget.breach);
   return { run_id, message_id, job_id, plan_hash, message, steps, budget, payloads };

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
+import { toJson } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { checkProjectionOutput, type ProjectionOutput } from "../contracts/projection-output.ts";
@@ -53,7 +53,7 @@ export async function makeOutcome(
 /** Nothing that breaks the contract is sent or stored: an empty or half right answer would read as silence. */
 function judged(output: ProjectionOutput): ProjectionOutput {
   try {
-    checkProjectionOutput(output as unknown as JsonValue, { request_id: output.request_id });
+    checkProjectionOutput(toJson(output), { request_id: output.request_id });
     return output;
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;

@@ -1,4 +1,5 @@
-import { formatCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { formatCanonical, type JsonObject, type JsonValue, toJson } from "../../../core/canonical/index.ts";
+import { given } from "../../../core/conformance-input.ts";
 import { claim, type InvocationRow, isHolder } from "../beat/idempotency.ts";
 import { type Author, defaultVisibility } from "../people/cast.ts";
 import { runBeat } from "../writer/beat-loop.ts";
@@ -7,12 +8,12 @@ import { readCast, type WorldAreaPorts } from "./input.ts";
 
 /** Where a writer's output stands. */
 export function outputContext(input: JsonObject, { zones }: WorldAreaPorts) {
-  const context = input["context"] as unknown as {
+  const context = given<{
     readonly actor: string;
     readonly pass: Pass;
     readonly request_id: string;
     readonly now_ms: number;
-  };
+  }>(input["context"]);
   return { ...context, cast: readCast(input), zones };
 }
 
@@ -20,7 +21,7 @@ export function outputContext(input: JsonObject, { zones }: WorldAreaPorts) {
 export function toOutputAnswer(output: WriterOutput): JsonValue {
   switch (output.result) {
     case "ACCEPTED":
-      return { result: output.result, entries: output.entries as unknown as JsonValue };
+      return { result: output.result, entries: toJson(output.entries) };
     case "TOOL_REQUEST": {
       const { has_limit: _, ...normalized } = output.request;
       return { result: output.result, normalized: { ...normalized } };
@@ -41,7 +42,7 @@ interface ScriptedAnswer {
 /** Runs a beat with the listed answers of a writer. */
 export async function beatLoop(input: JsonObject, ports: WorldAreaPorts): Promise<JsonValue> {
   const { actor, pass, request_id, now_ms, cast, zones } = outputContext(input, ports);
-  const answers = [...(input["writer_outputs"] as unknown as readonly ScriptedAnswer[])];
+  const answers = [...given<readonly ScriptedAnswer[]>(input["writer_outputs"])];
   const text = String(input["input_text"] ?? "");
   let elapsed = 0;
   const outcome = await runBeat(
@@ -76,7 +77,7 @@ export async function beatLoop(input: JsonObject, ports: WorldAreaPorts): Promis
     tool_calls: outcome.tool_calls,
     reasked: outcome.reasked,
     steps: outcome.steps,
-    committed_entries: committed as unknown as JsonValue,
+    committed_entries: toJson(committed),
     bundles: committed.length > 0 ? 1 : 0,
   };
 }
@@ -97,7 +98,7 @@ export function idempotency(input: JsonObject): JsonValue {
   const leaseMs = Number(input["lease_ms"]);
   const rows = new Map<string, InvocationRow & { readonly outcome: string }>();
   let bundles = 0;
-  const results = (input["steps"] as unknown as readonly IdempotencyStep[]).map((step): JsonValue => {
+  const results = given<readonly IdempotencyStep[]>(input["steps"]).map((step): JsonValue => {
     const key = formatCanonical([step.world, step.request_id]);
     const row = rows.get(key) ?? null;
     if (step.op === "crash") return { result: "NOTHING" };

@@ -4,8 +4,10 @@ import {
   type JsonObject,
   type JsonValue,
   parseJson,
+  toJson,
   utf8Length,
 } from "../../../core/canonical/index.ts";
+import { given } from "../../../core/conformance-input.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { project } from "../beat/outcome.ts";
 import type { CheckContext, LedgerEntry } from "../contracts/context.ts";
@@ -64,7 +66,7 @@ function areas(): Record<string, Area> {
       entry_ids: (await readSurface(input, ports)).map((one) => one.entry_id),
     }),
     "world.default-visibility": (input) =>
-      ({ ...defaultVisibility(readCast(input), input["author"] as unknown as Author) }) as unknown as JsonValue,
+      toJson({ ...defaultVisibility(readCast(input), given<Author>(input["author"])) }),
     "world.projection": projection,
     "world.terms": (input) => ({ terms: termsOf(String(input["text"])) }),
     "world.search": search,
@@ -121,7 +123,7 @@ function areas(): Record<string, Area> {
       const options = { expand_names: true, lore: "world", enter: true, ...(input["options"] as object | undefined) };
       const plan = readCard(readCast(input), input["card"] ?? null, options as CardOptions);
       const { version, people, present_after, lines, not_imported } = plan;
-      return { version, person: people[0]!, present_after, entries: lines, not_imported } as unknown as JsonValue;
+      return toJson({ version, person: people[0]!, present_after, entries: lines, not_imported });
     },
     "world.person-id": (input) => ({ person_id: toPersonId(readCast(input), String(input["name"])) }),
   };
@@ -145,7 +147,7 @@ interface ProjectionOptions {
 async function projection(input: JsonObject, { crypto }: WorldAreaPorts): Promise<JsonValue> {
   const cast = readCast(input);
   const view = { kind: "viewer", id: String(input["viewer"]) } as const;
-  const options = (input["options"] ?? {}) as unknown as ProjectionOptions;
+  const options = given<ProjectionOptions>(input["options"] ?? {});
   const { mode = "NO_OP", after: cursor = null, bundle_id = null, limit = null } = options;
   const all = readEntries(input);
   const isFresh = ({ bundle_id: own }: LedgerEntry) => mode === "BEAT" && own === bundle_id;
@@ -159,18 +161,18 @@ async function projection(input: JsonObject, { crypto }: WorldAreaPorts): Promis
   const parts = { mode, after: named[0]?.wseq ?? null, written: all.filter(isFresh) };
   const limits = limit === null ? undefined : { after: limit, refresh: limit };
   const { shown, last, wrote } = await project(tables, world, cast, view, parts, limits);
-  return {
+  return toJson({
     stream: {
       entries: shown.map((entry) => toStreamEntry(cast, entry)),
       cursor_before_entry: cursor,
       cursor_after_entry: last?.entry_id ?? cursor,
     },
     debug: { wrote, bundle_id: wrote ? bundle_id : null },
-  } as unknown as JsonValue;
+  });
 }
 
 async function search(input: JsonObject, { crypto, graphemes }: WorldAreaPorts): Promise<JsonValue> {
-  const constraints = (input["constraints"] ?? {}) as unknown as Record<string, JsonValue>;
+  const constraints = given<Record<string, JsonValue>>(input["constraints"] ?? {});
   const window = (isJsonObject(constraints["time_window"]) ? constraints["time_window"] : constraints) as JsonObject;
   const instant = (name: string): number | null => {
     const text = window[name];
@@ -193,21 +195,23 @@ async function search(input: JsonObject, { crypto, graphemes }: WorldAreaPorts):
     matches.map(({ entry }) => entry),
     { cut },
   );
-  return { terms, matched: matches.map(({ matched }) => matched), pack } as unknown as JsonValue;
+  return toJson({ terms, matched: matches.map(({ matched }) => matched), pack });
 }
 
 function clock(input: JsonObject, { zones }: WorldAreaPorts): JsonValue {
-  const state = input["state"] as unknown as ClockState & {
-    readonly items?: readonly { readonly item_id: string; readonly state: string; readonly time: string | null }[];
-  };
+  const state = given<
+    ClockState & {
+      readonly items?: readonly { readonly item_id: string; readonly state: string; readonly time: string | null }[];
+    }
+  >(input["state"]);
   const items = (state.items ?? []).map(({ item_id, state: now, time }) => ({
     item_id,
     state: now,
     time_ms: time === null ? null : parseInstant(time, "/time"),
   }));
   const said = { declared_world_time: null, timezone: null, pause_time: null, elapsed_ms: 0 } as const;
-  const declared = { ...said, ...(input["invocation"] as unknown as ClockDeclaration) };
-  return moveClock(zones, state, declared, items) as unknown as JsonValue;
+  const declared = { ...said, ...given<ClockDeclaration>(input["invocation"]) };
+  return toJson(moveClock(zones, state, declared, items));
 }
 
 async function rehydrationPack(input: JsonObject, ports: WorldAreaPorts): Promise<JsonValue> {
@@ -227,23 +231,25 @@ function rehydrationTries(input: JsonObject): JsonValue {
     const tokens = packs[i] ?? null;
     return tokens === null ? null : { pack: tokens, load: fixed_tokens! + tokens };
   });
-  if (pack !== null) return { outcome: "REHYDRATED", tries: tries as unknown as JsonValue };
+  if (pack !== null) return { outcome: "REHYDRATED", tries: toJson(tries) };
   return {
     outcome: "FAILED",
     http: 503,
     error: { code: "REHYDRATION_FAILED" },
     bundles: 0,
-    tries: tries as unknown as JsonValue,
+    tries: toJson(tries),
   };
 }
 
 /** Judges a value against one of the nine contracts. */
 function judgeContract(input: JsonObject, ports: WorldAreaPorts): JsonValue {
   const value = typeof input["raw"] === "string" ? parseJson(input["raw"], { maxDepth: MAX_LEVELS }) : input["value"]!;
-  const given = (isJsonObject(input["context"]) ? input["context"] : {}) as unknown as Partial<CheckContext> & {
-    readonly entries?: readonly LedgerEntry[];
-  };
-  const { entries, ...rest } = given;
+  const partial = given<
+    Partial<CheckContext> & {
+      readonly entries?: readonly LedgerEntry[];
+    }
+  >(isJsonObject(input["context"]) ? input["context"] : {});
+  const { entries, ...rest } = partial;
   const context: CheckContext = {
     ...rest,
     cast: readCast(input),
@@ -253,7 +259,7 @@ function judgeContract(input: JsonObject, ports: WorldAreaPorts): JsonValue {
   };
   switch (input["contract"]) {
     case "invocation_envelope":
-      return { valid: true, normalized: checkEnvelope(value, context) as unknown as JsonValue };
+      return { valid: true, normalized: toJson(checkEnvelope(value, context)) };
     case "write_bundle":
       checkWriteBundle(value, context);
       break;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../core/canonical/index.ts";
+import { given } from "../../../core/conformance-input.ts";
 import { fromHex } from "../../../core/hex.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
@@ -18,20 +19,22 @@ export type Area = (input: JsonObject, ports: WorldAreaPorts) => JsonValue | Pro
 
 /** The people and settings of a vector's world. */
 export function readCast(input: JsonObject): Cast {
-  const world = input["world"] as unknown as Omit<Cast, "people"> & {
-    readonly people: Readonly<Record<string, string>>;
-  };
+  const world = given<
+    Omit<Cast, "people"> & {
+      readonly people: Readonly<Record<string, string>>;
+    }
+  >(input["world"]);
   return { ...world, people: new Map(Object.entries(world.people)) };
 }
 
 /** The view of a vector. */
 export function readView(input: JsonObject): View {
-  return input["view"] as unknown as View;
+  return given<View>(input["view"]);
 }
 
 /** The ledger of a vector. */
 export function readEntries(input: JsonObject, name = "entries"): readonly LedgerEntry[] {
-  return (input[name] ?? []) as unknown as readonly LedgerEntry[];
+  return given<readonly LedgerEntry[]>(input[name] ?? []);
 }
 
 /** The key of a vector's world. */

@@ -1,3 +1,4 @@
+import { given } from "../../../core/conformance-input.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { toIndexed, toNumbers } from "../people/audience.ts";
@@ -53,12 +54,12 @@ export function openVector(
 
 function toRow(entry: LedgerEntry): EntryRow {
   const { author, visibility, created_at_world, ...rest } = entry;
-  return {
+  return given<EntryRow>({
     ...rest,
     ...author,
     created_at: created_at_world,
     created_ms: parseInstant(created_at_world, "/created_at_world"),
     scope: visibility.scope,
     audience: JSON.stringify(visibility.visible_to),
-  } as unknown as EntryRow;
+  });
 }

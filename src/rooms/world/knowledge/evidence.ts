@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, utf8Length } from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonValue, toJson, utf8Length } from "../../../core/canonical/index.ts";
 import type { checkRetrievalPack } from "../contracts/packs.ts";
 import type { ToolRequest } from "../contracts/tool-request.ts";
 import type { WorldPorts } from "../operations/ports.ts";
@@ -47,19 +47,19 @@ export async function findEvidence(
     case "CAPSULE_GET": {
       const bytes = Math.min(most, CAPSULE_BYTES);
       const pack = await makeCapsule(ports, tables, world, view, request.person_id!, bytes, world_time);
-      return { value: pack as unknown as JsonValue, bytes: utf8Length(pack.sections[0]!.text) };
+      return { value: toJson(pack), bytes: utf8Length(pack.sections[0]!.text) };
     }
     case "SCENE_PACK_BUILD": {
       const pack = await makeSceneAnchor(ports, tables, world, view, { request_id, world_time });
       const fits = pack !== null && utf8Length(pack.text) <= most;
-      if (fits) return { value: pack as unknown as JsonValue, bytes: utf8Length(pack.text) };
+      if (fits) return { value: toJson(pack), bytes: utf8Length(pack.text) };
       return toEvidence({ ...head, results: [], empty: true, notes: null });
     }
   }
 }
 
 function toEvidence(pack: ReturnType<typeof checkRetrievalPack>): Evidence {
-  return { value: pack as unknown as JsonValue, bytes: packBytes(pack) };
+  return { value: toJson(pack), bytes: packBytes(pack) };
 }
 
 /** Cuts the last result of the last pack, or the last pack itself. */

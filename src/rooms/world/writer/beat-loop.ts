@@ -1,4 +1,4 @@
-import { formatCanonical, type JsonValue } from "../../../core/canonical/index.ts";
+import { formatCanonical, type JsonValue, toJson } from "../../../core/canonical/index.ts";
 import type { Code } from "../../../core/errors/index.ts";
 import type { ToolRequest } from "../contracts/tool-request.ts";
 import type { Cast } from "../people/cast.ts";
@@ -211,7 +211,7 @@ async function answerTool(
 ): Promise<readonly Evidence[]> {
   spent.toolCalls++;
   if (output.result !== "TOOL_REQUEST") {
-    return [...evidence, { value: { refused: { ...output.error } as unknown as JsonValue }, bytes: 0 }];
+    return [...evidence, { value: { refused: toJson({ ...output.error }) }, bytes: 0 }];
   }
   const { tool_request_id, ...asked } = output.request;
   const id = tool_request_id ?? nextId(spent.usedIds);
