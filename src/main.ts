@@ -59,6 +59,7 @@ async function openHook(argv: readonly string[]): Promise<void> {
   process.on("uncaughtException", failHook);
   // A verdict that nobody reads is none, and without one an agent goes on.
   const lost = new Writable({ write: (_bytes, _encoding, done) => done(new Error(NOWHERE)) });
+  // Of a terminal's stream only writing is ever asked of this one.
   const stdout = leadsNowhere(1, process.platform) ? (lost as unknown as NodeJS.WriteStream) : process.stdout;
   await startCli(argv, stdout, failHook).catch(failHook);
 }

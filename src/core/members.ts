@@ -12,31 +12,36 @@ export interface FieldProblem {
 export interface MemberRule {
   readonly must: string;
   readonly type: (value: unknown) => boolean;
-  readonly value?: (value: never) => boolean;
+  readonly value?: (value: unknown) => boolean;
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
+/** A text that also has to pass a test. */
+export function textRule(must: string, test: (text: string) => boolean): MemberRule {
+  return { must, type: isText, value: (value) => isText(value) && test(value) };
+}
+
 export const TEXT: MemberRule = { must: "must be a string", type: isText };
-export const HASH: MemberRule = { must: "must be 64 lower-case hex digits", type: isText, value: isHash };
+export const HASH = textRule("must be 64 lower-case hex digits", isHash);
 /** An integer lexeme from 0 to 2^53-1: `1.0` is a float and refused. */
 export const COUNT: MemberRule = {
   must: "must be an integer from 0 to 2^53-1",
   type: (value) => typeof value === "bigint" || Number.isInteger(value),
-  value: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0,
+  value: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 };
 
 /**
  * Whether a value is an object; what is wrong with its members is added to the problems: missing ones and wrong ones
- * in the order of the rules, then unknown ones by code point.
+ * in the order of the rules, then unknown ones by code point. It is a `T` once no problem was added.
  */
-export function checkMembers(
+export function checkMembers<T = JsonObject>(
   value: unknown,
   pointer: string,
   rules: Readonly<Record<string, MemberRule>>,
   problems: FieldProblem[],
   optional: readonly string[] = [],
-): value is JsonObject {
+): value is JsonObject & T {
   if (!isJsonObject(value)) {
     problems.push({ code: "FIELD_TYPE", pointer, message: "must be an object" });
     return false;
@@ -58,7 +63,7 @@ export function checkMembers(
 /** Checks one value against a rule. */
 export function checkValue(value: unknown, pointer: string, rule: MemberRule, problems: FieldProblem[]): void {
   if (!rule.type(value)) problems.push({ code: "FIELD_TYPE", pointer, message: rule.must });
-  else if (rule.value?.(value as never) === false) {
+  else if (rule.value?.(value) === false) {
     problems.push({ code: "FIELD_VALUE", pointer, message: rule.must });
   }
 }

@@ -66,5 +66,6 @@ export function rootStat(root: string): string {
   const facts = lstatSync(root, { bigint: true });
   const { ino, mode, nlink, uid, gid, size, mtimeNs, ctimeNs } = facts;
   const stats = BigInt64Array.of(ino, mode, nlink, uid, gid, size, mtimeNs, ctimeNs);
+  // Of a table, packing one entry reads the numbers and the targets of links, and nothing else.
   return packEntry({ stats, targets: new Map() } as unknown as TreeTable, 0);
 }

@@ -112,6 +112,7 @@ function lookAt(realRoot: string, absolute: string, relative: string | null): Fo
 }
 
 const MISSING_IS_FINE = { throwIfNoEntry: false } as const;
+// Node takes the flags of open(2) as a number; its types know only the letters.
 const AS_TEXT = { encoding: "utf8", flag: FLAGS as unknown as string } as const;
 
 /** A file that was looked at. A class, because the librarian makes thousands and closures cost more. */

@@ -83,6 +83,7 @@ class Walk {
     for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
       const prefix = folder === "" ? "" : `${folder}/`;
       for (const item of this.#list(folder)) {
+        // The listing was asked for bytes, which the type of an entry does not say.
         const name = item.name as unknown as Buffer;
         const text = decodeName(name);
         if (text === null) {

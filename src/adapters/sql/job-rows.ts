@@ -73,16 +73,21 @@ export function fromStep({ step, resolved }: NewStep) {
   };
 }
 
+/** What a column holds. It was checked before it was written, with its job, and the database lets nobody change it. */
+function readStored<T>(text: string): T {
+  return parseJson(text) as unknown as T;
+}
+
 export function toJobFacts(row: StoredFacts): JobFacts {
   const { job_id, run_id, message_id, plan_hash, number, step_count, breach_ordinal } = row;
   // Kept as a JSON string, because databases do not take every character.
   const intent = JSON.parse(row.intent) as string;
-  const breach = row.breach === null ? null : (parseJson(row.breach) as unknown as Breach);
+  const breach = row.breach === null ? null : readStored<Breach>(row.breach);
   return { job_id, run_id, message_id, plan_hash, number, step_count, intent, breach_ordinal, breach };
 }
 
 export function toJobRow(row: StoredJob): JobRow {
-  return { ...toJobFacts(row), message: parseJson(row.message) as unknown as Message };
+  return { ...toJobFacts(row), message: readStored<Message>(row.message) };
 }
 
 export function toStepRow(row: StoredStep): StepRow {
@@ -99,5 +104,5 @@ export function toStepRow(row: StoredStep): StepRow {
 }
 
 export function toReceiptRow({ step_id, ordinal, receipt, receipt_hash }: StoredReceipt): ReceiptRow {
-  return { step_id, ordinal, receipt: parseJson(receipt) as unknown as Receipt, receipt_hash };
+  return { step_id, ordinal, receipt: readStored<Receipt>(receipt), receipt_hash };
 }

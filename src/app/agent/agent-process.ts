@@ -1,5 +1,5 @@
-import { formatCanonical, parseJson } from "../../core/canonical/index.ts";
-import { type LockOwner, lockState, ownerOf } from "../../rooms/catalytic/index.ts";
+import { formatCanonical, isJsonObject, parseJson } from "../../core/canonical/index.ts";
+import { lockState, ownerOf, readOwner } from "../../rooms/catalytic/index.ts";
 import type { Run } from "../../rooms/workflow/index.ts";
 import type { AgentPorts } from "./ports.ts";
 
@@ -13,5 +13,6 @@ export function recordProcess(run: Run, outside: AgentPorts): void {
 /** Whether the process that worked on a run is certainly gone. Earlier versions did not write it down. */
 export function isProcessGone(run: Run, outside: AgentPorts): boolean {
   const bytes = run.read(PROCESS_FILE);
-  return bytes !== null && lockState(parseJson(bytes) as unknown as LockOwner, outside.host()) === "stale";
+  const owner = bytes === null ? null : parseJson(bytes);
+  return isJsonObject(owner) && lockState(readOwner(owner), outside.host()) === "stale";
 }

@@ -51,6 +51,7 @@ Members.prototype = NOTHING;
  * which takes three times the memory; these share the layout of objects with the same keys.
  */
 export function emptyObject(): JsonObject {
+  // A function with a prototype is a constructor, which TypeScript only knows of classes.
   return new (Members as unknown as new () => JsonObject)();
 }
 

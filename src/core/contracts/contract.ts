@@ -6,6 +6,11 @@ import { exportSchema } from "./json-schema.ts";
 import { type Problem, sortedProblems, type TextProblem } from "./problem.ts";
 import { compileSchema, type SchemaCheck } from "./schema-check.ts";
 
+type Defined<T> = unknown extends T ? T : T extends object ? { [K in keyof T]: Defined<Exclude<T[K], undefined>> } : T;
+
+/** What a schema accepts, as a parser makes it: a member is there or not, and never undefined. */
+export type Instance<S extends z.ZodType> = Defined<z.output<S>>;
+
 interface ContractHead {
   /** The room that owns the object; `hall` for what all rooms share. */
   readonly room: string;
@@ -47,10 +52,10 @@ export interface NamedCheck {
 }
 
 /** An id or a hash that follows from other fields, recomputed. It only ever sees values whose shape is right. */
-export interface DerivedCheck {
+export interface DerivedCheck<T = JsonValue> {
   readonly code: string;
   readonly summary: string;
-  run(value: JsonValue, crypto: Crypto): Awaitable<readonly string[]>;
+  run(value: T, crypto: Crypto): Awaitable<readonly string[]>;
 }
 
 /** A check that takes the place of the schema's, for objects with codes of their own. */
@@ -63,7 +68,7 @@ export interface JsonContractParts<S extends z.ZodType> extends ContractHead {
   readonly media?: "json" | "jsonl";
   readonly schema: S;
   readonly checks?: readonly NamedCheck[];
-  readonly derived?: readonly DerivedCheck[];
+  readonly derived?: readonly DerivedCheck<Instance<S>>[];
   readonly customCheck?: CustomCheck;
 }
 
@@ -98,7 +103,7 @@ export function defineContract<S extends z.ZodType>(parts: JsonContractParts<S>)
     async checkDerived(value, crypto) {
       const problems: Problem[] = [];
       for (const { code, summary: message, run } of derived) {
-        for (const pointer of await run(value, crypto)) problems.push({ code, pointer, message });
+        for (const pointer of await run(value as Instance<S>, crypto)) problems.push({ code, pointer, message });
       }
       return sortedProblems(problems);
     },
@@ -117,6 +122,11 @@ export function defineTextContract(
 export async function judgeObject(contract: JsonContract, value: JsonValue, crypto: Crypto): Promise<Problem[]> {
   const problems = contract.check(value);
   return problems.length > 0 ? problems : contract.checkDerived(value, crypto);
+}
+
+/** The value as its type where the contract accepts it, or null. */
+export function acceptContract<S extends z.ZodType>(contract: JsonContract<S>, value: JsonValue): Instance<S> | null {
+  return contract.check(value).length === 0 ? (value as Instance<S>) : null;
 }
 
 /** The value as its type, or CONTRACT_VIOLATED with every problem in `details.problems`. */

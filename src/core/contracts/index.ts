@@ -1,4 +1,5 @@
 export {
+  acceptContract,
   type ContractObject,
   type CustomCheck,
   type DerivedCheck,

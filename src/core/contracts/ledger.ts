@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { hashCanonical, type JsonValue } from "../canonical/index.ts";
+import { hashCanonical } from "../canonical/index.ts";
 import { FINDINGS, type Finding } from "../errors/index.ts";
 import { formatHashed } from "../ledger/entry.ts";
 import type { ConsistencyProof, InclusionProof } from "../ledger/proof.ts";
@@ -33,26 +33,25 @@ const entrySchema = z.strictObject({
   hash: hashHex,
 });
 
-type Written = Omit<EntryRecord, "body"> & { readonly body: JsonValue };
+/** An entry that was written out: its body is a value and not yet text. */
+type Written = Omit<EntryRecord, "body"> & { readonly body?: unknown };
 
 /** Whether `body_hash` is that of the body. An erased body is null and left only its hash; the stream says if it may. */
-export async function hasItsBodyHash(value: JsonValue, crypto: Crypto): Promise<boolean> {
-  const { body, body_hash } = value as unknown as Written;
+export async function hasItsBodyHash({ body, body_hash }: Written, crypto: Crypto): Promise<boolean> {
   return body === null || (await hashCanonical(crypto, body)) === body_hash;
 }
 
 /** Whether `hash` is that of the other fields. */
-export async function hasItsHash(value: JsonValue, crypto: Crypto): Promise<boolean> {
-  const entry = value as unknown as Written;
+export async function hasItsHash(entry: Written, crypto: Crypto): Promise<boolean> {
   return (await crypto.sha256(formatHashed(entry, entry.body_hash))) === entry.hash;
 }
 
-function derived(
+function derived<T>(
   code: Finding<"ledger">,
   pointer: string,
-  holds: (value: JsonValue, crypto: Crypto) => Promise<boolean>,
-): DerivedCheck {
-  const run = async (value: JsonValue, crypto: Crypto) => ((await holds(value, crypto)) ? [] : [pointer]);
+  holds: (value: T, crypto: Crypto) => Promise<boolean>,
+): DerivedCheck<T> {
+  const run = async (value: T, crypto: Crypto) => ((await holds(value, crypto)) ? [] : [pointer]);
   return { code, summary: FINDINGS.ledger[code], run };
 }
 
@@ -123,8 +122,8 @@ export const INCLUSION_PROOF = defineContract({
   schema: inclusionSchema,
   checks: [rangeCheck("/index", (value) => isBelow(value, "index", "tree_size", false))],
   derived: [
-    derived("LEDGER_PROOF_MISMATCH", "/root_hash", async (value, crypto) =>
-      verifyInclusion(crypto, value as unknown as InclusionProof),
+    derived("LEDGER_PROOF_MISMATCH", "/root_hash", async (proof: InclusionProof, crypto) =>
+      verifyInclusion(crypto, proof),
     ),
   ],
 });
@@ -146,8 +145,8 @@ export const CONSISTENCY_PROOF = defineContract({
   schema: consistencySchema,
   checks: [rangeCheck("/first_size", (value) => isBelow(value, "first_size", "second_size", true))],
   derived: [
-    derived("LEDGER_PROOF_MISMATCH", "/second_root", async (value, crypto) =>
-      verifyConsistency(crypto, value as unknown as ConsistencyProof),
+    derived("LEDGER_PROOF_MISMATCH", "/second_root", async (proof: ConsistencyProof, crypto) =>
+      verifyConsistency(crypto, proof),
     ),
   ],
 });

@@ -71,8 +71,7 @@ export const TRUST_POLICY = defineContract({
     {
       code: "TRUST_KEY_ID_MISMATCH",
       summary: FINDINGS.trust.TRUST_KEY_ID_MISMATCH,
-      async run(value, crypto) {
-        const { keys } = value as unknown as z.infer<typeof policySchema>;
+      async run({ keys }, crypto) {
         const ids = await Promise.all(keys.map(({ public_key }) => crypto.sha256(parsePublicKey(public_key))));
         return keys.flatMap(({ key_id }, index) => (key_id === ids[index] ? [] : [`/keys/${index}/key_id`]));
       },

@@ -131,7 +131,7 @@ function isHashable(entry: Candidate): entry is Candidate & EntryHead {
 
 function toCandidate(value: JsonValue): Candidate {
   const entry = isJsonObject(value) ? value : {};
-  const { stream, position, previous, kind, time, actor, body_hash, hash } = entry as unknown as Candidate;
+  const { stream, position, previous, kind, time, actor, body_hash, hash }: Readonly<Record<string, unknown>> = entry;
   const extra = Object.keys(entry).length > FIELDS;
   return { stream, position, previous, kind, time, actor, body: toBodyText(entry["body"]), body_hash, hash, extra };
 }

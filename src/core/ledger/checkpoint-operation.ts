@@ -5,6 +5,7 @@ import { signEnvelope, toEnvelopeFile } from "../trust/dsse.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, formatCheckpoint } from "./checkpoint.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
 import { computeRoot } from "./prove.ts";
+import { TRUST_RECORDS } from "./records.ts";
 
 const count = z.int().min(0);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -37,8 +38,8 @@ export const ledgerCheckpoint = defineOperation({
     const envelope = await signEnvelope(key, CHECKPOINT_PAYLOAD_TYPE, payload);
     if (input.out !== undefined) await files.create(input.out, toEnvelopeFile(envelope));
     await store.transact(async ({ ledger }) => {
-      const body = { ...checkpoint, key_id: key.key_id };
-      await ledger.append("trust", "next", [{ kind: "CHECKPOINT", actor, body }]);
+      const entry = TRUST_RECORDS.make("CHECKPOINT", actor, { ...checkpoint, key_id: key.key_id });
+      await ledger.append("trust", "next", [entry]);
     });
     return { ...checkpoint, key_id: key.key_id, envelope, path: input.out ?? null };
   },

@@ -1,6 +1,14 @@
 import { decodeUtf8, formatCanonical, type JsonValue, parseJson } from "../canonical/index.ts";
 import { type Finding, isVerbatimError, VerbatimError } from "../errors/index.ts";
-import { COUNT, checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT } from "../members.ts";
+import {
+  COUNT,
+  checkMembers,
+  describeProblems,
+  type FieldProblem,
+  HASH,
+  type MemberRule,
+  textRule,
+} from "../members.ts";
 import type { Crypto } from "../ports.ts";
 import { computeRoot, type HashSource } from "./prove.ts";
 
@@ -17,7 +25,7 @@ export const CHECKPOINT_PAYLOAD_TYPE = "application/vnd.verbatim.checkpoint.v1+j
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const RULES = {
-  ledger_id: { must: "must be a lower-case UUID", type: TEXT.type, value: (text: string) => UUID.test(text) },
+  ledger_id: textRule("must be a lower-case UUID", (text) => UUID.test(text)),
   root_hash: HASH,
   tree_size: COUNT,
 } as const satisfies Record<keyof Checkpoint, MemberRule>;
@@ -33,12 +41,11 @@ export function parseCheckpoint(payload: Uint8Array): Checkpoint {
   const text = decodeUtf8(payload);
   const value = text === null ? null : parsePayload(text);
   const problems: FieldProblem[] = [];
-  if (!checkMembers(value, "", RULES, problems) || problems.length > 0) {
+  if (!checkMembers<Checkpoint>(value, "", RULES, problems) || problems.length > 0) {
     refuse(describeProblems("the payload is not a checkpoint", problems), { problems });
   }
-  const checkpoint = value as unknown as Checkpoint;
-  if (formatCheckpoint(checkpoint) !== text) refuse("the payload of the checkpoint is not canonical JSON");
-  return checkpoint;
+  if (formatCheckpoint(value) !== text) refuse("the payload of the checkpoint is not canonical JSON");
+  return value;
 }
 
 function parsePayload(text: string): JsonValue {

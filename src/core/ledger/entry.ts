@@ -1,7 +1,16 @@
 import { runSteps, type Steps } from "../awaitable.ts";
-import { formatCanonical, formatString, isHash, type JsonObject, type JsonValue } from "../canonical/index.ts";
+import { formatCanonical, formatString, isHash, type JsonValue } from "../canonical/index.ts";
 import { type Code, VerbatimError } from "../errors/index.ts";
-import { COUNT, checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT } from "../members.ts";
+import {
+  COUNT,
+  checkMembers,
+  describeProblems,
+  type FieldProblem,
+  HASH,
+  type MemberRule,
+  TEXT,
+  textRule,
+} from "../members.ts";
 import type { Awaitable, Crypto, EntryRecord, SyncCrypto } from "../ports.ts";
 import { isTime } from "../time.ts";
 
@@ -38,12 +47,8 @@ const HEAD_RULES: Readonly<Record<keyof EntryHead, MemberRule>> = {
   stream: NAME,
   position: COUNT,
   previous: HASH,
-  kind: {
-    must: "must be upper-case letters, digits and _, starting with a letter",
-    type: TEXT.type,
-    value: isKind,
-  },
-  time: { must: "must be a time like 2025-01-02T03:04:05.000Z", type: TEXT.type, value: isTime },
+  kind: textRule("must be upper-case letters, digits and _, starting with a letter", isKind),
+  time: textRule("must be a time like 2025-01-02T03:04:05.000Z", isTime),
   actor: NAME,
 };
 
@@ -131,15 +136,11 @@ export function formatAround(entry: Omit<EntryRecord, "body">): readonly [before
  */
 export function parseEntry(value: JsonValue): EntryRecord {
   const problems: FieldProblem[] = [];
-  if (!checkMembers(value, "", ENTRY_RULES, problems) || problems.length > 0) {
+  if (!checkMembers<EntryRecord>(value, "", ENTRY_RULES, problems) || problems.length > 0) {
     refuse("LEDGER_ENTRY_MALFORMED", problems);
   }
-  return toRecord(value);
-}
-
-function toRecord(entry: JsonObject): EntryRecord {
-  const { stream, position, previous, kind, time, actor, body_hash, hash } = entry as unknown as EntryRecord;
-  return { stream, position, previous, kind, time, actor, body: formatCanonical(entry["body"]), body_hash, hash };
+  const { stream, position, previous, kind, time, actor, body, body_hash, hash } = value;
+  return { stream, position, previous, kind, time, actor, body: formatCanonical(body), body_hash, hash };
 }
 
 function refuse(code: Code, problems: readonly FieldProblem[]): never {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/index.ts";
+import { isJsonObject, type JsonValue } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
 import {
   COUNT,
@@ -61,17 +61,17 @@ export function parseProof(value: JsonValue, file = ""): LedgerProof {
 
 /** Reads an inclusion proof: exactly its five members, else PROOF_MALFORMED with every problem. */
 export function parseInclusionProof(value: JsonValue, file = ""): InclusionProof {
-  return checkProof(value, INCLUSION_RULES, file) as unknown as InclusionProof;
+  return checkProof<InclusionProof>(value, INCLUSION_RULES, file);
 }
 
 /** Reads a consistency proof: exactly its five members, else PROOF_MALFORMED with every problem. */
 export function parseConsistencyProof(value: JsonValue, file = ""): ConsistencyProof {
-  return checkProof(value, CONSISTENCY_RULES, file) as unknown as ConsistencyProof;
+  return checkProof<ConsistencyProof>(value, CONSISTENCY_RULES, file);
 }
 
-function checkProof(value: JsonValue, rules: Readonly<Record<string, MemberRule>>, file: string): JsonObject {
+function checkProof<T>(value: JsonValue, rules: Readonly<Record<keyof T & string, MemberRule>>, file: string): T {
   const problems: FieldProblem[] = [];
-  const isObject = checkMembers(value, "", rules, problems);
+  const isObject = checkMembers<T>(value, "", rules, problems);
   const path: unknown = isObject ? value["path"] : [];
   if (Array.isArray(path)) {
     for (let i = 0; i < path.length; i++) checkValue(path[i], `/path/${i}`, HASH, problems);

@@ -1,6 +1,14 @@
 import { encodeUtf8, type JsonValue, parseJson, toCanonicalFile } from "../canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../errors/index.ts";
-import { checkMembers, describeProblems, type FieldProblem, type MemberRule, TEXT, toPlace } from "../members.ts";
+import {
+  checkMembers,
+  describeProblems,
+  type FieldProblem,
+  type MemberRule,
+  TEXT,
+  textRule,
+  toPlace,
+} from "../members.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { SigningKey } from "./key.ts";
 
@@ -26,12 +34,8 @@ export interface OpenedEnvelope {
 const SIGNATURE_RULES: Readonly<Record<string, MemberRule>> = { keyid: TEXT, sig: TEXT };
 
 const ENVELOPE_RULES: Readonly<Record<string, MemberRule>> = {
-  payload: {
-    must: "must be standard base64 with padding",
-    type: TEXT.type,
-    value: (text: string) => decodeBase64(text) !== null,
-  },
-  payloadType: { must: "must be a well-formed string", type: TEXT.type, value: (text: string) => text.isWellFormed() },
+  payload: textRule("must be standard base64 with padding", (text) => decodeBase64(text) !== null),
+  payloadType: textRule("must be a well-formed string", (text) => text.isWellFormed()),
   signatures: { must: "must be an array of signatures", type: Array.isArray },
 };
 
@@ -79,7 +83,7 @@ export async function addSignature(
  */
 export function openEnvelope(value: JsonValue, file = ""): OpenedEnvelope {
   const problems: FieldProblem[] = [];
-  const isObject = checkMembers(value, "", ENVELOPE_RULES, problems);
+  const isObject = checkMembers<Envelope>(value, "", ENVELOPE_RULES, problems);
   const signatures: unknown = isObject ? value["signatures"] : [];
   if (Array.isArray(signatures)) {
     for (let i = 0; i < signatures.length; i++) {
@@ -93,8 +97,7 @@ export function openEnvelope(value: JsonValue, file = ""): OpenedEnvelope {
       details: { problems },
     });
   }
-  const envelope = value as unknown as Envelope;
-  return { envelope, payload: decodeBase64(envelope.payload)! };
+  return { envelope: value, payload: decodeBase64(value.payload)! };
 }
 
 /** Reads the file of an envelope; what is not JSON is ATTESTATION_INVALID too. */

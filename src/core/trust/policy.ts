@@ -1,6 +1,15 @@
 import { isHash, type JsonValue } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { checkMembers, describeProblems, type FieldProblem, HASH, type MemberRule, TEXT, toPlace } from "../members.ts";
+import {
+  checkMembers,
+  describeProblems,
+  type FieldProblem,
+  HASH,
+  type MemberRule,
+  TEXT,
+  textRule,
+  toPlace,
+} from "../members.ts";
 import type { Crypto } from "../ports.ts";
 import { parsePublicKey } from "./key.ts";
 
@@ -26,11 +35,11 @@ export interface TrustPolicy {
 }
 
 const POLICY_RULES = {
-  policy_version: { must: 'must be "1.0.0"', type: TEXT.type, value: (text: string) => text === "1.0.0" },
+  policy_version: textRule('must be "1.0.0"', (text) => text === "1.0.0"),
   threshold: {
     must: "must be an integer of at least 1",
     type: (value) => typeof value === "bigint" || Number.isInteger(value),
-    value: (value: number | bigint) => value >= 1,
+    value: (value) => (typeof value === "bigint" || typeof value === "number") && value >= 1,
   },
   keys: { must: "must be an array of keys", type: Array.isArray },
 } as const satisfies Record<keyof TrustPolicy, MemberRule>;
@@ -42,8 +51,11 @@ const KEY_RULES = {
   scopes: {
     must: `must be at least one of ${SCOPES.join(", ")}, each once`,
     type: Array.isArray,
-    value: (scopes: readonly unknown[]) =>
-      scopes.length > 0 && new Set(scopes).size === scopes.length && scopes.every((scope) => isScope(scope)),
+    value: (scopes) =>
+      Array.isArray(scopes) &&
+      scopes.length > 0 &&
+      new Set(scopes).size === scopes.length &&
+      scopes.every((scope) => isScope(scope)),
   },
   enabled: { must: "must be true or false", type: (value) => typeof value === "boolean" },
 } as const satisfies Record<keyof PolicyKey, MemberRule>;
@@ -54,7 +66,7 @@ const KEY_RULES = {
  */
 export async function parsePolicy(crypto: Crypto, value: JsonValue, file = ""): Promise<TrustPolicy> {
   const problems: FieldProblem[] = [];
-  const isObject = checkMembers(value, "", POLICY_RULES, problems);
+  const isObject = checkMembers<TrustPolicy>(value, "", POLICY_RULES, problems);
   const keys: unknown = isObject ? value["keys"] : [];
   if (Array.isArray(keys)) await checkKeys(crypto, keys, problems);
   if (!isObject || problems.length > 0) {
@@ -64,7 +76,7 @@ export async function parsePolicy(crypto: Crypto, value: JsonValue, file = ""): 
       details: { problems },
     });
   }
-  return value as unknown as TrustPolicy;
+  return value;
 }
 
 /** The threshold as a number; what is beyond 2^53-1 is as far out of reach as 2^53-1. */

@@ -64,7 +64,7 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
       chooseGuard(
         String(input["platform"]),
         input["requested"] as GuardRequest,
-        asObject(input["probes"]) as never,
+        given<Parameters<typeof chooseGuard>[2]>(asObject(input["probes"])),
         (input["network"] ?? "inherit") as NetworkMode,
       ),
     ),
@@ -86,7 +86,7 @@ export const CATALYTIC_AREAS: Readonly<Record<string, Area>> = {
     const now = asObject(input["now"]);
     const processes = asObject(now["processes"]);
     const startOf = (pid: number) => (processes[String(pid)] as string | undefined) ?? null;
-    return { state: lockState(given<Lock>(input["lock"]), { ...(now as never as Lock), startOf }) };
+    return { state: lockState(given<Lock>(input["lock"]), { ...given<Lock>(now), startOf }) };
   },
   "catalytic.recover": (input) => toJson(planRecovery(given<RecoveryFacts>(input))),
   "catalytic.outputs": (input, { crypto }) => {

@@ -29,7 +29,7 @@ export { checkRunLedger, type RunEntry } from "./record/run-ledger.ts";
 export { recoverDead, recoverRuns } from "./recover/recover.ts";
 export { planRecovery } from "./recover/recovery.ts";
 export { acquireLocks, ownerOf, releaseLocks } from "./run/lock-files.ts";
-export { type LockOwner, lockState } from "./run/lock-state.ts";
+export { lockState, readOwner } from "./run/lock-state.ts";
 export { type RunResult, runCatalytic } from "./run/run.ts";
 export { diffTrees } from "./tree/diff.ts";
 export { memoKey } from "./tree/memo.ts";

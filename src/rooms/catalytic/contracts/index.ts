@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { JsonValue } from "../../../core/canonical/index.ts";
 import { GUARD_REQUESTS } from "../../../core/contracts/guards.ts";
 import {
   type DerivedCheck,
@@ -37,12 +36,12 @@ import {
 } from "./parts.ts";
 
 /** What follows from the other fields of a value whose shape is right. */
-function derived(
+function derived<T>(
   code: Finding<"catalytic">,
   pointer: string,
-  holds: (value: JsonValue, crypto: Crypto) => Promise<boolean>,
-): DerivedCheck {
-  const run = async (value: JsonValue, crypto: Crypto) => ((await holds(value, crypto)) ? [] : [pointer]);
+  holds: (value: T, crypto: Crypto) => Promise<boolean>,
+): DerivedCheck<T> {
+  const run = async (value: T, crypto: Crypto) => ((await holds(value, crypto)) ? [] : [pointer]);
   return { code, summary: FINDINGS.catalytic[code], run };
 }
 
@@ -263,8 +262,7 @@ export const PROOF = defineContract({
     proof_hash: hashHex,
   }),
   derived: [
-    derived("PROOF_HASH_MISMATCH", "/proof_hash", async (value, crypto) => {
-      const proof = value as unknown as Proof;
+    derived("PROOF_HASH_MISMATCH", "/proof_hash", async (proof: Proof, crypto) => {
       return (await proofHash(crypto, proof)) === proof.proof_hash;
     }),
     { code: "ROOT_MISMATCH", summary: FINDINGS.catalytic.ROOT_MISMATCH, run: findWrongRoots },
@@ -272,8 +270,7 @@ export const PROOF = defineContract({
 });
 
 /** A domain without entries has the roots of nothing; what a domain with entries has follows from its tree. */
-function findWrongRoots(value: JsonValue): string[] {
-  const proof = value as unknown as Proof;
+function findWrongRoots(proof: Proof): string[] {
   return (["pre_state", "post_state"] as const).flatMap((moment) =>
     Object.entries(proof[moment]).flatMap(([domain, { entries, ...roots }]) =>
       (["content_root", "tree_root"] as const)

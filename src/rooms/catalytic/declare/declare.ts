@@ -161,7 +161,7 @@ export async function declareGuard(
   { jobspec, policy }: Declared,
   guard: GuardName,
 ): Promise<void> {
-  const given = { ...jobspec, outputs: (request.jobspec as unknown as JobSpec).outputs };
+  const given = { ...jobspec, outputs: parseJobSpec(request.jobspec).jobspec?.outputs ?? jobspec.outputs };
   const errors = findShared(given, policy, guard);
   if (errors.length > 0) await reject(ports, given, policy, errors, ports.disk.look(request.root));
 }

@@ -78,6 +78,7 @@ export function parseJobSpec(
 }
 
 function fillIn(value: JsonObject, defaults: Defaults): JobSpec {
+  // Every field that is there has passed its own check above.
   const given = value as unknown as Partial<JobSpec> & JobSpec;
   const { allow, set } = { ...given.env } as Partial<JobSpec["env"]>;
   const determinism = given.determinism;

@@ -131,10 +131,14 @@ export function entryAt(disk: RunDisk, base: string, path: string, scan: Fingerp
 
 /** Whether two readings show the same thing; a special file is never the same. */
 export function isSameEntry(a: Entry | OtherEntry, b: Entry | OtherEntry): boolean {
-  const left = a as unknown as Record<string, unknown>;
-  const right = b as unknown as Record<string, unknown>;
-  if (a.type === "other" || b.type === "other") return false;
-  return ["type", "mode", "size", "sha256", "target"].every((field) => left[field] === right[field]);
+  return a.type !== "other" && b.type !== "other" && haveSame(a, b);
+}
+
+const SHOWN_FIELDS = ["type", "mode", "size", "sha256", "target"] as const;
+type ShownFields = { readonly [F in (typeof SHOWN_FIELDS)[number]]?: unknown };
+
+function haveSame(a: ShownFields, b: ShownFields): boolean {
+  return SHOWN_FIELDS.every((field) => a[field] === b[field]);
 }
 
 /** Everything an anchor shows that is not looked after otherwise, under its repository path. */

@@ -34,6 +34,7 @@ export function listUnfinished(ports: CatalyticPorts, state: string, known?: Pla
   if (known !== undefined) works.add(known.work);
   return [...works].flatMap((work) => {
     const journal = readJournal(disk, journalOf({ work }));
+    // The journal is our own and lies outside every domain; its first line is the one this type describes.
     const begin = journal[0] as unknown as BeginRecord | undefined;
     if (begin?.op !== "BEGIN") return [];
     const record_path = begin.record.startsWith(`${begin.root}/`) ? begin.record.slice(begin.root.length + 1) : null;

@@ -1,9 +1,15 @@
-import { encodeUtf8, isJsonObject, type JsonValue, parseJson, toCanonicalFile } from "../../../core/canonical/index.ts";
+import {
+  encodeUtf8,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  toCanonicalFile,
+} from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import { containsOrInside, isInside } from "../declare/path-rules.ts";
 import type { CatalyticPorts, Host, RunDisk } from "../ports.ts";
-import { type Lock, type LockOwner, type LockState, lockState } from "./lock-state.ts";
+import { type Lock, type LockOwner, type LockState, lockState, readOwner } from "./lock-state.ts";
 import { locksOf } from "./places.ts";
 
 /** A lock file: the lock, the root its path belongs to, and whether a halted run left it. */
@@ -98,18 +104,30 @@ function readLocks(disk: RunDisk, state: string): Map<string, LockFile> {
     if (!name.endsWith(".json")) continue;
     const place = `${folder}/${name}`;
     const value = readLock(disk.read(place));
-    if (value !== null) found.set(place, value as unknown as LockFile);
+    if (value !== null) found.set(place, value);
   }
   return found;
 }
 
-function readLock(bytes: Uint8Array | null): JsonValue | null {
-  if (bytes === null) return null;
+function readLock(bytes: Uint8Array | null): LockFile | null {
+  const value = bytes === null ? null : readObject(bytes);
+  if (value === null) return null;
+  const { run_id, path, root, shared, halted } = value;
+  if (typeof run_id !== "string" || typeof path !== "string") return null;
+  return {
+    run_id,
+    path,
+    root: typeof root === "string" ? root : "",
+    ...readOwner(value),
+    ...(typeof shared === "boolean" ? { shared } : {}),
+    ...(typeof halted === "boolean" ? { halted } : {}),
+  };
+}
+
+function readObject(bytes: Uint8Array): JsonObject | null {
   try {
     const value = parseJson(bytes);
-    return isJsonObject(value) && typeof value["run_id"] === "string" && typeof value["path"] === "string"
-      ? value
-      : null;
+    return isJsonObject(value) ? value : null;
   } catch (thrown) {
     if (isVerbatimError(thrown)) return null;
     throw thrown;
@@ -128,8 +146,8 @@ async function withMutex<T>(ports: LockPorts, state: string, act: () => T): Prom
   for (let tries = 0; ; tries++) {
     if (disk.createFile(place, own)) break;
     const bytes = disk.read(place);
-    const owner = bytes === null ? null : readOwner(bytes);
-    if (owner !== null && lockState(owner, host) === "stale") disk.removeFile(place);
+    const owner = bytes === null ? null : readObject(bytes);
+    if (owner !== null && lockState(readOwner(owner), host) === "stale") disk.removeFile(place);
     if (tries === MUTEX_TRIES) {
       throw new VerbatimError("DOMAIN_BUSY", {
         message: "another process is holding the locks",
@@ -143,15 +161,5 @@ async function withMutex<T>(ports: LockPorts, state: string, act: () => T): Prom
     return act();
   } finally {
     disk.removeFile(place);
-  }
-}
-
-function readOwner(bytes: Uint8Array): LockOwner | null {
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? (value as unknown as LockOwner) : null;
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
-    throw thrown;
   }
 }

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../../core/canonical/index.ts";
+
 /** Who holds a domain, an anchor or the whole tree, as a lock file says. */
 export interface Lock {
   readonly run_id: string;
@@ -12,6 +14,13 @@ export interface Lock {
 }
 
 export type LockOwner = Omit<Lock, "path" | "run_id" | "shared">;
+
+/** The owner that a lock file names; what is not there is empty, and then nobody can say whether it lives. */
+export function readOwner(value: JsonObject): LockOwner {
+  const text = (name: string) => (typeof value[name] === "string" ? value[name] : "");
+  const pid = typeof value["pid"] === "number" ? value["pid"] : -1;
+  return { host: text("host"), boot_id: text("boot_id"), pid_ns: text("pid_ns"), pid, pid_start: text("pid_start") };
+}
 
 /** This machine, as far as locks care. */
 export interface HostNow {

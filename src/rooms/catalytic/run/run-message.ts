@@ -62,7 +62,7 @@ function describeMismatch(
 
 function describeEntry(entry: Entry | undefined, fields: readonly string[] = ["type", "sha256", "target"]): string {
   if (entry === undefined) return "nothing";
-  const facts = entry as unknown as Readonly<Record<string, unknown>>;
+  const facts: Readonly<Record<string, unknown>> = { ...entry };
   // The content of a file says its size as well, and its type.
   const named = fields.filter((field) => facts[field] !== undefined && field !== "type" && field !== "size");
   return [NAMES[entry.type], ...named.map((field) => `${field} ${String(facts[field])}`)].join(" ");

@@ -81,10 +81,10 @@ export function diffTree(before: Tree, after: Tree): DomainDiff {
 
 const ALL_FIELDS = ["link_group", "mode", "mtime_ns", "sha256", "size", "target", "type"] as const;
 
-function differingFields(a: Entry, b: Entry): string[] {
-  const left = a as unknown as Record<string, unknown>;
-  const right = b as unknown as Record<string, unknown>;
-  return ALL_FIELDS.filter((field) => left[field] !== right[field]);
+type Fields = { readonly [F in (typeof ALL_FIELDS)[number]]?: unknown };
+
+function differingFields(a: Fields, b: Fields): string[] {
+  return ALL_FIELDS.filter((field) => a[field] !== b[field]);
 }
 
 const CONTENT_FIELDS = ["type", "sha256", "size", "target"];

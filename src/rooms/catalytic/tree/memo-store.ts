@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue, parseJson, toCanonicalFile } from "../../../core/canonical/index.ts";
 import type { GuardClass } from "../../../core/contracts/guards.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { NewCatalyticRecord } from "../contracts/records.ts";
 import { type Declared, hashEnv } from "../declare/declare.ts";
 import type { OutputItem } from "../outputs/outputs.ts";
@@ -21,7 +21,11 @@ export interface MemoFound {
   toRecord(): MemoRecord;
 }
 
-const NOTHING = { hit: null, stage: () => Promise.resolve(new Map()), toRecord: () => null as never };
+const NOTHING = { hit: null, stage: () => Promise.resolve(new Map()), toRecord: () => unreachable() };
+
+function unreachable(): never {
+  throw new VerbatimError("INTERNAL", { message: "only a run that was remembered is recorded as one" });
+}
 
 /** Looks for an earlier run with the same key (CMP-01, Phase 1.5). Everything remembered is hashed again. */
 export async function findMemo(
@@ -77,6 +81,7 @@ function readMemo({ disk }: CatalyticPorts, folder: string, key: string): MemoEn
     if (isVerbatimError(thrown)) return null;
     throw thrown;
   }
+  // Its hash is compared before anything of it is used.
   return isJsonObject(value) && value["key"] === key && Array.isArray(value["outputs"])
     ? (value as unknown as MemoEntry)
     : null;

@@ -34,7 +34,7 @@ function readMembers(text: string, from: number, tree: Map<string, Entry>): numb
     MEMBER.lastIndex = at;
     const found = MEMBER.exec(text);
     if (found === null) return -1;
-    const [, path, mode, sha256, size, comma] = found as unknown as [string, string, string, string?, string?, string?];
+    const [, path = "", mode = "", sha256, size, comma] = found;
     if (compareCodePoints(before, path) >= 0) return -1;
     before = path;
     tree.set(path, sha256 === undefined ? { type: "dir", mode } : { type: "file", mode, size: Number(size), sha256 });

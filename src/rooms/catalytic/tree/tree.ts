@@ -190,26 +190,29 @@ const NANOSECONDS = /^-?[0-9]{1,20}$/;
 
 /** One entry of a tree, or null when it is not exactly one. */
 export function readEntry(value: JsonValue | undefined): Entry | null {
-  if (!isJsonObject(value)) return null;
+  return isJsonObject(value) && isEntry(value) ? value : null;
+}
+
+function isEntry(value: JsonObject): value is JsonObject & Entry {
   const entry = value as JsonObject & Partial<Record<keyof FileEntry | "target", JsonValue>>;
   let known = 2;
   if (entry.mtime_ns !== undefined) {
-    if (typeof entry.mtime_ns !== "string" || !NANOSECONDS.test(entry.mtime_ns)) return null;
+    if (typeof entry.mtime_ns !== "string" || !NANOSECONDS.test(entry.mtime_ns)) return false;
     known++;
   }
   if (entry.type === "symlink") {
-    if (typeof entry.target !== "string") return null;
+    if (typeof entry.target !== "string") return false;
   } else {
-    if (typeof entry.mode !== "string" || !MODE.test(entry.mode)) return null;
+    if (typeof entry.mode !== "string" || !MODE.test(entry.mode)) return false;
     if (entry.type === "file") {
-      if (typeof entry.sha256 !== "string" || !isHash(entry.sha256)) return null;
-      if (typeof entry.size !== "number" || !Number.isSafeInteger(entry.size) || entry.size < 0) return null;
+      if (typeof entry.sha256 !== "string" || !isHash(entry.sha256)) return false;
+      if (typeof entry.size !== "number" || !Number.isSafeInteger(entry.size) || entry.size < 0) return false;
       known += 2;
       if (entry.link_group !== undefined) {
-        if (typeof entry.link_group !== "string") return null;
+        if (typeof entry.link_group !== "string") return false;
         known++;
       }
-    } else if (entry.type !== "dir") return null;
+    } else if (entry.type !== "dir") return false;
   }
-  return Object.keys(value).length === known ? (value as unknown as Entry) : null;
+  return Object.keys(value).length === known;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, sortedUnique } from "../../../core/canonical/index.ts";
+import { acceptContract } from "../../../core/contracts/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import { OUTPUTS, STATUS } from "../contracts/index.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
@@ -153,11 +154,11 @@ function recompute({ proof, jobspec, diff }: Gathered): Verdict {
 function checkOutputs({ crypto, proof, artifacts, errors, jobspec }: Gathered, verdict: Verdict): void {
   const value = artifacts.value("OUTPUTS.json")!;
   const fail = (why: string) => errors.file("OUTPUTS_INCONSISTENT", "OUTPUTS.json", why);
-  if (OUTPUTS.check(value).length > 0) {
+  const outputs = acceptContract(OUTPUTS, value);
+  if (outputs === null) {
     fail("it is not a list of outputs");
     return;
   }
-  const outputs = value as unknown as readonly OutputItem[];
   const { output_hashes, outputs_root } = hashOutputs(crypto, outputs);
   const hashes = Object.create(null) as JsonObject;
   for (const [path, hash] of output_hashes) hashes[path] = hash;

@@ -1,4 +1,5 @@
 import { formatCanonical } from "../../../core/canonical/index.ts";
+import { acceptContract } from "../../../core/contracts/index.ts";
 import { POLICY } from "../contracts/index.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "../declare/jobspec.ts";
 import { ALWAYS_FORBIDDEN, CMP01, type Policy } from "../declare/policy.ts";
@@ -15,11 +16,11 @@ export function checkPolicy(
   errors: Findings,
 ): Policy | null {
   const value = artifacts.value("POLICY.json")!;
-  if (POLICY.check(value).length > 0) {
+  const policy = acceptContract(POLICY, value);
+  if (policy === null) {
     errors.file("ARTIFACT_MALFORMED", "POLICY.json", "it is not a policy");
     return null;
   }
-  const policy = value as unknown as Policy;
   const isFixed = policy.profile === "cmp-01";
   const always = [...ALWAYS_FORBIDDEN, ...(isFixed ? CMP01.forbidden_roots : [])];
   const fixed = isFixed

@@ -1,4 +1,5 @@
 import { decodeUtf8, formatCanonical, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
+import { acceptContract } from "../../../core/contracts/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { Awaitable, SyncCrypto } from "../../../core/ports.ts";
 import { PROOF_FILE, QUARANTINE_FOLDER, REQUIRED_ARTIFACTS, SIGNATURE_FILE } from "../contracts/constants.ts";
@@ -145,7 +146,7 @@ function readTreesOnce(artifacts: ArtifactFiles): TreesRead {
 function readProof(bytes: Uint8Array): Proof | null {
   const text = decodeUtf8(bytes);
   const value = text === null ? undefined : readJson(bytes);
-  return value !== undefined && PROOF.check(value).length === 0 ? (value as unknown as Proof) : null;
+  return value === undefined ? null : acceptContract(PROOF, value);
 }
 
 /** A JSON value, or undefined when the bytes are not strict JSON. */

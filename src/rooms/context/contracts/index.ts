@@ -44,11 +44,10 @@ const lineRange: NamedCheck = {
   },
 };
 
-const ownId: DerivedCheck = {
+const ownId: DerivedCheck<Section> = {
   code: "SECTION_ID_MISMATCH",
   summary: FINDINGS.context.SECTION_ID_MISMATCH,
-  async run(value, crypto) {
-    const { section_id, file_path, line_start, line_end, content_hash } = value as unknown as Section;
+  async run({ section_id, file_path, line_start, line_end, content_hash }, crypto) {
     const id = await sectionId(crypto, file_path, line_start, line_end, content_hash);
     return id === section_id ? [] : ["/section_id"];
   },

@@ -199,6 +199,6 @@ function named(code: Finding<"jobs">, run: NamedCheck["run"]): NamedCheck {
 function derived<T>(
   code: Finding<"jobs">,
   run: (value: T, crypto: Crypto) => ReturnType<DerivedCheck["run"]>,
-): DerivedCheck {
+): DerivedCheck<T> {
   return { code, summary: FINDINGS.jobs[code], run: (value, crypto) => run(value as T, crypto) };
 }

@@ -61,6 +61,7 @@ export function checkContextPack(value: JsonValue, file = CONTEXT_PACK_FILE): Ve
     check.memberWord(omitted, `/omitted/${i}`, "reason", OMIT_REASONS);
     if (Object.hasOwn(omitted, "detail")) check.memberText(omitted, `/omitted/${i}`, "detail");
   }
+  // A verdict hands its value out only where the checks above found nothing wrong.
   return check.verdict(root as unknown as ContextPack);
 }
 

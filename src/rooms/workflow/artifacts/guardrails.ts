@@ -46,6 +46,7 @@ export function validateGuardrails(bytes: Uint8Array | string, file = GUARDRAILS
       for (const line of entry.again) errors.push(duplicate(key, line, file));
     }
   }
+  // A verdict hands its value out only where every key was read.
   return toVerdict(sortedByLine(errors, KEYS), [], values as unknown as Guardrails);
 }
 

@@ -52,6 +52,7 @@ export function validatePlan(bytes: Uint8Array | string, context: PlanContext, f
   return toVerdict(
     sortedByLine(findings.errors, PLAN_KEYS),
     sortedByLine(findings.warnings, PLAN_KEYS),
+    // A verdict hands its value out only where no part of the plan is missing.
     plan as unknown as Plan,
   );
 }

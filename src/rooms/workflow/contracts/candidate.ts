@@ -131,8 +131,7 @@ export const CANDIDATE = defineContract({
     {
       code: "CANDIDATE_HASH_MISMATCH",
       summary: FINDINGS.workflow.CANDIDATE_HASH_MISMATCH,
-      async run(value, crypto) {
-        const { base, patch_sha256, carried_sha256, sha256 } = value as unknown as Candidate;
+      async run({ base, patch_sha256, carried_sha256, sha256 }, crypto) {
         const expected = await hashCanonical(
           crypto,
           candidateIdentity({ tree: base.tree, patch_sha256, carried_sha256 }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isJsonObject } from "../../../core/canonical/index.ts";
 import { type ContractObject, type CustomCheck, defineContract, type Problem } from "../../../core/contracts/index.ts";
 import { FINDINGS } from "../../../core/errors/index.ts";
 import { CONTEXT_PACK_VERSION, checkContextPack, OMIT_REASONS } from "../artifacts/context-pack.ts";
@@ -178,8 +179,8 @@ const RUN_EVENT = defineContract({
   customCheck: {
     codes: Object.fromEntries(EVENT_CODES.map((code) => [code, FINDINGS.workflow[code]])),
     check: (value) =>
-      typeof value === "object" && value !== null && !Array.isArray(value)
-        ? findEventProblems(value as never).map(({ code, key, message }) => ({ code, pointer: `/${key}`, message }))
+      isJsonObject(value)
+        ? findEventProblems(value).map(({ code, key, message }) => ({ code, pointer: `/${key}`, message }))
         : [{ code: "EVENT_NOT_OBJECT", pointer: "", message: "the line is not a JSON object" }],
   },
 });

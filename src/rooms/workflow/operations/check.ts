@@ -171,7 +171,7 @@ async function checkPatch(ports: WorkflowPorts, input: PatchCheckInput) {
   const name = input.patch !== undefined || file === "-" ? "diff.patch" : file;
   const line = result.verdict === "reject" ? (result.line ?? null) : null;
   return {
-    result: JSON.parse(JSON.stringify(result)) as never,
+    result: JSON.parse(JSON.stringify(result)) as z.input<typeof patchResultSchema>,
     git_stage: input.no_git ? ("skipped" as const) : ("run" as const),
     offending_line: line === null ? null : lineAt(patch, line),
     advice: result.verdict === "reject" ? adviseFor(result.rule) : null,

@@ -1,24 +1,25 @@
-import { parseJson } from "../../../core/canonical/index.ts";
+import { z } from "zod";
+import { readRecordFile } from "./record-file.ts";
 import type { Run } from "./run.ts";
 
 export const PATCH_APPLY_FILE = "artifacts/patch_apply.json";
 
+const image = z.object({ mode: z.string().nullable(), sha256: z.string().nullable() });
+
+const applyRecord = z.object({
+  schema_version: z.literal("verbatim-patch-apply-v1"),
+  patch_sha256: z.string(),
+  base_commit: z.string(),
+  snapshot: z.string(),
+  files: z.array(z.object({ path: z.string(), pre: image, post: image })),
+  applied_at: z.string(),
+});
+
 /** artifacts/patch_apply.json: what the repository's paths were and are. */
-export interface PatchApplyRecord {
-  readonly schema_version: "verbatim-patch-apply-v1";
-  readonly patch_sha256: string;
-  readonly base_commit: string;
-  readonly snapshot: string;
-  readonly files: readonly {
-    readonly path: string;
-    readonly pre: { readonly mode: string | null; readonly sha256: string | null };
-    readonly post: { readonly mode: string | null; readonly sha256: string | null };
-  }[];
-  readonly applied_at: string;
-}
+export type PatchApplyRecord = z.infer<typeof applyRecord>;
 
 /** What the last apply of a run wrote down, or null. */
 export function readApplyRecord(run: Run): PatchApplyRecord | null {
   const bytes = run.read(PATCH_APPLY_FILE);
-  return bytes === null ? null : (parseJson(bytes) as unknown as PatchApplyRecord);
+  return bytes === null ? null : readRecordFile(applyRecord, bytes, PATCH_APPLY_FILE);
 }

@@ -1,11 +1,12 @@
-import { parseJson, sortedUnique } from "../../../core/canonical/index.ts";
+import { sortedUnique } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { PATCH_APPLY_FILE, type PatchApplyRecord } from "./apply-record.ts";
 import { currentCandidate, markCandidate } from "./candidates.ts";
-import { PATCH_GATE_FILE, type PatchGateRecord } from "./gate-record.ts";
+import { gateImages, PATCH_GATE_FILE } from "./gate-record.ts";
 import { judgeRunPatch } from "./gate-step.ts";
+import { readRecordFile } from "./record-file.ts";
 import type { Session } from "./session.ts";
 import { findInTheWay, isAt, type PostImage, restoreSnapshot, snapshotFolder, takeSnapshot } from "./snapshot.ts";
 
@@ -84,7 +85,7 @@ async function requireBase(session: Session): Promise<void> {
 function readPostImages(session: Session, patchSha256: string): readonly PostImage[] | null {
   const bytes = session.run.read(PATCH_GATE_FILE);
   if (bytes === null) return null;
-  const record = parseJson(bytes) as unknown as PatchGateRecord;
+  const record = readRecordFile(gateImages, bytes, PATCH_GATE_FILE);
   return record.patch_sha256 === patchSha256 ? (record.post_images ?? null) : null;
 }
 

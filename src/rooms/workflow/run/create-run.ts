@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatTime } from "../../../core/time.ts";
 import { checkDispatch, DISPATCH_FILE } from "../artifacts/dispatch.ts";
@@ -115,7 +116,7 @@ function writeFirstFiles(folder: RunFolder, state: RunState, dirty: boolean, dis
 
 /** The dispatch of the configuration must be one a run can have: CONFIG_INVALID otherwise. */
 export function requireDispatch(ports: WorkflowPorts): void {
-  const { errors } = checkDispatch(JSON.parse(JSON.stringify(ports.config.dispatch)) as never);
+  const { errors } = checkDispatch(JSON.parse(JSON.stringify(ports.config.dispatch)) as JsonValue);
   const [first] = errors;
   if (first === undefined) return;
   throw new VerbatimError("CONFIG_INVALID", {

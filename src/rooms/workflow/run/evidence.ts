@@ -35,7 +35,8 @@ export function buildEvidence(run: Run): string[] {
   const web = run.read(FIND_WEB_FILE);
   // What is not valid is asked for again by its own prompt; nobody is shown half of it.
   const found = web === null ? null : validateFindWeb(web, null).value;
-  const results = (found?.["results"] ?? []) as unknown as never[];
+  // Who hands out a value has checked it; its type knows no more than that it is JSON.
+  const results = (found?.["results"] ?? []) as unknown as Parameters<typeof formatExternals>[0];
   return [
     formatContext(pack === null ? null : validateContextPack(pack).value),
     formatConstraints(run.limits(plan), run.state.policy, plan),

@@ -1,7 +1,16 @@
+import { z } from "zod";
 import type { PatchResult } from "../patch/patch-gate.ts";
 import type { PostImage } from "./snapshot.ts";
 
 export const PATCH_GATE_FILE = "artifacts/patch_gate.json";
+
+/** What applying reads of it again. */
+export const gateImages = z.object({
+  patch_sha256: z.string(),
+  post_images: z
+    .array(z.object({ path: z.string(), mode: z.string().nullable(), sha256: z.string().nullable() }))
+    .optional(),
+});
 
 /** artifacts/patch_gate.json: what the gate said about which bytes under which plan. */
 export interface PatchGateRecord {

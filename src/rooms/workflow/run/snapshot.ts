@@ -1,7 +1,8 @@
-import { parseJson } from "../../../core/canonical/index.ts";
+import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import type { PreImage } from "../ports.ts";
+import { readRecordFile } from "./record-file.ts";
 import type { Run } from "./run.ts";
 
 /** A path after a patch, as it was verified. */
@@ -10,6 +11,17 @@ export interface PostImage {
   readonly mode: string | null;
   readonly sha256: string | null;
 }
+
+const manifest = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      exists: z.boolean(),
+      mode: z.string().nullable(),
+      sha256: z.string().nullable(),
+    }),
+  ),
+});
 
 /** The snapshot folder of a candidate. */
 export function snapshotFolder(iteration: number): string {
@@ -41,7 +53,7 @@ export function takeSnapshot(run: Run, folder: string, paths: readonly string[])
 /** The pre-images of a snapshot, or null when it was never completed. */
 export function readSnapshot(run: Run, folder: string): PreImage[] | null {
   const bytes = run.read(`${folder}/manifest.json`);
-  return bytes === null ? null : (parseJson(bytes) as unknown as { files: PreImage[] }).files;
+  return bytes === null ? null : readRecordFile(manifest, bytes, `${folder}/manifest.json`).files;
 }
 
 /** Puts every path back to its pre-image and proves it by hash. */

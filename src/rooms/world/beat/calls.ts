@@ -1,4 +1,3 @@
-import type { JsonValue } from "../../../core/canonical/index.ts";
 import type { View } from "../knowledge/gate.ts";
 import type { CallRow, ChatMessage, WorldReader } from "../ports.ts";
 import type { Purpose } from "../writer/beat-loop.ts";
@@ -47,5 +46,5 @@ export async function toCallRows(tables: WorldReader, world: number, calls: read
 
 /** A kept call. */
 export function parseCall(row: CallRow): CallRecord {
-  return JSON.parse(row.body) as JsonValue as unknown as CallRecord;
+  return JSON.parse(row.body) as CallRecord;
 }

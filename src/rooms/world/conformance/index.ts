@@ -20,7 +20,7 @@ import { checkWriteBundle } from "../contracts/write-bundle.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "../ids.ts";
 import { type CardOptions, readCard } from "../import/card.ts";
 import { toPersonId } from "../import/person-id.ts";
-import { gate } from "../knowledge/gate.ts";
+import { type Gated, gate } from "../knowledge/gate.ts";
 import { buildRehydration, isTriggered, triggerAt, tryPacks, usableTokens } from "../knowledge/rehydration.ts";
 import { type Author, defaultVisibility } from "../people/cast.ts";
 import { BYTES_BY_THREE } from "../people/tokens.ts";
@@ -61,7 +61,7 @@ function areas(): Record<string, Area> {
       const envelope = checkEnvelope(input["value"] ?? null, { cast: readCast(input), zones: ports.zones });
       return { body_sha256: hashCanonical(ports.crypto, bodyOf(envelope)) };
     },
-    "world.gate": (input) => ({ ...gate(readCast(input), readView(input), input["entry"] as never) }),
+    "world.gate": (input) => ({ ...gate(readCast(input), readView(input), given<Gated>(input["entry"])) }),
     "world.surface": async (input, ports) => ({
       entry_ids: (await readSurface(input, ports)).map((one) => one.entry_id),
     }),

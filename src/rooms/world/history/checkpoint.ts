@@ -1,5 +1,6 @@
-import { isJsonObject, parseJson } from "../../../core/canonical/index.ts";
+import { parseJson } from "../../../core/canonical/index.ts";
 import { type Checkpoint, compareWithCheckpoint } from "../../../core/ledger/index.ts";
+import { TRUST_RECORDS } from "../../../core/ledger/records.ts";
 import type { LedgerReader, SyncCrypto } from "../../../core/ports.ts";
 
 const STREAM = "trust";
@@ -19,9 +20,9 @@ export async function findCheckpoint(ledger: LedgerReader): Promise<KnownCheckpo
     const from = Math.max(0, end - PAGE);
     const page = await ledger.readStream(STREAM, from, end - from);
     const last = page.findLast(({ kind }) => kind === "CHECKPOINT");
-    const body = last === undefined ? null : parseJson(last.body);
-    if (last !== undefined && isJsonObject(body)) {
-      const { ledger_id, root_hash, tree_size } = body as unknown as Checkpoint;
+    const record = last === undefined ? "" : TRUST_RECORDS.check(last.kind, parseJson(last.body));
+    if (last !== undefined && typeof record !== "string") {
+      const { ledger_id, root_hash, tree_size } = record.body;
       return { ledger_id, root_hash, tree_size, source: "ledger", time: last.time };
     }
     end = from;

@@ -84,8 +84,8 @@ export function readWorldFile(text: string): WorldFile {
   const blobs: WorldFile["blobs"][number][] = [];
   for (const { value, number } of values.slice(1, -1)) {
     if (value["type"] === "record") records.push(readEntry(value["entry"], number));
-    else if (value["type"] === "outcome") outcomes.push(readTexts(value, number, OUTCOME) as unknown as FileOutcome);
-    else if (value["type"] === "blob") blobs.push(readTexts(value, number, BLOB) as unknown as Blob);
+    else if (value["type"] === "outcome") outcomes.push(readTexts(value, number, OUTCOME));
+    else if (value["type"] === "blob") blobs.push(readTexts(value, number, BLOB));
     else throw malformed(number, "a line of an unknown type");
   }
   return { header: first.value, records, outcomes, blobs, manifest: last.value };
@@ -116,11 +116,15 @@ export function readLine(line: string, index: number): JsonObject {
 
 const OUTCOME = ["request_id", "body_sha256", "outcome", "headers"] as const;
 const BLOB = ["sha256", "base64"] as const;
-type Blob = WorldFile["blobs"][number];
 
-function readTexts(value: JsonObject, line: number, names: readonly string[]): JsonObject {
-  const known = names.every((name) => typeof value[name] === "string");
-  if (known && Object.keys(value).length === names.length + 1) return value;
+function readTexts<N extends string>(
+  value: JsonObject,
+  line: number,
+  names: readonly N[],
+): JsonObject & Readonly<Record<N, string>> {
+  const hasTexts = (object: JsonObject): object is JsonObject & Record<N, string> =>
+    names.every((name) => typeof object[name] === "string");
+  if (hasTexts(value) && Object.keys(value).length === names.length + 1) return value;
   throw malformed(line, `a line that does not have exactly ${names.join(", ")}`);
 }
 

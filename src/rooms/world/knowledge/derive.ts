@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, utf8Length } from "../../../core/canonical/index.ts";
+import { isJsonObject, parseJson, toJson, utf8Length } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { type CallRecord, KEEP_CALLS, toCallRows } from "../beat/calls.ts";
 import { DEFAULT_ADDRESS } from "../beat/writing.ts";
@@ -54,7 +54,7 @@ export async function deriveNote(
     ...pack,
     sections: [...pack.sections, { name: "OPTIONAL_DERIVED", text, provenance: { used_entry_ids: ids } }],
   };
-  return checkCapsule(derived as never, {
+  return checkCapsule(toJson(derived), {
     cast: world.cast,
     zones: ports.zones,
     graphemes: ports.graphemes,

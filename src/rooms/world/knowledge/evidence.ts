@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue, toJson, utf8Length } from "../../../core/canonical/index.ts";
+import { readText } from "../../../core/contracts/index.ts";
 import type { checkRetrievalPack } from "../contracts/packs.ts";
 import type { ToolRequest } from "../contracts/tool-request.ts";
 import type { WorldPorts } from "../operations/ports.ts";
@@ -69,7 +70,8 @@ export function dropLast(evidence: readonly Evidence[]): readonly Evidence[] {
   if (!isJsonObject(last) || !Array.isArray(last["results"]) || last["results"].length === 0) return rest;
   const results = (last["results"] as JsonValue[]).slice(0, -1);
   const value = { ...last, results, empty: results.length === 0 };
-  return [...rest, { value, bytes: packBytes(value as never) }];
+  const bytes = results.reduce<number>((sum, one) => sum + utf8Length(readText(one, "verbatim_excerpt") ?? ""), 0);
+  return [...rest, { value, bytes }];
 }
 
 /** Ids of the entries that evidence quotes. */

@@ -1,3 +1,4 @@
+import { toJson } from "../../../core/canonical/index.ts";
 import { assertNever, VerbatimError } from "../../../core/errors/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { type CapsulePack, checkRehydration, type RehydrationPack, type SceneAnchorPack } from "../contracts/packs.ts";
@@ -205,7 +206,7 @@ async function rehydrate(
     provenance: { used_entry_ids: used, used_capsule_ids: capsules.map(({ capsule_id }) => capsule_id) },
     trigger: { kind: "TOKEN_BUDGET", threshold: `${threshold_percent}%` },
   };
-  checkRehydration(rehydration as never, packContext(ports, world, view, [...open.text, ...open.replay]));
+  checkRehydration(toJson(rehydration), packContext(ports, world, view, [...open.text, ...open.replay]));
   return { plan, view, parts, made: [toRecorded(view, open)], anchor: null, rehydration };
 }
 

@@ -1,3 +1,4 @@
+import { toJson } from "../../../core/canonical/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { renderLine } from "../contracts/lint.ts";
 import { checkSceneAnchor, type SceneAnchorPack } from "../contracts/packs.ts";
@@ -83,7 +84,7 @@ export function toAnchorPack(
     text,
     provenance: { used_entry_ids: entry_ids },
   };
-  return checkSceneAnchor(anchor as never, packContext(ports, world, view, pack.text));
+  return checkSceneAnchor(toJson(anchor), packContext(ports, world, view, pack.text));
 }
 
 /** SCENE_PACK_BUILD: the opening of the scene as a view may see it, in at most so many bytes; null when it sees none. */

@@ -1,3 +1,4 @@
+import { toJson } from "../../../core/canonical/index.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { checkRetrievalPack, type RetrievalResultPack } from "../contracts/packs.ts";
 import type { View } from "../knowledge/gate.ts";
@@ -82,7 +83,7 @@ function handOut(
   pack: RetrievalResultPack,
 ): RetrievalResultPack {
   const known = new Map(entries.map((entry) => [entry.entry_id, entry]));
-  return checkRetrievalPack(pack as never, { cast, view, zones, graphemes, entries: known });
+  return checkRetrievalPack(toJson(pack), { cast, view, zones, graphemes, entries: known });
 }
 
 /** LEDGER_GET for a view: the visible ones of the asked ids in the asked order, of an author and in a window if so asked. */
