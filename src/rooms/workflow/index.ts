@@ -43,10 +43,21 @@ export {
   type CarriedFile,
 } from "./contracts/candidate.ts";
 export { WORKFLOW_CONTRACTS } from "./contracts/index.ts";
+export { LANDING, type LandedFile, type Landing } from "./contracts/landing.ts";
 export { expandTemplate, splitWords, type TemplateValues } from "./dispatch/argv-template.ts";
 export { describeStep } from "./dispatch/describe-step.ts";
 export { findNextStep, type NextStep, PATCH_FILE, type RunView } from "./dispatch/next-step.ts";
 export { resolveWorkflow } from "./dispatch/resolver.ts";
+export {
+  type LandingPlan,
+  type PlannedFile,
+  type PlanPorts,
+  planLanding,
+  toLandingChanges,
+} from "./landing/plan-landing.ts";
+export { type Recovered, type RecoverPorts, recoverLanding, undoLanding } from "./landing/recover-landing.ts";
+export { describeConflict, describeMerge, requireNoConflict, requireVerified, toLanding } from "./landing/refusals.ts";
+export { closeLanding, type LandingPlace, type WritePorts, writeLanding } from "./landing/write-landing.ts";
 export { buildPack } from "./librarian/librarian.ts";
 export { WORKFLOW_OPERATIONS } from "./operations/index.ts";
 export type { WorkflowPorts } from "./operations/ports.ts";

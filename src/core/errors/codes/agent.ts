@@ -66,6 +66,24 @@ export const AGENT_CODES = {
     says: "The change is larger than the policy allows.",
     fix: "Raise the limit: --max-files N, --max-added-lines N or --max-binary SIZE",
   },
+  LAND_CONFLICT: {
+    exit: 1,
+    http: 409,
+    says: "Files were changed by you and by the agent in the same place.",
+    fix: "Apply the rest with --except PATH, or look at both versions: verbatim agent show RUN --diff PATH",
+  },
+  LAND_RACED: {
+    exit: 4,
+    http: 409,
+    says: "Somebody wrote a file while it was being applied; everything was put back.",
+    fix: "Run apply again.",
+  },
+  LAND_UNVERIFIED: {
+    exit: 1,
+    http: 409,
+    says: "This candidate is not verified.",
+    fix: "Verify it: verbatim agent verify RUN, or apply it with --unverified",
+  },
   SELECTION_INVALID: {
     exit: 2,
     http: 400,

@@ -14,6 +14,7 @@ import { checkVerifyReport } from "../artifacts/verify-report.ts";
 import { WORKFLOW_RUN } from "../run/run-schema.ts";
 import { VERIFICATION } from "../verification/report.ts";
 import { CANDIDATE, CARRIED } from "./candidate.ts";
+import { LANDING, LANDING_JOURNAL, LANDING_SNAPSHOT } from "./landing.ts";
 import { TEXT_CONTRACTS } from "./text-contracts.ts";
 
 type Code = keyof typeof FINDINGS.workflow;
@@ -198,5 +199,8 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   CANDIDATE,
   CARRIED,
   VERIFICATION,
+  LANDING,
+  LANDING_SNAPSHOT,
+  LANDING_JOURNAL,
   ...TEXT_CONTRACTS,
 ];
