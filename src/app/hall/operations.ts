@@ -8,10 +8,9 @@ import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
 import { parseVectors, type Vector } from "../conformance/vector.ts";
 import { formatCompletion, SHELLS } from "./completion.ts";
-import { createContractDocs } from "./contract-docs.ts";
 import { demonstrate } from "./demo.ts";
 import { diagnose } from "./doctor.ts";
-import { proposeConfig } from "./init.ts";
+import { createContractDocs, proposeConfig } from "./init.ts";
 import type { HallPorts } from "./ports.ts";
 
 const MAX_VECTORS = 256 * 1024 * 1024;

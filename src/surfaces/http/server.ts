@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Hono } from "hono";
 import type { App } from "../../app/call.ts";
 import { listOperations } from "../../app/operations.ts";
@@ -11,7 +12,6 @@ import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
 import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
-import { PAGE_CSS, PAGE_HTML, PAGE_JS } from "./page.ts";
 import { WorldStreams } from "./stream.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
@@ -166,3 +166,8 @@ function worldRoutes(app: App, streams: WorldStreams): Pick<WorldRouter, "hono" 
   addHistoryRoutes(door);
   return door;
 }
+
+/** A small page that proves the API works; the Studio takes its place. */
+const PAGE_HTML = readFileSync(new URL("./scripts/page.html", import.meta.url), "utf8");
+const PAGE_CSS = readFileSync(new URL("./scripts/page.css", import.meta.url), "utf8");
+const PAGE_JS = readFileSync(new URL("./scripts/page.js", import.meta.url), "utf8");

@@ -1,9 +1,9 @@
+import { ERASED_BODY } from "../../../core/ledger/index.ts";
 import type { WorldReader, WorldRow, WorldWriter } from "../../../rooms/world/ports.ts";
 import { SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
-import { SqlWorldWriter } from "../world-writer.ts";
+import { SqlWorldWriter, WORLD_TABLES } from "../world-writer.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
-import { eraseWorld } from "./world-erase.ts";
 
 const FIND = toFind(`(select json_group_array(json_array(number, person_id, display_name)) from
 (select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`);
@@ -40,4 +40,25 @@ async function findMissing(connection: SqliteReadConnection): Promise<string[]> 
   const rows = connection.all<{ name: string }>("select name from sqlite_schema where type = 'trigger'");
   const there = new Set(rows.map(({ name }) => name));
   return WORLD_GUARDS.filter((name) => !there.has(name));
+}
+
+/** Takes a world out of a store: its rows, and the bodies of its records. The guards stand again afterwards. */
+function eraseWorld(
+  connection: SqliteWriteConnection,
+  world: { readonly number: number; readonly world_id: string },
+  stream: string,
+  below: number,
+): void {
+  const tables = ["ledger_entry", ...WORLD_TABLES];
+  const triggers = connection
+    .all<{ name: string; sql: string; tbl_name: string }>(
+      "select name, sql, tbl_name from sqlite_schema where type = 'trigger'",
+    )
+    .filter((trigger) => tables.includes(trigger.tbl_name));
+  for (const { name } of triggers) connection.run(`drop trigger ${name}`);
+  connection.run("update ledger_entry set body = ? where stream = ? and position < ?", ERASED_BODY, stream, below);
+  for (const table of WORLD_TABLES) connection.run(`delete from ${table} where world = ?`, world.number);
+  connection.run("delete from world_token where world_id = ?", world.world_id);
+  connection.run("delete from world where number = ?", world.number);
+  for (const { sql } of triggers) connection.run(sql);
 }

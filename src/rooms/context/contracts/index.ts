@@ -19,7 +19,7 @@ import {
   uuid,
 } from "../../../core/contracts/index.ts";
 import { FINDINGS } from "../../../core/errors/index.ts";
-import { sectionId } from "../sections/section-id.ts";
+import { sectionId } from "../sections/section-rows.ts";
 
 /** Code points of a heading's text; longer ones are cut when the heading is read. */
 const MAX_HEADING = 1024;

@@ -7,8 +7,8 @@ import { passTick } from "../../../../test/support/edit-scripts.ts";
 import { DatabaseSync } from "../../../../test/support/raw-sqlite.ts";
 import { SECTION_RULES } from "../sections/sections.ts";
 import { buildIndex } from "./index-build.ts";
-import { requireStored } from "./index-load.ts";
 import { findStale, verifyIndex } from "./index-verify.ts";
+import { requireStored } from "./index-view.ts";
 
 const HOUR = 3_600_000;
 

@@ -20,8 +20,8 @@ import {
   makeStats,
   setStat,
 } from "./index-image.ts";
-import { loadFolders, loadImage, toVersion } from "./index-load.ts";
 import { hashSources, type Survey, surveySources } from "./index-survey.ts";
+import { loadFolders, loadImage, toVersion } from "./index-view.ts";
 
 export interface BuildPorts {
   readonly store: ContextStore;

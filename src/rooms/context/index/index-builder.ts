@@ -15,8 +15,8 @@ import { SectionRecord } from "../sections/section-record.ts";
 import { eachSection, SECTION_RULES } from "../sections/sections.ts";
 import { decodeSource, sourcesInvalid } from "../sources/source.ts";
 import { copyStat, hashOf, type IdTable, type IndexImage, isUnchanged, makeStats, setStat } from "./index-image.ts";
-import { eachRow, toVersion } from "./index-load.ts";
 import { type Survey, sortProblems } from "./index-survey.ts";
+import { eachRow, toVersion } from "./index-view.ts";
 
 interface BuilderPorts {
   readonly store: ContextStore;

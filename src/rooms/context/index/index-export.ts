@@ -4,7 +4,7 @@ import type { SyncCrypto } from "../../../core/ports.ts";
 import type { ContextStore } from "../ports.ts";
 import { formatSectionLines } from "../sections/section-index.ts";
 import { hashOf } from "./index-image.ts";
-import { parseRow, requireStored, type Stored, toVersion } from "./index-load.ts";
+import { parseRow, requireStored, type Stored, toVersion } from "./index-view.ts";
 
 interface ExportPorts {
   readonly store: ContextStore;

@@ -8,8 +8,8 @@ import { type CutFile, collectSections, eachSection } from "../sections/sections
 import { decodeSource, sourcesInvalid } from "../sources/source.ts";
 import type { BuildPorts } from "./index-build.ts";
 import { findFile, hashOf, hasSameFacts, type IndexImage, isUnchanged } from "./index-image.ts";
-import { requireStored, toVersion } from "./index-load.ts";
 import { sortProblems, surveySources } from "./index-survey.ts";
+import { requireStored, toVersion } from "./index-view.ts";
 
 type VerifyPorts = Pick<BuildPorts, "store" | "tree" | "crypto" | "progress" | "config">;
 

@@ -1,14 +1,24 @@
-import { isHash } from "../../../core/canonical/index.ts";
+import { decodeUtf8, isHash } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { showPath } from "../../../core/paths/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
 import { resolveTarget } from "../expansion/resolution.ts";
-import type { ContextReader, IndexFacts } from "../ports.ts";
-import type { CutFile } from "../sections/sections.ts";
+import type { ContextReader, ContextStore, FileRow, FileVersion, IndexFacts } from "../ports.ts";
+import { eachSectionRow } from "../sections/section-rows.ts";
+import { type CutFile, collectSections, type TakeSection } from "../sections/sections.ts";
 import type { Target } from "../symbols/symbol.ts";
 import { findCandidates, placeOf } from "./id-table.ts";
-import { findFile, hashOf, type IdTable, type IndexImage } from "./index-image.ts";
-import { loadIds, loadImage, parseRow, toVersion } from "./index-load.ts";
+import {
+  decodeImage,
+  decodeStats,
+  decodeTable,
+  type FolderImage,
+  findFile,
+  hashOf,
+  type IdTable,
+  type IndexImage,
+} from "./index-image.ts";
 
 // Section lists stay in memory up to this many sections; the oldest go first.
 const MAX_SECTIONS = 200_000;
@@ -126,4 +136,65 @@ export class ViewCache {
     }
     return this.#view;
   }
+}
+
+/** The stored index as one read sees it. */
+export interface Stored {
+  readonly facts: IndexFacts;
+  readonly image: IndexImage;
+}
+
+/** Loads facts and image; null when there is no index. */
+export async function loadStored(store: ContextStore): Promise<Stored | null> {
+  return store.read(async ({ context }) => {
+    const facts = await context.facts();
+    return facts === null ? null : { facts, image: await loadImage(context) };
+  });
+}
+
+/** The same, or INDEX_MISSING. */
+export async function requireStored(store: ContextStore): Promise<Stored> {
+  const stored = await loadStored(store);
+  if (stored === null) throw new VerbatimError("INDEX_MISSING");
+  return stored;
+}
+
+/** Paths, hashes and stat cache of the current index. */
+export async function loadImage(context: ContextReader): Promise<IndexImage> {
+  const paths = await context.image("paths");
+  const hashes = await context.image("hashes");
+  return decodeImage(paths, hashes, await context.image("stats")) ?? refuse("the stored list of files is damaged");
+}
+
+/** The folders the current index was made from. */
+export async function loadFolders(context: ContextReader): Promise<FolderImage> {
+  const paths = await context.image("folders");
+  return decodeStats(paths, await context.image("folder_stats")) ?? refuse("the stored list of folders is damaged");
+}
+
+/** The table from ids to sections. */
+async function loadIds(context: ContextReader, files: number): Promise<IdTable> {
+  const starts = await context.image("starts");
+  return decodeTable(starts, await context.image("ids"), files) ?? refuse("the stored table of ids is damaged");
+}
+
+/** The key of a file's sections: its content, and the rules by which it was cut. */
+export function toVersion(path: string, contentHash: string, rules: number): FileVersion {
+  return { path, version: `${contentHash}.${rules}` };
+}
+
+/** The sections of a stored row: see `eachRow`. */
+export function parseRow(crypto: SyncCrypto, path: string, row: FileRow | null): CutFile {
+  return collectSections((take) => eachRow(crypto, path, row, take));
+}
+
+/** Hands over the sections of a stored row; a missing or damaged one is STORE_CORRUPT. */
+export function eachRow(crypto: SyncCrypto, path: string, row: FileRow | null, take: TakeSection): void {
+  const text = row === null ? null : decodeUtf8(row.sections);
+  if (text !== null && eachSectionRow(crypto, path, text, take)) return;
+  refuse(`the stored sections of ${showPath(path)} are ${row === null ? "missing" : "damaged"}`);
+}
+
+function refuse(message: string): never {
+  throw new VerbatimError("STORE_CORRUPT", { message, fix: "Build the index again: verbatim index build --full" });
 }

@@ -3,8 +3,8 @@ import { cutLines } from "../../../core/text/index.ts";
 import type { Section } from "../contracts/index.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import { hashOf } from "../index/index-image.ts";
-import { toVersion } from "../index/index-load.ts";
 import type { IndexView } from "../index/index-view.ts";
+import { toVersion } from "../index/index-view.ts";
 import type { ContextReader, FileVersion, SearchEngine, SearchRow } from "../ports.ts";
 import { toSearchRows } from "./search-dialect.ts";
 

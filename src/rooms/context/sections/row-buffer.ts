@@ -1,4 +1,4 @@
-import { toVersion } from "../index/index-load.ts";
+import { toVersion } from "../index/index-view.ts";
 import type { FileRow } from "../ports.ts";
 import { SECTION_RULES } from "./sections.ts";
 

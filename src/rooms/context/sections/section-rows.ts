@@ -1,7 +1,6 @@
 import { formatString } from "../../../core/canonical/index.ts";
-import type { SyncCrypto } from "../../../core/ports.ts";
+import type { Awaitable, Crypto, SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
-import { sectionId } from "./section-id.ts";
 import type { CutFile, TakeSection } from "./sections.ts";
 
 /**
@@ -54,4 +53,29 @@ function readHeading(text: string): string | null {
     if (thrown instanceof SyntaxError) return null;
     throw thrown;
   }
+}
+
+/** The address of a section: SHA-256 of `file_path:line_start:line_end:content_hash`. */
+export function sectionId(
+  crypto: SyncCrypto,
+  file_path: string,
+  line_start: number,
+  line_end: number,
+  content_hash: string,
+): string;
+export function sectionId(
+  crypto: Crypto,
+  file_path: string,
+  line_start: number,
+  line_end: number,
+  content_hash: string,
+): Awaitable<string>;
+export function sectionId(
+  crypto: Crypto,
+  file_path: string,
+  line_start: number,
+  line_end: number,
+  content_hash: string,
+): Awaitable<string> {
+  return crypto.sha256(`${file_path}:${line_start}:${line_end}:${content_hash}`);
 }

@@ -2,7 +2,7 @@ import type { SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
 import type { SourceContent } from "../sources/source.ts";
 import { scanHeadings } from "./headings.ts";
-import { sectionId } from "./section-id.ts";
+import { sectionId } from "./section-rows.ts";
 
 /** Raised whenever a rule changes that decides which sections a file has; stored indexes of another number are void. */
 export const SECTION_RULES = 2;

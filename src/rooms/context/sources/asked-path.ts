@@ -1,6 +1,6 @@
 import { isUnder, parseRepoPath } from "../../../core/paths/index.ts";
 import { findFile } from "../index/index-image.ts";
-import { loadStored } from "../index/index-load.ts";
+import { loadStored } from "../index/index-view.ts";
 import type { ContextStore, SourceTree } from "../ports.ts";
 
 /** `a:1.md` is a lawful name of a file, and `C:/Users` a place of another system. */

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { defineOperation } from "../../../core/operation.ts";
-import { forkWorld } from "../history/history.ts";
-import { exportOperation } from "./export.ts";
-import { health } from "./health.ts";
+import { signExport } from "../history/export-signature.ts";
+import { exportWorld, forkWorld } from "../history/history.ts";
+import { exportView } from "../projection/view-export.ts";
 import { importBase64, importOperation } from "./import.ts";
-import { findWorldId, viewerField, type WorldRoom, worldField } from "./room.ts";
-import { authorize, autonomy, metrics } from "./serving.ts";
+import { readHealth } from "./reachability.ts";
+import { findWorldId, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
 import { verify } from "./verify.ts";
 
 const fork = defineOperation({
@@ -28,6 +29,120 @@ const fork = defineOperation({
       title: title ?? null,
     }),
 });
+
+const exportInput = z.strictObject({
+  world: worldField,
+  kind: z.enum(["full", "viewer"]).default("full").describe("Everything, or only what a viewer may see."),
+  viewer: viewerField,
+  out: z.string().optional().describe("New file to write (default: print the lines)."),
+  sign: z.string().min(1).optional().describe("Key to sign with: a name, or the path of a key file."),
+});
+
+interface Exported {
+  readonly world_id: string;
+  readonly lines: readonly string[];
+  readonly key_id: string | null;
+}
+
+async function makeExport(room: WorldRoom, input: z.output<typeof exportInput>): Promise<Exported> {
+  if (input.sign !== undefined) requireLocal(room, "sign");
+  const key = input.sign === undefined ? null : await room.loadKey(input.sign);
+  const world_id = await findWorldId(room, input.world);
+  const lines =
+    input.kind === "full" ? await exportWorld(room, world_id) : await exportView(room, world_id, input.viewer ?? null);
+  return { world_id, lines: key === null ? lines : await signExport(lines, key), key_id: key?.key_id ?? null };
+}
+
+const exportOperation = defineOperation({
+  name: "world.export",
+  summary: "Writes a world as lines that verify offline, or a viewer's part of it.",
+  effect: "read",
+  input: exportInput,
+  output: z.strictObject({
+    world_id: z.string(),
+    kind: z.string(),
+    lines: z.int(),
+    file: z.string().nullable(),
+    sha256: z.string(),
+    key_id: z.string().nullable().describe("Key that signed it."),
+  }),
+  async run(room: WorldRoom, input) {
+    if (input.out !== undefined) requireLocal(room, "out");
+    const { world_id, lines, key_id } = await makeExport(room, input);
+    const text = lines.map((line) => `${line}\n`).join("");
+    if (input.out !== undefined) await room.files.create(input.out, encodeUtf8(text));
+    const sha256 = room.crypto.sha256(text);
+    return { world_id, kind: input.kind, lines: lines.length, file: input.out ?? null, sha256, key_id };
+  },
+  async *lines(room: WorldRoom, input) {
+    yield* (await makeExport(room, input)).lines;
+  },
+});
+
+const health = defineOperation({
+  name: "world.health",
+  summary: "Shows the health of the room: store, queue, writers, checkpoint and index.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({
+    store: z.boolean().describe("Whether the store is writable."),
+    queue: z.int().describe("Beats that are waiting for their turn."),
+    worlds: z.int(),
+    ledger_entries: z.int(),
+    writers: z
+      .strictObject({ scripted: z.int(), reachable: z.int(), unreachable: z.int() })
+      .describe("Worlds by whether their writer responds; checked at most every 30 s."),
+    checkpoint_age_s: z.int().nullable().describe("Age of the newest recorded checkpoint; null if there is none."),
+    index_lag: z.int().describe("Entries that are not in the search index; entries are indexed when they are written."),
+  }),
+  run: async (room: WorldRoom) => readHealth(room),
+});
+
+const authorize = defineOperation({
+  name: "world.authorize",
+  summary: "Shows what a token of a world may do.",
+  effect: "read",
+  doors: ["http", "library"],
+  input: z.strictObject({
+    token_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe("Hash of the token."),
+  }),
+  output: z.strictObject({
+    role: z.string().nullable(),
+    world_id: z.string().nullable(),
+    viewer: z.string().nullable(),
+  }),
+  async run(room: WorldRoom, { token_sha256 }) {
+    const token = await room.store.read((door) => door.world.token(token_sha256));
+    return { role: token?.role ?? null, world_id: token?.world_id ?? null, viewer: token?.viewer ?? null };
+  },
+});
+
+const metrics = defineOperation({
+  name: "world.metrics",
+  summary: "Counts and durations since the start, without ids, titles or text.",
+  effect: "read",
+  input: z.strictObject({}),
+  output: z.strictObject({ text: z.string().describe("Text format of Prometheus.") }),
+  run: async (room: WorldRoom) => ({ text: room.beats.metrics.format() }),
+});
+
+const autonomy = defineOperation({
+  name: "world.autonomy",
+  summary: "Runs an empty beat in every world where one is due.",
+  effect: "append",
+  doors: ["http", "library"],
+  input: z.strictObject({}),
+  output: z.strictObject({ beats: z.int() }),
+  async run(room: WorldRoom) {
+    const rows = await room.store.read((door) => door.world.list());
+    const done = await Promise.all(rows.map(({ world_id }) => room.beats.passTime(world_id)));
+    return { beats: done.filter(Boolean).length };
+  },
+});
+
 export const HISTORY_OPERATIONS = [
   fork,
   exportOperation,

@@ -70,7 +70,7 @@ const follow = async (id, cursor, signal) => {
           if (field("event") === "reset") return open(id);
         }
       }
-    } catch (error) {
+    } catch {
       if (signal.aborted) return;
       say("Reconnecting.");
     }
@@ -137,7 +137,7 @@ $("say").addEventListener("submit", async (event) => {
     body.stream.entries.forEach(show);
     if ($("text").value === text) $("text").value = "";
     say((response.headers.get("verbatim-beat-result") ?? "").toLowerCase());
-  } catch (error) {
+  } catch {
     say("The server cannot be reached; your text is still here.");
   }
 });
