@@ -84,7 +84,7 @@ const RARE: readonly Entry[] = [
   },
   { stream: "catalytic/run", kind: "MEMO_MISS", body: { key: HASH, reason: "ABSENT" } },
   { stream: "catalytic/run", kind: "MEMO_HIT", body: { key: HASH, source_run_id: "r", source_proof_hash: HASH } },
-  { stream: "catalytic/run", kind: "REFUSED", body: { code: "NAME_COLLISION", path: "a" } },
+  { stream: "catalytic/run", kind: "REFUSED", body: { code: "DOMAIN_UNREADABLE", path: "a" } },
   { stream: "catalytic/run", kind: "VIOLATION", body: { code: "OUTSIDE_WRITE", path: "a", fields: ["mode"] } },
   { stream: "catalytic/run", kind: "QUARANTINED", body: { paths: ["out/a"] } },
   { stream: "catalytic/run", kind: "RECOVERED", body: { condition: "RECOVERED_AFTER_CRASH", domains_identical: true } },
