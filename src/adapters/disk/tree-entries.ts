@@ -1,23 +1,25 @@
 import { createHash, hash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { compareCodePoints } from "../../core/canonical/index.ts";
-import { VerbatimError } from "../../core/errors/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 import type { Entry } from "../../rooms/catalytic/ports.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";
 import { DIGEST, entriesOf, factsOf, type TableEntry, type TreeTable } from "./tree-table.ts";
 
 const TURN_MS = 25;
+/** How often a file that does not stand still is read. */
+const MOST_READS = 3;
 
 /**
  * The entries of a table as a snapshot has them. Only files whose hash the table does not know are read, and what they
- * hold is put into it. Others get their turn in between.
+ * hold is put into it. Others get their turn in between. Paths that did not stand still are added to `busy`.
  */
 export async function readEntries(
   root: string,
   table: TreeTable,
   isInView: (path: string) => boolean,
   onProgress: (files: number, bytes: number) => void,
+  busy: string[],
 ): Promise<ReadonlyMap<string, Entry>> {
   const found: [string, Entry][] = [[".", { type: "dir", mode: toMode(factsOf(table, 0).mode) }]];
   const twins = new Map<bigint, number[]>();
@@ -30,7 +32,7 @@ export async function readEntries(
         if (entry.type === "dir") closed.add(entry.path);
         continue;
       }
-      const made = toEntry(table, entry) ?? (await readEntry(root, table, entry));
+      const made = toEntry(table, entry) ?? (await readEntry(root, table, entry, busy));
       if (made === null) continue;
       if (made.type === "file") {
         bytes += made.size;
@@ -59,22 +61,36 @@ function toEntry(table: TreeTable, { at, type }: TableEntry): Entry | null {
   return { type, mode: toMode(mode), size, sha256: Buffer.from(digest).toString("hex") };
 }
 
-/** Reads a file whose hash is not known. What can only be read with care, or not at all, gets its code there. */
-async function readEntry(root: string, table: TreeTable, entry: TableEntry): Promise<Entry | null> {
+/**
+ * Reads a file whose hash is not known. One that does not stand still is read again; in the end its last reading counts,
+ * and it is listed. What can only be read with care, or not at all, gets its code there.
+ */
+async function readEntry(root: string, table: TreeTable, entry: TableEntry, busy: string[]): Promise<Entry | null> {
   const { at, path, type } = entry;
   if (type !== "file") return null;
   const place = `${root}/${path}`;
   const { size, ctime } = factsOf(table, at);
-  const read = digestFile(place);
-  if (read === null) {
-    const options = { strict_mtime: false, max_entries: 1, lenient: true };
-    const found = (await snapshotPlace(place, options)).entries.get(".");
-    if (found !== undefined && found.type !== "other") return found;
-  } else if (read.ctime === ctime && Number(read.size) === size) {
+  let read = digestFile(place);
+  for (let again = 1; again < MOST_READS && read?.isSteady === false; again++) read = digestFile(place);
+  if (read === null) return readCarefully(place, path, busy);
+  if (read.isSteady && read.ctime === ctime && read.size === size) {
     table.digests.set(read.digest, at * DIGEST);
     return toEntry(table, entry);
   }
-  throw new VerbatimError("DOMAIN_CHANGED_DURING_SNAPSHOT", { where: path, details: { path } });
+  // What the table says of it is older than what was read, so the table does not get the hash.
+  if (!read.isSteady) busy.push(path);
+  return { type, mode: toMode(read.mode), size: read.size, sha256: Buffer.from(read.digest).toString("hex") };
+}
+
+/** What may not be read as it is, or is not a file any more. */
+async function readCarefully(place: string, path: string, busy: string[]): Promise<Entry | null> {
+  if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    const options = { strict_mtime: false, max_entries: 1, lenient: true, busy };
+    const found = (await snapshotPlace(place, options)).entries.get(".");
+    if (found !== undefined && found.type !== "other") return found;
+  }
+  busy.push(path);
+  return null;
 }
 
 function isClosed(folder: string, closed: ReadonlySet<string>): boolean {
@@ -103,14 +119,17 @@ const buffer = Buffer.allocUnsafe(CHUNK);
 
 interface FileDigest {
   readonly digest: Uint8Array;
-  readonly size: bigint;
-  readonly mtime: bigint;
+  /** How much was read. */
+  readonly size: number;
+  readonly mode: number;
   readonly ctime: bigint;
+  /** Whether it was the same before and after it was read. */
+  readonly isSteady: boolean;
 }
 
 /**
- * SHA-256 of one regular file with the stat it had before and after it was read. Null when it is something else by now,
- * changed meanwhile, or may not be read. One open, one buffer for all.
+ * SHA-256 of one regular file. Null when it is something else by now, or may not be read. One open, one buffer for all; of
+ * a file that grows faster than it is read no more than it had at first.
  */
 function digestFile(place: string): FileDigest | null {
   let fd: number;
@@ -123,17 +142,16 @@ function digestFile(place: string): FileDigest | null {
   try {
     const before = fstatSync(fd, { bigint: true });
     if (!before.isFile()) return null;
-    const { digest, total } = digestOpen(fd);
-    const after = fstatSync(fd, { bigint: true });
-    const { size, mtimeNs: mtime, ctimeNs: ctime } = after;
-    const isSame = BigInt(total) === size && before.mtimeNs === mtime && before.ctimeNs === ctime;
-    return isSame ? { digest, size, mtime, ctime } : null;
+    const { digest, total } = digestOpen(fd, Number(before.size));
+    const { size, mode, mtimeNs, ctimeNs: ctime } = fstatSync(fd, { bigint: true });
+    const isSteady = BigInt(total) === size && before.mtimeNs === mtimeNs && before.ctimeNs === ctime;
+    return { digest, size: total, mode: Number(mode), ctime, isSteady };
   } finally {
     closeSync(fd);
   }
 }
 
-function digestOpen(fd: number): { readonly digest: Uint8Array; readonly total: number } {
+function digestOpen(fd: number, most: number): { readonly digest: Uint8Array; readonly total: number } {
   let got = readSync(fd, buffer, 0, CHUNK, null);
   if (got < CHUNK) {
     // The next reading says whether that was all.
@@ -143,7 +161,7 @@ function digestOpen(fd: number): { readonly digest: Uint8Array; readonly total: 
   }
   const running = createHash("sha256");
   let total = 0;
-  for (; got > 0; got = readSync(fd, buffer, 0, CHUNK, null)) {
+  for (; got > 0 && total <= most; got = readSync(fd, buffer, 0, CHUNK, null)) {
     running.update(buffer.subarray(0, got));
     total += got;
   }

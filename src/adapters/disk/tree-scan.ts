@@ -51,6 +51,7 @@ export class Look implements TreeScan {
   readonly #memory: Memory;
   readonly #opened: OpenedFile[] = [];
   #hasNews = false;
+  #busy: string[] = [];
 
   constructor(root: string, hidden: Hidden, known: KnownTable, checker: TreeChecker, memory: Memory) {
     this.#root = root;
@@ -62,6 +63,10 @@ export class Look implements TreeScan {
 
   get entries(): number {
     return this.#known.entries;
+  }
+
+  get busy(): readonly string[] {
+    return this.#busy;
   }
 
   recall(key: string): KeptTree | null {
@@ -162,7 +167,8 @@ export class Look implements TreeScan {
     isInView: (path: string) => boolean,
     onProgress: (files: number, bytes: number) => void,
   ): Promise<ReadonlyMap<string, Entry>> {
-    return readEntries(this.#root, this.#known.get(), isInView, onProgress);
+    this.#busy = [];
+    return readEntries(this.#root, this.#known.get(), isInView, onProgress, this.#busy);
   }
 
   async again(): Promise<TreeDifferences> {

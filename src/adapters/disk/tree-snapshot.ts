@@ -21,6 +21,10 @@ import { listMountsBelow } from "./mounts.ts";
 const CHUNK = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const TURN_MS = 25;
+/** How often a file that does not stand still is read. */
+const MOST_READS = 3;
+/** What the system says about something that went away, or became something else. */
+const GONE = ["ENOENT", "ENOTDIR", "ELOOP", "EINVAL", "ENXIO"];
 const OWN_UID = process.getuid?.();
 const OWN_GID = process.getgid?.();
 
@@ -125,8 +129,8 @@ class Walk {
     const place = `${this.#folder}/${path}`;
     if (item.isFile()) this.#add(path, this.#readFile(place, path));
     else if (item.isDirectory()) {
-      const facts = this.#lstat(place, path);
-      if (!facts.isDirectory()) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+      const facts = this.#lstatFolder(place, path);
+      if (facts === null) return false;
       if (facts.dev !== this.#device && this.#options.lenient !== true) this.#fail("DOMAIN_CONTAINS_MOUNT", path);
       this.#noteOwner(facts, path);
       this.#add(path, this.#toFolderEntry(place, facts));
@@ -134,6 +138,16 @@ class Walk {
     } else if (item.isSymbolicLink()) this.#add(path, this.#readLink(place, path));
     else this.#special(path);
     return false;
+  }
+
+  /** Null where it is no folder any more and that may be listed. */
+  #lstatFolder(place: string, path: string): Stats | null {
+    const { busy } = this.#options;
+    const facts = busy === undefined ? this.#lstat(place, path) : lstatSync(place, { throwIfNoEntry: false });
+    if (facts?.isDirectory() === true) return facts;
+    if (busy === undefined) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+    busy.push(path);
+    return null;
   }
 
   #special(path: string): void {
@@ -159,18 +173,23 @@ class Walk {
     );
     if (fd === -1) return { type: "other" };
     try {
-      const before = fstatSync(fd);
+      let before = fstatSync(fd);
       if (!before.isFile()) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
-      const sha256 = this.#hash(fd, before.size);
-      const after = fstatSync(fd);
-      if (sha256 === null || after.size !== before.size || after.mtimeMs !== before.mtimeMs) {
-        this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+      let read = this.#readOpen(fd, before);
+      for (let again = 1; again < this.#mostReads && !read.isSteady; again++) {
+        before = fstatSync(fd);
+        read = this.#readOpen(fd, before);
       }
+      if (!read.isSteady) {
+        if (this.#options.busy === undefined) this.#fail("DOMAIN_CHANGED_DURING_SNAPSHOT", path);
+        this.#options.busy.push(path);
+      }
+      const { sha256, size } = read;
       this.#noteOwner(before, path);
       this.files++;
-      this.bytes += before.size;
+      this.bytes += size;
       if (before.nlink > 1) this.#noteLink(`${before.dev}:${before.ino}`, path);
-      const entry: Entry = { type: "file", mode: toMode(before.mode), size: before.size, sha256 };
+      const entry: Entry = { type: "file", mode: toMode(before.mode), size, sha256 };
       return this.#options.strict_mtime
         ? { ...entry, mtime_ns: String(fstatSync(fd, { bigint: true }).mtimeNs) }
         : entry;
@@ -179,29 +198,43 @@ class Walk {
     }
   }
 
-  /** The hash of a file of that size, or null when it has another by now. */
-  #hash(fd: number, size: number): string | null {
+  /** A file that does not stand still is read again only where it may be listed. */
+  get #mostReads(): number {
+    return this.#options.busy === undefined ? 1 : MOST_READS;
+  }
+
+  /** The hash of an open file from its beginning, no further than its size, and whether it was the same all the time. */
+  #readOpen(fd: number, before: Stats): { readonly sha256: string; readonly size: number; readonly isSteady: boolean } {
+    const { sha256, total } = this.#hash(fd, before.size);
+    const after = fstatSync(fd);
+    const isSteady = total === before.size && after.size === before.size && after.mtimeMs === before.mtimeMs;
+    return { sha256, size: total, isSteady };
+  }
+
+  #hash(fd: number, size: number): { readonly sha256: string; readonly total: number } {
+    const buffer = this.#buffer;
     if (size <= CHUNK) {
       let got = 0;
       while (got < size) {
-        const count = readSync(fd, this.#buffer, got, size - got, null);
-        if (count === 0) return null;
+        const count = readSync(fd, buffer, got, size - got, got);
+        if (count === 0) break;
         got += count;
       }
-      return hash("sha256", this.#buffer.subarray(0, size), "hex");
+      return { sha256: hash("sha256", buffer.subarray(0, got), "hex"), total: got };
     }
     const running = createHash("sha256");
     let total = 0;
-    for (;;) {
-      const count = readSync(fd, this.#buffer, 0, CHUNK, null);
-      if (count === 0) return total === size ? running.digest("hex") : null;
+    while (total < size) {
+      const count = readSync(fd, buffer, 0, Math.min(CHUNK, size - total), total);
+      if (count === 0) break;
       total += count;
-      running.update(this.#buffer.subarray(0, count));
+      running.update(buffer.subarray(0, count));
     }
+    return { sha256: running.digest("hex"), total };
   }
 
   #readLink(place: string, path: string): Entry | OtherEntry {
-    const target = decodeName(readlinkSync(place, { encoding: "buffer" }));
+    const target = this.#readTarget(place, path);
     if (target === null) {
       if (this.#options.lenient !== true) this.#fail("LINK_TARGET_NOT_UTF8", path);
       return { type: "other" };
@@ -209,6 +242,23 @@ class Walk {
     const entry: Entry = { type: "symlink", target };
     if (!this.#options.strict_mtime) return entry;
     return { ...entry, mtime_ns: String(lstatSync(place, { bigint: true }).mtimeNs) };
+  }
+
+  #readTarget(place: string, path: string): string | null {
+    try {
+      return decodeName(readlinkSync(place, { encoding: "buffer" }));
+    } catch (thrown) {
+      if (this.#isGone(thrown, path)) return null;
+      throw thrown;
+    }
+  }
+
+  /** Whether something went away while it was looked at, where that may be listed instead of refused. */
+  #isGone(thrown: unknown, path: string): boolean {
+    const { busy } = this.#options;
+    if (busy === undefined || !GONE.includes(errnoCode(thrown) ?? "")) return false;
+    if (!busy.includes(path)) busy.push(path);
+    return true;
   }
 
   #toFolderEntry(place: string, facts: Stats): Entry {
@@ -254,6 +304,7 @@ class Walk {
       return read();
     } catch (thrown) {
       if (this.#options.lenient === true && errnoCode(thrown) === "ENAMETOOLONG") return gone();
+      if (this.#isGone(thrown, path)) return gone();
       if (errnoCode(thrown) !== "EACCES") return this.#refuse(thrown, path);
       const facts = this.#lstat(place, path);
       if (facts.uid !== process.geteuid?.()) return this.#refuse(thrown, path);

@@ -9,6 +9,7 @@ import { requireGit, runGit, splitNul } from "./git-process.ts";
 import { findNoFilters } from "./no-filters.ts";
 import { createPatchChecker } from "./patch-check.ts";
 
+const MOST_TRIES = 3;
 const OUTSIDE_OURS = ["--", ".", ":(exclude,top).verbatim"];
 
 /**
@@ -111,7 +112,9 @@ export async function writeTree(root: string, objects: string, untracked: boolea
       GIT_OBJECT_DIRECTORY: objects,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: await readObjectFolder(root),
     };
-    await requireGit({ cwd: root, args: ["add", untracked ? "-A" : "-u", ...OUTSIDE_OURS], env });
+    const add = { cwd: root, args: ["add", untracked ? "-A" : "-u", ...OUTSIDE_OURS], env };
+    // A file that goes away or shrinks while git reads it makes git give up; the next time it may stand still.
+    for (let tries = 1; (await runGit(add)).code !== 0; tries++) if (tries === MOST_TRIES) await requireGit(add);
     return (await requireGit({ cwd: root, args: ["write-tree"], env })).toString("utf8").trim();
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -45,6 +45,11 @@ export interface SnapshotOptions {
   readonly max_entries: number;
   /** List what a domain may not hold instead of refusing it. */
   readonly lenient?: boolean;
+  /**
+   * Where paths are listed that did not stand still: they are read again, at most three times, and their last reading
+   * counts. Without it they are refused with DOMAIN_CHANGED_DURING_SNAPSHOT.
+   */
+  readonly busy?: string[];
   skip?(path: string): boolean;
   /** An entry that is known without reading the file. */
   knownHash?(path: string): Entry | undefined;
@@ -224,6 +229,8 @@ export interface TreeDifferences {
 /** The stat of everything below a root at one moment, compactly. */
 export interface TreeScan {
   readonly entries: number;
+  /** Paths that did not stand still while they were read: their last reading counts. */
+  readonly busy: readonly string[];
   /** What was made of this tree before, by these rules, if nothing of it has changed since. */
   recall(key: string): KeptTree | null;
   /** Texts of others that hold as long as nothing of the tree changes. */

@@ -41,6 +41,7 @@ export class ViewRun {
   #isCollected = false;
   #look: TreeScan | null = null;
   #concurrent: string[] = [];
+  readonly #unsteady: string[] = [];
   changes: ViewChanges = NO_CHANGES;
   /** The state of what git ignores when the view began; null where it is not known. */
   ignoredState: ReadonlyMap<string, string> | null = null;
@@ -53,6 +54,11 @@ export class ViewRun {
     this.#guard = guard;
     const forbidden = declared.policy.forbidden_roots.filter((root) => root !== ".git");
     this.#holes = sortedByCodePoint(new Set([...forbidden, ".verbatim"]));
+  }
+
+  /** Paths of the tree that did not stand still when the view began: people and servers write while somebody looks. */
+  get busy(): readonly string[] {
+    return sortedByCodePoint(new Set([...this.#unsteady, ...(this.#look?.busy ?? [])]));
   }
 
   get #isNamespace(): boolean {
@@ -142,6 +148,7 @@ export class ViewRun {
       strict_mtime: jobspec.strict_mtime,
       max_entries: settings.limits.max_entries,
       lenient: true,
+      busy: this.#unsteady,
       skip: (path) => !this.#isInView(path),
       onProgress,
     });

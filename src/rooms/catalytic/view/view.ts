@@ -66,6 +66,8 @@ export interface ViewOutcome {
    * does. Null where the stats of the tree were not all taken.
    */
   readonly ignored: ReadonlyMap<string, string> | null;
+  /** Paths that did not stand still while the tree was read; what was read last is what the view began with. */
+  readonly busy: readonly string[];
 }
 
 /**
@@ -97,7 +99,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     ...(runs === undefined ? {} : { runs }),
     ...(options.input === undefined ? {} : { input: options.input }),
   });
-  return { run, changes: view!.changes, ignored: view!.ignoredState };
+  return { run, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
 }
 
 /**
