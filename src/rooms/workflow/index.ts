@@ -29,6 +29,7 @@ export {
   splitChanges,
 } from "./candidate/build-candidate.ts";
 export { type FileHunks, type Hunk, readHunks } from "./candidate/hunks.ts";
+export { type SelectPorts, selectChanges } from "./candidate/select-changes.ts";
 export { buildSelectedImage } from "./candidate/selected-image.ts";
 export { resolveSelection, type SelectionRequest } from "./candidate/selection.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";

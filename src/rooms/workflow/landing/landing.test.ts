@@ -441,6 +441,33 @@ describe("landing", () => {
     },
   );
 
+  it.each(["keep", "deep/er/gone", "run"])(
+    "puts everything back when somebody wrote %s after the snapshot was taken",
+    async (path) => {
+      open(EVERYTHING[0]);
+      const planned = await plan(EVERYTHING[1]);
+      const before = repo.manifest();
+      const folder = repo.run;
+      const late = {
+        ...folder,
+        read: (file: string) => folder.read(file),
+        writeAll: (files: Parameters<typeof folder.writeAll>[0]) => folder.writeAll(files),
+        write: (file: string, bytes: Uint8Array | string) => {
+          folder.write(file, bytes);
+          if (file.endsWith("journal.json") && String(bytes).includes("writing")) repo.write({ [path]: "theirs\n" });
+        },
+      };
+      await expect(writeLanding(repo.ports, { folder: late, l: 1 }, planned)).rejects.toMatchObject({
+        code: "LAND_RACED",
+        where: path,
+      });
+      expect(repo.read(path)).toBe("theirs\n");
+      const { [path]: _, ...rest } = repo.manifest();
+      const { [path]: __, ...was } = before;
+      expect(rest).toEqual(was);
+    },
+  );
+
   it("puts everything back when the disk refuses", async () => {
     open(EVERYTHING[0]);
     const planned = await plan(EVERYTHING[1]);
