@@ -11,7 +11,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   else await startCli(argv);
 }
 
-/** `-C DIR` may stand before the verb. */
+/** `-C DIR` may come before the verb. */
 function withFolderLast(argv: readonly string[]): readonly string[] {
   return argv[0] === "-C" && argv.length > 2 ? [...argv.slice(2), "-C", argv[1]!] : argv;
 }
@@ -44,7 +44,7 @@ async function startMcp(argv: readonly string[]): Promise<void> {
 
 const HOOKS = ["pre-tool", "post-tool", "stop"];
 
-/** Whether a hook is called; flags of the whole program may stand before it. */
+/** Whether a hook is called; flags of the whole program may come before it. */
 function isHook(argv: readonly string[]): boolean {
   let at = 0;
   while (argv[at]?.startsWith("-") === true) at += argv[at] === "-C" ? 2 : 1;

@@ -65,7 +65,7 @@ function checkExports(manifest: Manifest, entries: readonly string[]): void {
   }
 }
 
-/** What is built in keeps its licence beside it. */
+/** What is built in keeps its licence next to it. */
 function writeLicences(target: string): void {
   const texts = BUNDLED.map(
     (name) => `${name}\n\n${readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8")}`,
@@ -75,7 +75,7 @@ function writeLicences(target: string): void {
 
 /**
  * The hook door once more, on its own and for `require`: an agent waits for it at every tool call, and the loader of
- * modules takes longer than the judgement. Everything an ordinary call needs is in one file; the rest is beside it.
+ * modules takes longer than the judgement. Everything an ordinary call needs is in one file; the rest is next to it.
  */
 async function bundleHook(target: string): Promise<void> {
   const { rolldown } = await import("rolldown");

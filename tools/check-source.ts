@@ -12,6 +12,25 @@ const FOLDERS = ["src", "test", "tools", "bench"];
 const CATCH_ALL = /(?:^|\/)(?:utils?|helpers?|misc|common|shared|lib)(?:\/|\.ts$)/;
 const SUPPRESSION = /(?:oxlint|eslint)-disable(?:-next-line|-line)?\b(?<rest>[^\n]*)/g;
 
+/** Phrases that no native speaker would write, and what to write instead (STYLE.md, English). Only in the product itself. */
+const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
+  [
+    /\b(?:that|what|it|which|body|file|line|answer) is no (?:object|JSON|text|folder|file|path|key|name|link|hash)\b/gi,
+    "is not a ...",
+  ],
+  [/\bis nobody (?:here|in)\b/gi, "there is no person ... in this world"],
+  [/\b(?:do|does|did) not have (?:its|their) (?:recorded )?hash\b/gi, "does not match its recorded hash"],
+  [/\bno longer ha(?:s|ve) (?:its|their) hash\b/gi, "no longer matches its hash"],
+  [/\bis there (?:twice|a second time)\b/gi, "appears twice, is set twice"],
+  [/\bthe first (?:one|value|entry) stands\b/gi, "the first value is used"],
+  [/; [^.;"`]{1,80} otherwise\.(?=["`]| \*\/|$)/gm, "(default: ...), or throws CODE"],
+  [/\breally writable\b|\boutside every promise\b/gi, "stays writable and is not covered by the proof"],
+  [/\bis still yours\b/gi, "resend your text with the same request id"],
+  [/\bof somebody\b|\bsomebody else\b/gi, "someone else, another user, another program"],
+  [/\bcannot travel in a patch\b/gi, "cannot be part of a patch"],
+  [/\bscope, policy and git accept\b/gi, "say what was checked"],
+];
+
 /** Everything in one file that breaks a rule of the house, as `file:line: rule: what`. */
 export function checkSource(path: string, text: string): string[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, false, ts.ScriptKind.TS);
@@ -25,12 +44,19 @@ export function checkSource(path: string, text: string): string[] {
       add(match.index, "suppression-without-reason", "end the comment with ` -- why`");
     }
   }
+  for (const [phrase, instead] of isProduct(path) ? PHRASES : []) {
+    for (const match of text.matchAll(phrase)) add(match.index, "phrase", `"${match[0].trim()}"; rather: ${instead}`);
+  }
   const visit = (node: ts.Node): void => {
     checkNode(node, source, add);
     ts.forEachChild(node, visit);
   };
   visit(source);
   return findings;
+}
+
+function isProduct(path: string): boolean {
+  return path.startsWith("src/") && !path.endsWith(".test.ts");
 }
 
 function checkNode(

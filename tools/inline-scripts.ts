@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 const READ = /readFileSync\(\s*new URL\("(\.\/scripts\/[^"]+)", import\.meta\.url\),\s*"utf8",?\s*\)/g;
 
 /**
- * A module with the scripts it reads written into it: a bundle lies elsewhere than its sources, and a script must not cost a
+ * A module with the scripts it reads written into it: a bundle is elsewhere than its sources, and a script must not cost a
  * file to be found. A script that is read in any other form would be missing there, so it is refused.
  */
 export function inlineScripts(code: string, file: string): string {

@@ -16,7 +16,7 @@ export interface Stage {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Everything that must hold before the tests run; what takes longest comes first, so that the rest runs beside it. */
+/** Everything that must hold before the tests run; what takes longest comes first, so that the rest runs alongside it. */
 export function lintStages(): Stage[] {
   const stages: Stage[] = [
     { name: "types", command: ["tsc", "-p", "."] },

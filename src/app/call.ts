@@ -116,9 +116,9 @@ export interface App extends AsyncDisposable {
   lines<N extends OperationName>(name: N, input: Input<N>): AsyncGenerator<string, unknown>;
   /** The description of an operation, for doors that are generated from it. */
   describe<N extends OperationName>(name: N): Promise<Operation & { readonly name: N }>;
-  /** `call` for an input, or a name, that somebody outside wrote: what is wrong with it is refused when it is parsed. */
+  /** `call` for an input, or a name, that someone outside wrote: what is wrong with it is refused when it is parsed. */
   callUnknown(name: string, input: unknown, options?: CallOptions): Promise<unknown>;
-  /** `lines` for an input, or a name, that somebody outside wrote. */
+  /** `lines` for an input, or a name, that someone outside wrote. */
   linesUnknown(name: string, input: unknown): AsyncGenerator<string, unknown>;
   close(): Promise<void>;
 }

@@ -33,6 +33,41 @@ describe("the source check", () => {
     expect(checkSource("src/core/lines.ts", code)).toEqual([]);
   });
 
+  it.each([
+    'message: "the body is no object"',
+    "message: `ANA is nobody here`",
+    'LEDGER_BODY_MISMATCH: "The body does not have its hash."',
+    '"the bytes no longer have their hash"',
+    "`max_files is there a second time; the first value stands`",
+    '"A key of the plan is there twice."',
+    'z.string().describe("Id of the operator; GEORGE otherwise.")',
+    "/** Finds a run by its id; RUN_NOT_FOUND otherwise. */",
+    "`~/.claude (really writable, outside every promise)`",
+    '"Nothing was written; your text is still yours."',
+    "/** A lock of somebody else is left alone. */",
+    '"x.png is binary and cannot travel in a patch"',
+    '"scope, policy and git accept the patch"',
+  ])("refuses a phrase that is not plain English in the product, and only there: %s", (code) => {
+    expect(checkSource("src/core/a.ts", code)).toEqual(
+      expect.arrayContaining([expect.stringContaining("src/core/a.ts:1: phrase: ")]),
+    );
+    expect(checkSource("src/core/a.test.ts", code)).toEqual([]);
+    expect(checkSource("tools/a.ts", code)).toEqual([]);
+  });
+
+  it("accepts what the phrases are replaced by", () => {
+    const code = [
+      '"the body is not a JSON object; there is no object here and it is no longer a file"',
+      '"there is no person ANA in this world"',
+      '"The body does not match its recorded hash."',
+      "`max_files is set twice; the first value is used`",
+      '"Id of the operator (default: GEORGE)."',
+      "// Otherwise it is dropped; what waits otherwise is kept.",
+      "/** Nobody else may see it. */",
+    ].join("\n");
+    expect(checkSource("src/core/a.ts", code)).toEqual([]);
+  });
+
   it("looks at sources, tests and tools", () => {
     expect(sourceFiles()).toEqual(
       expect.arrayContaining(["src/core/errors/codes.ts", "test/prohibition/source-rules.test.ts", "tools/build.ts"]),

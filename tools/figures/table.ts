@@ -6,7 +6,7 @@ import { listAdapterImporters, listDeepImports } from "./imports.ts";
 import { listPassedByAgent, listPassedByExpand } from "./passed.ts";
 import { countSize, readSources } from "./sources.ts";
 
-/** One figure: as somebody counted by hand in the beginning, as these scripts counted then, now, and what is wanted. */
+/** One figure: as someone counted by hand in the beginning, as these scripts counted then, now, and what is wanted. */
 export interface Figure {
   readonly name: string;
   readonly byHand: string;

@@ -12,7 +12,7 @@ import { formatJson, sha256 } from "./table.ts";
 /** A workspace with a clock that stands still, ids that count and randomness that repeats. */
 export interface SampleWorkspace {
   readonly app: App;
-  /** The folder around the workspace, with what lies beside it. */
+  /** The folder around the workspace, with what is next to it. */
   readonly base: string;
   put(path: string, text: string): void;
 }

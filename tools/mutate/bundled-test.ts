@@ -4,7 +4,7 @@ import ts from "typescript";
 
 /**
  * A test file and everything of the project that it reaches, as the body of one async function. Calling it loads all of it
- * anew, without starting a process. Packages are asked for through `load`.
+ * again, without starting a process. Packages are asked for through `load`.
  */
 export async function bundleTest(file: string): Promise<string> {
   const build = await rolldown({

@@ -19,7 +19,7 @@ export interface Answered {
 
 type Body = (load: (name: string) => Promise<unknown>) => Promise<void>;
 
-// Everything is loaded anew for each run, but inside one process: that takes milliseconds where a process takes seconds.
+// Everything is loaded again for each run, but inside one process: that takes milliseconds where a process takes seconds.
 const bodies = new Map<string, Script>();
 let stray = false;
 process.on("unhandledRejection", () => {

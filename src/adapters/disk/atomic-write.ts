@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { toDiskError } from "../../core/errors/system.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-/** Writes a whole file or nothing: beside the target, made durable, then renamed over it. */
+/** Writes a whole file or nothing: next to the target, made durable, then renamed over it. */
 export async function writeFileAtomic(
   path: string,
   bytes: Uint8Array | AsyncIterable<Uint8Array>,

@@ -11,7 +11,7 @@ import { syncFolder } from "./sync-folder.ts";
 const STALE_MS = 60_000;
 
 /**
- * Fills a new folder beside the target and renames it into place when `fill` is done: the target is there whole or
+ * Fills a new folder next to the target and renames it into place when `fill` is done: the target is there whole or
  * not at all. What is in the way stays; a folder that a dead build left is removed.
  */
 export async function createBundleFolder<T>(

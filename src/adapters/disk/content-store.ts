@@ -12,7 +12,7 @@ import { syncFolder } from "./sync-folder.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
 interface ContentStoreOptions {
-  /** Payloads lie in `<folder>/sha256/ab/cd/<hash>`, unfinished ones in `<folder>/tmp`. */
+  /** Payloads are in `<folder>/sha256/ab/cd/<hash>`, unfinished ones in `<folder>/tmp`. */
   readonly folder: string;
   readonly crypto: SyncCrypto;
   readonly clock: Clock;
@@ -141,7 +141,7 @@ class FolderContentStore implements ContentStore {
     const path = this.#place(requireHash(hash));
     try {
       if (!this.#isThere(hash, path) || lstatSync(path).mtimeMs >= storedBefore) return false;
-      // Out of the way first: whoever stores the payload meanwhile either shows in the time or writes it anew.
+      // Out of the way first: whoever stores the payload meanwhile either shows in the time or writes it again.
       const aside = await this.#temporary.next();
       await rename(path, aside);
       if (lstatSync(aside).mtimeMs >= storedBefore) {
@@ -221,7 +221,7 @@ class FolderContentStore implements ContentStore {
     }
   }
 
-  /** Whether the payload's file exists; a link or anything else that is no folder or file is refused. */
+  /** Whether the payload's file exists; a link or anything else that is not a folder or file is refused. */
   #isThere(hash: string, path: string): boolean {
     let at = this.#root;
     for (const name of ["", "sha256", hash.slice(0, 2), hash.slice(2, 4), hash]) {

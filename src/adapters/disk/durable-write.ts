@@ -4,7 +4,7 @@ import { toDiskError } from "../../core/errors/system.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 
 /**
- * Writes beside the target, makes it durable and renames it into place: the old bytes or the new ones, never a part.
+ * Writes next to the target, makes it durable and renames it into place: the old bytes or the new ones, never a part.
  * Folders on the way are as private as the file.
  */
 export function writeDurably(place: string, bytes: Uint8Array, mode = 0o644): void {

@@ -7,7 +7,7 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NON
 const CHUNK = 1024 * 1024;
 const ABSENT = ["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EPERM", "ENAMETOOLONG", "ENODEV"];
 
-/** A regular file somebody else may have made, open for reading. */
+/** A regular file someone else may have made, open for reading. */
 export interface GuardedFile {
   readonly size: number;
   /** Bytes from a position: as many as there are, at most `count`. */
@@ -30,7 +30,7 @@ export function withGuardedFile<T>(place: string, use: (file: GuardedFile) => T)
   }
 }
 
-/** The whole of a small file of the guarded side; null when there is none, it is no regular file or it is larger. */
+/** The whole of a small file of the guarded side; null when there is none, it is not a regular file or it is larger. */
 export function readGuarded(place: string, most: number): Buffer | null {
   return withGuardedFile(place, (file) => {
     if (file.size > most) return null;
@@ -57,7 +57,7 @@ export function* readGuardedChunks(place: string, size: number): Generator<Uint8
   }
 }
 
-/** Names in a folder of the guarded side, at most so many; none where it is no folder. */
+/** Names in a folder of the guarded side, at most so many; none where it is not a folder. */
 export function listGuarded(place: string, most: number): string[] {
   try {
     if (!lstatSync(place).isDirectory()) return [];

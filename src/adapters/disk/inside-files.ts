@@ -4,7 +4,7 @@ import type { LocalFiles } from "../../core/ports.ts";
 import { resolveInside } from "./inside-root.ts";
 import { createLocalFiles } from "./local-files.ts";
 
-/** Files for callers that do not stand at this machine: inside one folder, to read only, no standard input. */
+/** Files for callers that are not at this machine: inside one folder, to read only, no standard input. */
 export function createInsideFiles(root: string): LocalFiles {
   const files = createLocalFiles(root, noInput());
   return {

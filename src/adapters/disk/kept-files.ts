@@ -33,7 +33,7 @@ export interface KeptFiles {
   readonly facts: unknown;
 }
 
-/** Another run may have written a text of this age and not yet said where it lies. */
+/** Another run may have written a text of this age and not yet said where it is. */
 const YOUNG_MS = 60_000;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** What a file system says that cannot link, or not once more. */
@@ -53,7 +53,7 @@ export function writeKept(folder: string, name: string, bytes: Uint8Array, sha25
   }
 }
 
-/** Opens a text, or null when the file is gone or somebody wrote to it. */
+/** Opens a text, or null when the file is gone or someone wrote to it. */
 export function openKept(folder: string, kept: KeptFile): OpenedFile | null {
   const place = join(folder, kept.name);
   let fd: number;
@@ -74,7 +74,7 @@ function isUntouched(fd: number, kept: KeptFile): boolean {
 }
 
 /**
- * Forgets every text of the folder but those named, and those that somebody may just be about to use. Runs that use the
+ * Forgets every text of the folder but those named, and those that someone may just be about to use. Runs that use the
  * others hold them by links of their own.
  */
 export function forgetKept(folder: string, but: ReadonlySet<string>): void {
@@ -105,7 +105,7 @@ export class OpenedFile implements ReadyFile {
   }
 
   putAt(place: string): void {
-    // Another name changes the time of the file, which must not hide what somebody did to it before.
+    // Another name changes the time of the file, which must not hide what someone did to it before.
     const untouched = [...this.#put.keys()].filter((other) => this.isAt(other));
     this.#requireUntouched();
     if (!this.#tryLink(place)) this.#copyTo(place);

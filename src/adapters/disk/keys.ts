@@ -39,7 +39,7 @@ export class DiskKeys {
     this.#crypto = crypto;
   }
 
-  /** Makes a key pair: both files, or none with KEY_EXISTS when either is there already. */
+  /** Makes a key pair: both files, or none with KEY_EXISTS when either is already there. */
   async create(name: string): Promise<StoredKey> {
     if (!NAME.test(name)) {
       throw new VerbatimError("USAGE", {
@@ -187,7 +187,7 @@ function checkMode(place: string, mode: number): void {
   });
 }
 
-/** What the parser says about a file that is no key may quote the file, so it is not passed on. */
+/** What the parser says about a file that is not a key may quote the file, so it is not passed on. */
 function parseKey(place: string, parse: () => KeyObject): KeyObject {
   let key: KeyObject;
   try {

@@ -3,7 +3,7 @@ import type { TreeChecker } from "./tree-check.ts";
 import type { TableSource, TreeFile } from "./tree-file.ts";
 import { type Hidden, packEntry, type TreeTable, WIDTH } from "./tree-table.ts";
 
-/** A table in memory, or one that is read from its file when somebody needs it. */
+/** A table in memory, or one that is read from its file when someone needs it. */
 export class KnownTable {
   readonly entries: number;
   /** The stat of the root itself, packed. */
@@ -34,7 +34,7 @@ export class KnownTable {
     return this.#table;
   }
 
-  /** The part of the table that has the root and what lies directly in it. */
+  /** The part of the table that has the root and what is directly in it. */
   getTop(): TreeTable {
     this.#near ??= this.#table ?? this.#file!.loadTop();
     return this.#near;

@@ -221,7 +221,7 @@ function toPermissions(permissions: number, mode: FileToPut["mode"]): number {
   return mode === "100755" ? rest | ((rest & 0o444) >> 2) : rest;
 }
 
-/** Root lands in a tree of somebody else, who must be able to write what landed. */
+/** Root lands in a tree of someone else, who must be able to write what landed. */
 function ownLike(folder: string, give: (uid: number, gid: number) => void): void {
   if (process.getuid?.() !== 0) return;
   // Through the name of an open folder, which is a link to it.
@@ -236,7 +236,7 @@ function give(place: string, temporary: string, stamp: string | null): boolean {
     return true;
   }
   try {
-    // A second name for the file cannot take the place of one that somebody made meanwhile.
+    // A second name for the file cannot take the place of one that someone made meanwhile.
     linkSync(temporary, place);
   } catch (thrown) {
     const code = errnoCode(thrown);

@@ -64,7 +64,7 @@ function tooLarge(where: string, limit: number): VerbatimError {
   return new VerbatimError("FILE_TOO_LARGE", { message: `more than ${limit} bytes`, where, details: { limit } });
 }
 
-/** Writes beside the target, makes it durable, then links it into place: there whole or not at all. */
+/** Writes next to the target, makes it durable, then links it into place: there whole or not at all. */
 async function createFile(place: string, path: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(dirname(place), `.verbatim-${randomBytes(8).toString("hex")}.tmp`);
   const file = await open(temporary, "wx", 0o644).catch((thrown: unknown) => {

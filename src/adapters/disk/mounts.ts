@@ -18,7 +18,7 @@ export function listMounts(): string[] {
   return readMounts().map(({ place }) => place);
 }
 
-/** The kind of file system a place lies on, or would lie on; null where the system does not say. */
+/** The kind of file system a place is on, or would be on; null where the system does not say. */
 export function fileSystemOf(place: string): string | null {
   const real = `${realAncestor(place)}/`;
   let best: Mount | null = null;

@@ -31,7 +31,7 @@ export function narrowBelow(folder: string, isClosed: (place: string) => boolean
   }
 }
 
-/** What lies in a folder; nothing where it is gone meanwhile or belongs to somebody who does not let us in. */
+/** What is in a folder; nothing where it is gone meanwhile or belongs to someone who does not let us in. */
 function listFolder(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -41,7 +41,7 @@ function listFolder(folder: string) {
   }
 }
 
-/** Takes the rights of others away from one place. What belongs to somebody else stays as it is; doctor tells. */
+/** Takes the rights of others away from one place. What belongs to someone else stays as it is; doctor tells. */
 export function narrow(place: string): void {
   if (!isWide(place)) return;
   try {

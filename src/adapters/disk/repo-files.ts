@@ -56,7 +56,7 @@ function putFile(place: string, bytes: Uint8Array, mode: number): void {
   chmodSync(place, mode);
 }
 
-/** What a writer that was killed left beside the file. */
+/** What a writer that was killed left next to the file. */
 function removeTorn(place: string): void {
   const folder = dirname(place);
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return;
@@ -87,7 +87,7 @@ function crossesLink(root: string, path: string): boolean {
   for (const [i] of parts.entries()) {
     const facts = lstatSync(join(root, ...parts.slice(0, i + 1)), { throwIfNoEntry: false });
     if (facts?.isSymbolicLink() === true) return true;
-    // Nothing lies below a file.
+    // Nothing is below a file.
     if (facts?.isDirectory() !== true) return false;
   }
   return false;

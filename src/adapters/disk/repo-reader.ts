@@ -55,7 +55,7 @@ export function createRepoReader(root: string): RepoReader {
 
 /**
  * Opens without following links and reads from the start. Links, folders, pipes and sockets cannot be read so, and what
- * has no end or nothing in it fills the buffer or leaves it empty: in all these cases somebody has to look.
+ * has no end or nothing in it fills the buffer or leaves it empty: in all these cases someone has to look.
  */
 function readPlainFile(place: string, buffer: Buffer, most: number): FileText | null {
   let file: number;

@@ -129,7 +129,7 @@ function openFolder(dir: string): RunFolder | null {
   return look(join(dir, RUN))?.isFile() === true ? toFolder(dir) : null;
 }
 
-/** What is at a place that somebody named, or null: a name below a file, too long or with NUL names nothing. */
+/** What is at a place that someone named, or null: a name below a file, too long or with NUL names nothing. */
 function look(place: string): Stats | null {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) ?? null;

@@ -19,7 +19,7 @@ export const lockRun: RunFolders["lock"] = async (run, { command, started_at, st
     if (create(place, facts)) return { stolen, release: () => release(place, facts) } satisfies RunLock;
     const owner = readOwner(place);
     if (owner !== null && (steal || isDead(owner))) {
-      // Whoever renames it away first has taken it over; everybody else tries again.
+      // Whoever renames it away first has taken it over; everyone else tries again.
       if (takeOver(place, owner)) stolen = owner;
       continue;
     }

@@ -18,7 +18,7 @@ export function unreadable(path: string, thrown: unknown): SourceProblem {
   return { code: "SOURCE_UNREADABLE", file_path: path };
 }
 
-/** Facts of what lies at a place, links not followed; null when nothing can be seen there. */
+/** Facts of what is at a place, links not followed; null when nothing can be seen there. */
 export function lookAt(place: string): Stats | null {
   try {
     return lstatSync(place);
@@ -44,7 +44,7 @@ type LinkTarget =
   | { readonly kind: "problem"; readonly code: SourceProblem["code"] }
   | { readonly kind: "file"; readonly facts: Stats; readonly path: string };
 
-/** Follows a link. Only what lies inside the root is a file; a folder is a folder wherever it lies. */
+/** Follows a link. Only what is inside the root is a file; a folder is a folder wherever it is. */
 export function followLink(root: string, path: string): LinkTarget {
   const place = toPlace(root, path);
   try {

@@ -12,9 +12,9 @@ const ID = 32;
 const HEAD = VERSION.length + 1 + ID + 1 + 10 + 1;
 const ROW = 64;
 
-/** Where the parts of a table lie in its file, for a reader outside Node. */
+/** Where the parts of a table are in its file, for a reader outside Node. */
 export interface TableSource {
-  /** The open file as other processes can reach it, whatever lies at its place by then. */
+  /** The open file as other processes can reach it, whatever is at its place by then. */
   readonly place: string;
   /** Another file has another one. */
   readonly id: string;
@@ -52,7 +52,7 @@ interface TreeFacts {
 export interface TreeFile extends TreeFacts {
   readonly source: TableSource;
   load(): TreeTable;
-  /** The table of the root and what lies directly in it. */
+  /** The table of the root and what is directly in it. */
   loadTop(): TreeTable;
   close(): void;
 }
@@ -64,7 +64,7 @@ interface Header extends TreeFacts {
   readonly texts: readonly [folders: number, names: number];
 }
 
-/** Writes a table beside its place and renames it. It is a cache: losing it costs time, so it is not made durable. */
+/** Writes a table next to its place and renames it. It is a cache: losing it costs time, so it is not made durable. */
 export function writeTreeFile(place: string, facts: TreeFacts, table: TreeTable): TreeFile {
   const folders = table.folders.map((path) => Buffer.from(path));
   const names = table.names.map((list) => Buffer.from(list));
@@ -78,7 +78,7 @@ export function writeTreeFile(place: string, facts: TreeFacts, table: TreeTable)
   };
   const head = Buffer.from(JSON.stringify(header));
   const id = randomBytes(ID / 2).toString("hex");
-  // Numbers are read in place, so they must lie at a multiple of eight.
+  // Numbers are read in place, so they must be at a multiple of eight.
   const pad = Buffer.alloc((8 - ((HEAD + head.length) % 8)) % 8, " ");
   const length = String(head.length + pad.length).padStart(10, "0");
   const temporary = `${place}.${id}.tmp`;

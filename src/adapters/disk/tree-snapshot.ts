@@ -140,7 +140,7 @@ class Walk {
     return false;
   }
 
-  /** Null where it is no folder any more and that may be listed. */
+  /** Null where it is not a folder any more and that may be listed. */
   #lstatFolder(place: string, path: string): Stats | null {
     const { busy } = this.#options;
     const facts = busy === undefined ? this.#lstat(place, path) : lstatSync(place, { throwIfNoEntry: false });
@@ -338,7 +338,7 @@ function decodeName(bytes: Buffer): string | null {
   return isAscii(bytes) ? bytes.toString("latin1") : decodeUtf8(bytes);
 }
 
-/** A name that is not UTF-8 as it may be shown: `\xHH` for each byte that is no printable ASCII. */
+/** A name that is not UTF-8 as it may be shown: `\xHH` for each byte that is not printable ASCII. */
 export function escapeBytes(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; ) {

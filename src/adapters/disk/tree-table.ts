@@ -12,7 +12,7 @@ const FOLDER = 0o040000;
 const FILE = 0o100000;
 const LINK = 0o120000;
 
-/** Names that are not read, by the folder they lie in. */
+/** Names that are not read, by the folder they are in. */
 export type Hidden = Readonly<Record<string, readonly string[]>>;
 
 /**
@@ -198,7 +198,7 @@ function digestOf(old: TreeTable, at: number, facts: BigIntStats): Uint8Array | 
 
 /**
  * Whether nothing differs but the times of one folder directly below the root, which then become those of the table.
- * git touches its own folder whenever somebody looks at a status.
+ * git touches its own folder whenever someone looks at a status.
  */
 export function isTouchedOnly(root: string, hidden: Hidden, table: TreeTable, name: string): boolean {
   const names = listNames(`${root}/`, hidden[""] ?? []);

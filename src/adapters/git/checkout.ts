@@ -81,7 +81,7 @@ function hashFile(place: string): string | null {
   return createHash("sha256").update(readFileSync(place)).digest("hex");
 }
 
-/** The real place of a path of the copy, or null when it does not exist or lies outside. */
+/** The real place of a path of the copy, or null when it does not exist or is outside. */
 function toInside(root: string, path: string): string | null {
   try {
     const real = realpathSync.native(join(root, path));

@@ -9,10 +9,10 @@ const PARTS = ["HEAD", "config", "index", "info", "info/exclude", "objects", "pa
 
 /**
  * Everything besides the tree and its `.git` that decides what git says about them, as one text: its settings from
- * wherever they come, and the files of ignore and attribute rules that lie outside. One process.
+ * wherever they come, and the files of ignore and attribute rules that are outside. One process.
  */
 export async function readGitContext(root: string): Promise<string> {
-  // A repository that lies elsewhere changes without the tree showing it: nothing is the same there.
+  // A repository that is elsewhere changes without the tree showing it: nothing is the same there.
   if (lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() !== true) return randomUUID();
   if (PARTS.some((part) => lstatSync(join(root, ".git", part), { throwIfNoEntry: false })?.isSymbolicLink()))
     return randomUUID();

@@ -38,7 +38,7 @@ export function gitEnvironment(extra: Readonly<Record<string, string>> = {}): No
 }
 
 /**
- * Nobody's settings: neither the user's nor the system's. Where the files are somebody else's, their attributes must not
+ * Nobody's settings: neither the user's nor the system's. Where the files are someone else's, their attributes must not
  * choose among the programs the user has set up for files of their own.
  */
 export const NO_SETTINGS = {

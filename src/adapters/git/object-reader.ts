@@ -11,8 +11,8 @@ const MOST_STEPS = 64;
 const MOST_OBJECT = 1024 * 1024;
 
 /**
- * Reads single small objects of a repository without git: no configuration, no alternates, no replacement is heeded, so
- * nothing that lies in the repository can make anything run. What is damaged, large or missing is null.
+ * Reads single small objects of a repository without git: no configuration, no alternates, no replacement is used, so
+ * nothing that is in the repository can make anything run. What is damaged, large or missing is null.
  */
 export class ObjectReader {
   readonly #objects: string;

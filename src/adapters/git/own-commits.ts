@@ -11,7 +11,7 @@ const LARGE = 16 * 1024 * 1024;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
- * How many commits somebody made in a copy of a repository: those its branches, tags and HEAD lead to that the real
+ * How many commits someone made in a copy of a repository: those its branches, tags and HEAD lead to that the real
  * repository does not hold and that were not fetched. Null when there are too many to count. The copy's `.git` is read
  * by this code alone and never by git, whose configuration there belongs to whoever worked in the copy.
  */

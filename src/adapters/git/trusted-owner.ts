@@ -11,14 +11,14 @@ export function trustedUsers(): ReadonlySet<number> {
   return new Set(Number.isNaN(sudo) ? [own, 0] : [own, 0, sudo]);
 }
 
-/** Whether somebody else put a place there. A link counts as its own owner's, wherever it leads. */
+/** Whether someone else put a place there. A link counts as its own owner's, wherever it leads. */
 export function isForeign(place: string, users: ReadonlySet<number>): boolean {
   if (users.size === 0) return false;
   const facts = lstatSync(place, { throwIfNoEntry: false });
   return facts !== undefined && !users.has(facts.uid);
 }
 
-/** Whether git works in a repository of somebody else, which it does where its safe.directory names it. */
+/** Whether git works in a repository of someone else, which it does where its safe.directory names it. */
 export function isTrustedRepository(top: string, users: ReadonlySet<number>): boolean {
   if (!isForeign(join(top, ".git"), users) && !isForeign(top, users)) return true;
   const { status } = spawnSync("git", ["rev-parse", "--git-dir"], { cwd: top, env: gitEnvironment(), stdio: "ignore" });

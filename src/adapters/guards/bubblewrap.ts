@@ -52,7 +52,7 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
     env: { ...request.env, VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
   });
   const inside = readFirstPid(child.stdio[4] as NodeJS.ReadableStream);
-  // The first process is in the command's group and heeds none of its signals. It has no more rights than the command,
+  // The first process is in the command's group and ignores its signals. It has no more rights than the command,
   // which can get into it, so it is not asked to end: the kernel ends everything inside with it.
   const leash: Leash = {
     signal: (name) => void inside.then((pid) => sendSignal([-pid], name)),
@@ -87,7 +87,7 @@ function toArguments(request: LaunchRequest): string[] {
   const outer = hidden.filter((place) => !isBelow(place, [root]) && isFolder(place));
   for (const place of outer) argv.push("--tmpfs", place);
   replaced.push(...outer);
-  // What lies below a folder that was replaced comes back at its place; of the work directory of a view nothing does.
+  // What is below a folder that was replaced comes back at its place; of the work directory of a view nothing does.
   const own = [root, ...(outer.includes(work) ? [] : [work]), ...layers.map(({ path }) => path)];
   for (const place of byLength([...own, ...(request.visible ?? []), ...shown])) {
     if (isBelow(place, replaced) && existsSync(place)) argv.push("--ro-bind", place, place);
@@ -114,7 +114,7 @@ function toArguments(request: LaunchRequest): string[] {
   return argv;
 }
 
-/** From the outside in: a folder comes before what lies in it. */
+/** From the outside in: a folder comes before what is in it. */
 function byLength(places: readonly string[]): string[] {
   return [...places].sort((a, b) => a.length - b.length);
 }

@@ -51,10 +51,10 @@ export class ControlledLauncher {
     this.#control.on("data", (bytes: Buffer) => this.#hear(bytes.toString()));
   }
 
-  /** Resolves when the command was really started; GUARD_START_FAILED when the launcher ended before that. */
+  /** Resolves when the command was actually started; GUARD_START_FAILED when the launcher ended before that. */
   async started(): Promise<Supervisor> {
     const ready = new Promise<boolean>((resolve) => {
-      // A quick command may be under way, or over, before anybody asks.
+      // A quick command may be under way, or over, before anyone asks.
       if (this.#supervisor !== null) resolve(true);
       this.#onReady = () => resolve(true);
       void this.exited.then(() => resolve(false));

@@ -14,7 +14,7 @@ export function findNamespaceTools(): Readonly<Record<"setpriv" | "unshare" | "p
   return setpriv && unshare && perl ? { setpriv, unshare, perl } : null;
 }
 
-/** Starts a command in namespaces of its own; resolves when it was really started. */
+/** Starts a command in namespaces of its own; resolves when it was actually started. */
 export async function launchInNamespaces(request: LaunchRequest): Promise<RunningCommand> {
   const tools = findNamespaceTools();
   if (tools === null) throw startFailed("setpriv, unshare or perl is missing");

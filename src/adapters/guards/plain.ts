@@ -58,7 +58,7 @@ async function launchSession(
   child.once("exit", (code, name) => {
     const number = name === null ? 0 : constants.signals[name];
     const finish = async () => {
-      // The run ends when the command ends, not when somebody closes a pipe it left behind.
+      // The run ends when the command ends, not when someone closes a pipe it left behind.
       const left = await endMarked(request, [process.pid]);
       await drained;
       supervisor.finish({ code, signal: number, orphans_killed: left });

@@ -85,7 +85,7 @@ function readCache(place: string, key: string): Found | null {
     const bind = value["bind"];
     return bind === "perl" || bind === "bubblewrap" ? { guards: value["guards"] as Answers, bind } : null;
   } catch (thrown) {
-    // A cache that cannot be read is no cache: everything is tried again.
+    // A cache that cannot be read is not a cache: everything is tried again.
     if (errnoCode(thrown) === "ENOENT" || isVerbatimError(thrown)) return null;
     throw thrown;
   }

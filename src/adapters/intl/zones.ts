@@ -9,7 +9,7 @@ interface Zone {
   readonly offsets: Map<number, number>;
 }
 
-// Abbreviations that ICU knows beside the IANA names, some with a meaning nobody expects: its BST is in Asia.
+// Abbreviations that ICU knows next to the IANA names, some with a meaning nobody expects: its BST is in Asia.
 const NOT_IANA =
   /^(?:A[CE]T|AGT|ART|AST|B[ES]T|CAT|C[NST]T|CTT|EAT|ECT|I[ES]T|JST|MIT|N[ES]T|P[LNRS]T|SST|VST|SystemV\/.*)$/i;
 
@@ -41,7 +41,7 @@ export function makeZones(): Zones {
 }
 
 function makeZone(name: string): Zone | null {
-  // An offset is no zone, though newer versions of Node take one for it.
+  // An offset is not a zone, though newer versions of Node take one for it.
   if (!/^[A-Za-z]/.test(name) || NOT_IANA.test(name)) return null;
   try {
     const format = new Intl.DateTimeFormat("en-US-u-ca-iso8601-nu-latn", {

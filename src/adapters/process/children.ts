@@ -47,7 +47,7 @@ function listBelow(top: number): number[] {
   return [...found];
 }
 
-/** Sends a signal to processes, or groups by a negative number; one that is gone, or somebody else's, is no error. */
+/** Sends a signal to processes, or groups by a negative number; one that is gone, or someone else's, is no error. */
 export function sendSignal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

@@ -79,7 +79,7 @@ export class GateReports {
     return this.#done[this.#taken++] ?? { results: [], present: [] };
   }
 
-  /** What lies where the runner wrote, as it read it back; VERIFY_VIEW_MISMATCH when it could not write. */
+  /** What is where the runner wrote, as it read it back; VERIFY_VIEW_MISMATCH when it could not write. */
   async written(): Promise<readonly WrittenPath[]> {
     while (this.#writing && !this.#finished) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#failure !== null) throw this.#failure.thrown;

@@ -63,7 +63,7 @@ function linkOr(place: string, fallback: string): string {
   }
 }
 
-/** SIGINT and SIGTERM of this process. While somebody listens they do not end it. */
+/** SIGINT and SIGTERM of this process. While someone listens they do not end it. */
 export const processInterrupts: Interrupts = {
   listen(onSignal) {
     const handlers = (["SIGINT", "SIGTERM"] as const).map((name) => [name, () => onSignal(name)] as const);

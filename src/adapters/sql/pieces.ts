@@ -56,7 +56,7 @@ function readItems(body: string): readonly string[] {
     const items: unknown = JSON.parse(body.slice(MARK.length));
     return Array.isArray(items) ? items.map(String) : [];
   } catch (thrown) {
-    // Somebody wrote to the database: whoever verifies the entry finds that its body has another hash.
+    // Someone wrote to the database: whoever verifies the entry finds that its body has another hash.
     if (thrown instanceof SyntaxError) return ["", body];
     throw thrown;
   }

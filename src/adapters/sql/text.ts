@@ -8,7 +8,7 @@ export function requireStorableText(text: string): void {
 
 function notStorable(text: string, what: string, offset: number): VerbatimError {
   return new VerbatimError("STORE_TEXT_INVALID", {
-    message: `the text holds ${what}`,
+    message: `the text contains ${what}`,
     where: `character ${offset} of ${text.length}`,
     details: { offset },
   });

@@ -33,8 +33,8 @@ export function toIntent(goal: string): string {
 }
 
 /**
- * Places that stay really writable, absolutely. One that is given by hand and not there is refused: nothing of it would be
- * kept. One of the configuration is left out, and that is said.
+ * Places that stay writable, absolutely. One that is given by hand and not there is refused: nothing of it would be
+ * kept. One in the configuration is left out, with a note.
  */
 export function toKeptPlaces(outside: AgentPorts, given: readonly string[]): string[] {
   const isThere = (place: string) => statSync(place, { throwIfNoEntry: false }) !== undefined;

@@ -6,7 +6,7 @@ import type { ContentStore } from "../../core/ports.ts";
 import type { Entry, ViewChanges } from "../../rooms/catalytic/index.ts";
 import type { ChangedPaths, ChangeSide, LeftSide, PathChange } from "../../rooms/workflow/index.ts";
 
-/** A path that the agent left otherwise and that no patch carries. */
+/** A path that the agent changed and that no patch can contain. */
 interface NotCarried {
   readonly path: string;
   readonly why:
@@ -84,7 +84,7 @@ export async function captureChanges(git: ChangedPaths, request: CaptureRequest)
   const links: string[] = [];
   const changed: PathChange[] = [];
   const every = listChanges(changes);
-  // The view leaves out what was ignored and there; what the agent made anew is held against the same rules.
+  // The view leaves out what was ignored and there; what the agent made again is held against the same rules.
   const asked = [...changes.added].map(([path, { type }]) => (type === "dir" ? `${path}/` : path));
   const ignored = await git.listIgnored(root, asked);
   const all = every.filter(([path]) => !ignored.has(path) && !ignored.has(`${path}/`));
@@ -184,7 +184,7 @@ async function toLeftSide(entry: Entry, mode: LeftSide["mode"], content: Content
   return { mode, hasNul: entry.type === "file" && (await read()).includes(0), read };
 }
 
-/** Only for paths the tree does not hold: what lies inside submodules. */
+/** Only for paths the tree does not hold: what is inside submodules. */
 function readBefore(root: string, path: string): ChangeSide {
   const place = join(root, path);
   const facts = lstatSync(place);

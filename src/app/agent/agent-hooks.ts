@@ -42,7 +42,7 @@ function readSpool(
   if ("refused" in found) return { lines: [], refused: found.refused };
   const { size, bytes } = found;
   const lines = bytes.toString("utf8").split("\n");
-  // What stands behind the last line feed was not finished, or was cut.
+  // What follows the last line feed was not finished, or was cut.
   lines.pop();
   const isCut = size > MOST_BYTES || lines.length > MOST_REPORTS;
   return { lines: lines.slice(0, MOST_REPORTS).filter((line) => line !== ""), refused: isCut ? "too_large" : null };

@@ -92,7 +92,7 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
   const view = await work(outside, ports, run, request, keep, base.look()).catch((thrown: unknown) =>
     breakOff(thrown, false),
   );
-  // A command that reached the real tree may have written what git there would heed: nothing is asked of it.
+  // A command that reached the real tree may have written what git there would obey: nothing is asked of it.
   const isTouched = view.run.violations.length > 0 || view.run.condition.startsWith("RESTORATION_FAILED");
   const captured = isTouched
     ? NOTHING_CAPTURED
@@ -188,7 +188,7 @@ function save(run: Run, summary: AgentSummary): void {
   run.folder.write(SUMMARY_FILE, `${formatCanonical(summary)}\n`);
 }
 
-/** Looks at the tree before the run is made. The folder of the state comes first, because it lies in the tree. */
+/** Looks at the tree before the run is made. The folder of the state comes first, because it is in the tree. */
 async function look(outside: AgentPorts): Promise<TreeScan | null> {
   await outside.content("append");
   return lookAtTree(outside.catalytic(), outside.places());

@@ -55,7 +55,7 @@ const start = defineOperation({
       keep: input.keep,
       hashAll: input.hash_all,
     });
-    // Unverified it is only because the caller said so for this very run.
+    // It is unverified only because the caller asked for that in this run.
     const wanted = input.apply === "auto" && (summary.outcome === "verified" || summary.outcome === "unverified");
     return wanted ? await applyAgentRun(outside, summary.run_id) : summary;
   },

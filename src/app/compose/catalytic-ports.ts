@@ -88,7 +88,7 @@ function createRecords(composition: Composition): RunRecords {
       const store = await composition.store("append");
       await store.transact(async ({ ledger }) => {
         const head = await ledger.head(first.stream);
-        // The same entries are there already when a crash came between the append and the cleaning up.
+        // The same entries are already there when a crash came between the append and the cleaning up.
         const rest = head === null ? entries : entries.slice(head.position + 1);
         if (rest.length > 0) await ledger.append(first.stream, rest[0]!.position, rest.map(toNewEntry));
       });

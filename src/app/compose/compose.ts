@@ -71,7 +71,7 @@ export interface Composition {
   /** Folder that relative paths of the caller are meant from. */
   readonly start: string;
   readonly workspace: Workspace;
-  /** The folder the caller stands in. */
+  /** The folder the caller is in. */
   readonly folder: string;
   readonly userState: string;
   readonly crypto: SyncCrypto;
@@ -81,7 +81,7 @@ export interface Composition {
   readonly progress: Progress;
   /** Signals of the process, and the end of the call that listens. */
   readonly interrupts: Interrupts;
-  /** Files the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+  /** Files the caller names: anywhere for someone at this machine, inside the workspace for everyone else. */
   readonly files: LocalFiles;
   readonly keys: KeyFolder;
   notify(text: string): void;

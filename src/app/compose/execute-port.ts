@@ -25,7 +25,7 @@ export function createExecutePort(composition: Composition): ExecutePort {
       if (result.accepted && result.proof_hash !== null) return { proof_hash: result.proof_hash };
       if (result.condition === "INTERRUPTED") {
         if (signal.aborted) return null;
-        // Somebody ended this attempt; that says nothing about the step, and the next attempt recovers it.
+        // Someone ended this attempt; that says nothing about the step, and the next attempt recovers it.
         throw new VerbatimError("INTERRUPTED");
       }
       const violations = result.violations.map(({ code, path }) => ({ code, path }));
@@ -35,7 +35,7 @@ export function createExecutePort(composition: Composition): ExecutePort {
   };
 }
 
-/** Interrupts that also come when a signal is given, before or while somebody listens. */
+/** Interrupts that also come when a signal is given, before or while someone listens. */
 function alsoWhen(signal: AbortSignal, interrupts: Interrupts): Interrupts {
   return {
     listen(onSignal) {

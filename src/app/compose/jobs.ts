@@ -83,7 +83,7 @@ const LONGEST_TURN_MS = 20;
 
 /**
  * SQLite answers at once, so a job of many short steps would keep signals, cancellations and progress waiting until its
- * end. Between two transactions everybody else gets a turn.
+ * end. Between two transactions everyone else gets a turn.
  */
 function givingTurns(store: AppStore): JobPorts["store"] {
   let last = performance.now();
@@ -179,13 +179,13 @@ async function bundlePorts(
   };
 }
 
-/** A place the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+/** A place the caller names: anywhere for someone at this machine, inside the workspace for everyone else. */
 function placeOf({ door, start, workspace }: Composition, path: string): string {
   if (LOCAL_DOORS.includes(door)) return resolve(start, path);
   return resolveInside(workspace.root, parseRepoPath(path));
 }
 
-/** The attestation beside a bundle, as the caller's files name it. */
+/** The attestation next to a bundle, as the caller's files name it. */
 function besideOf({ door, workspace }: Composition, folder: string): string {
   const place = `${folder}.dsse.json`;
   return LOCAL_DOORS.includes(door) ? place : relative(realpathSync(workspace.root), place).replaceAll(sep, "/");

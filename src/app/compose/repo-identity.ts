@@ -102,7 +102,7 @@ function format({ repo_id, root, common_dir }: RepoIdentity): Uint8Array {
   return new TextEncoder().encode(`${formatCanonical({ schema_version: VERSION, repo_id, root, common_dir })}\n`);
 }
 
-/** Puts the file there whole unless somebody was faster; says whether it did. */
+/** Puts the file there whole unless someone was faster; says whether it did. */
 function create(workspace: Workspace, identity: RepoIdentity): boolean {
   const place = placeOf(workspace);
   const temporary = `${place}.${identity.repo_id}`;

@@ -37,7 +37,7 @@ export interface AppStore extends Store<AppReadDoor, AppWriteDoor> {
   facts(): Promise<StoreFacts>;
   /** Where the database keeps payloads itself. */
   readonly content: ContentStore | null;
-  /** Calls back when a room woke this channel, until the result is called; a file cannot wake anybody. */
+  /** Calls back when a room woke this channel, until the result is called; a file cannot wake anyone. */
   subscribe(channel: string, listener: () => void): Promise<() => void>;
 }
 

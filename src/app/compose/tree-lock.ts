@@ -4,13 +4,13 @@ import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 
 /**
- * Locks paths of the real tree for a change of it: DOMAIN_BUSY while a view is open or somebody else changes them. Views
+ * Locks paths of the real tree for a change of it: DOMAIN_BUSY while a view is open or someone else changes them. Views
  * that are at work see the tree as it was when they began. Gives back what lets go of exactly this lock.
  */
 export async function lockTree(composition: Composition, name: string, paths: readonly string[]): Promise<() => void> {
   const ports = createCatalyticPorts(composition);
   const { root, state } = toCatalyticPlaces(composition);
-  // Whoever takes the lock has a name of its own for it, so that nobody lets go of the lock of somebody else.
+  // Whoever takes the lock has a name of its own for it, so that nobody lets go of the lock of someone else.
   const once = toHex(composition.random.bytes(8));
   const run_id = `apply-${name
     .toLowerCase()

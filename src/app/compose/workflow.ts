@@ -77,7 +77,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
   };
 }
 
-/** A folder the caller names: anywhere for who stands at this machine, inside the workspace for everybody else. */
+/** A folder the caller names: anywhere for someone at this machine, inside the workspace for everyone else. */
 function placeOf({ door, workspace }: Composition, folder: string): string {
   if (LOCAL_DOORS.includes(door)) return resolve(folder);
   return resolveInside(workspace.root, parseRepoPath(folder));

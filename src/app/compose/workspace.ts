@@ -42,7 +42,7 @@ function findUp(start: string, last: string | null): string | null {
   }
 }
 
-/** Where everybody may write, such as the temporary folder, nobody decides for the next one who works there. */
+/** Where everyone may write, such as the temporary folder, nobody decides for the next one who works there. */
 function refuseForeign(root: string, top: string | null, users: ReadonlySet<number>): void {
   const foreign = [CONFIG_FILE, STATE_FOLDER].map((name) => join(root, name)).find((place) => isForeign(place, users));
   if (foreign === undefined || (top !== null && isTrustedRepository(top, users))) return;

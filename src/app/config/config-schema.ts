@@ -43,7 +43,7 @@ export const CONFIG = defineContract({
   schema: configSchema,
 });
 
-/** Fills in every default. Pure; the defaults are made anew, so a caller cannot change them for others. */
+/** Fills in every default. Pure; the defaults are made again, so a caller cannot change them for others. */
 export function withDefaults(config: Config): ResolvedConfig {
   return {
     context: resolveContext(config.context),

@@ -29,7 +29,7 @@ export function parseConfig(bytes: Uint8Array): Config {
   });
 }
 
-// A configuration of more is no configuration; a link to an endless device must not be read to the end.
+// A configuration of more is not a configuration; a link to an endless device must not be read to the end.
 const MAX_BYTES = 1024 * 1024;
 
 function readConfigFile({ config }: Workspace): Uint8Array | null {

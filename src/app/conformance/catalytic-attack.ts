@@ -73,7 +73,7 @@ function attackOnce(
       const workspace = area.openWorkspace(root, env);
       try {
         const real = workspace.catalytic();
-        // Trying every guard anew for each vector, and the product's ledger, would take most of the time.
+        // Trying every guard again for each vector, and the product's ledger, would take most of the time.
         const records = { appendRun: async () => undefined, append: async () => undefined };
         probed ??= real.guards.probe(true);
         const ports = { ...real, records, guards: { ...real.guards, probe: () => probed! } };

@@ -10,7 +10,7 @@ import type { Operation } from "../../core/operation.ts";
 /** Files below `contracts/`: path to text. */
 export type ContractFiles = ReadonlyMap<string, string>;
 
-/** Where the schema and the examples of an object lie below `contracts/`, without a suffix. */
+/** Where the schema and the examples of an object are below `contracts/`, without a suffix. */
 export function toContractPath(contract: ContractObject): string {
   return contract.room === "hall" ? contract.name : `${contract.room}/${contract.name}`;
 }

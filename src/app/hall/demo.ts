@@ -140,7 +140,7 @@ async function tellApply(own: AgentPorts, honest: AgentSummary, root: string): P
   };
 }
 
-/** What was read becomes a bundle that anybody can check; one changed byte shows. */
+/** What was read becomes a bundle that anyone can check; one changed byte shows. */
 async function tellBundle(app: App, out: string): Promise<Step> {
   await app.call("context.index-build", {});
   await app.call("context.symbol-add", { symbol_id: "@DOC/KEEPER", file: "docs/keeper.md", slice: "lines[2:4]" });

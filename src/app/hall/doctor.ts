@@ -93,7 +93,7 @@ function checkModes(ports: HallPorts): Check {
   }
 }
 
-/** Every guard is really tried, in the folder where runs would work or, before the first run, in a temporary one. */
+/** Every guard is actually tried, in the folder where runs would work or, before the first run, in a temporary one. */
 async function checkGuards(ports: HallPorts): Promise<Check[]> {
   const { workspace, platform } = ports;
   const isThere = existsSync(workspace.state);
@@ -172,7 +172,7 @@ async function checkStore(ports: HallPorts): Promise<Check[]> {
   }
 }
 
-/** Places of the workspace and of the user that others have rights to, though arguments, goals and output lie there. */
+/** Places of the workspace and of the user that others have rights to, though arguments, goals and output are there. */
 function findWidePlaces(ports: HallPorts): string[] {
   const { workspace, env, platform, userState } = ports;
   const { folder, state, blobs, database } = workspace;

@@ -7,7 +7,7 @@ export type HookBlock = Readonly<Record<string, readonly Readonly<Record<string,
 export interface ClientSettings {
   /** Relative to the repository, or to the home folder. */
   readonly file: string;
-  /** Members the file must have besides `hooks`, where it is made anew. */
+  /** Members the file must have besides `hooks`, where it is made again. */
   readonly head: Readonly<Record<string, unknown>>;
   readonly hooks: HookBlock;
   /** How the client behaves when a hook itself fails, for the person who installs it. */
@@ -49,7 +49,7 @@ export function toClientSettings(client: HookClient): ClientSettings {
   };
 }
 
-/** The command of one moment. Before a tool runs, a program that is missing or ends otherwise must block as well. */
+/** The command of one moment. Before a tool runs, a program that is missing or ends differently must block as well. */
 function toHookCommand(client: HookClient, event: HookEvent): string {
   const command = `verbatim hook ${event} --client ${client}`;
   return event === "pre-tool" ? `${command} || exit 2` : command;

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 
-/** Where a path that a client named really is. */
+/** Where a path that a client named actually is. */
 export interface NamedPlace {
   /** Absolute, links of its existing part followed. */
   readonly real: string;
@@ -34,7 +34,7 @@ function follow(cwd: string, named: string): string {
   }
 }
 
-/** What the system says to a text that is no path: it holds U+0000, is too long, or its links go round. */
+/** What the system says to a text that is not a path: it contains U+0000, is too long, or its links go round. */
 const NO_PATH = ["ERR_INVALID_ARG_VALUE", "ENAMETOOLONG", "ELOOP"];
 const SHOWN = 100;
 const MOST_LINKS = 40;

@@ -56,7 +56,7 @@ function toEntries(names: string, rule: ProgramRule): [string, ProgramRule][] {
   return names.split(" ").map((name) => [name, rule]);
 }
 
-/** Programs and words of the shell that run what stands behind them. */
+/** Programs and words of the shell that run what follows them. */
 export const WRAPPERS = new Set(
   "sudo doas env command exec nohup time nice ionice timeout xargs stdbuf setsid builtin then do else elif if while until ! { parallel chroot".split(
     " ",

@@ -154,7 +154,7 @@ function splitArguments(args: readonly ShellWord[], rule: ProgramRule) {
   return { names, outputs, options };
 }
 
-/** The value that stands right behind a short option: `-o/etc/x`, also after others. */
+/** The value right after a short option: `-o/etc/x`, also after others. */
 function listGlued(word: ShellWord, written: ReadonlySet<string>): ShellWord[] {
   const value = /^-[A-Za-z]*?([A-Za-z])(?=[./~])/.exec(word.text);
   return value !== null && written.has(`-${value[1]}`) ? [cut(word, value[0].length)] : [];
@@ -177,7 +177,7 @@ function listFound(args: readonly ShellWord[]): ShellWord[] {
       return listWords(program, given).changed.some(({ text }) => text.includes("{}"));
     });
   if (!isChanging) return written;
-  // With a filter the folder itself is not meant, and everybody cleans up that way from the top.
+  // With a filter the folder itself is not meant, and everyone cleans up that way from the top.
   const isFiltered = texts.some((text) => FIND_FILTERS.test(text));
   return [...written, ...roots.filter(({ text }) => !isFiltered || !/^\.?\/*$/.test(text) || text.startsWith("/"))];
 }
@@ -210,7 +210,7 @@ function listGit(args: readonly ShellWord[]): Words {
   };
 }
 
-/** `name=PATH`: the path stands behind the sign. */
+/** `name=PATH`: the path follows the sign. */
 function toValue(word: ShellWord): ShellWord {
   return cut(word, word.text.indexOf("=") + 1);
 }

@@ -6,7 +6,7 @@ const encoder = new TextEncoder();
 const FIRST_SIZE = 64 * 1024;
 
 /**
- * The canonical bytes of a large object, written member by member and item by item: beside the result only one piece is
+ * The canonical bytes of a large object, written member by member and item by item: next to the result only one piece is
  * in memory as text. The bytes are those of `formatCanonical`; `likely` is how many they probably are.
  */
 export function encodeCanonical(value: JsonObject, likely = FIRST_SIZE): Uint8Array {

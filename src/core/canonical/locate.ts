@@ -24,7 +24,7 @@ export function locatePointers(text: string, pointers: readonly string[]): TextP
 
 const NOWHERE = -1;
 
-/** A value that somebody asked for, and what is asked for inside it. */
+/** A value that someone asked for, and what is asked for inside it. */
 interface Wanted {
   readonly parts: Map<string, Wanted>;
   place: number;

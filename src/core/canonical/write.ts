@@ -48,7 +48,7 @@ class Output {
   text = "";
   #chunks: string[] | null = null;
 
-  /** Adds what stands between two values. */
+  /** Adds what comes between two values. */
   add(piece: string): void {
     if (this.text.length < CHUNK) {
       this.text += piece;
@@ -158,7 +158,7 @@ function isAfter(a: string, b: string): boolean {
   return compareCodePoints(a, b) > 0;
 }
 
-/** A key with what stands before it in an object: `{"key":` or `,"key":`. */
+/** A key with what comes before it in an object: `{"key":` or `,"key":`. */
 interface KeyText {
   readonly first: string;
   readonly next: string;

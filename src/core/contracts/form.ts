@@ -15,7 +15,7 @@ export interface TextForm {
 
 const forms = z.registry<TextForm>();
 
-/** Ties a form to the zod schema that describes it to everybody else. */
+/** Ties a form to the zod schema that describes it to everyone else. */
 export function defineForm<S extends z.ZodString>(schema: S, form: TextForm): S {
   forms.add(schema, form);
   return schema;

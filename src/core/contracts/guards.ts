@@ -107,7 +107,7 @@ export const GUARD_FACTS: Readonly<Record<GuardName, GuardFacts>> = {
   },
 };
 
-/** What a guard held back outside the domains, for people; a name that is no guard's is taken for one that blocks. */
+/** What a guard held back outside the domains, for people; a name that is not a guard's is taken for one that blocks. */
 export function describeOutside(guard: string | null): string {
   const name = GUARD_NAMES.find((known) => known === guard);
   return name === undefined ? HELD : GUARD_CLASSES[GUARD_FACTS[name].class].outside;

@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
   object: "an object",
 };
 
-/** The kind of a value of the lossless parser; null for what is no JSON value at all. */
+/** The kind of a value of the lossless parser; null for what is not a JSON value at all. */
 export function kindOf(value: JsonValue): Kind | null {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";

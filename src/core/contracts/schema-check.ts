@@ -31,7 +31,7 @@ const ACCEPT: Check = () => undefined;
 
 /**
  * Compiles an exported schema. What is checked is the published schema itself, so the two cannot come apart, and
- * the values are those of the lossless parser: `10.0` is no integer, a large integer is one, `__proto__` is a key.
+ * the values are those of the lossless parser: `10.0` is not an integer, a large integer is one, `__proto__` is a key.
  * A keyword nobody handles is refused. Cost of a check: linear in the value, times the branches of its unions.
  */
 export function compileSchema(exported: ExportedSchema): SchemaCheck {

@@ -55,7 +55,7 @@ export const symbolOrSectionId = z
 const { SLICE_EMPTY, SLICE_SYNTAX, SLICE_UNBOUNDED } = FINDINGS.context;
 const SLICE_CODES = { SLICE_EMPTY, SLICE_SYNTAX, SLICE_UNBOUNDED } as const;
 
-/** The code of a text that is no slice, or null. */
+/** The code of a text that is not a slice, or null. */
 export function findSliceProblem(text: string): keyof typeof SLICE_CODES | null {
   try {
     parseSlice(text);

@@ -16,7 +16,7 @@ interface LedgerProblem {
 export interface LedgerVerdict {
   readonly entries: number;
   readonly streams: number;
-  /** Merkle root over all entry hashes as they are stored; null when one of them is no hash at all. */
+  /** Merkle root over all entry hashes as they are stored; null when one of them is not a hash at all. */
   readonly root_hash: string | null;
   readonly problems: readonly LedgerProblem[];
 }

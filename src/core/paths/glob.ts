@@ -37,7 +37,7 @@ export function compileGlob(source: string): Glob {
   }
   const names = source.split("/");
   const segments: Segment[] = names.map((name) => (name === "**" ? ANY_SEGMENTS : name));
-  // At the end `**` stands for at least one segment: what it matches lies below, it is not the folder itself.
+  // At the end `**` stands for at least one segment: what it matches is below, it is not the folder itself.
   if (segments.at(-1) === ANY_SEGMENTS) segments.push(ANY_NAME);
   const firstWild = names.findIndex((name) => WILDCARD.test(name));
   const literals = names.slice(0, firstWild === -1 ? names.length - 1 : Math.min(firstWild, names.length - 1));

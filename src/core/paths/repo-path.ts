@@ -69,7 +69,7 @@ export function isRepoPath(text: string): text is RepoPath {
   return findPathProblem(text) === null;
 }
 
-/** Whether `path` is `root` or lies below it, by whole components: `ab/c` is not under `a`. */
+/** Whether `path` is `root` or is below it, by whole components: `ab/c` is not under `a`. */
 export function isUnder(path: string, root: string): boolean {
   return path === root || (path.startsWith(root) && path[root.length] === "/");
 }

@@ -11,7 +11,7 @@ interface Spent {
 
 /**
  * The four budgets of a message step (Catalytic Chat Contract, Budget Definitions), in the order in which breaches are
- * listed. `field` is its name where somebody asks for an expansion; at a terminal a person reads, the strict defaults
+ * listed. `field` is its name where someone asks for an expansion; at a terminal a person reads, the strict defaults
  * are for agents.
  */
 export const BUDGETS = {

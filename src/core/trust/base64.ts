@@ -41,7 +41,7 @@ export function decodeBase64(text: string): Uint8Array | null {
       group = (group << 6) | value;
     }
     if (i + 4 > letters && (group & (padding === 2 ? 0xffff : 0xff)) !== 0) return null;
-    // What padding stands for lies beyond the end, where nothing is kept.
+    // What padding stands for is beyond the end, where nothing is kept.
     bytes[at++] = group >> 16;
     bytes[at++] = group >> 8;
     bytes[at++] = group;

@@ -60,7 +60,7 @@ export async function signEnvelope(key: SigningKey, payloadType: string, payload
 
 /**
  * Adds a signature to an envelope over the same payload and type, else ATTESTATION_PAYLOAD_DIFFERS. What others
- * signed stays as it is; a signature that is there already is not repeated.
+ * signed stays as it is; a signature that is already there is not repeated.
  */
 export async function addSignature(
   existing: OpenedEnvelope,
@@ -79,7 +79,7 @@ export async function addSignature(
 
 /**
  * Reads an envelope: exactly `payload`, `payloadType` and `signatures` of `{keyid, sig}`, the keyid optional, else
- * ATTESTATION_INVALID with every problem. A signature that cannot be decoded is no problem here: it counts for nothing.
+ * ATTESTATION_INVALID with every problem. A signature that cannot be decoded is not a problem here: it counts for nothing.
  */
 export function openEnvelope(value: JsonValue, file = ""): OpenedEnvelope {
   const problems: FieldProblem[] = [];

@@ -24,7 +24,7 @@ export type {
 export type { Fingerprint } from "./guard/tripwire.ts";
 export type { Entry, OtherEntry, Tree } from "./tree/tree.ts";
 
-/** What lies at a place, links not followed. */
+/** What is at a place, links not followed. */
 export type PlaceKind = "file" | "dir" | "symlink" | "other";
 
 /** Looking at paths of the repository before anything is declared good. */
@@ -32,7 +32,7 @@ export interface PathLook {
   /** What is at a repository path, or null. */
   kind(path: string): PlaceKind | null;
   /**
-   * Where a path really leads, links followed, relative to the root; null outside it. For what is not there yet the
+   * Where a path actually leads, links followed, relative to the root; null outside it. For what is not there yet the
    * nearest existing ancestor decides.
    */
   realPlace(path: string): { readonly inside: string | null; readonly exists: boolean };
@@ -63,7 +63,7 @@ export interface SnapshotTaken {
   readonly entries: ReadonlyMap<string, Entry | OtherEntry>;
   readonly not_utf8: ReadonlySet<string>;
   readonly bytes: number;
-  /** A path of somebody else, whom a guard without root cannot stand in for. */
+  /** A path of someone else, whom a guard without root cannot stand in for. */
   readonly foreign: string | null;
 }
 
@@ -72,7 +72,7 @@ export interface ScanOptions {
   readonly from: readonly string[];
   skip(path: string): boolean;
   readonly max_entries: number;
-  /** Only what lies directly in the places named by `from`. */
+  /** Only what is directly in the places named by `from`. */
   readonly shallow?: boolean;
 }
 
@@ -113,13 +113,13 @@ export interface RunDisk {
   /** Makes one folder; false when something of that name exists. */
   createFolder(place: string, mode: number): boolean;
   makeFolders(place: string): void;
-  /** Replaces a file as a whole: written beside it, renamed. How much of that is made durable is for the caller. */
+  /** Replaces a file as a whole: written next to it, renamed. How much of that is made durable is for the caller. */
   replaceFile(place: string, bytes: Uint8Array, durable: "folder" | "file" | "no"): void;
   /** Creates a file; false when one of that name exists. */
   createFile(place: string, bytes: Uint8Array): boolean;
   /** Appends the parts one after another and makes them durable before it returns. */
   append(place: string, parts: readonly Uint8Array[]): void;
-  /** The same for much, beside other work. */
+  /** The same for much, alongside other work. */
   appendMuch(place: string, parts: readonly Uint8Array[]): Promise<void>;
   rename(from: string, to: string): void;
   removeFile(place: string): void;
@@ -128,9 +128,9 @@ export interface RunDisk {
   setMode(place: string, mode: number): void;
   syncFolder(place: string): void;
   isMountPoint(place: string): boolean;
-  /** The kind of file system a place lies on, such as `ext4`; null where the system does not say. */
+  /** The kind of file system a place is on, such as `ext4`; null where the system does not say. */
   fileSystem(place: string): string | null;
-  /** Whether the stat of every file below a root shows each change of its content; shown by trying, false otherwise. */
+  /** Whether the stat of every file below a root shows each change of its content; shown by trying, else false. */
   isStatTrusted(root: string): boolean;
   freeBytes(place: string): number;
   /** SHA-256 of a file that may be large, or null when it cannot be read. */
@@ -140,7 +140,7 @@ export interface RunDisk {
   /** The executable file a command's first word means, or null. */
   findExecutable(name: string, cwd: string, path: string): string | null;
   snapshot(place: string, options: SnapshotOptions): Promise<SnapshotTaken>;
-  /** Begins to read a tree beside what the caller does; the answer is asked for later. */
+  /** Begins to read a tree alongside what the caller does; the answer is asked for later. */
   beginSnapshot(place: string, options: SnapshotOptions): () => Promise<FolderNow>;
   scan(root: string, options: ScanOptions): Promise<FingerprintScan>;
   unpack(packed: string): Fingerprint;
@@ -191,8 +191,8 @@ export interface TreeIgnores {
   /** Folders outside a root that hold its repository: those of a linked work tree or a submodule. */
   outsideRoot(root: string): readonly string[];
   /**
-   * How many commits somebody made in a copy of a repository; null when there are too many to count. No program runs on
-   * what lies in the copy.
+   * How many commits someone made in a copy of a repository; null when there are too many to count. No program runs on
+   * what is in the copy.
    */
   countCommits(view: string, real: string): number | null;
 }
@@ -203,7 +203,7 @@ export interface ReadyFile {
   readonly size: number;
   /** Puts it at a place where nothing is. The folder of the place still has to be made durable. */
   putAt(place: string): void;
-  /** Whether what lies at a place is what was put there, and nobody has touched it since. */
+  /** Whether what is at a place is what was put there, and nobody has touched it since. */
   isAt(place: string): boolean;
   read(): Uint8Array;
 }

@@ -93,7 +93,7 @@ export interface RunLock {
   release(): void;
 }
 
-/** Who a repository is, apart from where it lies and what it is called. */
+/** Who a repository is, apart from where it is and what it is called. */
 export interface RepoIdentity {
   /** 32 hex digits. */
   readonly repo_id: string;
@@ -157,7 +157,7 @@ export interface RepoFiles {
   drop(path: string): void;
 }
 
-/** git for runs, beside judging patches. Nothing is ever written into the real .git. */
+/** git for runs, alongside judging patches. Nothing is ever written into the real .git. */
 export interface GitWork extends PatchChecker {
   readonly root: string;
   /** HEAD and its tree; REPO_NOT_GIT. */
@@ -285,13 +285,13 @@ export interface VerificationEnd {
   readonly problem: string | null;
   /** What git ignored when it began, with a text for each that changes with it; null where it is not known. */
   readonly ignored: ReadonlyMap<string, string> | null;
-  /** Paths that somebody else changed in the real tree while it ran. */
+  /** Paths that someone else changed in the real tree while it ran. */
   readonly changed_meanwhile: readonly string[];
 }
 
 /** One place of verification at work. Nothing of it reaches the real tree, and nothing of it stays. */
 export interface VerificationSession {
-  /** What lies at the written paths; VERIFY_VIEW_MISMATCH when they could not be written. */
+  /** What is at the written paths; VERIFY_VIEW_MISMATCH when they could not be written. */
   written(): Promise<readonly WrittenPath[]>;
   next(): Promise<GateDone>;
   close(): Promise<VerificationEnd>;
@@ -361,7 +361,7 @@ export interface AgentRunner {
   run(command: AgentCommand, signal: AbortSignal): Promise<AgentCommandResult>;
 }
 
-/** SIGINT and SIGTERM. While somebody listens they do not end the process. */
+/** SIGINT and SIGTERM. While someone listens they do not end the process. */
 export interface Interrupts {
   listen(onSignal: (name: "SIGINT" | "SIGTERM") => void): () => void;
 }
@@ -392,7 +392,7 @@ export interface ChangePatchRequest {
   readonly root: string;
   /** The tree the patch begins with. */
   readonly tree: string;
-  /** Folder for new objects, beside those of the repository. */
+  /** Folder for new objects, next to those of the repository. */
   readonly objects: string;
   readonly changes: readonly PathChange[];
 }
@@ -403,7 +403,7 @@ export interface ChangePatch {
   readonly rest: Uint8Array;
 }
 
-/** git about paths that an agent left otherwise. */
+/** What git says about paths that an agent changed. */
 export interface ChangedPaths {
   formatPatch(request: ChangePatchRequest): Promise<ChangePatch>;
   /** Of these paths, those that git keeps with other bytes than the tree shows. */
@@ -451,7 +451,7 @@ export interface LandingFiles {
   stage(path: string, temporary: string, file: FileToPut): void;
   /**
    * Gives a staged file its name, if what is there still has the stamp; null: if nothing is there. False, and nothing
-   * done, when somebody else was there meanwhile.
+   * done, when someone else was there meanwhile.
    */
   place(path: string, temporary: string, stamp: string | null): boolean;
   /** Takes away what is at a path, if it still has the stamp. */

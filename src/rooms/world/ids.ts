@@ -73,7 +73,7 @@ export function makeCursor(crypto: SyncCrypto, world: WorldKey, viewer: string, 
   return `c1.${entryId}.${encodeBase64(mac).replaceAll("+", "-").replaceAll("/", "_")}`;
 }
 
-/** The entry a cursor names, if the cursor was made for this world and viewer; null otherwise. */
+/** The entry a cursor names, if the cursor was made for this world and viewer, or null. */
 export function readCursor(crypto: SyncCrypto, world: WorldKey, viewer: string, cursor: string): string | null {
   const entryId = /^c1\.(e_[a-z2-7]{16})\.[A-Za-z0-9_-]{16}$/.exec(cursor)?.[1];
   if (entryId === undefined) return null;

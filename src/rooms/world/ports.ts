@@ -77,7 +77,7 @@ export interface WorldRow {
   readonly number: number;
   readonly world_id: string;
   readonly state: string;
-  /** JSON array of everybody: number, person_id and display_name, by number. */
+  /** JSON array of everyone: number, person_id and display_name, by number. */
   readonly people: string;
   /** Who works on a beat of this world, and until when without a sign of life. */
   readonly lock_holder: string | null;

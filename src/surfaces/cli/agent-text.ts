@@ -79,8 +79,8 @@ function renderChanges({ changes }: AgentView, io: Io): void {
   if (files.length > MOST_FILES) io.line(`            and ${files.length - MOST_FILES} more`);
   const notes = [
     ...(changes.ignored > 0 ? [`the agent also wrote ${count(changes.ignored, "ignored path")}, not used`] : []),
-    ...changes.binaries.map((path) => `${showLine(path)} is binary and cannot travel in a patch`),
-    ...changes.links.map((path) => `${showLine(path)} is a link and cannot travel in a patch`),
+    ...changes.binaries.map((path) => `${showLine(path)} is binary and cannot be part of a patch`),
+    ...changes.links.map((path) => `${showLine(path)} is a link and cannot be part of a patch`),
     ...changes.not_carried.map(({ path, why }) => `${showLine(path)} is not carried: ${WHY[why] ?? why}`),
   ];
   for (const note of notes.slice(0, MOST_LINES)) io.line(`            ${io.paint.warn("!")} ${note}`);

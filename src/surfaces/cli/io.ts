@@ -19,7 +19,7 @@ export interface Io {
   /** Columns of the terminal; 80 in a pipe. */
   readonly width: number;
   readonly paint: Paint;
-  /** Whether somebody can answer questions. */
+  /** Whether someone can answer questions. */
   readonly interactive: boolean;
   /** Asks a yes-or-no question; giving up is INTERRUPTED. */
   confirm(question: string): Promise<boolean>;
@@ -51,7 +51,7 @@ export interface Streams {
   readonly stderr: WriteStream | NodeJS.WriteStream;
 }
 
-/** Connects a verb with its streams. `wipe` takes away what must not stand beside a text. */
+/** Connects a verb with its streams. `wipe` takes away what must not be next to a text. */
 export function createIo(
   streams: Streams,
   env: NodeJS.ProcessEnv,

@@ -14,7 +14,7 @@ export function showText(text: string): string {
   return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"));
 }
 
-/** What somebody in a world wrote: line feeds stay, everything else is escaped, so that it can still be told apart. */
+/** What someone in a world wrote: line feeds stay, everything else is escaped, so that it can still be told apart. */
 export function showWritten(text: string): string {
   return text.replace(DANGEROUS, (character) =>
     character === "\n" ? "\n" : `\\u{${character.codePointAt(0)!.toString(16)}}`,

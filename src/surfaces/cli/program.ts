@@ -130,7 +130,7 @@ function toInput(command: Command, verb: Verb, flags: readonly GeneratedFlag[]):
       continue;
     }
     const value: unknown = readOption(command, flag);
-    // A list that stands beside its own `--no-` flag is switched off by it.
+    // A list that is next to its own `--no-` flag is switched off by it.
     if (value !== undefined && !(flag.repeat && value === false)) input[flag.field] = value;
   }
   return input;

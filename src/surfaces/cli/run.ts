@@ -50,7 +50,7 @@ export async function runCli(world: CliEnvironment): Promise<number> {
   }
 }
 
-/** `-C DIR` may stand before or after the verb; everything after `--` belongs to the verb. */
+/** `-C DIR` may come before or after the verb; everything after `--` belongs to the verb. */
 function readGlobals(world: CliEnvironment): Line {
   const words: string[] = [];
   let folder = world.cwd;
@@ -87,7 +87,7 @@ async function runLine(world: CliEnvironment, line: Line, io: Io, progress: Prog
     platform: world.platform,
     stdin: world.streams.stdin,
     progress,
-    // A terminal shows whatever it is sent, which is no JSON value.
+    // A terminal shows whatever it is sent, which is not a JSON value.
     terminal: io.flags.json ? null : findUserTerminal(world.streams, () => process.kill(process.pid, "SIGINT")),
     notify: (text) => io.note(text),
     ...(world.serveMcp === undefined ? {} : { serveMcp: world.serveMcp }),
@@ -105,7 +105,7 @@ async function runLine(world: CliEnvironment, line: Line, io: Io, progress: Prog
   }
 }
 
-/** Flags that may stand without a verb. */
+/** Flags that may come without a verb. */
 const FIRST_FLAGS: ReadonlySet<string> = new Set([...GLOBAL_FLAGS, "--help", "-h"]);
 
 async function showFirstHelp(world: CliEnvironment, io: Io): Promise<number> {
@@ -167,7 +167,7 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
   return request === undefined ? 2 : await answer(request, app, io);
 }
 
-/** What follows `--` is somebody else's command, even where it has the name of a verb: `agent --goal x -- list`. */
+/** What follows `--` is someone else's command, even where it has the name of a verb: `agent --goal x -- list`. */
 function meantVerbs(verbs: Noun["verbs"], words: readonly string[]): Noun["verbs"] {
   const own = verbs.filter(({ path, args }) => path.length === 0 && args?.some(({ variadic }) => variadic === true));
   const isNamed = verbs.some(({ path }) => path[0] !== undefined && path[0] === words[1]);

@@ -12,7 +12,7 @@ interface ArgHint<Field extends string = string> {
 
 /** How a field of the input looks as a flag, where the generated one is not good enough. */
 interface FlagHint {
-  /** Without dashes; the field's name in kebab-case otherwise. */
+  /** Without dashes (default: the field's name in kebab-case). */
   readonly name?: string;
   /** What stands for the value in help. */
   readonly value?: string;

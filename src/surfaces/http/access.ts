@@ -10,7 +10,7 @@ export interface AccessOptions {
   readonly token?: string | undefined;
   /** File whose first line is the token of the owner. */
   readonly tokenFile?: string | undefined;
-  /** Lets in every program of this machine as the owner. Only on loopback, and only when somebody says so. */
+  /** Lets in every program of this machine as the owner. Only on loopback, and only when someone says so. */
   readonly noToken?: boolean | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface AccessOptions {
 const SENDABLE = /^[\x21-\x7e]{16,512}$/;
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 
-/** The token of the owner, given or made; null where somebody chose to have none. A made one is kept in memory only. */
+/** The token of the owner, given or made; null where someone chose to have none. A made one is kept in memory only. */
 export function chooseToken({ host, token, tokenFile, noToken = false }: AccessOptions): string | null {
   const chosen = [token, tokenFile, noToken ? "" : undefined].filter((one) => one !== undefined);
   if (chosen.length > 1)

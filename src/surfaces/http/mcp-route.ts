@@ -14,7 +14,7 @@ export interface McpFetch {
 interface McpRouteOptions {
   readonly mcp: McpFetch;
   readonly host: string;
-  /** Token that the caller must have; null lets everybody in. */
+  /** Token that the caller must have; null lets everyone in. */
   readonly token: string | null;
   readonly log: (thrown: unknown) => void;
 }

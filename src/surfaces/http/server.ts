@@ -32,7 +32,7 @@ interface HttpOptions extends AccessOptions {
 
 export interface RunningHttp extends AsyncDisposable {
   readonly url: string;
-  /** Token that the owner needs; null where somebody chose to have none. */
+  /** Token that the owner needs; null where someone chose to have none. */
   readonly token: string | null;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export async function makeHttpDoor(
     mcp,
   }: Omit<HttpOptions, "port" | keyof AccessOptions> & {
     readonly host: string;
-    /** Token of the owner; null lets everybody in as the owner. */
+    /** Token of the owner; null lets everyone in as the owner. */
     readonly token: string | null;
   },
   streams: WorldStreams,

@@ -14,7 +14,7 @@ interface FollowEvent {
   readonly data: { readonly entry_id?: string };
 }
 
-/** One event, encoded once for everybody who gets it. */
+/** One event, encoded once for everyone who gets it. */
 interface Sent {
   readonly entry_id: string | null;
   readonly bytes: Uint8Array;
@@ -26,7 +26,7 @@ interface Listener {
   end(): void;
 }
 
-/** Everybody who follows the same world as the same viewer shares one reader. */
+/** Everyone who follows the same world as the same viewer shares one reader. */
 class Group {
   readonly listeners = new Set<Listener>();
   readonly #lines: AsyncIterator<string>;

@@ -21,7 +21,7 @@ export class LegacyCalls {
     }
   }
 
-  /** Cancels the calls of a session with an id. Without a session only one that cannot be somebody else's. */
+  /** Cancels the calls of a session with an id. Without a session only one that cannot be someone else's. */
   cancel(session: string | null, id: RequestId): void {
     const same = this.#running.get(toKey(session, id)) ?? new Set();
     if (session === null && same.size > 1) return;

@@ -13,7 +13,7 @@ type ResourceAddress =
 const MOST_CHARACTERS = 4096;
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Understands an address; RESOURCE_UNKNOWN, or PATH_REFUSED for a file that is no safe path. */
+/** Understands an address; RESOURCE_UNKNOWN, or PATH_REFUSED for a file that is not a safe path. */
 export function parseResourceUri(uri: string): ResourceAddress {
   const parts = uri.length > MOST_CHARACTERS ? null : /^([a-z]+):\/\/([^?#]+)(?:\?([^#]*))?$/.exec(uri);
   if (parts === null) throw unknown(uri);

@@ -44,7 +44,7 @@ function readInput(tool: ToolPlan, asked: Input): { readonly verb: ToolVerb; rea
   return { verb, input: Object.fromEntries(whole.map(([field, value]) => [verb.renamed?.[field] ?? field, value])) };
 }
 
-/** The contract object where an output only carries one; how it came about stands beside it. */
+/** The contract object where an output only carries one; how it came about is next to it. */
 function pickAnswer(answers: Answers, { part, operation }: ToolVerb, output: Input): ToolAnswer {
   if (part === undefined) return answers.answer(output);
   const { [part]: picked, ...beside } = output;

@@ -6,11 +6,11 @@ export interface ToolVerb {
   readonly action: string;
   readonly operation: OperationName;
   readonly fields: readonly string[];
-  /** Fields that the operation calls otherwise, and how. */
+  /** Fields that have another name in the operation, and which. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Fields that may be left out here, and what they are then. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** Member of the output that is the answer; what stands beside it goes into `_meta` under this verb's name. */
+  /** Member of the output that is the answer; what is next to it goes into `_meta` under this verb's name. */
   readonly part?: string;
   /** Also for an agent in its cage: changes nothing that the agent itself may not change. */
   readonly caged?: true;

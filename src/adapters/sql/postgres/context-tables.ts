@@ -13,7 +13,7 @@ import { toReadSql, toWriteSql } from "./numbered.ts";
 function toDialect(connection: PostgresReadConnection): ContextDialect {
   return {
     async search(query, limit) {
-      // The terms of a long section may lie in different parts of it.
+      // The terms of a long section may be in different parts of it.
       const rows = await connection.all<SearchHit & { total: number }>(
         `with hit as (
            select s.path, s.ordinal, max(ts_rank_cd(s.words, $1::tsquery))::float8 as score

@@ -113,7 +113,7 @@ const ENABLE: Readonly<Record<string, string>> = { O: "enable", A: "enable alway
 
 /**
  * Takes a world out of a store: its rows, and the bodies of its records. Only the owner of the schema can: the role
- * the store works with may not change history. The guards stand again before the transaction ends.
+ * the store works with may not change history. The guards are back before the transaction ends.
  */
 async function eraseWorld(
   connection: PostgresWriteConnection,

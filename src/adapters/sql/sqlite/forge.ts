@@ -5,7 +5,7 @@ const FORGERY = "update ledger_entry set body = '{}' where idx = 1";
 const TRIGGERS = "select name from sqlite_schema where type = 'trigger' and tbl_name = 'ledger_entry'";
 
 /**
- * Does to a store what somebody with the file in their hands can do, for the demo: tries to change an entry, drops the
+ * Does to a store what someone with the file in their hands can do, for the demo: tries to change an entry, drops the
  * triggers that refuse it, and changes it. Gives back the code of the refusal, or `allowed`.
  */
 export async function forgeEntry(path: string): Promise<string> {

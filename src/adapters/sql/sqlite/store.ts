@@ -47,7 +47,7 @@ export interface SqliteStore<D extends SqliteRooms> extends Store<ReadDoorOf<D>,
   facts(): Promise<SqliteFacts>;
 }
 
-// Readers are only as many as really read at the same time; each is an open file.
+// Readers are only as many as actually read at the same time; each is an open file.
 const MAX_READERS = 4;
 
 /** Opens the store in a SQLite file, making or upgrading it when needed. */

@@ -9,7 +9,7 @@ import { syncFolder } from "../../disk/durable-write.ts";
 import { loadSqlite, SqliteDatabase } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 
-// A short wait for each try: whoever really uses the store will still do so later.
+// A short wait for each try: whoever actually uses the store will still do so later.
 const WAIT_MS = 25;
 const SPOILED = new Uint8Array(512).fill(0x21);
 

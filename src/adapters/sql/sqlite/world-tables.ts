@@ -42,7 +42,7 @@ async function findMissing(connection: SqliteReadConnection): Promise<string[]> 
   return WORLD_GUARDS.filter((name) => !there.has(name));
 }
 
-/** Takes a world out of a store: its rows, and the bodies of its records. The guards stand again afterwards. */
+/** Takes a world out of a store: its rows, and the bodies of its records. The guards are back afterwards. */
 function eraseWorld(
   connection: SqliteWriteConnection,
   world: { readonly number: number; readonly world_id: string },

@@ -3,7 +3,7 @@ import { AGENT_PATCH_POLICY, patchPolicyConfig, resolvePatchPolicy } from "./pat
 
 export const agentConfig = z.strictObject({
   patch: patchPolicyConfig.optional(),
-  /** Places outside the repository that stay really writable for an agent. */
+  /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
 });
 

@@ -39,7 +39,7 @@ export const AGENT_CODES = {
   VERIFY_VIEW_MISMATCH: {
     exit: 3,
     http: 500,
-    says: "The verification view does not hold the candidate.",
+    says: "The verification view does not contain the candidate.",
     fix: "Report it; nothing was applied.",
   },
   POLICY_NEVER: {
@@ -57,7 +57,7 @@ export const AGENT_CODES = {
   POLICY_SECRET: {
     exit: 1,
     http: 409,
-    says: "The change touches a file that holds a secret, or adds a secret to a file.",
+    says: "The change touches a file that contains a secret, or adds a secret to a file.",
     fix: "Allow it: --permit PATH",
   },
   POLICY_LIMIT: {

@@ -117,7 +117,7 @@ export const WORKFLOW_FINDINGS = {
   CANDIDATE_VERIFIED: "The patch is verified and is waiting to be applied.",
   CANDIDATE_UNVERIFIED: "The patch passed the gate but was not verified; it is waiting to be applied.",
   CANDIDATE_HASH_MISMATCH: "The hash of a candidate does not follow from its base, its patch and its carried files.",
-  CARRIED_NOT_ORDERED: "The carried files are not in the order of their paths, or a path is there twice.",
+  CARRIED_NOT_ORDERED: "The carried files are not ordered by path, or a path appears twice.",
   RUN_PASS: "The run has passed.",
   RUN_STOPPED: "The run was stopped.",
 } as const;

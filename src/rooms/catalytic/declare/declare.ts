@@ -25,7 +25,7 @@ export interface RunRequest {
   readonly root: string;
   /** `.verbatim/state` of the workspace that keeps record and locks. */
   readonly state: string;
-  /** The folder run directories go to, absolutely; the configured runs root below the root otherwise. */
+  /** The folder run directories go to, as an absolute path (default: the configured runs root below the root). */
   readonly runs?: string;
   /** The user's state folder, where views keep their layers. */
   readonly user_state: string;
@@ -49,7 +49,7 @@ interface ViewRequest {
   readonly hash_all: boolean;
   /** Paths that are not part of the tree's state; null: what git says that the tree ignores. */
   readonly ignored: readonly string[] | null;
-  /** Absolute paths outside the repository that stay really writable. */
+  /** Absolute paths outside the repository that stay writable. */
   readonly keep: readonly string[];
   /** Absolute paths that stay readable wherever they lie. */
   readonly visible?: readonly string[];
@@ -58,7 +58,7 @@ interface ViewRequest {
   readonly shown?: readonly string[];
   /** A look at the tree that the caller took already. */
   readonly look?: TreeScan | null;
-  /** Whether what the command changed is wanted; it is dropped unread otherwise. */
+  /** Whether what the command changed is wanted; if not, it is dropped unread. */
   readonly collect?: boolean;
   /** Whether the caller has the lock of the whole tree. */
   readonly locked?: boolean;

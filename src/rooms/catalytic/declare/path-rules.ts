@@ -52,7 +52,7 @@ export function containsOrInside(a: string, b: string): boolean {
   return isInside(a, b) || isInside(b, a);
 }
 
-/** Whether a normalised path is a root or lies below it; the empty root is the repository. */
+/** Whether a normalised path is a root or is below it; the empty root is the repository. */
 export function isInside(path: string, root: string): boolean {
   return root === "" || isUnder(path, root);
 }

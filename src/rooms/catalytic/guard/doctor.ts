@@ -5,7 +5,7 @@ import { listLocks } from "../run/lock-files.ts";
 import { worksOf } from "../run/places.ts";
 import { GUARD_FIXES, gapsOf, guardOrder } from "./guard-choice.ts";
 
-/** Tries every guard anew and says what it can do, which one would be chosen, and what is left from earlier runs. */
+/** Tries every guard again and says what it can do, which one would be chosen, and what is left from earlier runs. */
 export async function examine(ports: RoomPorts) {
   const probes = await ports.guards.probe(true);
   const abi = ports.guards.landlockAbi();

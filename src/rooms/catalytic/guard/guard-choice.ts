@@ -36,7 +36,7 @@ export type ProbeReason =
   | "PROBE_LEAKED"
   | "NOT_THIS_PLATFORM";
 
-/** What really trying a guard gave. */
+/** What actually trying a guard gave. */
 export type ProbeAnswer = "ok" | ProbeReason;
 
 /** What makes a guard work that does not. */
@@ -68,7 +68,7 @@ export function guardOrder(platform: string): readonly GuardName[] {
   return GUARD_NAMES.filter((name) => [null, platform].includes(GUARD_FACTS[name].platform));
 }
 
-/** Chooses the guard of a run out of what was really tried. A named guard is never replaced by another. */
+/** Chooses the guard of a run out of what was actually tried. A named guard is never replaced by another. */
 export function chooseGuard(
   platform: string,
   requested: GuardRequest,

@@ -34,12 +34,12 @@ export interface LaunchRequest {
   readonly root: string;
   readonly work: string;
   readonly layers: readonly Layer[];
-  /** Folders that are really written: swap-back guards and what a view keeps. */
+  /** Folders that are actually written: swap-back guards and what a view keeps. */
   readonly writable: readonly string[];
   /** Read-only places in a view: from a layer's lower side to the path. */
   readonly holes: readonly { readonly from: string; readonly to: string }[];
   readonly keeps: readonly { readonly from: string; readonly to: string }[];
-  /** Places that stay readable although they lie below a folder the guard replaces. */
+  /** Places that stay readable although they are below a folder the guard replaces. */
   readonly visible?: readonly string[];
   /** Folders the command cannot read where the guard can hide them; empty in their place, `shown` aside. */
   readonly hidden?: readonly string[];

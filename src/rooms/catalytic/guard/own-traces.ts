@@ -3,7 +3,7 @@ import type { Violation } from "../verify/verdict.ts";
 
 const OBJECTS = /(?:^|\/)\.git\/(?:.+\/)?objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38,62}|pack\/pack-[0-9a-f]{40,64}\.pack)$/;
 
-/** Whether a change of the real tree during a run was made by keeping its record or by asking git, not by somebody else. */
+/** Whether a change of the real tree during a run was made by keeping its record or by asking git, not by someone else. */
 export function isOwnTrace({ path, fields = [] }: Violation, runsRoot: string): boolean {
   return (isInside(path, runsRoot) && isLinkTrace(fields)) || (OBJECTS.test(path) && isTimeOnly(fields));
 }

@@ -98,7 +98,7 @@ function isForbiddenPlace(path: string, policy: TripwireFacts["policy"]): boolea
   });
 }
 
-/** Under a namespace guard the kernel kept the command from doing it: somebody else did. */
+/** Under a namespace guard the kernel kept the command from doing it: someone else did. */
 function isNoise(
   path: string,
   fields: readonly string[],

@@ -52,9 +52,9 @@ export class Watch {
   #known: ReadonlyMap<string, IndexEntry> = new Map();
   /** Contents of what a stat does not vouch for, where nothing kept the command from writing it. */
   #hashes: ReadonlyMap<string, string | null> = new Map();
-  /** Which thing lies at each path that something else looks after. */
+  /** Which thing is at each path that something else looks after. */
   #roots: ReadonlyMap<string, string> = new Map();
-  /** The repository of a linked work tree or a submodule lies outside the root, where nothing else is looked at. */
+  /** The repository of a linked work tree or a submodule is outside the root, where nothing else is looked at. */
   #elsewhere: ReadonlyMap<string, FingerprintScan> = new Map();
   scope: "full" | "forbidden" = "full";
 

@@ -7,7 +7,7 @@ export interface RoomPorts extends CatalyticPorts {
   readonly files: LocalFiles;
   /** The public key in hex of a key that is given by its name or the path of its file; KEY_UNKNOWN without one. */
   publicKey(key: string): Promise<string>;
-  /** Folder the caller stands in; null for who does not stand at this machine and may name runs by id only. */
+  /** Folder the caller is in; null for a caller elsewhere, who may name runs by id only. */
   readonly folder: string | null;
   /** Root, state and configuration; read when an operation needs them. */
   places(): {

@@ -54,7 +54,7 @@ async function readManifest({ files }: RoomPorts, folder: string): Promise<Uint8
   }
 }
 
-/** A skill that is no catalytic run, and what it may run. */
+/** A skill that is not a catalytic run, and what it may run. */
 interface DeclaredSkill {
   readonly skill: string;
   readonly mode: "read_only" | "writer";

@@ -72,7 +72,7 @@ function without({ packed, not_utf8 }: FingerprintScan, skip: (path: string) => 
   return { packed: new Map([...packed].filter(([path]) => !skip(path))), not_utf8 };
 }
 
-/** Reads what differs by stat, and keeps what really differs. What matters less comes last: it gets what is left. */
+/** Reads what differs by stat, and keeps what actually differs. What matters less comes last: it gets what is left. */
 export async function readCandidates(
   disk: RunDisk,
   sides: Sides,
@@ -162,7 +162,7 @@ export async function diffAnchors(
 }
 
 /**
- * Copies the declared outputs, and whatever was written beside them, out of the reach of the command, and lists what
+ * Copies the declared outputs, and whatever was written next to them, out of the reach of the command, and lists what
  * is there (CMP-01, Phase 3). `made` are folders the tool made: still empty, they are not an output.
  */
 export async function stageOutputs(

@@ -121,7 +121,7 @@ function parseOrNothing(text: string | null): JsonValue | undefined {
   }
 }
 
-// The platform's parser is lax about keys that are there twice; comparing the whole text afterwards is not.
+// The platform's parser is lax about keys that appear twice; comparing the whole text afterwards is not.
 function parseQuickly(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;

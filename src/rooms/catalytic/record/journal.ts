@@ -52,7 +52,7 @@ export class Journal {
     this.#disk.append(this.#place, [encodeUtf8(line)]);
   }
 
-  /** Whether somebody else wrote into it. Then it is made what it was: recovery must not do what a stranger announced. */
+  /** Whether someone else wrote into it. Then it is made what it was: recovery must not do what a stranger announced. */
   async mend(): Promise<boolean> {
     const expected = this.#lines.join("");
     const isFile = this.#disk.stat(this.#place)?.kind === "file";

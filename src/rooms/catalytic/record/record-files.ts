@@ -14,7 +14,7 @@ export function readRecord(disk: CatalyticPorts["disk"], record: string): Map<st
   return files;
 }
 
-/** What else lies in a run directory: links, folders, special files and files that were never renamed into place. */
+/** What else is in a run directory: links, folders, special files and files that were never renamed into place. */
 export function listStrays(disk: CatalyticPorts["disk"], record: string): string[] {
   return (disk.list(record) ?? []).filter((name) => {
     const kind = disk.stat(`${record}/${name}`)?.kind;

@@ -15,7 +15,7 @@ export interface RecordPlace {
   readonly root: string | null;
 }
 
-/** Finds a run by its id or by its directory; RUN_NOT_FOUND otherwise. */
+/** Finds a run by its id or by its directory, or throws RUN_NOT_FOUND. */
 export function toRecordPlace(ports: RoomPorts, run: string): RecordPlace {
   const { disk, folder } = ports;
   if (isRunId(run)) {

@@ -73,7 +73,7 @@ export class RunLedger {
     this.#foreseen = null;
     const sha256 = running.digest();
     const entry = { ...head, body_hash: sha256, hash: hashEntry(this.#crypto, head, sha256) };
-    // Hardly anybody reads it again, and it may be long.
+    // Hardly anyone reads it again, and it may be long.
     const whole = { ...entry, parted: { parts, sha256 }, body: "" };
     this.#entries.push(Object.defineProperty(whole, "body", { get: () => joinParts(parts), enumerable: true }));
     const [before, after] = formatAround(entry);

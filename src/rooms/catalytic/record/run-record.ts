@@ -181,7 +181,7 @@ export class RunRecord {
   }
 
   /**
-   * What somebody else did to the run directory while the command ran: every file must be as it was written, and there
+   * What someone else did to the run directory while the command ran: every file must be as it was written, and there
    * must be no other. What was touched is put back, what was planted is removed: nothing of it is trusted.
    */
   async inspect(): Promise<string[]> {
@@ -205,7 +205,7 @@ export class RunRecord {
     return touched;
   }
 
-  /** Writes the proof, last: signature first, then the proof beside its name, then its name. */
+  /** Writes the proof, last: signature first, then the proof next to its name, then its name. */
   finish(proof: Uint8Array, signature: object | null): void {
     const { disk } = this.#ports;
     if (signature !== null)

@@ -41,7 +41,7 @@ export async function proveRecovered(
     ({ kind }, i, all) => !all.slice(0, i + 1).some((one) => one.kind === "RUN") && kind !== "RUN",
   );
   const record = new RunRecord(ports, places, runId, entries);
-  // Written by the run itself before it changed anything; whether somebody edited it since is for `verify` to say.
+  // Written by the run itself before it changed anything; whether someone edited it since is for `verify` to say.
   const jobspec = readArtifact(disk, places.record, "JOBSPEC.json") as unknown as JobSpec | null;
   const pre = journal.some(({ op }) => op === "SNAPSHOT_DONE")
     ? readTrees(readArtifact(disk, places.record, "PRE_TREE.json") ?? undefined)

@@ -17,7 +17,7 @@ export interface Unfinished {
 
 const OWNERS: Readonly<Record<LockState, Unfinished["owner"]>> = { held: "alive", stale: "dead", unknown: "unknown" };
 
-/** A finished run whose work directory somebody asked to keep. */
+/** A finished run whose work directory someone asked to keep. */
 export function isKept(journal: readonly JournalRecord[]): boolean {
   return journal.some(({ op }) => op === "CLEANED");
 }
@@ -34,7 +34,7 @@ export function listUnfinished(ports: CatalyticPorts, state: string, known?: Pla
   if (known !== undefined) works.add(known.work);
   return [...works].flatMap((work) => {
     const journal = readJournal(disk, journalOf({ work }));
-    // The journal is our own and lies outside every domain; its first line is the one this type describes.
+    // The journal is our own and is outside every domain; its first line is the one this type describes.
     const begin = journal[0] as unknown as BeginRecord | undefined;
     if (begin?.op !== "BEGIN") return [];
     const record_path = begin.record.startsWith(`${begin.root}/`) ? begin.record.slice(begin.root.length + 1) : null;

@@ -9,7 +9,7 @@ export interface Lock {
   readonly pid_ns: string;
   readonly pid: number;
   readonly pid_start: string;
-  /** View runs share the tree; everybody else has it alone. */
+  /** View runs share the tree; everyone else has it alone. */
   readonly shared?: boolean;
 }
 

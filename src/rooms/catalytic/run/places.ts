@@ -9,7 +9,7 @@ export interface Places {
   readonly root: string;
   /** The run directory. */
   readonly record: string;
-  /** The run directory relative to the root, or null when it lies elsewhere. */
+  /** The run directory relative to the root, or null when it is elsewhere. */
   readonly record_path: string | null;
   readonly work: string;
   /** `.verbatim/state` of the workspace that keeps the record. */
@@ -33,7 +33,7 @@ export function reserveOf({ work }: Pick<Places, "work">): string {
   return `${work}/reserve`;
 }
 
-/** A place as a person reads it: relative to the root where it lies inside. */
+/** A place as a person reads it: relative to the root where it is inside. */
 export function showPlace({ root }: Pick<Places, "root">, place: string): string {
   return place.startsWith(`${root}/`) ? place.slice(root.length + 1) : place;
 }

@@ -13,7 +13,7 @@ const RESERVE_FILL = 0x2e;
 
 /**
  * Phase 0: work directory, journal, run directory, the declaration. `onBegun` is told when the journal says that the
- * run exists, and when a run of that name turns out to be there already.
+ * run exists, and when a run of that name turns out to be already there.
  */
 export function beginRun(context: RunContext, onBegun: (begun: boolean) => void): Layers {
   const { ports, declared, places, guard, record, journal, view } = context;

@@ -79,7 +79,7 @@ export function toAnchors(
   });
 }
 
-/** Other runs' records and this one's, the domains and their originals: somebody else looks after them. */
+/** Other runs' records and this one's, the domains and their originals: someone else looks after them. */
 function isOthers(context: RunContext, { domains }: Layers, path: string): boolean {
   const { record_path } = context.places;
   const own = domains.map(({ aside }) => showPlace(context.places, aside));

@@ -110,13 +110,13 @@ function toPlaces({ policy, jobspec }: Declared, request: RunRequest): Places {
     state,
     record: `${request.runs ?? placeOf(root, policy.runs_root)}/${jobspec.run_id}`,
     record_path: inside ? `${policy.runs_root}/${jobspec.run_id}` : null,
-    // The upper side of an overlay must not lie inside its own lower side.
+    // The upper side of an overlay must not be inside its own lower side.
     work: jobspec.view ? `${request.user_state}/work/${jobspec.run_id}` : `${worksOf(state)}/${jobspec.run_id}`,
   };
 }
 
 /**
- * An overlay without root cannot copy up what belongs to somebody else. A choice that was left to the tool moves on to
+ * An overlay without root cannot copy up what belongs to someone else. A choice that was left to the tool moves on to
  * the next guard and says so; a guard that was named refuses later, in the snapshot.
  */
 async function avoidForeignOwners(
@@ -141,7 +141,7 @@ async function avoidForeignOwners(
   return guard;
 }
 
-/** The guard of a run out of what really works here; GUARD_UNAVAILABLE or NETWORK_NOT_ENFORCEABLE otherwise. */
+/** The guard of a run out of what actually works here, or throws GUARD_UNAVAILABLE or NETWORK_NOT_ENFORCEABLE. */
 export async function selectGuard(
   ports: Pick<CatalyticPorts, "guards" | "host">,
   { jobspec }: Pick<Declared, "jobspec">,

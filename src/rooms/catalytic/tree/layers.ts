@@ -205,7 +205,7 @@ export async function swapBack(
   disk.syncFolder(parentOf(place));
 }
 
-/** Puts a folder in the place of an anchor that is none any more; whatever was there goes to the work directory. */
+/** Puts a folder in the place of an anchor that is no longer a folder; whatever was there goes to the work directory. */
 export async function holdAnchor(
   disk: RunDisk,
   places: Pick<Places, "root" | "work">,
@@ -227,7 +227,7 @@ function uniqueName(disk: RunDisk, base: string): string {
 async function moveBeside(disk: RunDisk, from: string, to: string): Promise<void> {
   const facts = disk.stat(from);
   if (facts?.dev === disk.stat(parentOf(to))?.dev) {
-    // A folder that changes its parent must be writable itself, for everybody but root.
+    // A folder that changes its parent must be writable itself, for everyone but root.
     const closed = facts?.kind === "dir" && (facts.mode & OWNER_WRITES) === 0;
     if (closed) disk.setMode(from, facts.mode | OWNER_ALL);
     disk.rename(from, to);
@@ -239,7 +239,7 @@ async function moveBeside(disk: RunDisk, from: string, to: string): Promise<void
 }
 
 /**
- * Where an original waits: in the work directory, or beside the domain when that is on another device or when the
+ * Where an original waits: in the work directory, or next to the domain when that is on another device or when the
  * domain is closed: such a folder can be renamed but not moved, and its mode is not ours to change.
  */
 export function asideOf(disk: RunDisk, places: Places, runId: string, path: string, index: number): string {

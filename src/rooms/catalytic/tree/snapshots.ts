@@ -136,7 +136,7 @@ export async function hashInputs(
 
 /**
  * The second attempt: modes, links and empty folders come back from PRE_TREE. Content is never overwritten, because a
- * difference that is left now was made by somebody else.
+ * difference that is left now was made by someone else.
  */
 export function repairDomains(disk: RunDisk, root: string, pre: Trees, post: Trees): void {
   for (const [domain, tree] of pre) {

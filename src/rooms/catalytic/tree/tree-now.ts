@@ -10,7 +10,7 @@ import type { TreeNow } from "../verify/verify.ts";
 type LookPorts = Pick<CatalyticPorts, "disk" | "crypto">;
 
 /**
- * Begins to read the outputs and domains a record names, as they are now, beside the verification of the record itself;
+ * Begins to read the outputs and domains a record names, as they are now, alongside the verification of the record itself;
  * null without a tree to look at.
  */
 export function beginLook({ disk, crypto }: LookPorts, { record, root }: RecordPlace): (() => Promise<TreeNow>) | null {

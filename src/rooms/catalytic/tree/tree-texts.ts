@@ -8,14 +8,14 @@ export interface TreeTexts {
   readonly manifests: string;
   readonly inputs: string;
   readonly state: DomainState;
-  /** The same with their line feeds, where they lie ready. */
+  /** The same with their line feeds, where they are ready. */
   readonly files?: Readonly<Record<"trees" | "manifests" | "inputs", ReadyFile>>;
 }
 
 // A tree never changes, so what was made of it holds as long as it lives.
 const texts = new WeakMap<Tree, TreeTexts>();
 
-/** What was made of a tree before, if anybody kept it. */
+/** What was made of a tree before, if anyone kept it. */
 export function textsOf(tree: Tree): TreeTexts | undefined {
   return texts.get(tree);
 }

@@ -33,7 +33,7 @@ interface LinkEntry {
   readonly mtime_ns?: string;
 }
 
-/** What lies at one path of a domain. */
+/** What is at one path of a domain. */
 export type Entry = FileEntry | FolderEntry | LinkEntry;
 
 /** A special file, only ever listed in quarantine or refused. */

@@ -14,7 +14,7 @@ export function makeTexts(crypto: SyncCrypto, tree: Tree): TreeTexts {
   };
 }
 
-/** A tree that is there as text and becomes a map when somebody asks for a path. */
+/** A tree that is there as text and becomes a map when someone asks for a path. */
 export function recallTree(kept: TreeTexts): Tree {
   const tree = new WrittenTree(kept);
   keepTexts(tree, kept);

@@ -121,7 +121,7 @@ function toRoots({ content_root, tree_root }: DomainState): JsonObject {
   return { content_root, tree_root };
 }
 
-/** Every file of the domains with its hash; whatever else is there lies in a declared input. */
+/** Every file of the domains with its hash; whatever else is there is in a declared input. */
 function isInputHashes(value: JsonValue | undefined, jobspec: JobSpec, pre: Trees): boolean {
   if (!isJsonObject(value)) return false;
   const expected = new Map<string, string>();

@@ -16,7 +16,7 @@ import { checkSignature, type SignatureState } from "./verify-signature.ts";
 export interface RunFolder {
   readonly name: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** Names of what is there and is no regular file, or was never renamed into place. */
+  /** Names of what is there and is not a regular file, or was never renamed into place. */
   readonly strays?: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export interface ViewChanges extends DomainDiff {
   readonly reserved: readonly string[];
   /** How many git-ignored paths changed. */
   readonly ignored: number;
-  /** Paths somebody else changed in the real tree meanwhile. */
+  /** Paths someone else changed in the real tree meanwhile. */
   readonly concurrent: readonly string[];
   /** Commits the command made in its private repository; null when there are too many to count. */
   readonly commits: number | null;

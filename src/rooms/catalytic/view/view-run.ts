@@ -56,7 +56,7 @@ export class ViewRun {
     this.#holes = sortedByCodePoint(new Set([...forbidden, ".verbatim"]));
   }
 
-  /** Paths of the tree that did not stand still when the view began: people and servers write while somebody looks. */
+  /** Paths of the tree that did not stand still when the view began: people and servers write while someone looks. */
   get busy(): readonly string[] {
     return sortedByCodePoint(new Set([...this.#unsteady, ...(this.#look?.busy ?? [])]));
   }
@@ -214,8 +214,8 @@ export class ViewRun {
   }
 
   /**
-   * Looks at the real tree as it is now. Under a namespace guard nobody but somebody else can have changed it: that is
-   * listed, and is no violation.
+   * Looks at the real tree as it is now. Under a namespace guard nobody but someone else can have changed it: that is
+   * listed, and is not a violation.
    */
   async lookOutside(): Promise<WatchResult> {
     const { violations, noise } = await this.#watch!.end();
@@ -260,7 +260,7 @@ export class ViewRun {
       async (paths, added) => {
         for (const path of paths) if (this.#isIgnored(path)) late.add(path);
         const rest = added.filter((path) => !late.has(path));
-        // Without a namespace the command may have written what git in the real tree would heed.
+        // Without a namespace the command may have written what git in the real tree would obey.
         if (this.#isNamespace) for (const path of await git.ignoredAmong(root, rest)) late.add(path);
         return late;
       },
@@ -345,7 +345,7 @@ export class ViewRun {
   async lookAgain(pre: Trees): Promise<{ readonly post: Trees; readonly unreachable: ReadonlyMap<string, string> }> {
     const unreachable = new Map<string, string>();
     if (!this.#hashAll) return { post: pre, unreachable };
-    // What somebody else changed meanwhile is theirs, and is not put back.
+    // What someone else changed meanwhile is theirs, and is not put back.
     if (this.#isNamespace) await this.lookOutside();
     const now = new Map(await this.#read());
     for (const path of this.#concurrent) {

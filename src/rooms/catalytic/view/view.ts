@@ -27,7 +27,7 @@ export interface ViewOptions {
   readonly job_id?: string;
   readonly cwd?: string;
   readonly determinism?: Determinism;
-  /** Names of the caller's variables the command sees; all that a JobSpec may name otherwise. */
+  /** Names of the caller's variables the command sees (default: all that a JobSpec may name). */
   readonly env_allow?: readonly string[];
   readonly env_set?: Readonly<Record<string, string>>;
   /** VERBATIM_RUN and the like, which only the application may set. */
@@ -36,7 +36,7 @@ export interface ViewOptions {
   readonly network?: NetworkMode;
   readonly timeout_ms?: number;
   readonly expected_exit_codes?: readonly number[];
-  /** Absolute paths outside the tree that stay really writable, outside every promise. */
+  /** Absolute paths outside the tree that stay writable and are not covered by the proof. */
   readonly keep?: readonly string[];
   /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
   readonly visible?: readonly string[];

@@ -57,7 +57,7 @@ interface Expanded {
 
 interface ExpandRequest {
   readonly refs: readonly string[];
-  /** For all refs; a symbol has its own otherwise. */
+  /** For all refs (default: the symbol's own slice). */
   readonly slice?: string | undefined;
   readonly run_id?: string | undefined;
   readonly budgets: Budgets;

@@ -115,7 +115,7 @@ async function build(ports: BuildPorts, { full, stageSize }: BuildOptions): Prom
     await context.stageFiles(made.rows);
     await context.publish(facts, encodeImages(made.image, toFolders(survey, started), made.table));
     await context.dropFiles(gone);
-    // What may be damaged is made anew: the search index too, when it is next needed.
+    // What may be damaged is made again: the search index too, when it is next needed.
     if (full) await context.clearSearch();
     if ((await context.countFiles()) !== files) await sweepFiles(context, made.image);
     if (stored.index_hash !== index_hash) {

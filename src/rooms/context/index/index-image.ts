@@ -8,7 +8,7 @@ const HASH_LENGTH = 64;
 
 /**
  * The whole index except the sections themselves, in pieces that load in one read each. Numbers are kept in the byte
- * order of the machine that built it; another one finds the pieces damaged and builds anew.
+ * order of the machine that built it; another one finds the pieces damaged and builds again.
  */
 export interface IndexImage {
   /** Paths in index order. */

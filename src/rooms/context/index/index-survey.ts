@@ -31,7 +31,7 @@ export function surveySources(tree: SourceTree, config: ResolvedContext): Survey
   return { ...(bad.size === 0 ? { paths, stats } : without(walk, bad)), problems, folders, empty_globs, skipped_links };
 }
 
-/** What name, place and size say against a file. `place` is where it really lies. */
+/** What name, place and size say against a file. `place` is where it actually is. */
 export function judge(
   config: ResolvedContext,
   rules: SourceRules,
@@ -46,7 +46,7 @@ export function judge(
   return judgeFile(config, path, size);
 }
 
-/** What its name and size say against a file that is no link. */
+/** What its name and size say against a file that is not a link. */
 export function judgeFile(config: ResolvedContext, path: string, size: number): SourceProblem | null {
   if (isSecret(path, config.secrets.allow)) return { code: "SOURCE_SECRET", file_path: path };
   const limit = config.max_file_bytes;

@@ -18,7 +18,7 @@ const BLOCK_NAMES: ReadonlySet<string> = new Set(
 const LONGEST_NAME = 10;
 const VERBATIM_END = /<\/(?:script|pre|textarea|style)>/i;
 
-/** The kind of HTML block that a line starts whose first `<` stands at an offset. */
+/** The kind of HTML block that a line starts whose first `<` is at an offset. */
 export function htmlBlockKind(text: string, at: number, end: number): HtmlKind {
   const code = at + 1 < end ? text.charCodeAt(at + 1) : -1;
   if (code === 33) return declarationKind(text, at + 2, end);

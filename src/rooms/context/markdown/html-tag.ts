@@ -31,7 +31,7 @@ const NUL = 0;
 
 /**
  * The end of the open or closing tag that starts with `<` at an offset, or -1.
- * `dead` holds quotes that were opened before: from those no tag ends, or they lie behind a tag that did. With it all
+ * `dead` holds quotes that were opened before: from those no tag ends, or they are behind a tag that did. With it all
  * attempts on one text together stay linear.
  */
 export function scanTag(text: string, at: number, end: number, dead?: Set<number>): number {

@@ -68,7 +68,7 @@ class InlineFlattener {
     this.targets = new LinkTargets(text);
   }
 
-  /** The label of the text, whose first markup stands at an offset. */
+  /** The label of the text, whose first markup is at an offset. */
   flatten(first: number): string {
     let at = first;
     while (at < this.text.length) at = this.takeInline(at);

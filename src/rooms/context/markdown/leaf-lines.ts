@@ -13,7 +13,7 @@ import {
 
 const LINE_SEPARATOR = /[\u2028\u2029]/;
 
-/** Level of an ATX heading whose first `#` stands at an offset, or 0. */
+/** Level of an ATX heading whose first `#` is at an offset, or 0. */
 export function atxLevel(text: string, at: number, end: number): number {
   let i = at;
   while (i < end && i - at < 7 && text.charCodeAt(i) === HASH_SIGN) i++;

@@ -4,7 +4,7 @@ const UNKNOWN = -1;
 
 /**
  * A place inside one line. Columns count a tab up to the next multiple of four, from the start of the line, so a tab
- * can be used up in parts: `column` may lie inside it. Every character is looked at once, however deep the nesting.
+ * can be used up in parts: `column` may be inside it. Every character is looked at once, however deep the nesting.
  */
 export class LineCursor {
   readonly text: string;

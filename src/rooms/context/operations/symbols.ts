@@ -30,7 +30,7 @@ const definition = z.strictObject({
   slice: z.string().describe(`What is read when no slice is given: ${SLICE_FORM_LIST}.`),
 });
 
-/** The Symbol; `existing` when it was there already, exactly so. */
+/** The Symbol; `existing` when it was already there, exactly so. */
 const defined = symbolSchema.extend({ existing: z.literal(true).optional() });
 
 async function toOutput(done: Promise<Defined>): Promise<z.input<typeof defined>> {

@@ -56,7 +56,7 @@ export function toFts5({ terms }: SearchQuery): string {
   return terms.map(toFts5Term).join(" AND ");
 }
 
-/** One term for SQLite FTS5. U+0000 would end the text; like any character that is no letter, it parts words. */
+/** One term for SQLite FTS5. U+0000 would end the text; like any character that is not a letter, it parts words. */
 export function toFts5Term({ text, prefix }: SearchTerm): string {
   return `"${spaceScripts(text).replaceAll("\0", " ")}"${prefix ? " *" : ""}`;
 }

@@ -118,7 +118,7 @@ function readRows(ports: UpdatePorts, view: IndexView, sections: readonly Sectio
   });
 }
 
-/** Line at which a section's own text ends: its first child's start, which is the next section if it lies inside. */
+/** Line at which a section's own text ends: its first child's start, which is the next section if it is inside. */
 export function ownEnd(sections: readonly Section[], ordinal: number): number {
   const { line_end } = sections[ordinal]!;
   const next = sections[ordinal + 1];

@@ -104,7 +104,7 @@ interface SectionOutline {
   readonly headings: readonly string[];
 }
 
-/** The outline of a Markdown text. Cost: linear in the text; open headings lie in each other, so at most six wait. */
+/** The outline of a Markdown text. Cost: linear in the text; open headings are in each other, so at most six wait. */
 function outlineSections(text: string): SectionOutline {
   const levels: number[] = [];
   const starts: number[] = [];

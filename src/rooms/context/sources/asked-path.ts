@@ -7,7 +7,7 @@ import type { ContextStore, SourceTree } from "../ports.ts";
 const LOOKS_LIKE_DRIVE = /^[A-Za-z]:/;
 
 /**
- * A path that somebody asks about and that may not be indexed. What looks like a drive is taken only where the folders
+ * A path that someone asks about and that may not be indexed. What looks like a drive is taken only where the folders
  * below the root list that very file, so that no name that came from elsewhere is opened; else it is PATH_REFUSED like
  * every unsafe path. Cost: nothing for other paths, for such a one the listings of the folders on its way.
  */

@@ -24,7 +24,7 @@ export function compileSources(sources: readonly string[], exclude: readonly str
     prefixes: outermost(wanted.map(({ folder }) => folder)),
     enters: (folder) =>
       wanted.some((glob) => glob.couldMatchBelow(folder)) && !refused.some((glob) => glob.matchesAllBelow(folder)),
-    // What must never be a source lies in folders that are not entered.
+    // What must never be a source is in folders that are not entered.
     matches: (path) => isAnyMatch(wanted, path) && !isAnyMatch(excluded, path),
     findEmpty: (paths) => wanted.filter((glob) => !isAnyMatched(glob, paths)).map(toText),
     explain: (path) => ({
@@ -55,7 +55,7 @@ function toText({ source }: Glob): string {
   return source;
 }
 
-/** Folders that lie in no other one of the list. */
+/** Folders that are in no other one of the list. */
 function outermost(folders: readonly string[]): string[] {
   const distinct = [...new Set(folders)];
   return distinct.filter(

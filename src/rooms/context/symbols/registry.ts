@@ -12,7 +12,7 @@ import { listSymbols, requireSymbol, resolvePin } from "./symbol-lookup.ts";
 
 export type RegistryPorts = Pick<ExpansionPorts, "store" | "crypto" | "actor" | "views" | "contents">;
 
-/** A symbol after a change; `existing` says that it was there already, exactly so. */
+/** A symbol after a change; `existing` says that it was already there, exactly so. */
 export interface Defined {
   readonly symbol: SymbolRecord;
   readonly existing: boolean;
@@ -25,7 +25,7 @@ export async function addSymbol(ports: RegistryPorts, value: unknown): Promise<D
   return { symbol, existing: added === 0 };
 }
 
-/** Whether a symbol is there already, exactly so; another definition is SYMBOL_EXISTS. */
+/** Whether a symbol is already there, exactly so; another definition is SYMBOL_EXISTS. */
 async function isThere(context: ContextReader, symbol: SymbolRecord): Promise<boolean> {
   const current = await context.symbol(symbol.symbol_id);
   if (current === null) return false;
@@ -65,7 +65,7 @@ export function removeSymbol(ports: RegistryPorts, id: string): Promise<SymbolRe
 }
 
 /**
- * Adds symbols: all of them or none. Those that are there already, exactly so, are counted and not looked at further:
+ * Adds symbols: all of them or none. Those that are already there, exactly so, are counted and not looked at further:
  * one whose target went away meanwhile stays as it is.
  */
 export async function addSymbols(
@@ -76,7 +76,7 @@ export async function addSymbols(
   return ports.store.transact(async ({ context, ledger }) => {
     const added: NewEntry[] = [];
     for (const row of rows) {
-      // Somebody else may have added it since.
+      // Someone else may have added it since.
       if (await isThere(context, row.symbol)) continue;
       await context.putSymbol(row);
       added.push(CONTEXT_RECORDS.make("SYMBOL_ADDED", ports.actor, row.symbol));

@@ -32,7 +32,7 @@ export function toArtifactPath(artifactId: string): string {
   return `artifacts/${artifactId}.txt`;
 }
 
-/** What lies at the path of an artifact. A path that is none holds nothing. */
+/** What is at the path of an artifact. An invalid path holds nothing. */
 export async function inspectArtifact(files: BundleFiles, path: string): Promise<FileFacts> {
   const clean = cleanPath(path);
   if (findPathProblems(path).length > 0 || clean === "") return { problem: "not-regular" };

@@ -96,7 +96,7 @@ export function toProblem(code: Finding<"jobs">): BundleProblem {
   return { code, pointer: "", message: FINDINGS.jobs[code] };
 }
 
-/** A report about something that is no bundle: exit 2, nothing judged. */
+/** A report about something that is not a bundle: exit 2, nothing judged. */
 export function toInvalidReport(mode: ManifestMode, problems: readonly BundleProblem[]): BundleReport {
   return {
     ok: false,

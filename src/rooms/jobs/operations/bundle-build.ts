@@ -40,7 +40,7 @@ export const bundleBuild = defineOperation({
     const key = input.sign === undefined ? null : await ports.loadKey(input.sign);
     const path = input.out.replace(/\/+$/, "");
     const file = `${path}.dsse.json`;
-    // Beside the bundle, never inside it: a folder without a name of its own has no place beside it to speak of.
+    // Beside the bundle, never inside it: a folder without a name of its own has no place next to it to speak of.
     if (key !== null && /(?:^|\/)(?:\.{1,2})?$/.test(path)) {
       throw new VerbatimError("USAGE", { message: "to sign a bundle, name its folder", where: input.out });
     }

@@ -194,7 +194,7 @@ export const bundleDiff = defineOperation({
     const [left, right] = [requireBundle(ports, input.a), requireBundle(ports, input.b)];
     const [a, b] = [await requireManifest(left.files, input.a), await requireManifest(right.files, input.b)];
     const diff = diffManifests(a, b);
-    // What the manifests say is one thing; the bytes that lie there are looked at as well.
+    // What the manifests say is one thing; the bytes that are there are looked at as well.
     const changed = new Set(diff.artifacts.changed);
     const lines = [];
     const others = new Map(b.artifacts.map((one) => [one.artifact_id, one]));
@@ -221,7 +221,7 @@ function toState(facts: FileFacts): string {
   return "problem" in facts ? facts.problem : facts.sha256;
 }
 
-/** The text of an artifact; what is not there or is no text has none. */
+/** The text of an artifact; what is not there or is not a text has none. */
 async function toText(files: BundleFiles, place: string, facts: FileFacts): Promise<string> {
   return "problem" in facts || !facts.utf8 ? "" : readArtifact(files, place);
 }
@@ -257,7 +257,7 @@ const bundleReplay = defineOperation({
   },
 });
 
-/** A bundle that is none passes on the exit of verifying it, like one that does not verify. */
+/** Something that is not a bundle passes on the exit of verifying it, like one that does not verify. */
 function replay(ports: BundlePorts, input: { readonly path: string; readonly strict: boolean }) {
   const bundle = ports.openBundle(input.path);
   if ("problem" in bundle) {

@@ -20,7 +20,7 @@ export interface JobPorts extends PostPorts, RunPorts {
   readonly files: LocalFiles;
   /** Whether the caller's files are here. */
   readonly local: boolean;
-  /** Calls back when somebody wants the work to end, until the result is called. */
+  /** Calls back when someone wants the work to end, until the result is called. */
   listen(onInterrupt: () => void): () => void;
 }
 
@@ -120,7 +120,7 @@ const jobPost = defineOperation({
   },
 });
 
-/** Runs a job until it ends or somebody interrupts; steps that were begun are ended first. */
+/** Runs a job until it ends or someone interrupts; steps that were begun are ended first. */
 async function runToEnd(ports: JobPorts, id: string, count: number) {
   const stop = new AbortController();
   const unlisten = ports.listen(() => stop.abort());

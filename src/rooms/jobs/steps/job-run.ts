@@ -26,7 +26,7 @@ interface RunOptions {
   readonly stop?: AbortSignal;
 }
 
-// How long somebody else may hold a step without any step changing before that is an answer.
+// How long someone else may hold a step without any step changing before that is an answer.
 const PATIENCE_MS = 2000;
 const PAUSE_MS = 25;
 const IDLE_MS = 1000;
@@ -126,7 +126,7 @@ async function runTeam(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Waits while somebody moves, and gives up when only others could. */
+/** Waits while someone moves, and gives up when only others could. */
 class Patience {
   readonly #ports: RunPorts;
   readonly #jobId: string;

@@ -50,7 +50,7 @@ export interface Holder {
   readonly token: number;
 }
 
-/** What is known of a step when somebody wants to change it. */
+/** What is known of a step when someone wants to change it. */
 export interface HeldStep {
   readonly status: StepStatus;
   readonly lease_owner: string | null;

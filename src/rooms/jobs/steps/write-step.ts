@@ -42,7 +42,7 @@ export async function writeFile(
   return toWriteOutcome(job.run_id, row);
 }
 
-/** Brings an attempt to its end that somebody began; false when the lease is lost. */
+/** Brings an attempt to its end that someone began; false when the lease is lost. */
 async function resume(
   ports: QueuePorts,
   port: PatchPort,

@@ -89,7 +89,7 @@ export function isMarkedFile(path: string, config: BehaviorConfig): boolean {
 /** What the catalogue check reads: the index and its pages, and the marked files. */
 interface CatalogInput {
   readonly index: string | null;
-  /** The text of a page beside the index, or null. */
+  /** The text of a page next to the index, or null. */
   readonly page: (name: string) => string | null;
   /** Texts of the files that are searched, by path. */
   readonly code: Iterable<readonly [path: string, text: string]>;
@@ -165,7 +165,7 @@ function checkPage(entry: IndexEntry, input: CatalogInput, config: BehaviorConfi
   }
 }
 
-/** Where a page lies: beside the index. */
+/** Where a page is: next to the index. */
 export function pagePath(config: Pick<BehaviorConfig, "index">, page: string): string {
   const slash = config.index.lastIndexOf("/");
   return slash === -1 ? page : `${config.index.slice(0, slash)}/${page}`;

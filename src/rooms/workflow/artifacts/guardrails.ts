@@ -24,7 +24,7 @@ const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 interface Entry {
   readonly value: string;
   readonly line: number;
-  /** Lines on which the key stands again. */
+  /** Lines on which the key is repeated. */
   readonly again: number[];
 }
 

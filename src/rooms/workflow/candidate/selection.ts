@@ -43,7 +43,7 @@ export function resolveSelection(candidate: Candidate, { only, except }: Selecti
   return picks;
 }
 
-/** A path that is there twice, as a deletion and an addition, is taken or left whole. */
+/** A path that appears twice, as a deletion and an addition, is taken or left whole. */
 function joinByPath(files: readonly CandidateFile[]): CandidateFile[] {
   const joined = new Map<string, CandidateFile>();
   for (const file of files) {

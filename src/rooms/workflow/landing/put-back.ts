@@ -29,7 +29,7 @@ export function temporaryName(token: string, index: number): string {
 
 /**
  * Puts every path of a snapshot back to what it was before a landing. Only what the landing itself left is touched: a
- * path that somebody wrote meanwhile stays as it is and is named in the answer. May be repeated after a kill.
+ * path that someone wrote meanwhile stays as it is and is named in the answer. May be repeated after a kill.
  */
 export function putBack(
   files: LandingFiles,
@@ -46,7 +46,7 @@ export function putBack(
   const theirs = touched
     .filter(({ path, post }) => !isAt(files, crypto, path, post) || isBlockedByOthers(files, path, own))
     .map(({ path }) => path);
-  // Where somebody's file stays, no file can be above it and none below.
+  // Where someone's file stays, no file can be above it and none below.
   const kept = touched.map(({ path }) => path).filter((path) => theirs.some((one) => overlaps(one, path)));
   const ours = touched.filter(({ path }) => !kept.includes(path));
   const known = new Set(snapshot.folders.map(({ path }) => path));
@@ -77,7 +77,7 @@ export function putBack(
   return { kept };
 }
 
-/** Whether files that belong to no landing lie in a folder where a file was, or are that folder's way. */
+/** Whether files that belong to no landing are in a folder where a file was, or are that folder's way. */
 export function isBlockedByOthers(files: LandingFiles, path: string, own: ReadonlySet<string>): boolean {
   const { kind } = files.look(path);
   if (kind === "folder") return files.below(path).files.some((one) => !own.has(one));

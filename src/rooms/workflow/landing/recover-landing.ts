@@ -17,7 +17,7 @@ export interface RecoverPorts {
  */
 export interface Recovered {
   readonly state: "restored" | "completed" | "undone" | null;
-  /** Paths that somebody wrote since and that stay as they are. */
+  /** Paths that someone wrote since and that stay as they are. */
   readonly kept: readonly string[];
 }
 

@@ -26,7 +26,7 @@ export interface LandingPlace {
 /**
  * Writes a plan without conflicts into the working tree, all of it or nothing; the tree lock is held by the caller. When
  * it returns, every path has been read back, and the landing counts as done whatever happens to this process; the
- * caller writes its result and closes it. LAND_RACED: somebody wrote a path meanwhile, and everything was put back.
+ * caller writes its result and closes it. LAND_RACED: someone wrote a path meanwhile, and everything was put back.
  */
 export async function writeLanding(ports: WritePorts, place: LandingPlace, plan: LandingPlan): Promise<void> {
   const { files, crypto } = ports;
@@ -155,7 +155,7 @@ function changed(path: string): VerbatimError {
   });
 }
 
-/** `kept`: what could not be put back, because somebody's file stands there. */
+/** `kept`: what could not be put back, because someone's file stands there. */
 function raced(path: string, kept: readonly string[] = []): VerbatimError {
   return new VerbatimError("LAND_RACED", {
     message: `somebody wrote ${path} while it was being applied; everything was put back`,

@@ -70,7 +70,7 @@ export const NEW = defineOperation({
 const DIRECT_TEXTS = ["verify", "files", "allow", "deny", "leave_out"] as const;
 const DIRECT_NUMBERS = ["max_files", "max_added_lines", "max_iterations"] as const;
 
-/** Somebody who gives a scope or a command expects it to hold; a run of roles takes both from its artifacts. */
+/** Someone who gives a scope or a command expects it to hold; a run of roles takes both from its artifacts. */
 function refuseDirectFlags(
   input: {
     readonly [key in (typeof DIRECT_TEXTS)[number]]: readonly string[];

@@ -33,7 +33,7 @@ export interface WorkflowPorts {
   readonly runs: RunFolders;
   readonly zipper: Zipper;
   readonly isolations: Isolations;
-  /** Keeps everybody else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
+  /** Keeps everyone else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
   readonly lockTree: (runId: string) => Promise<() => void>;
   readonly agents: AgentRunner;
   readonly models: ChatModels;

@@ -115,7 +115,7 @@ function judgeSide(
   return type === "link" ? "symlink" : "not_regular_file";
 }
 
-/** A path and the folders it lies in. */
+/** A path and the folders it is in. */
 function withParents(path: string): string[] {
   const all = [path];
   for (let at = path.lastIndexOf("/"); at !== -1; at = path.lastIndexOf("/", at - 1)) all.push(path.slice(0, at));

@@ -10,7 +10,7 @@ export interface AgentPolicy {
   findProtection(path: string): string | null;
   /** What makes a path secret, or null. */
   findSecrecy(path: string): string | null;
-  /** Whether somebody lifted the protection of a path. Names are taken as they are: a twin is not permitted with them. */
+  /** Whether someone lifted the protection of a path. Names are taken as they are: a twin is not permitted with them. */
   isPermitted(path: string): boolean;
   /** Folders outside of which nothing may change, of the first generation's configuration. */
   readonly roots: readonly string[];

@@ -11,7 +11,7 @@ const TOLD = "it decides what agents and editors do";
 const RUNS = "it decides which programs run on this machine";
 const SECRET = "its name says that it holds a secret";
 
-/** What an agent may change only where somebody permits it. */
+/** What an agent may change only where someone permits it. */
 export const PROTECTED_PATHS: readonly PolicyRow[] = [
   {
     group: "ci",

@@ -36,7 +36,7 @@ interface AdvanceStep {
   readonly result: string;
 }
 
-/** Drives a run until it passes, stops, or waits for somebody. */
+/** Drives a run until it passes, stops, or waits for someone. */
 export async function advanceRun(session: Session, options: AdvanceOptions): Promise<AdvanceStep[]> {
   const { run } = session;
   const steps: AdvanceStep[] = [];
@@ -58,7 +58,7 @@ export async function advanceRun(session: Session, options: AdvanceOptions): Pro
 
 interface Outcome {
   readonly step: AdvanceStep;
-  /** Nothing more can be done without somebody. */
+  /** Nothing more can be done without someone. */
   readonly wait: boolean;
 }
 
@@ -137,7 +137,7 @@ function parseRegistry(text: string): JsonValue {
   }
 }
 
-/** A step that somebody else must do: an agent once per request, otherwise a prompt for a person. */
+/** A step that someone else must do: an agent once per request, otherwise a prompt for a person. */
 async function askSomebody(session: Session, step: NextStep, asked: Set<string>): Promise<Outcome> {
   const { run } = session;
   const message = describeStep(step);

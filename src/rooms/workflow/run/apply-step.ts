@@ -99,7 +99,7 @@ async function findOtherChanges(session: Session, before: States, declared: read
 
 const UNTRACKED = "??";
 
-/** Whether rules ignore a file is no state of the file: a patch may change the rules without touching it. */
+/** Whether rules ignore a file is not a state of the file: a patch may change the rules without touching it. */
 function toState(path: string, states: States): string | undefined {
   const state = states.get(path);
   if (state !== undefined && state !== "!!") return state;

@@ -3,7 +3,7 @@ import { findCandidate, PATCH_FILE } from "../dispatch/next-step.ts";
 import type { Run } from "./run.ts";
 import type { CandidateRecord, CandidateState, RunState } from "./run-state.ts";
 
-/** The record of the patch that lies in the run now, under the plan that lies there. */
+/** The record of the patch that is in the run now, under the plan that is there. */
 export function currentCandidate(run: Run): CandidateRecord | undefined {
   return findCandidate(run.state.candidates, run.hash(PATCH_FILE) ?? "", run.hash(PLAN_FILE) ?? "");
 }

@@ -110,11 +110,11 @@ function writeFirstFiles(folder: RunFolder, state: RunState, dirty: boolean, dis
   };
   folder.write("repo_ref.json", formatArtifact(reference));
   folder.write(DISPATCH_FILE, dispatch);
-  // RUN.json comes last: a folder without it is no run.
+  // RUN.json comes last: a folder without it is not a run.
   folder.write(RUN_FILE, formatArtifact(state));
 }
 
-/** The dispatch of the configuration must be one a run can have: CONFIG_INVALID otherwise. */
+/** The dispatch of the configuration must be one a run can have, or throws CONFIG_INVALID. */
 export function requireDispatch(ports: WorkflowPorts): void {
   const { errors } = checkDispatch(JSON.parse(JSON.stringify(ports.config.dispatch)) as JsonValue);
   const [first] = errors;

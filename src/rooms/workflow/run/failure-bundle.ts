@@ -5,7 +5,7 @@ import type { Session } from "./session.ts";
 
 /**
  * Asks the fixer, then makes the bundle (Artifact Contracts M): the bundle of a failure holds the brief and the prompt of
- * that failure, not those of the one before. An agent is asked in a later step; its brief is there already.
+ * that failure, not those of the one before. An agent is asked in a later step; its brief is already there.
  */
 export async function bundleFailure(session: Session): Promise<void> {
   const { run } = session;

@@ -53,7 +53,7 @@ export async function runGateStep(session: Session): Promise<void> {
   } else await recordRejection(session, result, plan);
 }
 
-/** Writes patch_gate.json for the patch and plan that lie in the run. */
+/** Writes patch_gate.json for the patch and plan that are in the run. */
 export function writeGateRecord(run: Run, result: PatchResult, post_images?: readonly PostImage[]): void {
   const record: PatchGateRecord = {
     schema_version: "verbatim-patch-gate-v1",

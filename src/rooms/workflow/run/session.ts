@@ -55,7 +55,7 @@ export class Session {
     if (!same) await this.event("orchestrator", "RUN_BLOCKED", blocked.target, { code, owner: blocked.owner });
   }
 
-  /** Lets `work` change the real tree, which nobody else sees or changes meanwhile: DOMAIN_BUSY while somebody does. */
+  /** Lets `work` change the real tree, which nobody else sees or changes meanwhile: DOMAIN_BUSY while someone does. */
   async withTree<T>(work: () => T | Promise<T>): Promise<T> {
     const unlock = await this.run.ports.lockTree(this.run.id);
     try {
@@ -65,7 +65,7 @@ export class Session {
     }
   }
 
-  /** INTERRUPTED when somebody asked us to end. */
+  /** INTERRUPTED when someone asked us to end. */
   throwIfInterrupted(): void {
     const signal = this.#interrupted();
     if (signal !== null) {

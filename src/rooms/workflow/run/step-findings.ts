@@ -24,7 +24,7 @@ export function readFailures(run: Run): VerifyFailure[] {
   });
 }
 
-/** A JSON file of a run; null when it is missing or somebody broke it, which its own validator reports. */
+/** A JSON file of a run; null when it is missing or someone broke it, which its own validator reports. */
 function readRunJson(run: Run, path: string): JsonObject | null {
   const bytes = run.read(path);
   if (bytes === null) return null;

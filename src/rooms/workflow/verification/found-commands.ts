@@ -10,7 +10,7 @@ const foundTable = z.strictObject({
   commands: z.array(
     z.strictObject({
       file: name,
-      /** A script of package.json that somebody wrote. */
+      /** A script of package.json that someone wrote. */
       member: name.optional(),
       /** How a line of the file begins. */
       line: name.optional(),

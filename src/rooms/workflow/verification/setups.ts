@@ -10,13 +10,13 @@ const setupRow = z.strictObject({
   /** The name of the lock file; `*` stands for any characters. */
   match: name,
   when: z.strictObject({
-    /** The manifest beside or below the lock file. */
+    /** The manifest next to or below the lock file. */
     changed: name.optional(),
     /** Members of a JSON manifest that decide what is installed; without them every change of it counts. */
     fields: z.array(name).min(1).optional(),
     /** The folder that the command fills. */
     missing: name.optional(),
-    /** Only where this lies beside the lock file, or only where it does not. */
+    /** Only where this is next to the lock file, or only where it does not. */
     with: name.optional(),
     without: name.optional(),
   }),

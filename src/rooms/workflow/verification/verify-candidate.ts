@@ -286,7 +286,7 @@ function compareIgnored(
 }
 
 function noticeMeanwhile(all: readonly string[]): string[] {
-  // What git and we keep for ourselves is no part of what was verified.
+  // What git and we keep for ourselves is not a part of what was verified.
   const paths = all.filter((path) => !/^\.(?:git|verbatim)(?:\/|$)/.test(path));
   if (paths.length === 0) return [];
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : "";

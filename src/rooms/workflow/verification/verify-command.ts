@@ -1,7 +1,7 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArgv, splitWords } from "../dispatch/argv-template.ts";
 
-/** A verify or set-up command as somebody wrote it: words, or text for a shell. */
+/** A verify or set-up command as someone wrote it: words, or text for a shell. */
 export type WrittenCommand = string | { readonly sh: string };
 
 /** A command that can be started without a shell. */

@@ -16,7 +16,7 @@ export function planWrites(freeze: readonly ViewWrite[], candidate: readonly Vie
   return [...gone, ...all.filter(({ mode }) => mode !== null)];
 }
 
-/** What was read back must be what was to be written, path by path: VERIFY_VIEW_MISMATCH otherwise. */
+/** What was read back must be what was to be written, path by path, or throws VERIFY_VIEW_MISMATCH. */
 export function checkWritten(planned: readonly ViewWrite[], written: readonly WrittenPath[]): void {
   const found = new Map(written.map((one) => [one.path, one]));
   for (const wanted of planned) {
@@ -37,7 +37,7 @@ function describe(write: WrittenPath): string {
 
 function mismatch(path: string, why: string): VerbatimError {
   return new VerbatimError("VERIFY_VIEW_MISMATCH", {
-    message: `the verification view does not hold the candidate at ${path}: ${why}`,
+    message: `the verification view does not contain the candidate at ${path}: ${why}`,
     where: path,
     details: { path },
   });

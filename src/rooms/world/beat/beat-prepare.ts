@@ -47,7 +47,7 @@ export async function prepareBeat(
     requireFits(ports, world, request);
     const frames: Frame[] = [];
     for (const pass of planPasses(world)) frames.push(await makeFrame(ports, door.world, world, pass, request));
-    // Somebody may have pressed Stop while this beat waited for its turn.
+    // Someone may have pressed Stop while this beat waited for its turn.
     const stopped = isStopRequested(await door.world.invocation(before.number, envelope.request_id));
     return { world, move, frames, stopped };
   });

@@ -54,7 +54,7 @@ export class Releases {
     });
   }
 
-  /** Lets go of what a store that took no writes has kept; a claim that somebody took over meanwhile is left alone. */
+  /** Lets go of what a store that took no writes has kept; a claim that someone took over meanwhile is left alone. */
   async settle(): Promise<void> {
     const owed = this.#owed;
     this.#owed = [];

@@ -201,7 +201,7 @@ export class Beats {
     const { state } = await this.#ports.store.read((door) => loadWorld(door.world, worldId));
     const { autonomy_interval_s, operator_id } = state.settings;
     const now = this.#ports.pace.elapsed();
-    // A writer that is down is asked once an interval, not whenever somebody looks.
+    // A writer that is down is asked once an interval, not whenever someone looks.
     const since = Math.min(this.#elapsed(worldId), now - (this.#tried.get(worldId) ?? Number.NEGATIVE_INFINITY));
     const isDue = autonomy_interval_s !== null && since >= autonomy_interval_s * 1000;
     if (!isDue || state.paused || !this.queues.tryTake(worldId)) return false;
@@ -234,7 +234,7 @@ function refuseAsUnavailable(thrown: unknown): never {
 const STOP_LOOK_MS = 500;
 
 /**
- * Keeps the claim and the lock of a beat while its writer works, and stops the writer when they are lost or somebody
+ * Keeps the claim and the lock of a beat while its writer works, and stops the writer when they are lost or someone
  * wants it stopped. Gives back what ends it.
  */
 function startPulse(ports: WorldPorts, grip: InvocationLease, abort: AbortController): () => void {

@@ -100,7 +100,7 @@ export async function takeLock(ports: Ports, worldId: string, holder: string, wa
 /** Stands in the headers of a pending request whose writer should stop; any process may put it there. */
 const STOP = '{"stop":"true"}';
 
-/** Asks whoever works on a request to stop its writer; says whether somebody does. */
+/** Asks whoever works on a request to stop its writer; says whether someone does. */
 export async function requestStop(ports: Ports, worldId: string, requestId: string): Promise<boolean> {
   return ports.store.transact(async (door) => {
     const world = await door.world.hold(worldId);
@@ -115,12 +115,12 @@ export async function requestStop(ports: Ports, worldId: string, requestId: stri
   });
 }
 
-/** Whether somebody asked for the writer of a pending request to stop. */
+/** Whether someone asked for the writer of a pending request to stop. */
 export function isStopRequested(stored: StoredInvocation | null): boolean {
   return stored?.status === "PENDING" && stored.headers === STOP;
 }
 
-/** Shows a sign of life while a slow writer works. False when somebody else took over. */
+/** Shows a sign of life while a slow writer works. False when someone else took over. */
 export async function extendGrip(ports: Ports, grip: InvocationLease): Promise<boolean> {
   return ports.store.transact(async (door) => {
     const world = await door.world.hold(grip.world_id);

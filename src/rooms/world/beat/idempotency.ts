@@ -44,7 +44,7 @@ export function toControlId(key: string): string {
   return `${CONTROL}${key}`;
 }
 
-/** Whether an id is that of a control write, which is no invocation to anybody who asks. */
+/** Whether an id is that of a control write, which is not an invocation to anyone who asks. */
 export function isControlId(id: string): boolean {
   return id.startsWith(CONTROL);
 }

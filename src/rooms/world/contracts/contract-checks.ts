@@ -5,7 +5,7 @@ import { type Cast, isReserved } from "../people/cast.ts";
 import type { CheckContext } from "./context.ts";
 import { PERSON_PATTERN } from "./fields.ts";
 
-/** Everybody who could be somebody: a single object says nothing about who lives in its world. */
+/** Everyone who could be someone: a single object says nothing about who lives in its world. */
 class Anybody extends Map<string, string> {
   override has(person: string): boolean {
     return PERSON_PATTERN.test(person) && !isReserved("GEORGE", person);

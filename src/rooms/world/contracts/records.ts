@@ -21,7 +21,7 @@ const item = z.object({
   visible_to: ids,
 });
 
-/** Lines have rules and codes of their own: `checkWriteBundle` judges them where a file of somebody else is read. */
+/** Lines have rules and codes of their own: `checkWriteBundle` judges them where a file of someone else is read. */
 const writeBundle = z.custom<WriteBundle | null>().optional();
 
 const BODIES = {

@@ -165,7 +165,7 @@ export const exportManifestSchema = z.strictObject({
     .regex(/^[0-9a-f]{64}$/)
     .nullable(),
   file_sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  // A DSSE envelope with somebody's signature in it.
+  // A DSSE envelope with someone's signature in it.
   signature: z
     .strictObject({
       payload: base64,

@@ -27,7 +27,7 @@ export interface ToolRequest {
   readonly name: ToolName;
   readonly query_text: string | null;
   readonly limit: number;
-  /** Whether the writer said how many; whoever names entries wants all of them otherwise. */
+  /** Whether the writer said how many; without a number, whoever names entries wants all of them. */
   readonly has_limit: boolean;
   readonly person_id: string | null;
   readonly from: number | null;

@@ -5,7 +5,7 @@ import { PERSON_PATTERN } from "./fields.ts";
 export const SCOPES = ["PUBLIC", "PRIVATE"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether a line of a scope lists who knows it; the other ones are known to everybody. */
+/** Whether a line of a scope lists who knows it; the other ones are known to everyone. */
 const HAS_LIST: Readonly<Record<Scope, boolean>> = { PUBLIC: false, PRIVATE: true };
 
 export const scopeSchema = z.enum(SCOPES);
@@ -20,7 +20,7 @@ export interface Visibility {
   readonly visible_to: readonly string[];
 }
 
-/** Known to everybody. */
+/** Known to everyone. */
 export const TO_EVERYBODY: Visibility = { scope: "PUBLIC", visible_to: [] };
 
 /** Known to those who are listed. */
@@ -28,12 +28,12 @@ export function toThose(visible_to: readonly string[]): Visibility {
   return { scope: "PRIVATE", visible_to };
 }
 
-/** Whether everybody knows a line of this scope. What is not a scope is known to nobody. */
+/** Whether everyone knows a line of this scope. What is not a scope is known to nobody. */
 export function isForEverybody(scope: string): boolean {
   return Object.hasOwn(HAS_LIST, scope) && !HAS_LIST[scope as Scope];
 }
 
-/** Everybody, or the ids of those who know. */
+/** Everyone, or the ids of those who know. */
 export type Audience = "everybody" | readonly string[];
 
 /** Who knows something, or null for a visibility that is malformed: what a database or a file held may be anything. */

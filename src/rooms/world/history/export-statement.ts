@@ -10,7 +10,7 @@ import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { Crypto } from "../../../core/ports.ts";
 import { decodeBase64 } from "../../../core/trust/base64.ts";
 
-/** The statement that a signature is over, or null when the payload is no JSON object. */
+/** The statement that a signature is over, or null when the payload is not a JSON object. */
 export function parseStatement(payload: Uint8Array): JsonObject | null {
   try {
     const value = parseJson(payload);

@@ -23,7 +23,7 @@ export interface WorldState {
   readonly paused: boolean;
   readonly present: readonly string[];
   readonly scene_no: number;
-  /** wseq of the first entry of the scene, there already or not. */
+  /** wseq of the first entry of the scene, already there or not. */
   readonly scene_from: number;
   readonly next_wseq: number;
   readonly next_bundle: number;

@@ -228,7 +228,7 @@ function isSameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
   return b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** Makes the search index of a world anew from its entries. */
+/** Makes the search index of a world again from its entries. */
 export async function rebuildIndex(ports: Ports, worldId: string): Promise<void> {
   await ports.store.transact(async (door) => {
     const row = await door.world.hold(worldId);

@@ -52,7 +52,7 @@ function tryJson(text: string): JsonValue | null {
   try {
     return parseJson(text, { maxDepth: MAX_LEVELS });
   } catch (thrown) {
-    // A chat is one object a line, so as a whole it is no JSON.
+    // A chat is one object a line, so as a whole it is not JSON.
     if (isVerbatimError(thrown) && thrown.code === "JSON_SYNTAX") return null;
     throw thrown;
   }

@@ -17,7 +17,7 @@ interface CapsuleParts {
   readonly newest: Iterable<LedgerEntry>;
 }
 
-/** Quotes a person's newest visible lines, oldest first. Nothing is invented for somebody without lines. */
+/** Quotes a person's newest visible lines, oldest first. Nothing is invented for someone without lines. */
 export function buildCapsule(crypto: SyncCrypto, graphemes: Graphemes, parts: CapsuleParts): CapsulePack {
   const taken: { readonly id: string; readonly excerpt: string }[] = [];
   let bytes = 0;

@@ -159,7 +159,7 @@ const timeShow = defineOperation({
 
 const timePolicy = defineOperation({
   name: "world.time-policy",
-  summary: "Sets how time moves when nobody sets it.",
+  summary: "Sets how time moves when it is not set by hand.",
   effect: "append",
   input: z.strictObject({
     policy: z.string().describe('JSON: {"kind":"explicit"}, {"kind":"step","step_ms":60000} or a rate.'),

@@ -16,7 +16,7 @@ export interface WorldRoom extends WorldPorts {
   readonly beats: Beats;
   /** World that is meant when none is named. */
   readonly default_world: string | null;
-  /** The store for writing, where an operation that reads has to mend something. */
+  /** The store for writing, where an operation that reads has to repair something. */
   writable(): Promise<WorldStore>;
   /** A key that can sign, by its name or the path of its file. */
   loadKey(key: string): Promise<SigningKey>;

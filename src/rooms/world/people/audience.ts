@@ -18,7 +18,7 @@ import { type Cast, WORLD } from "./cast.ts";
 /** Numbers of identities, under which they stand in indexes: a name could be the beginning of another. */
 export type Numbers = ReadonlyMap<string, number>;
 
-/** The number of everybody in a world. */
+/** The number of everyone in a world. */
 export function toNumbers(cast: Pick<Cast, "operator_id">, people: readonly PersonRow[]): Numbers {
   const numbers = new Map(people.map(({ person_id, number }) => [person_id, number]));
   numbers.set(WORLD, THE_WORLD);

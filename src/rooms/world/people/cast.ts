@@ -37,7 +37,7 @@ export function nameOf(cast: Pick<Cast, "operator_id" | "operator_name" | "peopl
   return id === cast.operator_id ? cast.operator_name : (cast.people.get(id) ?? id);
 }
 
-/** Who perceives a line that names no audience: everybody in the room, and its author. */
+/** Who perceives a line that names no audience: everyone in the room, and its author. */
 export function defaultVisibility(cast: Cast, author: Author): Visibility {
   if (cast.visibility_default === "public") return TO_EVERYBODY;
   const isInside = author.author_class === "OPERATOR" || author.author_class === "PERSON";

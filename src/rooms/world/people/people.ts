@@ -80,7 +80,7 @@ export async function namePerson(
   });
 }
 
-/** The refusal of somebody who does not live here. */
+/** The refusal of someone who does not live here. */
 export function unknownPerson(id: string, where: string): VerbatimError {
   return new VerbatimError("PERSON_UNKNOWN", { message: `there is no person ${id} in this world`, where });
 }

@@ -27,7 +27,7 @@ export function toPostings(entries: Iterable<IndexedEntry>): PostingRow[] {
   return postings;
 }
 
-/** Adds the lists of one block. They lie in one array, so that a list costs no array of its own while it grows. */
+/** Adds the lists of one block. They are in one array, so that a list costs no array of its own while it grows. */
 function addPostings(postings: PostingRow[], block: number, entries: readonly IndexedEntry[]): void {
   const numbers = new Map<string, number>();
   const keys: string[] = [];

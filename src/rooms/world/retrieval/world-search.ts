@@ -74,7 +74,7 @@ export async function findMatches(
   return { terms, matches: matches.slice(0, query.limit), cut };
 }
 
-/** Judges a pack against the entries it quotes before anybody gets it. */
+/** Judges a pack against the entries it quotes before anyone gets it. */
 function handOut(
   { graphemes, zones }: Ports,
   { cast }: OpenWorld,
@@ -143,7 +143,7 @@ export async function* findByAuthor(
   }
 }
 
-/** Per visible entry of the range one more than the number of distinct query terms it holds; 0 for what is no match. */
+/** Per visible entry of the range one more than the number of distinct query terms it holds; 0 for what is not a match. */
 async function countMatches(
   ports: Pick<Ports, "crypto">,
   index: TermsIndex,

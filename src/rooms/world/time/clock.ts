@@ -46,7 +46,7 @@ export interface ClockMove {
 const ZONE_WHERE = "/declared_overrides/time/timezone";
 const WHERE = "/declared_overrides/time/declared_world_time";
 
-/** The clock after an invocation. Time moves only when somebody says so, and never back. */
+/** The clock after an invocation. Time moves only when someone says so, and never back. */
 export function moveClock(
   zones: Zones,
   state: ClockState,

@@ -4,7 +4,7 @@ import { defineVerb, type Noun } from "../verb.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
 
-/** Somebody at a terminal is asked; a pipe cannot answer. */
+/** Someone at a terminal is asked; a pipe cannot answer. */
 function canAsk(io: Io): boolean {
   return io.interactive && !io.flags.json;
 }

@@ -2,7 +2,7 @@ import { defineVerb, type Noun } from "../verb.ts";
 import { READ_VERBS } from "./workflow-read.ts";
 import { renderFindings, renderStep, type Step } from "./workflow-step.ts";
 
-/** 0 passed or nothing waits, 1 rejected, failed or stopped, 4 waiting for somebody. */
+/** 0 passed or nothing waits, 1 rejected, failed or stopped, 4 waiting for someone. */
 function toExit({ state, code }: Step): number {
   if (state === "stopped" || code === "PATCH_REJECTED" || code === "VERIFY_FAILED") return 1;
   return state === "blocked" ? 4 : 0;

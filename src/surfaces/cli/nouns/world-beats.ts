@@ -94,7 +94,7 @@ export const BEAT_VERBS: readonly Verb[] = [
     flags: { viewer: { name: "as", value: "VIEWER" } },
     lines: "json",
     examples: ["verbatim world stream --limit 20", "verbatim world stream --as ANA --follow"],
-    // Following has no end, so it is no part of the page: `render` goes on with it.
+    // Following has no end, so it is not a part of the page: `render` goes on with it.
     prepare: async (given, io) => (io.flags.json ? given : { ...given, follow: false }),
     async render({ viewer, entries, cursor_before, cursor_after, has_more_before }, io, { follow, world }, app) {
       printLines(entries, io);
