@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -50,6 +51,37 @@ describe("files that land", () => {
     files.sync(["link"]);
     expect(readdirSync(outside)).toEqual(["a"]);
     expect(readFileSync(join(outside, "a"), "utf8")).toBe("outside");
+  });
+
+  it.each(["../outside/a", "a/../../outside/a", "/etc/passwd", ".git/config", "sub/.GIT/hooks/x", "", "a//b"])(
+    "are never looked for or written at %j",
+    (path) => {
+      const files = createLandingFiles(root);
+      const refused = expect.objectContaining({ code: "PATH_REFUSED" });
+      expect(() => files.look(path)).toThrow(refused);
+      expect(() => files.stage(path, "tmp", FILE)).toThrow(refused);
+      expect(() => files.place(path, "file", null)).toThrow(refused);
+      expect(() => files.drop(path, "")).toThrow(refused);
+      expect(() => files.makeFolder(path, null)).toThrow(refused);
+      expect(readdirSync(folder).sort()).toEqual(["outside", "root"]);
+    },
+  );
+
+  it("belong to whoever the folder belongs to, when root lands them", (context) => {
+    if (process.getuid?.() !== 0) return context.skip("only root can give a file away");
+    mkdirSync(join(root, "theirs"));
+    chownSync(join(root, "theirs"), 65_534, 65_534);
+    const files = createLandingFiles(root);
+    files.makeFolder("theirs/sub", null);
+    for (const [path, mode] of [
+      ["theirs/a", "100644"],
+      ["theirs/sub/b", "100755"],
+      ["theirs/l", "120000"],
+    ] as const) {
+      files.stage(path, "tmp", { mode, bytes: Buffer.from("x"), permissions: null });
+      expect(files.place(path, "tmp", null)).toBe(true);
+      expect(lstatSync(join(root, path)).uid).toBe(65_534);
+    }
   });
 
   it("take the place of a link, not of what it leads to", () => {

@@ -25,7 +25,9 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { VerbatimError } from "../../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../../core/errors/system.ts";
+import { isGitName, parseRepoPath, showPath } from "../../core/paths/index.ts";
 import type { FileToPut, LandingFiles, TreeEntry } from "../../rooms/workflow/ports.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -36,7 +38,7 @@ const BLOCKED = ["ENOTDIR", "ELOOP", "EMLINK"];
 /** The working tree below a real root. Folders are opened one by one without following links, where the system lets us. */
 export function createLandingFiles(root: string): LandingFiles {
   const at = <T>(path: string, work: (place: string, folder: string) => T): T => {
-    const cut = path.lastIndexOf("/");
+    const cut = requireOrdinary(path).lastIndexOf("/");
     return withFolder(root, path.slice(0, Math.max(cut, 0)), (folder) =>
       work(`${folder}/${path.slice(cut + 1)}`, folder),
     );
@@ -84,6 +86,13 @@ export function createLandingFiles(root: string): LandingFiles {
   };
 }
 
+/** Whatever a record says: nothing leads out of the tree, and nothing into the folder of git. PATH_REFUSED. */
+function requireOrdinary(path: string): string {
+  const parsed = parseRepoPath(path);
+  if (!parsed.split("/").some(isGitName)) return parsed;
+  throw new VerbatimError("PATH_REFUSED", { message: `the path ${showPath(path)} leads into the folder of git` });
+}
+
 type At = <T>(path: string, work: (place: string, folder: string) => T) => T;
 
 /** A full disk or a folder that cannot be written has a code of its own. */
@@ -113,7 +122,7 @@ let byHandle: boolean | undefined;
  */
 function withFolder<T>(root: string, path: string, work: (folder: string) => T): T {
   byHandle ??= process.platform === "linux" && existsSync(OWN_FILES);
-  const parts = path === "" ? [] : path.split("/");
+  const parts = path === "" ? [] : requireOrdinary(path).split("/");
   if (!byHandle) {
     let place = root;
     for (const part of parts) {
@@ -142,7 +151,7 @@ function look(at: At, path: string): TreeEntry {
     const code = errnoCode(thrown) ?? "";
     if (BLOCKED.includes(code)) return { kind: "blocked" };
     if (ABSENT.includes(code)) return { kind: "missing" };
-    throw thrown;
+    throw toDiskError(thrown, path);
   }
 }
 
