@@ -61,7 +61,9 @@ export const BUDGET_FIELDS: readonly BudgetField[] = NAMES.map((name) => BUDGETS
 
 /** Something for every budget, by its name. */
 export function mapBudgets<T>(make: (name: BudgetName) => T): Record<BudgetName, T> {
-  return Object.fromEntries(NAMES.map((name) => [name, make(name)])) as Record<BudgetName, T>;
+  const made = {} as Record<BudgetName, T>;
+  for (const name of NAMES) made[name] = make(name);
+  return made;
 }
 
 /** Something for every budget, by the name of its field. */
@@ -82,6 +84,8 @@ export interface Breach {
   readonly breaches: readonly { readonly budget: BudgetName; readonly limit: number; readonly used: number | bigint }[];
 }
 
+const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** Charges steps against budgets, one after the other. Nothing is charged after a breach. */
 export class BudgetMeter {
   readonly #budgets: Budgets;
@@ -98,22 +102,32 @@ export class BudgetMeter {
     this.#symbols = new Set(refs.filter((ref) => ref.startsWith("@"))).size;
   }
 
-  /** Totals after the next step, and the breach when one of them exceeds its limit. */
-  charge(step: Charge): { readonly totals: Totals; readonly breach: Breach | null } {
+  /** The totals so far. */
+  get totals(): Totals {
+    const spent = this.#spent();
+    return mapBudgets((budget) => BUDGETS[budget].used(spent));
+  }
+
+  #spent(): Spent {
+    const bytes = this.#bytes <= LARGEST ? Number(this.#bytes) : this.#bytes;
+    return { symbols: this.#symbols, sections: this.#sections.size, bytes, expands: this.#expands };
+  }
+
+  /** Charges the next step: the breach when a total now exceeds its limit. */
+  charge(step: Charge): Breach | null {
     this.#ordinal++;
     if (step !== null) {
       this.#sections.add(step.section_id);
       this.#bytes += BigInt(step.bytes);
       this.#expands++;
     }
-    const bytes = this.#bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(this.#bytes) : this.#bytes;
-    const spent: Spent = { symbols: this.#symbols, sections: this.#sections.size, bytes, expands: this.#expands };
-    const totals: Totals = mapBudgets((budget) => BUDGETS[budget].used(spent));
+    const spent = this.#spent();
+    const first = NAMES.find((budget) => BUDGETS[budget].used(spent) > this.#budgets[budget]);
+    if (first === undefined) return null;
+    const { totals } = this;
     const exceeded = NAMES.filter((budget) => totals[budget] > this.#budgets[budget]);
-    const first = exceeded[0];
-    if (first === undefined) return { totals, breach: null };
     const breaches = exceeded.map((budget) => ({ budget, limit: this.#budgets[budget], used: totals[budget] }));
-    return { totals, breach: { ordinal: this.#ordinal, code: BUDGETS[first].code, breaches } };
+    return { ordinal: this.#ordinal, code: BUDGETS[first].code, breaches };
   }
 }
 
@@ -129,8 +143,8 @@ export function chargeBudgets(
   const meter = new BudgetMeter(refs, budgets);
   const cumulative: Totals[] = [];
   for (const step of steps) {
-    const { totals, breach } = meter.charge(step);
-    cumulative.push(totals);
+    const breach = meter.charge(step);
+    cumulative.push(meter.totals);
     if (breach !== null) return { cumulative, breach };
   }
   return { cumulative, breach: null };

@@ -165,17 +165,16 @@ function cutWithin(
   // One step: a file is looked at once, and the same ref has the same content.
   const looked = new Set<string>();
   const made = new Map<ResolvedRef, Cut>();
-  let used = mapBudgets((): number | bigint => 0);
   for (const one of resolved) {
     const cut = made.get(one) ?? cutRef(ports, view, one, looked);
     made.set(one, cut);
     cuts.push(cut);
     // What follows a breach is not charged, so it is not read either, and its own faults do not matter.
-    const { totals, breach } = meter.charge({ section_id: cut.section.section_id, bytes: cut.bytes.length });
+    const breach = meter.charge({ section_id: cut.section.section_id, bytes: cut.bytes.length });
     if (breach !== null) throw budgetError(breach, one.ref);
-    used = totals;
   }
-  return { cuts, used: mapBudgets((budget) => Number(used[budget])) };
+  const { totals } = meter;
+  return { cuts, used: mapBudgets((budget) => Number(totals[budget])) };
 }
 
 /**
