@@ -1,19 +1,10 @@
+import { fieldsOf } from "./calendar-date.ts";
+
 /** RFC 3339 UTC with milliseconds (`2025-01-02T03:04:05.000Z`) of milliseconds since 1970, for years 0..9999. */
 export function formatTime(ms: number): string {
   const days = Math.floor(ms / 86_400_000);
   const rest = ms - days * 86_400_000;
-  // Days to a civil date, counting from 0000-03-01 in eras of 400 years.
-  const z = days + 719_468;
-  const era = Math.floor(z / 146_097);
-  const dayOfEra = z - era * 146_097;
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shifted = Math.floor((5 * dayOfYear + 2) / 153);
-  const day = dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1;
-  const month = shifted < 10 ? shifted + 3 : shifted - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  const { year, month, day } = fieldsOf(days);
   const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
   const hour = Math.floor(rest / 3_600_000);
   const minute = Math.floor(rest / 60_000) % 60;

@@ -39,10 +39,18 @@ export function assertOutputDeliverable(output: unknown): void {
 export function callInterrupts(own: Interrupts): Interrupts {
   return {
     listen(onSignal) {
-      const unlisten = own.listen(onSignal);
       const signal = calls.getStore()?.signal;
-      if (signal === undefined) return unlisten;
+      return (signal === undefined ? own : alsoWhen(signal, own)).listen(onSignal);
+    },
+  };
+}
+
+/** Interrupts that also come when a signal is given, before or while someone listens. */
+export function alsoWhen(signal: AbortSignal, interrupts: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
       const end = () => onSignal("SIGTERM");
+      const unlisten = interrupts.listen(onSignal);
       signal.addEventListener("abort", end, { once: true });
       if (signal.aborted) end();
       return () => {

@@ -1,15 +1,10 @@
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import {
-  type CatalyticPorts,
-  type Interrupts,
-  parseJobSpec,
-  recoverRuns,
-  runCatalytic,
-} from "../../rooms/catalytic/index.ts";
+import { type CatalyticPorts, parseJobSpec, recoverRuns, runCatalytic } from "../../rooms/catalytic/index.ts";
 import type { ExecutePort } from "../../rooms/jobs/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
+import { alsoWhen } from "./current-call.ts";
 
 /** EXECUTE steps: a catalytic run. Only a run that was accepted, which needs its proof, counts. */
 export function createExecutePort(composition: Composition): ExecutePort {
@@ -31,22 +26,6 @@ export function createExecutePort(composition: Composition): ExecutePort {
       const violations = result.violations.map(({ code, path }) => ({ code, path }));
       const details: JsonObject = { catalytic_run_id: run_id, exit_code: result.exit_code, violations };
       return { refused: { code: result.condition, details } };
-    },
-  };
-}
-
-/** Interrupts that also come when a signal is given, before or while someone listens. */
-function alsoWhen(signal: AbortSignal, interrupts: Interrupts): Interrupts {
-  return {
-    listen(onSignal) {
-      const end = () => onSignal("SIGTERM");
-      const unlisten = interrupts.listen(onSignal);
-      signal.addEventListener("abort", end, { once: true });
-      if (signal.aborted) end();
-      return () => {
-        signal.removeEventListener("abort", end);
-        unlisten();
-      };
     },
   };
 }

@@ -1,6 +1,6 @@
+import { daysOf, daysOfMonth, fieldsOf } from "../../../core/calendar-date.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Zones } from "../ports.ts";
-import { daysOf, daysOfMonth, fieldsOf } from "./calendar-date.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
