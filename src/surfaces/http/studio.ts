@@ -7,7 +7,7 @@ import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
 
 /** The surroundings of one `verbatim studio`. */
-interface StudioWorld {
+interface StudioEnvironment {
   /** Words after `studio`. */
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -44,7 +44,7 @@ Examples:
 `;
 
 /** Serves until the signal; gives the exit code. */
-export async function runStudio(world: StudioWorld): Promise<number> {
+export async function runStudio(world: StudioEnvironment): Promise<number> {
   try {
     return await serve(world);
   } catch (thrown) {
@@ -55,7 +55,7 @@ export async function runStudio(world: StudioWorld): Promise<number> {
   }
 }
 
-async function serve(world: StudioWorld): Promise<number> {
+async function serve(world: StudioEnvironment): Promise<number> {
   const options = readOptions(world.argv);
   if (options.help) {
     world.stdout.write(HELP);

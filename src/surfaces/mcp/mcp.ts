@@ -23,7 +23,7 @@ interface Listen {
 }
 
 /** The surroundings of one `verbatim mcp`. */
-interface McpWorld {
+interface McpEnvironment {
   /** Words after `mcp`. */
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -75,7 +75,7 @@ Where verbatim is not installed (npm install --global verbatim-agent):
 `;
 
 /** Serves until the client leaves or the signal; gives the exit code. */
-export async function runMcp(world: McpWorld): Promise<number> {
+export async function runMcp(world: McpEnvironment): Promise<number> {
   try {
     const options = readOptions(world.argv);
     if (options.help) {
@@ -99,13 +99,16 @@ export async function runMcp(world: McpWorld): Promise<number> {
 }
 
 /** The workspace around a folder as this door sees it. */
-function openMcpApp({ env, platform, stderr }: Pick<McpWorld, "env" | "platform" | "stderr">, start: string): App {
+function openMcpApp(
+  { env, platform, stderr }: Pick<McpEnvironment, "env" | "platform" | "stderr">,
+  start: string,
+): App {
   return openApp({ door: "mcp", start, env, platform, notify: (text) => void stderr.write(`${text}\n`) });
 }
 
 /** MCP over HTTP for the workspace around a folder, with a workspace of its own so that entries say who asked. */
 export function openMcpHttp(
-  world: Pick<McpWorld, "env" | "platform" | "stderr" | "version">,
+  world: Pick<McpEnvironment, "env" | "platform" | "stderr" | "version">,
   folder: string,
   caged = false,
 ): McpHttp & AsyncDisposable {
@@ -126,12 +129,12 @@ export function openMcpHttp(
   return { fetch, close: end, [Symbol.asyncDispose]: end };
 }
 
-function note({ stderr }: Pick<McpWorld, "stderr">, thrown: unknown): void {
+function note({ stderr }: Pick<McpEnvironment, "stderr">, thrown: unknown): void {
   stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`);
 }
 
 /** Standard output belongs to the protocol; everything else goes to standard error. */
-async function serveStreams(world: McpWorld, options: McpOptions): Promise<number> {
+async function serveStreams(world: McpEnvironment, options: McpOptions): Promise<number> {
   const door = createMcpDoor(options);
   const ended = new Promise<void>((resolve) => {
     world.stdin.once("end", resolve);
@@ -152,7 +155,7 @@ async function serveStreams(world: McpWorld, options: McpOptions): Promise<numbe
   return 0;
 }
 
-async function serveHttp(world: McpWorld, options: McpOptions, listen: Listen): Promise<number> {
+async function serveHttp(world: McpEnvironment, options: McpOptions, listen: Listen): Promise<number> {
   const mcp = createMcpHttp({ ...options, maxBodyBytes: MAX_BODY });
   await using http = await world.serveHttp({ mcp, ...listen, log: (thrown) => note(world, thrown) });
   world.stderr.write(`${http.access}\n`);

@@ -15,7 +15,7 @@ import type { BeatOutcome } from "../writer/beat-loop.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 import { toWriteBundle } from "./bundle.ts";
 import { KEEP_CALLS, toCallRows } from "./calls.ts";
-import { type InvocationLease, requireGrip } from "./claims.ts";
+import { type InvocationLease, requireLease } from "./claims.ts";
 import { toDone, type ValidInvocation } from "./invocation.ts";
 import { makeOutcome } from "./outcome.ts";
 import type { Writing } from "./writing.ts";
@@ -32,7 +32,7 @@ export interface BeatWork {
 export async function commitBeat(
   ports: WorldPorts,
   checked: ValidInvocation,
-  grip: InvocationLease,
+  lease: InvocationLease,
   work: BeatWork,
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {
@@ -40,7 +40,7 @@ export async function commitBeat(
   const { move, frames, writing, outcome } = work;
   const write = async (door: WorldWriteDoor): Promise<string> => {
     const row = await door.world.hold(world_id);
-    const stored = await requireGrip(door, row, grip);
+    const stored = await requireLease(door, row, lease);
     const before = openRow(row!);
     const bundle = toWriteBundle(ports.crypto, before.state, {
       request_id: envelope.request_id,
@@ -90,9 +90,9 @@ export async function commitBeat(
     const entry = WORLD_RECORDS.make("WORLD_BEAT", ports.actor, sealed);
     await door.ledger.append(streamOf(world_id), position, [entry]);
     await writeEffects(ports, door, before, effects);
-    await keepCalls(door, grip.number, writing);
-    await door.world.putInvocation(grip.number, toDone(stored, text, headers));
-    await door.world.setLock(grip.number, null, 0);
+    await keepCalls(door, lease.number, writing);
+    await door.world.putInvocation(lease.number, toDone(stored, text, headers));
+    await door.world.setLock(lease.number, null, 0);
     return text;
   };
   return ports.store.transact(write).catch(refuseEdit);

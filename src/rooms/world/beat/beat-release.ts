@@ -3,7 +3,7 @@ import { WORLD_RECORDS } from "../contracts/records.ts";
 import { streamOf } from "../history/state.ts";
 import type { Metrics } from "../operations/metrics.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { type InvocationLease, releaseGrip } from "./claims.ts";
+import { type InvocationLease, releaseLease } from "./claims.ts";
 import type { ValidInvocation } from "./invocation.ts";
 
 /** Refusals between claim and writer. */
@@ -30,15 +30,15 @@ export class Releases {
 
   /** Releases a failed beat; a refusal of the contract leaves a receipt without any text. */
   async letGo(
-    grip: InvocationLease,
+    lease: InvocationLease,
     { world_id, envelope, body_sha256 }: ValidInvocation,
     thrown: unknown,
   ): Promise<void> {
     try {
-      await releaseGrip(this.#ports, grip);
+      await releaseLease(this.#ports, lease);
     } catch {
       // What made the beat fail is told to the caller; the claim is let go as soon as the store writes again.
-      this.#owed.push(grip);
+      this.#owed.push(lease);
       return;
     }
     if (isVerbatimError(thrown) && thrown.code === "REHYDRATION_FAILED") {
@@ -58,8 +58,8 @@ export class Releases {
   async settle(): Promise<void> {
     const owed = this.#owed;
     this.#owed = [];
-    for (const [i, grip] of owed.entries()) {
-      await releaseGrip(this.#ports, grip).catch((thrown: unknown) => {
+    for (const [i, lease] of owed.entries()) {
+      await releaseLease(this.#ports, lease).catch((thrown: unknown) => {
         this.#owed.push(...owed.slice(i));
         throw thrown;
       });

@@ -11,7 +11,7 @@ import { runBeat } from "../writer/beat-loop.ts";
 import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
 import { prepareBeat } from "./beat-prepare.ts";
 import { Releases } from "./beat-release.ts";
-import { claimRequest, extendGrip, type InvocationLease, isStopRequested, requestStop, takeLock } from "./claims.ts";
+import { claimRequest, extendLease, type InvocationLease, isStopRequested, requestStop, takeLock } from "./claims.ts";
 import {
   type Answer,
   BEAT_CODE,
@@ -75,7 +75,7 @@ export class Beats {
     await this.#releases.settle();
     const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder: "" }, null);
     if (claimed.result === "REPLAY") return toReplay(claimed.stored);
-    const grip: InvocationLease = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
+    const lease: InvocationLease = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
     const headers = { [BEAT_RESULT]: "REFRESH" };
     const show = async (door: WorldWriteDoor): Promise<string> => {
       const world = await loadWorld(door.world, world_id);
@@ -90,7 +90,7 @@ export class Beats {
     try {
       return { body: await ports.store.transact(show), headers, replayed: false };
     } catch (thrown) {
-      await this.#releases.letGo(grip, checked, thrown);
+      await this.#releases.letGo(lease, checked, thrown);
       throw thrown;
     }
   }
@@ -101,7 +101,7 @@ export class Beats {
     const ports = this.#ports;
     const holder = ports.ids.uuid();
     let hasTurn = this.queues.tryTake(world_id);
-    let grip: InvocationLease | null = null;
+    let lease: InvocationLease | null = null;
     const giveUp = () => {
       if (hasTurn) this.queues.give(world_id);
       hasTurn = false;
@@ -112,7 +112,7 @@ export class Beats {
       const turn = { held: () => hasTurn, giveUp };
       const claimed = await claimRequest(ports, { world_id, request_id, body: body_sha256, holder }, turn);
       if (claimed.result === "REPLAY") return toReplay(claimed.stored);
-      grip = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
+      lease = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder };
       if (!hasTurn) {
         hasTurn = await this.queues.take(world_id, ports.times.queue_ms);
         if (!hasTurn) throw new VerbatimError("WORLD_BUSY", { where: world_id });
@@ -120,9 +120,9 @@ export class Beats {
       const before = ports.pace.elapsed();
       if (!claimed.locked) await takeLock(ports, world_id, holder, ports.times.queue_ms);
       this.metrics.observe("lock_wait_seconds", ports.pace.elapsed() - before);
-      return await this.#work(checked, grip);
+      return await this.#work(checked, lease);
     } catch (thrown) {
-      if (grip !== null) await this.#releases.letGo(grip, checked, thrown);
+      if (lease !== null) await this.#releases.letGo(lease, checked, thrown);
       throw thrown;
     } finally {
       giveUp();
@@ -130,13 +130,13 @@ export class Beats {
     }
   }
 
-  async #work(checked: ValidInvocation, grip: InvocationLease): Promise<Answer> {
+  async #work(checked: ValidInvocation, lease: InvocationLease): Promise<Answer> {
     const ports = this.#ports;
     const { world_id, envelope } = checked;
     const key = `${world_id}\n${envelope.request_id}`;
     const abort = new AbortController();
     this.#running.set(key, abort);
-    const letPulseEnd = startPulse(ports, grip, abort);
+    const letPulseEnd = startPulse(ports, lease, abort);
     try {
       const { world, move, frames, stopped } = await prepareBeat(
         ports,
@@ -168,25 +168,25 @@ export class Beats {
       for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
       const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
       if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
-        await ports.store.transact(async (door) => keepCalls(door, grip.number, writing));
+        await ports.store.transact(async (door) => keepCalls(door, lease.number, writing));
         throw new VerbatimError("WRITER_UNAVAILABLE", { where: world_id });
       }
       this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
-      return await this.#commit(checked, grip, { move, frames, writing, outcome });
+      return await this.#commit(checked, lease, { move, frames, writing, outcome });
     } finally {
       letPulseEnd();
       this.#running.delete(key);
     }
   }
 
-  async #commit(checked: ValidInvocation, grip: InvocationLease, work: BeatWork): Promise<Answer> {
+  async #commit(checked: ValidInvocation, lease: InvocationLease, work: BeatWork): Promise<Answer> {
     const ports = this.#ports;
     const { world_id } = checked;
     const { outcome, frames } = work;
     const headers: Record<string, string> = { [BEAT_RESULT]: outcome.result };
     if (outcome.error !== null) headers[BEAT_CODE] = outcome.error.code;
     const started = ports.pace.elapsed();
-    const body = await commitBeat(ports, checked, grip, work, headers);
+    const body = await commitBeat(ports, checked, lease, work, headers);
     this.metrics.observe("commit_seconds", ports.pace.elapsed() - started);
     for (const { rehydration } of frames) {
       if (rehydration !== null) this.metrics.count("rehydrations_total", { name: "result", value: "ok" });
@@ -237,17 +237,17 @@ const STOP_LOOK_MS = 500;
  * Keeps the claim and the lock of a beat while its writer works, and stops the writer when they are lost or someone
  * wants it stopped. Gives back what ends it.
  */
-function startPulse(ports: WorldPorts, grip: InvocationLease, abort: AbortController): () => void {
+function startPulse(ports: WorldPorts, lease: InvocationLease, abort: AbortController): () => void {
   const beatOften = Math.max(1, Math.floor(Math.min(ports.times.lease_ms, ports.times.lock_ms) / 3));
   const stopHeart = ports.pace.every(beatOften, () => {
-    extendGrip(ports, grip).then(
+    extendLease(ports, lease).then(
       (held) => {
         if (!held) abort.abort();
       },
       () => abort.abort(),
     );
   });
-  const stopWatching = watchForStop(ports, grip, abort);
+  const stopWatching = watchForStop(ports, lease, abort);
   return () => {
     stopHeart();
     stopWatching();
@@ -255,10 +255,10 @@ function startPulse(ports: WorldPorts, grip: InvocationLease, abort: AbortContro
 }
 
 /** Looks now and then whether another process wants the writer stopped. */
-function watchForStop({ store, pace }: WorldPorts, grip: InvocationLease, abort: AbortController): () => void {
+function watchForStop({ store, pace }: WorldPorts, lease: InvocationLease, abort: AbortController): () => void {
   return pace.every(STOP_LOOK_MS, () => {
     store
-      .read((door) => door.world.invocation(grip.number, grip.request_id))
+      .read((door) => door.world.invocation(lease.number, lease.request_id))
       .then(
         (stored) => {
           if (isStopRequested(stored)) abort.abort();

@@ -3,12 +3,12 @@ import { makeHarbour, openWorlds } from "../../../../test/support/world.ts";
 import type { StoredInvocation } from "../ports.ts";
 import {
   claimRequest,
-  extendGrip,
+  extendLease,
   type InvocationLease,
   isStopRequested,
-  releaseGrip,
+  releaseLease,
   requestStop,
-  requireGrip,
+  requireLease,
   type Turn,
   takeLock,
 } from "./claims.ts";
@@ -56,7 +56,7 @@ async function openClaims() {
       turn: Turn | null = null,
       more: { body?: string; holder?: string; world_id?: string } = {},
     ) => claimRequest(ports, { world_id: world, request_id, body: "b", holder: "me", ...more }, turn),
-    grip: (more: Partial<InvocationLease> = {}): InvocationLease => ({
+    lease: (more: Partial<InvocationLease> = {}): InvocationLease => ({
       world_id: world,
       number,
       request_id: "r1",
@@ -251,24 +251,24 @@ describe("stopping", () => {
   });
 });
 
-describe("a grip", () => {
+describe("a lease", () => {
   const LOST = [
     ["another fence", { fence: 2 }],
     ["another holder", { holder: "other" }],
     ["another request", { request_id: "r2" }],
     ["a world that is not there", { world_id: "w_none" }],
   ] as const;
-  const check = (it: Awaited<ReturnType<typeof openClaims>>, grip: InvocationLease) =>
-    it.ports.store.transact(async (door) => requireGrip(door, await door.world.hold(grip.world_id), grip));
+  const check = (it: Awaited<ReturnType<typeof openClaims>>, lease: InvocationLease) =>
+    it.ports.store.transact(async (door) => requireLease(door, await door.world.hold(lease.world_id), lease));
 
   it("holds on to its claim and its lock", async () => {
     await using it = await openClaims();
     await it.claim("r1", held);
     it.time.now = 1015;
-    expect(await extendGrip(it.ports, it.grip())).toBe(true);
+    expect(await extendLease(it.ports, it.lease())).toBe(true);
     expect(await it.row()).toMatchObject({ lock_holder: "me", lock_until: 1035 });
     expect(await it.stored("r1")).toMatchObject({ status: "PENDING", fence: 1, lease_until: 1075 });
-    expect(await check(it, it.grip())).toEqual(await it.stored("r1"));
+    expect(await check(it, it.lease())).toEqual(await it.stored("r1"));
   });
 
   it.each(LOST)("with %s holds nothing", async (_what, more) => {
@@ -276,8 +276,8 @@ describe("a grip", () => {
     await it.claim("r1", held);
     const before = [await it.row(), await it.stored("r1")];
     it.time.now = 1015;
-    expect(await extendGrip(it.ports, it.grip(more))).toBe(false);
-    await expect(check(it, it.grip(more))).rejects.toMatchObject({ code: "WORLD_BUSY" });
+    expect(await extendLease(it.ports, it.lease(more))).toBe(false);
+    await expect(check(it, it.lease(more))).rejects.toMatchObject({ code: "WORLD_BUSY" });
     expect([await it.row(), await it.stored("r1")]).toEqual(before);
   });
 
@@ -285,7 +285,7 @@ describe("a grip", () => {
     await using it = await openClaims();
     await it.claim("r1", held);
     await requestStop(it.ports, it.world, "r1");
-    await releaseGrip(it.ports, it.grip());
+    await releaseLease(it.ports, it.lease());
     expect(await it.row()).toMatchObject({ lock_holder: null, lock_until: 0 });
     expect(await it.stored("r1")).toMatchObject({ status: "RELEASED", fence: 1, headers: null });
     expect(await it.claim("r1")).toMatchObject({ result: "RUN", fence: 2 });
@@ -294,11 +294,11 @@ describe("a grip", () => {
   it("that was lost leaves what others have", async () => {
     await using it = await openClaims();
     await it.claim("r1", held);
-    await releaseGrip(it.ports, it.grip({ fence: 2 }));
+    await releaseLease(it.ports, it.lease({ fence: 2 }));
     expect(await it.stored("r1")).toMatchObject({ status: "PENDING" });
     expect((await it.row()).lock_holder).toBe(null);
     await it.lock("other", 9000);
-    await releaseGrip(it.ports, it.grip());
+    await releaseLease(it.ports, it.lease());
     expect(await it.stored("r1")).toMatchObject({ status: "RELEASED" });
     expect(await it.row()).toMatchObject({ lock_holder: "other", lock_until: 9000 });
   });

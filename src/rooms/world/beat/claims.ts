@@ -121,41 +121,41 @@ export function isStopRequested(stored: StoredInvocation | null): boolean {
 }
 
 /** Shows a sign of life while a slow writer works. False when someone else took over. */
-export async function extendGrip(ports: Ports, grip: InvocationLease): Promise<boolean> {
+export async function extendLease(ports: Ports, lease: InvocationLease): Promise<boolean> {
   return ports.store.transact(async (door) => {
-    const world = await door.world.hold(grip.world_id);
-    const stored = await door.world.invocation(grip.number, grip.request_id);
-    if (world?.lock_holder !== grip.holder || !isHolder(stored, grip.fence)) return false;
+    const world = await door.world.hold(lease.world_id);
+    const stored = await door.world.invocation(lease.number, lease.request_id);
+    if (world?.lock_holder !== lease.holder || !isHolder(stored, lease.fence)) return false;
     const now = ports.clock.now();
-    await door.world.putInvocation(grip.number, {
+    await door.world.putInvocation(lease.number, {
       ...(stored as StoredInvocation),
       lease_until: now + ports.times.lease_ms,
     });
-    await door.world.setLock(grip.number, grip.holder, now + ports.times.lock_ms);
+    await door.world.setLock(lease.number, lease.holder, now + ports.times.lock_ms);
     return true;
   });
 }
 
 /** Lets go after a failure, so that the same request can be sent again. */
-export async function releaseGrip(ports: Ports, grip: InvocationLease): Promise<void> {
+export async function releaseLease(ports: Ports, lease: InvocationLease): Promise<void> {
   await ports.store.transact(async (door) => {
-    const world = await door.world.hold(grip.world_id);
-    const stored = await door.world.invocation(grip.number, grip.request_id);
-    if (isHolder(stored, grip.fence)) {
+    const world = await door.world.hold(lease.world_id);
+    const stored = await door.world.invocation(lease.number, lease.request_id);
+    if (isHolder(stored, lease.fence)) {
       const released = { ...(stored as StoredInvocation), status: "RELEASED", headers: null } as const;
-      await door.world.putInvocation(grip.number, released);
+      await door.world.putInvocation(lease.number, released);
     }
-    if (world?.lock_holder === grip.holder) await door.world.setLock(grip.number, null, 0);
+    if (world?.lock_holder === lease.holder) await door.world.setLock(lease.number, null, 0);
   });
 }
 
 /** Throws unless the worker still holds its claim and the lock; a late one writes nothing. */
-export async function requireGrip(
+export async function requireLease(
   door: { readonly world: { invocation(world: number, id: string): Promise<StoredInvocation | null> } },
   world: WorldRow | null,
-  grip: InvocationLease,
+  lease: InvocationLease,
 ): Promise<StoredInvocation> {
-  const stored = await door.world.invocation(grip.number, grip.request_id);
-  if (world?.lock_holder === grip.holder && isHolder(stored, grip.fence)) return stored as StoredInvocation;
-  throw new VerbatimError("WORLD_BUSY", { message: "another worker took over this request", where: grip.request_id });
+  const stored = await door.world.invocation(lease.number, lease.request_id);
+  if (world?.lock_holder === lease.holder && isHolder(stored, lease.fence)) return stored as StoredInvocation;
+  throw new VerbatimError("WORLD_BUSY", { message: "another worker took over this request", where: lease.request_id });
 }
