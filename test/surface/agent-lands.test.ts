@@ -71,6 +71,8 @@ it("an agent whose plan the guardian blocks does not start, and the reason is sa
 it("a patch that git applies to something else than the agent left is never applied", async () => {
   const repo = makeAgentRepo();
   repo.write("oil.txt", "oil\n");
+  // A catalogue of behaviours is looked at in a checkout with the patch applied.
+  repo.write("docs/behaviors/INDEX.md", "");
   repo.git("add", ".");
   repo.git("commit", "-qm", "first");
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();

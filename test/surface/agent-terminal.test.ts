@@ -91,7 +91,7 @@ describe("an agent in a terminal", () => {
     await terminal.until("working");
     terminal.type("\u0003");
     await terminal.until("heard");
-    await terminal.until("Apply this change");
+    await terminal.until("Apply this unverified change");
     await terminal.until("Yes");
     // Keys that come with the question are thrown away; this one comes after.
     terminal.type("y");

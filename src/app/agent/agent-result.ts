@@ -111,6 +111,10 @@ export const NOT_VERIFIED: NonNullable<AgentSummary["verify"]> = {
   result: "NONE",
   isolation: "none",
   catalytic_run: null,
+  on: null,
+  setup: [],
+  also_fails: false,
+  notices: [],
   commands: [],
   failures: [],
 };
@@ -123,6 +127,10 @@ export function readVerify(run: Run): AgentSummary["verify"] {
     result: report.result,
     isolation: report.isolation,
     catalytic_run: report.catalytic_run_id ?? null,
+    on: null,
+    setup: [],
+    also_fails: false,
+    notices: [],
     commands: report.commands.map(({ cmd, exit_code, duration_ms }) => ({ cmd, exit_code, duration_ms })),
     failures: report.failures.map(({ kind, id, message }) => ({ kind, id, message })),
   };

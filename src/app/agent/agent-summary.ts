@@ -94,6 +94,13 @@ export const agentSummary = z.strictObject({
       result: z.enum(["PASS", "FAIL", "NONE"]).describe("NONE: there was no command to verify the change."),
       isolation: z.string(),
       catalytic_run: z.string().nullable(),
+      on: z.string().nullable().default(null).describe("What the change was verified on, in words."),
+      setup: z
+        .array(z.strictObject({ cmd: z.string(), why: z.string(), exit_code: z.int(), duration_ms: z.int() }))
+        .default([])
+        .describe("Commands that had to run first, and why."),
+      also_fails: z.boolean().default(false).describe("The failed command fails without the change too."),
+      notices: z.array(z.string()).default([]).describe("What else somebody should know about the verification."),
       commands: z.array(z.strictObject({ cmd: z.string(), exit_code: z.int(), duration_ms: z.int() })),
       failures: z.array(z.strictObject({ kind: z.string(), id: z.string(), message: z.string() })),
     })

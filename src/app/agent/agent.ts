@@ -16,10 +16,13 @@ import {
   createDirectRun,
   type DirectOptions,
   describeStep,
+  gateDirectChange,
   type NextStep,
+  needsCheckout,
   PATCH_FILE,
   PLAN_FILE,
   Run,
+  skipVerification,
   storeArtifact,
   type WorkflowPorts,
   withSession,
@@ -38,10 +41,12 @@ import { rememberBase } from "./agent-base.ts";
 import { type Captured, captureChanges, NOTHING_CAPTURED } from "./agent-capture.ts";
 import { collectReports } from "./agent-hooks.ts";
 import { recordProcess } from "./agent-process.ts";
-import { countChanges, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
+import { countChanges, NOT_VERIFIED, readGate, readProof, readShown, readVerify } from "./agent-result.ts";
 import { type AgentOutcome, type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
 import { withTerminal } from "./agent-terminal.ts";
 import type { AgentPorts } from "./ports.ts";
+import type { VerifyPlan } from "./request.ts";
+import { listVerifyCommands, verifyChange } from "./verify.ts";
 
 export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "maxIterations"> {
   readonly command: readonly string[];
@@ -50,6 +55,9 @@ export interface AgentRequest extends Omit<DirectOptions, "runId" | "gate" | "ma
   /** Places of the command line, which must be there. */
   readonly keep: readonly string[];
   readonly hashAll: boolean;
+  readonly setup: VerifyPlan["setup"];
+  /** Whether a failed verify command is tried without the change. */
+  readonly baseline: boolean;
 }
 
 const COMMAND = "agent";
@@ -106,7 +114,7 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
       }).catch(breakOff);
   if (captured.patch.length > 0) run.folder.write(CAPTURED_FILE, captured.patch);
   const hooks = await collectReports(outside, run).catch(breakOff);
-  const judged = await judge(ports, run, view, captured).catch(breakOff);
+  const { verify, ...judged } = await judge(outside, ports, run, request, view, captured).catch(breakOff);
   const now = Run.load(ports, run.folder);
   const finished: AgentSummary = {
     ...summary,
@@ -123,7 +131,7 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
     proof: readProof(view, ports.repoRoot),
     changes: countChanges(captured, view.changes.ignored + captured.ignored),
     gate: readGate(now),
-    verify: readVerify(now),
+    verify: verify ?? readVerify(now),
     shown: request.files.length === 0 ? summary.shown : readShown(now),
     hooks,
   };
@@ -243,37 +251,57 @@ function toMcpEnv(mcp: Awaited<ReturnType<ServeMcp>> | undefined): Record<string
   return mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url, VERBATIM_MCP_TOKEN: mcp.token };
 }
 
+interface Judged {
+  readonly outcome: AgentOutcome;
+  readonly reason: string | null;
+  /** What the verification said, if it ran where the agent began. */
+  readonly verify?: AgentSummary["verify"];
+}
+
 /** Gate and verification for a change that may be judged; everything else ends the run. */
 async function judge(
+  outside: AgentPorts,
   ports: WorkflowPorts,
   run: Run,
+  request: AgentRequest,
   view: ViewOutcome,
   captured: Captured,
-): Promise<{ readonly outcome: AgentOutcome; readonly reason: string | null }> {
+): Promise<Judged> {
   if (!view.run.accepted) {
     const { outcome, reason } = describeFailure(view);
     await end(ports, run, reason);
     return { outcome, reason };
   }
   if (captured.patch.length === 0) {
-    await end(ports, run, "the agent changed nothing that a patch can contain");
+    await end(ports, run, "the agent changed nothing that a patch carries");
     return { outcome: "unchanged", reason: null };
   }
-  await withSession(ports, run.folder, COMMAND, async (session) => {
+  const verify = await withSession(ports, run.folder, COMMAND, async (session) => {
     await storeArtifact(session, PATCH_FILE, captured.patch, "patchmaker", { captured_from: view.run.run_id });
-    await advanceRun(session, { maxSteps: 16, apply: false, retryVerify: false });
+    if (needsCheckout(session, captured.patch)) {
+      await advanceRun(session, { maxSteps: 16, apply: false, retryVerify: false });
+      return undefined;
+    }
+    if (!(await gateDirectChange(session, captured.files))) return undefined;
+    if (listVerifyCommands(session.run).length > 0) {
+      return await verifyChange(outside, session, { ...request, captured, ignored: view.ignored });
+    }
+    await skipVerification(session);
+    return NOT_VERIFIED;
   });
   const judged = Run.load(ports, run.folder);
   const gate = readGate(judged);
   const state = judged.state.candidates.at(-1)?.state;
+  const said = verify === undefined ? {} : { verify };
   if (state === "verified" || state === "unverified") {
-    requireSameTree(judged, captured);
-    return { outcome: state, reason: null };
+    if (verify === undefined) requireSameTree(judged, captured);
+    return { outcome: state, reason: null, ...said };
   }
   if (state === "rejected") return { outcome: "rejected", reason: describeRejection(gate) };
   if (state === undefined) return { outcome: "rejected", reason: describeRefusal(await judged.next()) };
-  const failed = readVerify(judged)?.failures[0];
-  return { outcome: "verify_failed", reason: failed?.message.split("\n", 1)[0] ?? judged.state.stop_reason ?? "" };
+  const failed = (verify ?? readVerify(judged))?.failures[0];
+  const reason = failed?.message.split("\n", 1)[0] ?? judged.state.stop_reason ?? "";
+  return { outcome: "verify_failed", reason, ...said };
 }
 
 function describeRejection(gate: AgentSummary["gate"]): string {

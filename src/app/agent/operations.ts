@@ -6,6 +6,7 @@ import { runAgent } from "./agent.ts";
 import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun } from "./agent-runs.ts";
 import { agentSummary } from "./agent-summary.ts";
 import type { AgentPorts } from "./ports.ts";
+import { planVerification, type VerifyPlan } from "./request.ts";
 
 const texts = z.array(z.string().min(1)).default([]);
 const run = z.string().min(1).describe("Run id, a unique prefix of one, or a run directory.");
@@ -18,7 +19,11 @@ const start = defineOperation({
   input: z.strictObject({
     goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
     verify: texts.describe("A command that must succeed on the result, run without a shell; repeatable."),
+    verify_sh: texts.describe("A shell command that must succeed on the result, run by /bin/sh -c; repeatable."),
     no_verify: z.boolean().default(false).describe("Do not verify the change; it is reported as unverified."),
+    setup: texts.describe("A command to run before the verify commands; repeatable (default: found when needed)."),
+    no_setup: z.boolean().default(false).describe("Do not run set-up commands before the verify commands."),
+    no_baseline: z.boolean().default(false).describe("Do not try a failed verify command without the change."),
     files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
     allow: texts.describe("A path that may change; repeatable (default: everything)."),
     deny: texts.describe("A path that may not change; repeatable."),
@@ -41,8 +46,9 @@ const start = defineOperation({
   async run(outside: AgentPorts, input) {
     const summary = await runAgent(outside, {
       goal: input.goal,
-      verify: input.verify,
+      ...toVerifyPlan(planVerification(outside, input)),
       noVerify: input.no_verify,
+      baseline: !input.no_baseline,
       files: input.files,
       allow: input.allow,
       deny: input.deny,
@@ -60,6 +66,10 @@ const start = defineOperation({
     return wanted ? await applyAgentRun(outside, summary.run_id) : summary;
   },
 });
+
+function toVerifyPlan({ commands, setup }: VerifyPlan) {
+  return { verify: commands.map(({ argv }) => argv), setup };
+}
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 

@@ -1,7 +1,14 @@
 import type { Effect } from "../../core/operation.ts";
 import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
-import type { ChangedPaths, WorkflowPorts } from "../../rooms/workflow/index.ts";
+import type {
+  ChangedPaths,
+  CommandFacts,
+  RepositoryFacts,
+  VerifyPorts,
+  WorkflowPorts,
+} from "../../rooms/workflow/index.ts";
 import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
+import type { PlaceRequest } from "../compose/verification-places.ts";
 
 type OfTheWorkspace = "clock" | "config" | "content" | "door" | "notify" | "serveMcp" | "start" | "store" | "terminal";
 
@@ -16,6 +23,10 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   /** The processes of this machine. */
   host(): CatalyticPorts["host"];
   readonly changedPaths: ChangedPaths;
+  /** What can be asked about verify commands before an agent starts. */
+  commandFacts(): CommandFacts & RepositoryFacts;
+  /** Where a candidate can be verified, and what that takes. */
+  verification(request: PlaceRequest): Promise<VerifyPorts>;
   /**
    * At most so many bytes of a file below a folder that the agent may have written, and its size; why it is not read
    * where a link or something else than a file is in its place; null where nothing is.

@@ -10,6 +10,8 @@ import type { AgentPorts } from "../agent/ports.ts";
 import type { Wiring } from "../operations.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
+import { createCommandFacts, createVerifyPorts } from "./verification.ts";
+import { chooseVerificationPlace } from "./verification-places.ts";
 import { workflowPorts } from "./workflow.ts";
 
 export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
@@ -40,6 +42,9 @@ export function agentPorts(composition: Composition): AgentPorts {
       listFiltered: listFilteredPaths,
       listIgnored: listIgnoredPaths,
     },
+    commandFacts: () => createCommandFacts(composition),
+    verification: async (request) =>
+      createVerifyPorts(composition, await chooseVerificationPlace(composition, request)),
     readLeft(folder, path, most) {
       if (!isPlainBelow(folder, path)) return { refused: "not_a_folder" };
       const place = join(folder, path);

@@ -61,6 +61,8 @@ function toRequest(goal: string, script: string): AgentRequest {
     goal,
     verify: [`${JSON.stringify(process.execPath)} check.mjs`],
     noVerify: false,
+    setup: "detect",
+    baseline: true,
     files: [],
     allow: [],
     deny: ["check.mjs"],

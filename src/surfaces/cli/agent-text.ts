@@ -106,15 +106,20 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
     field(io, "verify", "not verified: you asked for --no-verify", "-");
     return;
   }
-  const where =
+  const copied =
     verify.isolation === "catalytic" ? "on an isolated copy of your tree" : "in a separate checkout, without isolation";
+  const where = verify.on ?? copied;
   const isGood = verify.result === "PASS";
   field(io, "verify", `${isGood ? "passed" : "failed"} ${where}`, sign(isGood, io));
+  for (const { cmd, why, exit_code, duration_ms } of verify.setup) {
+    const took = paint.dim(`${why}, ${seconds(duration_ms)}`);
+    io.line(`            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${took}`);
+  }
   for (const { cmd, exit_code, duration_ms } of verify.commands) {
     if (cmd.startsWith("verbatim:") && exit_code === 0) continue;
-    io.line(
-      `            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${paint.dim(`${exit_code}, ${seconds(duration_ms)}`)}`,
-    );
+    const also = exit_code !== 0 && verify.also_fails ? "; also fails without the change" : "";
+    const took = paint.dim(`${exit_code}, ${seconds(duration_ms)}${also}`);
+    io.line(`            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${took}`);
   }
   const lines = verify.failures
     .flatMap(({ message }) => message.split("\n").slice(1))

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import type { VerificationReport } from "../verification/report.ts";
 import type { Verdict } from "./finding.ts";
 import { FieldCheck, validateJson } from "./json.ts";
 
@@ -50,6 +51,9 @@ export interface VerifyReport {
   readonly catalytic_run_id?: string;
   readonly started_at: string;
   readonly finished_at: string;
+  /** Of changes that were verified in a view: what it stood on, and what was installed first. */
+  readonly base?: VerificationReport["base"];
+  readonly setup?: VerificationReport["setup"];
 }
 
 /** Judges the value of a verify report; its consistency only when its types are right. */

@@ -26,8 +26,8 @@ import { type Session, withSession } from "./session.ts";
 export interface DirectOptions {
   readonly goal: string;
   readonly runId: string | null;
-  /** Commands of the gate lite as a person writes them; empty: the configured ones. */
-  readonly verify: readonly string[];
+  /** Commands of the gate lite as a person writes them, or in words; empty: the configured ones. */
+  readonly verify: readonly (string | readonly string[])[];
   readonly noVerify: boolean;
   readonly files: readonly string[];
   readonly allow: readonly string[];
@@ -91,8 +91,12 @@ function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFact
   if (options.verify.length > 0 && options.noVerify) {
     throw new VerbatimError("USAGE", { message: "--verify and --no-verify cannot be combined" });
   }
-  const verify = options.noVerify ? [] : options.verify.length > 0 ? options.verify.map(splitWords) : null;
+  const verify = options.noVerify ? [] : options.verify.length > 0 ? options.verify.map(toWords) : null;
   return { verify, files: options.files, leave_out: options.leaveOut };
+}
+
+function toWords(command: string | readonly string[]): readonly string[] {
+  return typeof command === "string" ? splitWords(command) : command;
 }
 
 function toRequest({ goal, files }: DirectOptions) {

@@ -28,7 +28,7 @@ export function judgeRunPatch(run: Run, patch: Uint8Array, plan: Plan): Promise<
 }
 
 /** The step `patch_gate`: a candidate that was never judged under this plan. */
-export async function runGateStep(session: Session): Promise<void> {
+export async function runGateStep(session: Session): Promise<PatchResult> {
   const { run } = session;
   const plan = run.plan();
   const patch = run.read(PATCH_FILE)!;
@@ -51,6 +51,7 @@ export async function runGateStep(session: Session): Promise<void> {
     await session.event("orchestrator", "PATCH_ACCEPTED", PATCH_FILE, { sha256, files: result.changed_paths.length });
     await fulfilPrompt(session, PATCH_FILE);
   } else await recordRejection(session, result, plan);
+  return result;
 }
 
 /** Writes patch_gate.json for the patch and plan that are in the run. */

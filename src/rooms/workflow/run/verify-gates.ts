@@ -44,7 +44,8 @@ export async function runBuiltInGate(
   }
 }
 
-function checkReferences(run: Run): VerifyFailure[] {
+/** What the plan and the artifacts it names do not agree about. */
+export function checkReferences(run: Run): VerifyFailure[] {
   const errors = checkPlan({
     plan: run.read(PLAN_FILE)!,
     reasons: run.read(REASONS_FILE) ?? "",

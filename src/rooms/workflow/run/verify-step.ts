@@ -129,7 +129,7 @@ async function verifyCopy(session: Session, verification: Verification): Promise
   run.folder.write(REPORT_PATHS.stderr_log, stderr);
   run.folder.write(VERIFY_REPORT_FILE, formatArtifact(report));
   archive(run, VERIFY_REPORT_FILE);
-  await finish(session, report, plan, limit);
+  await finishVerification(session, report, plan, limit);
 }
 
 /** Plain processes could have written anywhere, so more is looked at. */
@@ -147,7 +147,13 @@ async function findViolation(
   return [{ kind: "isolation_violation", id: "isolation_violation", message }];
 }
 
-async function finish(session: Session, report: VerifyReport, plan: Plan, limit: number): Promise<void> {
+/** Marks the candidate by its report; a failure goes to the fixer, or ends the run. */
+export async function finishVerification(
+  session: Session,
+  report: VerifyReport,
+  plan: Plan,
+  limit: number,
+): Promise<void> {
   const { run } = session;
   const { iteration } = report;
   if (report.result === "PASS") {

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+
+// A Node project as people have it: what its tests need lies in an ignored folder.
+
+const MENDED = "sed -i 's/, 1)/, 2)/' date.js";
+
+function makeHarbour(): AgentRepo {
+  const repo = makeAgentRepo();
+  repo.write(".gitignore", "node_modules/\n");
+  repo.write("package.json", '{ "name": "harbour", "scripts": { "test": "node test.js" } }\n');
+  repo.write("node_modules/leftish/package.json", '{ "name": "leftish", "version": "1.0.0" }\n');
+  repo.write("node_modules/leftish/index.js", 'module.exports = (text, n) => text.padStart(n, "0");\n');
+  repo.write("date.js", 'const leftish = require("leftish");\nexports.day = (n) => leftish(String(n), 1);\n');
+  repo.write(
+    "test.js",
+    'const { day } = require("./date.js");\nif (day(7) !== "07") { console.error(`got ${day(7)}`); process.exit(1); }\n',
+  );
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  return repo;
+}
+
+const run = (repo: AgentRepo, flags: readonly string[], script: string) =>
+  repo.verbatim("agent", "--goal", "two digits", ...flags, "--", "sh", "-c", script);
+
+describe("the tests of a project with ignored dependencies", () => {
+  it("verify a change on the tree with its ignored files, and nothing of it is touched", async () => {
+    const repo = makeHarbour();
+    const { exit, stdout } = await run(repo, ["--verify", "npm test"], MENDED);
+    expect(stdout).toContain("✓ verify    passed on your tree with its ignored files (node_modules)");
+    expect(exit).toBe(0);
+    expect(readFileSync(join(repo.root, "date.js"), "utf8")).toContain(", 1)");
+    expect(repo.git("status", "--porcelain")).toBe("");
+  });
+
+  it("never see the ignored files that the agent wrote", async () => {
+    const repo = makeHarbour();
+    const doctored =
+      'echo "module.exports = () => \\"07\\";" > node_modules/leftish/index.js; echo "// done" >> date.js';
+    const { exit, stdout } = await run(repo, ["--verify", "npm test"], `${doctored}; node test.js`);
+    expect(stdout).toContain("✗ verify    failed on your tree with its ignored files (node_modules)");
+    expect(stdout).toContain("got 7");
+    expect(exit).toBe(1);
+  });
+
+  it("that fail without the change too are told as such, unless nobody wants to know", async () => {
+    const repo = makeHarbour();
+    const broken = "sed -i 's/, 1)/, 3)/' date.js";
+    const { stdout } = await run(repo, ["--verify", "npm test"], broken);
+    expect(stdout).toContain("npm test ended with exit code 1; it fails without the agent's change too");
+    const { stdout: short } = await run(repo, ["--verify", "npm test", "--no-baseline"], broken);
+    expect(short).toContain("npm test ended with exit code 1\n");
+  });
+
+  it("may be a shell command, where that is said", async () => {
+    const repo = makeHarbour();
+    const { exit, stdout } = await run(repo, ["--verify-sh", "npm test && test -d node_modules"], MENDED);
+    expect([exit, stdout]).toEqual([0, expect.stringContaining("npm test && test -d node_modules")]);
+  });
+
+  it("run after a set-up that was asked for, and not after one that failed", async () => {
+    const repo = makeHarbour();
+    const flags = ["--verify", "npm test", "--setup", "false"];
+    const { exit, stdout } = await run(repo, flags, MENDED);
+    expect(stdout).toContain("the set-up failed: false ended with exit code 1");
+    expect(exit).toBe(1);
+  });
+});
+
+describe("a run that could not be verified", () => {
+  it.each([
+    [["--verify", "npm test && npm run lint"], "VERIFY_NEEDS_SHELL", '--verify "npm test" --verify "npm run lint"'],
+    [["--verify", "leuchtturm --all"], "VERIFY_PROGRAM_MISSING", "Install leuchtturm, or give its path."],
+    [[], "VERIFY_NOT_CONFIGURED", 'found in package.json: --verify "npm test" (or --no-verify)'],
+  ] as const)("is refused before the agent starts: %s", async (flags, code, fix) => {
+    const repo = makeHarbour();
+    const { exit, stderr } = await run(repo, flags, "touch started");
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`error[${code}]`)]);
+    expect(stderr).toContain(fix);
+    expect(existsSync(join(repo.base, "state/verbatim/runs"))).toBe(false);
+  });
+});
