@@ -1,3 +1,4 @@
+import { sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { findMarkers } from "../artifacts/behaviors.ts";
 import { formatArtifact } from "../artifacts/json.ts";
@@ -38,8 +39,8 @@ export async function gateDirectChange(session: Session, post: readonly PostImag
   const { run } = session;
   const result = await runGateStep(session);
   if (result.verdict === "reject") return false;
-  const left = post.map(({ path }) => path).sort();
-  if (JSON.stringify([...result.changed_paths].sort()) !== JSON.stringify(left)) {
+  const left = sortedByCodePoint(post.map(({ path }) => path));
+  if (JSON.stringify(sortedByCodePoint(result.changed_paths)) !== JSON.stringify(left)) {
     const mismatch = {
       verdict: "reject",
       stage: "git_check",
