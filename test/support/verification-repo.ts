@@ -13,8 +13,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createGitWork } from "../../src/adapters/git/work-tree.ts";
 import { openApp } from "../../src/app/call.ts";
+import { createCatalyticPorts } from "../../src/app/compose/catalytic-ports.ts";
 import { type Composition, compose } from "../../src/app/compose/compose.ts";
 import { chooseVerificationPlace, type PlaceRequest } from "../../src/app/compose/verification-places.ts";
+import type { GuardName } from "../../src/rooms/catalytic/index.ts";
 import type {
   GateDone,
   VerificationEnd,
@@ -104,6 +106,16 @@ export function openComposition({ base, root }: Pick<NodeRepo, "base" | "root">)
     await composition.close();
   };
   return Object.assign(Object.create(composition) as Composition, { close });
+}
+
+/** Skips a test where a guard does not work, and says which one. */
+export async function needGuard(
+  composition: Composition,
+  guard: GuardName,
+  skip: (note: string) => never,
+): Promise<void> {
+  const answer = (await createCatalyticPorts(composition).guards.probe(false))[guard] ?? "NOT_THIS_PLATFORM";
+  if (answer !== "ok") skip(`${guard}: ${answer}`);
 }
 
 /** The tree of the working state, as an agent run takes it for its base. */

@@ -16,6 +16,7 @@ import {
   MENDED,
   makeNodeRepo,
   type NodeRepo,
+  needGuard,
   openComposition,
   takeBase,
   toCandidate,
@@ -49,7 +50,10 @@ const PLACES = [
 ] as const;
 
 describe.each(PLACES)("$name", ({ wanted, kind }) => {
-  it("holds the base and the candidate, whatever kind of thing it writes, and leaves the real tree alone", async () => {
+  it("holds the base and the candidate, whatever kind of thing it writes, and leaves the real tree alone", async ({
+    skip,
+  }) => {
+    await needGuard(composition, "guard" in wanted ? wanted.guard : "ns-overlay", skip);
     const before = recordWithTools(repo.root);
     const place = await choose(wanted);
     expect(place.kind).toBe(kind);
@@ -80,6 +84,8 @@ describe.each(PLACES)("$name", ({ wanted, kind }) => {
 });
 
 describe("a view of the tree", () => {
+  beforeEach(({ skip }) => needGuard(composition, "ns-overlay", skip));
+
   it("has the ignored files of the user and a private repository, and the tests of a real project pass in it", async () => {
     const candidate = await toCandidate(composition, { "src/date.js": MENDED });
     const commit = "git -c user.name=x -c user.email=x@example.org commit -qam inside && git log --oneline | wc -l";

@@ -6,6 +6,7 @@ import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/c
 import type { Composition } from "../../src/app/compose/compose.ts";
 import { createCommandFacts, createVerifyPorts } from "../../src/app/compose/verification.ts";
 import type { PlaceRequest } from "../../src/app/compose/verification-places.ts";
+import { acquireLocks, releaseLocks } from "../../src/rooms/catalytic/run/lock-files.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { splitWords } from "../../src/rooms/workflow/dispatch/argv-template.ts";
 import type { ViewWrite } from "../../src/rooms/workflow/ports.ts";
@@ -21,6 +22,7 @@ import {
   MENDED,
   makeNodeRepo,
   type NodeRepo,
+  needGuard,
   openComposition,
   takeBase,
   toCandidate,
@@ -30,10 +32,12 @@ let repo: NodeRepo;
 let composition: Composition;
 let base: Base;
 
-beforeEach(async () => {
+beforeEach(async ({ skip }) => {
   repo = makeNodeRepo();
   composition = openComposition(repo);
   base = await takeBase(repo);
+  // Without an overlay candidates are verified on a copy; that has tests of its own.
+  await needGuard(composition, "ns-overlay", skip);
 });
 
 afterEach(async () => {
@@ -253,5 +257,19 @@ describe("the base of a verification", () => {
     for (const name of runDisk.list(folder) ?? []) writeFileSync(join(folder, name), "{");
     const second = await verify([], ["false"]);
     expect([first.report.baseline[0]?.kept, second.report.baseline[0]?.kept]).toEqual([false, false]);
+  });
+});
+
+describe("a landing, which has the tree alone,", () => {
+  it("verifies under its own lock; without saying so it is kept out", async () => {
+    const ports = createCatalyticPorts(composition);
+    const { root, state } = toCatalyticPlaces(composition);
+    await acquireLocks(ports, state, { run_id: "landing-1", root, paths: ["."], shared: false });
+    try {
+      expect((await verify([], ["true"], { locked: true })).judged[0]).toBe("PASS");
+      await expect(verify([], ["true"])).rejects.toMatchObject({ code: "DOMAIN_BUSY" });
+    } finally {
+      releaseLocks(ports, state, "landing-1");
+    }
   });
 });
