@@ -73,7 +73,7 @@ async function commit(worlds: TestWorlds, id: string, lines: readonly Line[]): P
       proposed_by: { engine: "ENGINE_1_INVOCATION", actor: "test" },
       lines: accepted,
     });
-    const body = { people: [], present: [...world.state.present], write_bundle };
+    const body = { people: [], present: [...world.state.present], source_sha256: "a".repeat(64), write_bundle };
     await appendRecord(ports, door, world, "WORLD_IMPORTED", body as never);
     return lines.map((line, i) => ({ ...line, entry_id: write_bundle!.entries[i]!.entry_id! }));
   });

@@ -91,9 +91,11 @@ function reach(all: ReadonlyMap<string, Module>): Set<string> {
   const reached = new Set<string>();
   const waiting = [...all.keys()].filter((file) => !file.includes("/"));
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (reached.has(file) || isConformance(file)) continue;
+    const module = all.get(file);
+    // Tables and scripts that a module reads import nothing.
+    if (module === undefined || reached.has(file) || isConformance(file)) continue;
     reached.add(file);
-    waiting.push(...(all.get(file)?.loads ?? []));
+    waiting.push(...module.loads);
   }
   return reached;
 }
