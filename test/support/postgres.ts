@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import pg from "pg";
@@ -18,8 +19,6 @@ export interface TestPostgres {
   createDatabase(options?: { readonly durable: boolean }): Promise<TestDatabase>;
 }
 
-let count = 0;
-
 /**
  * The PostgreSQL server of this test run. Ask for it at the top of a test file:
  * `const postgres = await usePostgres(); describe.skipIf(postgres.reason !== null)(...)`.
@@ -34,7 +33,8 @@ export async function usePostgres(): Promise<TestPostgres> {
   return {
     reason: null,
     async createDatabase({ durable } = { durable: false }) {
-      const name = `test_${process.pid}_${count++}`;
+      // Not counted: a worker may load this module more than once.
+      const name = `test_${process.pid}_${randomBytes(6).toString("hex")}`;
       await asAdmin(urlOf("postgres"), `create database ${name} template template0 ${FOREIGN_ORDER}`);
       if (!durable) await asAdmin(urlOf("postgres"), `alter database ${name} set synchronous_commit = off`);
       return {
