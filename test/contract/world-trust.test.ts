@@ -113,7 +113,9 @@ describe("a checkpoint", () => {
       return { ledger_id: await ledger.ledgerId(), root_hash, tree_size };
     });
     await store.transact(async ({ ledger }) => {
-      await ledger.append("trust", "next", [{ kind: "CHECKPOINT", actor: "library", body: { ...now, key_id: "a".repeat(64) } }]);
+      await ledger.append("trust", "next", [
+        { kind: "CHECKPOINT", actor: "library", body: { ...now, key_id: "a".repeat(64) } },
+      ]);
       await ledger.append("trust", "next", [{ kind: "OTHER", actor: "library", body: {} }]);
     });
     const good = await verifyWorld(worlds.ports, id);
