@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { agentSummary } from "../../src/app/agent/agent-summary.ts";
+import { renderAgent } from "../../src/surfaces/cli/agent-text.ts";
+import type { Io } from "../../src/surfaces/cli/io.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 
 // A Node project as people have it: what its tests need lies in an ignored folder.
@@ -67,6 +70,47 @@ describe("the tests of a project with ignored dependencies", () => {
     const { exit, stdout } = await run(repo, flags, MENDED);
     expect(stdout).toContain("the set-up failed: false ended with exit code 1");
     expect(exit).toBe(1);
+  });
+});
+
+describe("commands that verify", () => {
+  it("and that no guard holds back make the change fail when they touched the real tree", async () => {
+    const repo = makeHarbour();
+    repo.write("verbatim.config.json", '{ "workflow": { "verify": { "isolation": "worktree" } } }\n');
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "plain processes");
+    const flags = ["--no-setup", "--verify-sh", `echo sly >> '${join(repo.root, "test.js")}'`];
+    const { exit, stdout } = await run(repo, flags, MENDED);
+    expect(stdout).toContain("your tree changed while the verify commands ran, and no guard held them back");
+    expect([exit, stdout]).toEqual([1, expect.stringContaining("✗ verify")]);
+  });
+
+  it("of the configuration keep their own limits and folders", async () => {
+    const repo = makeHarbour();
+    repo.write("sub/here.txt", "here\n");
+    const lite = [
+      { argv: ["test", "-e", "here.txt"], cwd: "sub" },
+      { argv: ["sleep", "60"], timeout_s: 1 },
+    ];
+    repo.write("verbatim.config.json", `${JSON.stringify({ workflow: { verify: { gates: { lite } } } })}\n`);
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "gates");
+    const { exit, stdout } = await run(repo, ["--no-baseline"], MENDED);
+    expect(stdout).toContain("✓ test -e here.txt");
+    expect([exit, stdout]).toEqual([1, expect.stringContaining("sleep 60 took longer than 1 s")]);
+  });
+
+  it("leave notices that a person is shown", async () => {
+    const repo = makeHarbour();
+    const { summary } = await repo.agent(["--goal", "x", "--verify", "npm test"], ["sh", "-c", MENDED]);
+    const view = agentSummary.parse(summary);
+    const lines: string[] = [];
+    const plain = (text: string) => text;
+    const paint = { bold: plain, dim: plain, good: plain, bad: plain, warn: plain };
+    const io = { width: 80, paint, line: (text = "") => void lines.push(text) };
+    const verify = { ...view.verify!, notices: ["node_modules changed since the agent began"] };
+    renderAgent({ ...view, verify }, io as Partial<Io> as Io);
+    expect(lines).toContain("            ! node_modules changed since the agent began");
   });
 });
 

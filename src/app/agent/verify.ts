@@ -9,6 +9,7 @@ import {
   type Run,
   type Session,
   type Verified,
+  type VerifyReport,
   type ViewWrite,
   verifyCandidate,
   verifyDirectChange,
@@ -48,43 +49,56 @@ export async function verifyChange(
   const { workflow, catalytic } = outside.config();
   const commands = listVerifyCommands(run);
   const isPlain = workflow.verify.isolation === "worktree";
-  const verified = await verifyDirectChange(session, async () => {
-    const ports = await outside.verification({
-      base: isPlain ? "checkout" : "auto",
-      copy_max: COPY_MAX,
-      guard: isPlain ? "audit" : guard,
-      network: null,
-      git: run.ports.git,
-      checkout: { folder: run.folder.makeFolder(COPY_FOLDER), base: run.base, commit: run.state.base_commit },
-    });
-    const isBare = setup === "detect" && ports.place.kind === "checkout" && workflow.verify.setup.length > 0;
+  const { verified, report } = await verifyDirectChange(session, async () => {
+    // Whoever asked for a guard gets one, or GUARD_UNAVAILABLE.
+    if (workflow.verify.isolation === "catalytic") await run.ports.isolations.choose("catalytic");
     try {
-      return await verifyCandidate(
-        ports,
-        {
-          v: run.state.iterations,
-          candidate: run.hash("artifacts/diff.patch")!,
-          base: { ...run.base, head: run.state.base_commit },
-          writes: captured.files.map(toWrite),
-          commands,
-          setup: isBare ? workflow.verify.setup.map(({ argv }) => ({ argv, cmd: formatArgv(argv) })) : setup,
-          timeout_s: Math.max(TIMEOUT_S, ...commands.map(({ timeout_s }) => timeout_s)),
-          baseline,
-          ignored_at_start: ignored,
-          env: childEnvironment(run.ports.env, workflow.verify.env_allow, {}),
-          run_id: run.id,
-          masks: [],
-          network: catalytic.network,
-          caps: null,
-        },
-        session.signal,
-      );
+      const ports = await outside.verification({
+        base: isPlain ? "checkout" : "auto",
+        copy_max: COPY_MAX,
+        guard: isPlain ? "audit" : guard,
+        network: null,
+        git: run.ports.git,
+        checkout: { folder: run.folder.makeFolder(COPY_FOLDER), base: run.base, commit: run.state.base_commit },
+      });
+      const isBare = setup === "detect" && ports.place.kind === "checkout" && workflow.verify.setup.length > 0;
+      const verifyIt = () =>
+        verifyCandidate(
+          ports,
+          {
+            v: run.state.iterations,
+            candidate: run.hash("artifacts/diff.patch")!,
+            base: { ...run.base, head: run.state.base_commit },
+            writes: captured.files.map(toWrite),
+            commands,
+            setup: isBare ? workflow.verify.setup.map((one) => ({ ...one, cmd: formatArgv(one.argv) })) : setup,
+            timeout_s: TIMEOUT_S,
+            baseline,
+            ignored_at_start: ignored,
+            env: childEnvironment(run.ports.env, workflow.verify.env_allow, {}),
+            run_id: run.id,
+            masks: [],
+            network: catalytic.network,
+            caps: null,
+          },
+          session.signal,
+        );
+      return ports.place.guarded ? await verifyIt() : await verifyWatched(run, verifyIt);
     } finally {
       run.folder.remove(COPY_FOLDER);
     }
   });
   keep(run, verified);
-  return describe(verified);
+  return describe(verified, report);
+}
+
+/** Commands that nothing holds back could have written anywhere: the real tree is compared before and after. */
+async function verifyWatched(run: Run, verify: () => Promise<Verified>): Promise<Verified> {
+  const before = await run.ports.git.fingerprint(true);
+  const verified = await verify();
+  if ((await run.ports.git.fingerprint(true)) === before) return verified;
+  const reason = "your tree changed while the verify commands ran, and no guard held them back";
+  return { ...verified, report: { ...verified.report, result: "FAIL", code: "VERIFY_FAILED", reason } };
 }
 
 function toWrite({ path, mode, sha256 }: Captured["files"][number]): ViewWrite {
@@ -100,10 +114,12 @@ function keep(run: Run, { report, stdout, stderr }: Verified): void {
   run.folder.write(`${folder}/stderr.log`, stderr);
 }
 
-function describe({ report, lacks }: Verified): NonNullable<AgentSummary["verify"]> {
-  const failed = report.commands.find(({ reason }) => reason !== null);
+function describe(
+  { report, lacks }: Verified,
+  { result, failures }: VerifyReport,
+): NonNullable<AgentSummary["verify"]> {
   return {
-    result: report.result,
+    result,
     isolation: report.catalytic_run === null ? "worktree" : "catalytic",
     catalytic_run: report.catalytic_run,
     on: describeBase(report.base, lacks),
@@ -111,15 +127,6 @@ function describe({ report, lacks }: Verified): NonNullable<AgentSummary["verify
     setup: report.setup.map(({ cmd, why, exit_code, ms }) => ({ cmd, why, exit_code, duration_ms: ms })),
     also_fails: report.baseline.some(({ exit_code }) => exit_code !== 0),
     notices: [...report.notices],
-    failures:
-      report.reason === null
-        ? []
-        : [
-            {
-              kind: "verify",
-              id: report.code ?? "VERIFY_FAILED",
-              message: [report.reason, ...(failed?.tail ?? [])].join("\n"),
-            },
-          ],
+    failures: failures.map(({ kind, id, message }) => ({ kind, id, message })),
   };
 }

@@ -97,6 +97,11 @@ async function findGuard(composition: Composition, { guard, network }: PlaceRequ
   return chooseGuard(composition.platform, wanted, probes, network ?? settings.network).guard;
 }
 
+/** Audit only compares, and no guard does not even that. */
+function holdsBack(guard: GuardName | null): boolean {
+  return guard !== null && guard !== "audit";
+}
+
 /** The tree itself at its own place with everything git ignores, as an overlay or as a copy. */
 function createTreePlace(
   composition: Composition,
@@ -113,6 +118,7 @@ function createTreePlace(
   };
   return {
     kind,
+    guarded: holdsBack(guard),
     has: (path) => lstatSync(join(places.root, path), { throwIfNoEntry: false }) !== undefined,
     async freeze(base) {
       takeLook()?.close();
@@ -152,6 +158,7 @@ function createCheckoutPlace(
   let made = 0;
   return {
     kind: "checkout",
+    guarded: holdsBack(guard),
     has: (path) => share.some((one) => one.path === path),
     freeze: async () => [],
     async open(script, signal) {

@@ -300,6 +300,8 @@ export interface VerificationSession {
 /** Where a candidate is verified. Every `open` is a fresh one. */
 export interface VerificationPlace {
   readonly kind: "view" | "copy" | "checkout";
+  /** Whether a guard keeps the commands from writing anywhere else. */
+  readonly guarded: boolean;
   /** What has to be written so that the place is the base of the run again. */
   freeze(base: BaseTree): Promise<readonly ViewWrite[]>;
   /** Whether something that git does not track is there, such as node_modules. */

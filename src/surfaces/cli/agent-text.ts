@@ -121,6 +121,9 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
     const took = paint.dim(`${exit_code}, ${seconds(duration_ms)}${also}`);
     io.line(`            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${took}`);
   }
+  for (const notice of verify.notices.slice(0, MOST_LINES)) {
+    io.line(`            ${paint.warn("!")} ${showLine(notice)}`);
+  }
   const lines = verify.failures
     .flatMap(({ message }) => message.split("\n").slice(1))
     .filter((line) => line.trim() !== "");

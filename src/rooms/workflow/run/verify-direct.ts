@@ -67,7 +67,10 @@ export async function skipVerification(session: Session): Promise<void> {
  * The step `verify` of a change that was taken out of a view. `verify` runs the commands where they belong; what they say
  * goes into the same report as for every other run.
  */
-export async function verifyDirectChange(session: Session, verify: () => Promise<Verified>): Promise<Verified> {
+export async function verifyDirectChange(
+  session: Session,
+  verify: () => Promise<Verified>,
+): Promise<{ readonly verified: Verified; readonly report: VerifyReport }> {
   const { run } = session;
   const plan = run.plan();
   if (currentCandidate(run) === undefined) {
@@ -81,6 +84,7 @@ export async function verifyDirectChange(session: Session, verify: () => Promise
     verified = await verify();
   } catch (thrown) {
     run.save({ iterations: iteration - 1, in_progress: null });
+    session.throwIfInterrupted();
     throw thrown;
   }
   const report = toVerifyReport(session, plan, iteration, verified);
@@ -89,7 +93,7 @@ export async function verifyDirectChange(session: Session, verify: () => Promise
   run.folder.write(VERIFY_REPORT_FILE, formatArtifact(report));
   archive(run, VERIFY_REPORT_FILE);
   await finishVerification(session, report, plan, Math.max(iteration, run.limits(plan).max_iterations ?? 0));
-  return verified;
+  return { verified, report };
 }
 
 function toVerifyReport({ run }: Session, plan: Plan, iteration: number, { report }: Verified): VerifyReport {

@@ -29,6 +29,12 @@ export interface VerifyPorts {
   readonly crypto: SyncCrypto;
 }
 
+/** A command with the folder it runs in and its own limit, if somebody gave them. */
+export interface PlacedCommand extends ParsedCommand {
+  readonly cwd?: string;
+  readonly timeout_s?: number;
+}
+
 export interface VerifyCandidate {
   /** Number of the verification within its run. */
   readonly v: number;
@@ -36,10 +42,10 @@ export interface VerifyCandidate {
   readonly candidate: string;
   readonly base: BaseTree & { readonly head: string };
   readonly writes: readonly ViewWrite[];
-  readonly commands: readonly ParsedCommand[];
+  readonly commands: readonly PlacedCommand[];
   /** Commands that always run first; `detect`: what the candidate makes necessary. */
-  readonly setup: readonly ParsedCommand[] | "detect" | "none";
-  /** For every single command. */
+  readonly setup: readonly PlacedCommand[] | "detect" | "none";
+  /** For every command that has no limit of its own. */
   readonly timeout_s: number;
   readonly baseline: boolean;
   /** What git ignored when the agent began, as a view tells it. */
@@ -141,7 +147,7 @@ function isFile(there: ReturnType<RepoFiles["look"]>): boolean {
   return there !== null && typeof there === "object";
 }
 
-interface SetupCommand extends ParsedCommand {
+interface SetupCommand extends PlacedCommand {
   readonly cwd: string;
   readonly why: string;
 }
@@ -149,7 +155,7 @@ interface SetupCommand extends ParsedCommand {
 function chooseSetup({ setup }: VerifyCandidate, found: readonly SetupStep[]): readonly SetupCommand[] {
   if (setup === "none") return [];
   if (setup === "detect") return found.map(({ argv, cwd, why }) => ({ argv, cwd, why, cmd: formatArgv(argv) }));
-  return setup.map((command) => ({ ...command, cwd: ".", why: "asked for" }));
+  return setup.map((command) => ({ ...command, cwd: command.cwd ?? ".", why: "asked for" }));
 }
 
 interface Ran {
@@ -168,13 +174,14 @@ async function runOnce(
   request: VerifyCandidate,
   writes: readonly ViewWrite[],
   setup: readonly SetupCommand[],
-  commands: readonly ParsedCommand[],
+  commands: readonly PlacedCommand[],
   signal: AbortSignal,
 ): Promise<Ran> {
   const { timeout_s, env, run_id } = request;
-  const toWork = (gate: string, all: readonly (ParsedCommand & { readonly cwd?: string })[]): GateWork => ({
+  const limitOf = (command: PlacedCommand) => command.timeout_s ?? timeout_s;
+  const toWork = (gate: string, all: readonly PlacedCommand[]): GateWork => ({
     gate,
-    commands: all.map(({ argv, cwd = "." }) => ({ argv, cwd, timeout_s })),
+    commands: all.map((one) => ({ argv: one.argv, cwd: one.cwd ?? ".", timeout_s: limitOf(one) })),
     looks: [],
     required: true,
   });
@@ -183,13 +190,14 @@ async function runOnce(
   const script = { writes, works, env: { ...env, VERBATIM_RUN: run_id }, intent, locked: request.locked ?? false };
   const session = await place.open(script, signal);
   const [stdout, stderr]: [Uint8Array[], Uint8Array[]] = [[], []];
-  const take = async (all: readonly ParsedCommand[]) => {
+  const take = async (all: readonly PlacedCommand[]) => {
     const done = await session.next();
     return done.results.map((result, i) => {
-      const { cmd } = all[i]!;
+      const command = all[i]!;
+      const { cmd } = command;
       stdout.push(encodeUtf8(`$ ${cmd}\n`), result.stdout);
       stderr.push(encodeUtf8(`$ ${cmd}\n`), result.stderr);
-      return toCommand(cmd, result, timeout_s);
+      return toCommand(cmd, result, limitOf(command));
     });
   };
   let before: VerificationReport["commands"] = [];
