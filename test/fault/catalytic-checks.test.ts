@@ -25,9 +25,16 @@ afterEach(async () => {
   await runDisk.discard(base);
 });
 
-/** A room in which the disk fails from some moment on, so that the tool cannot put its run back either. */
-function openFailing(failsAt: (place: string) => boolean): TestRun {
+/**
+ * A room in which the disk fails from some moment on, so that the tool cannot put its run back either. Where the command
+ * names the moment, its end waits for the words: they come by another way than the news of the end.
+ */
+function openFailing(failsAt: (place: string) => boolean, moment: "record" | "words" = "record"): TestRun {
   let isBroken = false;
+  let hear = () => {};
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
   const broken = () => Object.assign(new Error("input/output error"), { code: "EIO" });
   const guard = <T extends unknown[], R>(work: (...args: T) => R) => {
     return (...args: T): R => {
@@ -40,8 +47,19 @@ function openFailing(failsAt: (place: string) => boolean): TestRun {
     root,
     (ports): CatalyticPorts => ({
       ...ports,
-      onOutput: (_, bytes) => void (isBroken ||= failsAt(Buffer.from(bytes).toString())),
-      guards: { ...ports.guards, endMarked: guard(ports.guards.endMarked) },
+      onOutput(_, bytes) {
+        isBroken ||= failsAt(Buffer.from(bytes).toString());
+        if (isBroken) hear();
+      },
+      guards: {
+        ...ports.guards,
+        endMarked: guard(ports.guards.endMarked),
+        async launch(request) {
+          const running = await ports.guards.launch(request);
+          if (moment === "record") return running;
+          return { ...running, ended: running.ended.then((ending) => heard.then(() => ending)) };
+        },
+      },
       disk: {
         ...ports.disk,
         scan: guard(ports.disk.scan),
@@ -57,7 +75,7 @@ function openFailing(failsAt: (place: string) => boolean): TestRun {
 
 /** A run that is given up in the middle, as a crash would leave it. */
 async function abandon(guard: string): Promise<void> {
-  const failing = openFailing((text) => text.includes("now"));
+  const failing = openFailing((text) => text.includes("now"), "words");
   const script = `echo changed > ${D}/a.txt; echo now`;
   await expect(failing.run(toJobSpec(["sh", "-c", script], { guard }))).rejects.toThrow();
   await failing.close();
