@@ -1,18 +1,10 @@
 import { compareCodePoints, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import {
-  abortRun,
-  advanceRun,
-  findRun,
-  PATCH_FILE,
-  Run,
-  requireOwn,
-  type WorkflowPorts,
-  withSession,
-} from "../../rooms/workflow/index.ts";
+import { abortRun, advanceRun, PATCH_FILE, Run, requireOwn, withSession } from "../../rooms/workflow/index.ts";
 import { isProcessGone } from "./agent-process.ts";
 import { NOT_VERIFIED } from "./agent-result.ts";
 import { type AgentSummary, agentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+import { findAgentRun } from "./find-agent-run.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** The summaries of all agent runs of this repository, newest first. */
@@ -97,15 +89,6 @@ function refuseEnded(outside: AgentPorts, run: Run): void {
         : `the run is ${outcome.replaceAll("_", " ")}: it has nothing to apply, so there is nothing to discard`,
     where: run.folder.dir,
     fix: outcome === "applied" ? `Undo it: verbatim workflow rollback ${run.id}` : `See: verbatim agent show ${run.id}`,
-  });
-}
-
-function findAgentRun(ports: WorkflowPorts, name: string): Run {
-  const run = findRun(ports, name);
-  if (run.read(SUMMARY_FILE) !== null) return run;
-  throw new VerbatimError("RUN_NOT_FOUND", {
-    message: `${run.id} is a workflow run, not an agent run`,
-    fix: `See: verbatim workflow show ${run.id}`,
   });
 }
 

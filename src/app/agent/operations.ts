@@ -9,7 +9,10 @@ import type { AgentPorts } from "./ports.ts";
 import { planVerification, type VerifyPlan } from "./request.ts";
 
 const texts = z.array(z.string().min(1)).default([]);
-const run = z.string().min(1).describe("Run id, a unique prefix of one, or a run directory.");
+const run = z
+  .string()
+  .min(1)
+  .describe("Run id, a unique beginning or the last six digits of one, @ (newest), @2, or a run directory.");
 
 const start = defineOperation({
   name: "agent.run",

@@ -118,6 +118,7 @@ export { toRepoSlug } from "./run/repo-slug.ts";
 export { Run } from "./run/run.ts";
 export { isRunId } from "./run/run-id.ts";
 export { streamOf } from "./run/run-log.ts";
+export { isAge, type NamedRun, resolveRunName } from "./run/run-name.ts";
 export type { RunState } from "./run/run-state.ts";
 export { type Session, withSession } from "./run/session.ts";
 export { gateDirectChange, needsCheckout, skipVerification, verifyDirectChange } from "./run/verify-direct.ts";

@@ -33,8 +33,8 @@ export const CATALYTIC_CODES = {
   RUN_NOT_FOUND: {
     exit: 2,
     http: 404,
-    says: "There is no such catalytic run.",
-    fix: "List the runs: verbatim catalytic list",
+    says: "There is no such run.",
+    fix: "List the runs: verbatim agent list, verbatim workflow list --all or verbatim catalytic list",
   },
   GUARD_UNAVAILABLE: {
     exit: 1,

@@ -41,7 +41,7 @@ export const WORKFLOW_CODES = {
     exit: 2,
     http: 409,
     says: "More than one run matches.",
-    fix: "Name one of the runs listed in details.runs.",
+    fix: "Name one of them in full, or by its last six digits.",
   },
   RUN_DIR_INSIDE_REPO: {
     exit: 2,

@@ -23,7 +23,9 @@ const run = z
   .string()
   .min(1)
   .optional()
-  .describe("run id, a unique prefix of one, or a run directory; default: the only open run");
+  .describe(
+    "run id, a unique beginning or the last six digits of one, @ (newest), @2, or a run directory; default: the only open run",
+  );
 const steal_lock = z
   .boolean()
   .default(false)

@@ -1,11 +1,12 @@
 import { sortedByCodePoint } from "../../../core/canonical/index.ts";
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { showPath } from "../../../core/paths/index.ts";
 import type { WorkflowPorts } from "../operations/ports.ts";
 import type { RunFolder } from "../ports.ts";
 import { Run } from "./run.ts";
+import { ambiguous, isAge, type NamedRun, resolveRunName } from "./run-name.ts";
 
-/** The run of an id, a unique prefix of one, or a directory; without a name the only open run of the repository. */
+/** The run of a name (see `resolveRunName`) or a directory; without a name the only open run of the repository. */
 export function findRun(ports: WorkflowPorts, name: string | undefined): Run {
   return Run.load(ports, name === undefined ? findOpen(ports) : findNamed(ports, name));
 }
@@ -31,13 +32,23 @@ export function requireOwn({ ports, state, folder }: Run): void {
 }
 
 function findNamed(ports: WorkflowPorts, name: string): RunFolder {
-  const exact =
-    /^[^/\\]+$/.test(name) && name !== "." && name !== ".." ? ports.runs.open(name) : ports.runs.openPath(name);
-  if (exact !== null) return exact;
-  const found = ports.runs.ids().filter((id) => id.startsWith(name));
-  if (found.length === 1) return ports.runs.open(found[0]!)!;
-  if (found.length > 1) throw ambiguous(found);
-  throw notFound(`this repository has no run ${JSON.stringify(name)}`);
+  if (!isAge(name)) {
+    const exact =
+      /^[^/\\]+$/.test(name) && name !== "." && name !== ".." ? ports.runs.open(name) : ports.runs.openPath(name);
+    if (exact !== null) return exact;
+  }
+  const runs = ports.runs.ids().map((id) => toNamed(ports, id));
+  return ports.runs.open(resolveRunName(runs, name, { noun: "run", list: "verbatim workflow list --all" }))!;
+}
+
+/** A run that cannot be read can still be named; it counts as the oldest. */
+function toNamed(ports: WorkflowPorts, run_id: string): NamedRun {
+  try {
+    return { run_id, created_at: Run.load(ports, ports.runs.open(run_id)!).state.created_at };
+  } catch (thrown) {
+    if (isVerbatimError(thrown) && thrown.code === "RUN_CORRUPT") return { run_id, created_at: "" };
+    throw thrown;
+  }
 }
 
 function findOpen(ports: WorkflowPorts): RunFolder {
@@ -46,17 +57,9 @@ function findOpen(ports: WorkflowPorts): RunFolder {
     return state.status !== "pass" && state.stop_reason === null;
   });
   if (open.length === 1) return ports.runs.open(open[0]!)!;
-  throw open.length === 0 ? notFound("this repository has no open run") : ambiguous(open);
-}
-
-function notFound(message: string): VerbatimError {
-  return new VerbatimError("RUN_NOT_FOUND", { message, fix: "List runs: verbatim workflow list --all" });
-}
-
-function ambiguous(ids: readonly string[]): VerbatimError {
-  const runs = sortedByCodePoint(ids);
-  return new VerbatimError("RUN_AMBIGUOUS", {
-    message: `more than one run matches: ${runs.join(", ")}`,
-    details: { runs },
+  if (open.length > 1) throw ambiguous(sortedByCodePoint(open), null);
+  throw new VerbatimError("RUN_NOT_FOUND", {
+    message: "this repository has no open run",
+    fix: "List runs: verbatim workflow list --all",
   });
 }

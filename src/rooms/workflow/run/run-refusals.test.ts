@@ -129,7 +129,7 @@ describe("a run is found", () => {
       expect(await call("status", { run })).toMatchObject({ run_id: "one" });
     expect(await refusal("status", { run: "o" })).toMatchObject({
       code: "RUN_AMBIGUOUS",
-      details: { runs: ["one", "other"] },
+      details: { runs: ["other", "one"] },
     });
     expect(await refusal("status")).toMatchObject({ code: "RUN_AMBIGUOUS" });
     for (const run of ["no", ".", "..", "./gone"]) {
