@@ -4,11 +4,12 @@ import { type CampaignReport, describe, runCampaign } from "./mutate/campaign.ts
 import { PATHS } from "./mutate/paths.ts";
 import { ROOT } from "./stages.ts";
 
-const HELP = `npm run mutate -- [PATH...] [--minutes N] [--tests N] [--most N] [--refusals] [--json]
+const HELP = `npm run mutate -- [PATH...] [--minutes N] [--tests N] [--seconds N] [--most N] [--refusals] [--json]
 
 Plants one small mistake after another in a throw-away copy and asks the nearest tests whether they notice.
   --minutes N  stop after N minutes (10); the next run goes on where this one stopped
   --tests N    how many test files, the nearest first, a mistake has to get past (8)
+  --seconds N  leave out test files that take longer than N seconds without a mistake (300)
   --most N     try N mistakes of each folder, the same ones every time, instead of all
   --refusals   only mistakes that may turn a refusal into an acceptance; without it they are tried first
   --json       the report as one JSON value
@@ -20,6 +21,7 @@ async function main(): Promise<void> {
     options: {
       minutes: { type: "string", default: "10" },
       tests: { type: "string", default: "8" },
+      seconds: { type: "string", default: "300" },
       most: { type: "string" },
       refusals: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
     state: join(ROOT, ".mutate/state.json"),
     minutes: readCount("minutes", values.minutes),
     tests: readCount("tests", values.tests),
+    seconds: readCount("seconds", values.seconds),
     ...(values.most === undefined ? {} : { most: readCount("most", values.most) }),
     refusals: values.refusals,
     log: (line) => process.stderr.write(`${line}\n`),

@@ -184,6 +184,31 @@ export const bell = true;
   expect(alone.folders).toMatchObject([{ mutants: 8, chosen: 4, run: 4, survived: 4 }]);
 });
 
+it("tests that need those before them in the file notice nothing by being run without them", {
+  timeout: 300_000,
+}, async () => {
+  const root = makeProject();
+  const text = `import { expect, it } from "vitest";
+import { isOpen } from "./zoo.ts";
+let gate = "closed";
+it("opens the gate", () => { gate = "open"; });
+it("asks far from the border", () => expect([gate, isOpen(12)]).toEqual(["open", true]));
+`;
+  writeFileSync(join(root, "src/zoo.test.ts"), text);
+  const options = { root, paths: ["src/zoo.ts"], state: join(root, "state.json"), minutes: 5, tests: 1 };
+  const report = await runCampaign({ ...options, log: () => undefined });
+  expect(report.folders).toMatchObject([{ mutants: 2, run: 2, killed: 0, survived: 2 }]);
+});
+
+it("a test file that takes too long is left out and named", { timeout: 300_000 }, async () => {
+  const root = makeProject();
+  const lines: string[] = [];
+  const options = { root, paths: ["src/zoo.ts"], state: join(root, "state.json"), minutes: 5, tests: 1, seconds: 0 };
+  const report = await runCampaign({ ...options, log: (line) => lines.push(line) });
+  expect(lines).toEqual(["left out: src/zoo.test.ts does not pass here without a mistake in 0 seconds"]);
+  expect(report).toMatchObject({ complete: false, folders: [{ mutants: 2, run: 0, score: null }] });
+});
+
 it("every part that is measured unless told otherwise is there", () => {
   expect(PATHS.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))).toEqual([]);
 });

@@ -31,11 +31,19 @@ export class ThrowAwayCopy {
     writeFileSync(join(this.root, path), text);
   }
 
-  /** Runs a test file with one mistake switched on, 0 for none; null when that takes longer than it may. */
-  async run(test: string, mistake: number, mostMs: number): Promise<Answered | null> {
+  /**
+   * Runs a test file, or only some tests of it by their place in it, with one mistake switched on, 0 for none; null when
+   * that takes longer than it may.
+   */
+  async run(
+    test: string,
+    mistake: number,
+    mostMs: number,
+    only: readonly number[] | null = null,
+  ): Promise<Answered | null> {
     const bundle = await this.#bundle(test);
     if (bundle === null) return null;
-    const asked = { test: join(this.root, test), bundle, mistake };
+    const asked = { test: join(this.root, test), bundle, mistake, only };
     const answer = await this.#ask(asked, mostMs);
     if (answer?.stray !== true) return answer;
     // Perhaps an earlier run left something behind: a new process has no past.

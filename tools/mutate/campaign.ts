@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { compareCodePoints, sortedByCodePoint } from "../../src/core/canonical/index.ts";
 import { ThrowAwayCopy } from "./bench-copy.ts";
+import { Judge, type Log, type Verdict } from "./judge.ts";
 import { listMutants, type Mutant } from "./mutants.ts";
 import { ImportGraph } from "./near-tests.ts";
 import { plantAll } from "./switched.ts";
@@ -16,6 +17,8 @@ export interface CampaignOptions {
   readonly minutes: number;
   /** How many test files, the nearest first, a mistake has to get past. */
   readonly tests: number;
+  /** Test files that take longer than this without a mistake are left out; 300 unless told otherwise. */
+  readonly seconds?: number;
   /** How many mistakes of a folder are tried, or all. */
   readonly most?: number;
   /** Only mistakes that may turn a refusal into an acceptance. */
@@ -53,8 +56,6 @@ export interface CampaignReport {
   readonly complete: boolean;
 }
 
-type Verdict = "killed" | "survived";
-
 interface Subject {
   readonly file: string;
   readonly text: string;
@@ -70,13 +71,9 @@ interface Chosen {
   readonly mutant: Mutant;
 }
 
-type Log = (line: string) => void;
-
 type Sums = { -readonly [K in Exclude<keyof FolderScore, "folder" | "score">]: number };
 
 const NONE: Sums = { mutants: 0, chosen: 0, run: 0, killed: 0, survived: 0, refusals: 0, refusals_survived: 0 };
-const SLACK_MS = 20_000;
-const BASELINE_MS = 300_000;
 
 /** Plants one mistake after another and asks the tests, until all are tried or the time is over. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
@@ -92,12 +89,12 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const copy = new ThrowAwayCopy(root);
   try {
     const numbers = plantIn(copy, subjects);
-    const known: Known = new Map();
+    const judge = new Judge(copy, (options.seconds ?? 300) * 1000, log);
     for (const { subject, mutant } of chosen) {
       if (Date.now() >= ends) break;
       const id = idOf(subject, mutant);
       if (verdicts.has(id)) continue;
-      const verdict = await judge(copy, subject, numbers.get(mutant)!, known, log);
+      const verdict = await judge.judge(subject, numbers.get(mutant)!);
       // A mistake that nobody was asked about has not survived anything.
       if (verdict === null) continue;
       verdicts.set(id, verdict);
@@ -140,41 +137,6 @@ function plantIn(copy: ThrowAwayCopy, subjects: readonly Subject[]): Map<Mutant,
 
 function idOf(subject: Subject, mutant: Mutant): string {
   return `${subject.key}:${mutant.id}`;
-}
-
-/** How long each test takes without a mistake, null where it does not pass; asked once for all files. */
-type Known = Map<string, number | null>;
-
-async function measure(copy: ThrowAwayCopy, test: string, known: Known, log: Log): Promise<number | null> {
-  const before = known.get(test);
-  if (before !== undefined) return before;
-  const one = await copy.run(test, 0, BASELINE_MS);
-  const ms = one === null || one.failed ? null : one.ms;
-  known.set(test, ms);
-  if (ms === null) log(`left out: ${test} does not pass here without a mistake`);
-  return ms;
-}
-
-/** Asks one test after another, the one that noticed the last mistake of this file first; null where there is none. */
-async function judge(
-  copy: ThrowAwayCopy,
-  { tests, noticed }: Subject,
-  mistake: number,
-  known: Known,
-  log: Log,
-): Promise<Verdict | null> {
-  let verdict: Verdict | null = null;
-  for (const test of new Set([...noticed, ...tests])) {
-    const ms = await measure(copy, test, known, log);
-    if (ms === null) continue;
-    const answer = await copy.run(test, mistake, ms * 4 + SLACK_MS);
-    verdict = "survived";
-    // Tests that never end have noticed.
-    if (answer !== null && !answer.failed) continue;
-    noticed.splice(0, noticed.length, ...new Set([test, ...noticed]));
-    return "killed";
-  }
-  return verdict;
 }
 
 function toSubject(root: string, graph: ImportGraph, file: string, most: number): Subject {

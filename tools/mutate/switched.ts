@@ -1,8 +1,8 @@
 import ts from "typescript";
 import type { Mutant } from "./mutants.ts";
 
-/** Where the running code looks up which mistake is made; nothing or 0 for none. */
-export const SWITCH = "globalThis.plantedMistake";
+/** What the running code asks at each place: whether the mistake with this number is made. Nobody answers in other processes. */
+const SWITCH = "globalThis.isPlanted?.";
 
 /** The text with every mistake in it, each behind a switch: the first has the number `from`, the next the one after. */
 export function plantAll(path: string, text: string, mutants: readonly Mutant[], from: number): string {
@@ -36,10 +36,10 @@ export function plantAll(path: string, text: string, mutants: readonly Mutant[],
     });
     out += text.slice(at, end);
     for (const { mutant, number } of planted.get(node) ?? []) {
-      if (ts.isStatement(node)) out = `{if(${SWITCH}!==${number}){${out}}}`;
+      if (ts.isStatement(node)) out = `{if(!${SWITCH}(${number})){${out}}}`;
       else {
         const wrong = text.slice(start, mutant.start) + mutant.replacement + text.slice(mutant.end, end);
-        out = `(${SWITCH}===${number}?(${wrong}):(${out}))`;
+        out = `(${SWITCH}(${number})?(${wrong}):(${out}))`;
       }
     }
     return out;

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { Script } from "node:vm";
 import { type File, startTests, type Task, type VitestRunner } from "@vitest/runner";
+import { type Reached, ReachRecorder } from "./reached.ts";
 
-/** What the driver asks: to run a bundled test with one mistake switched on, or none. */
+/** What the driver asks: to run a bundled test file with one mistake switched on, or none. */
 export interface Asked {
   readonly test: string;
   readonly bundle: string;
   readonly mistake: number;
+  /** The tests of the file to run, by their place in it; null for all. */
+  readonly only: readonly number[] | null;
 }
 
 /** How it ended. */
@@ -15,6 +18,8 @@ export interface Answered {
   /** Whether it failed by something that nobody waited for; that may come from an earlier run. */
   readonly stray: boolean;
   readonly ms: number;
+  /** Which mistakes the tests come past, and how long each takes; only told when the whole file ran without a mistake. */
+  readonly reached: Reached | null;
 }
 
 type Body = (load: (name: string) => Promise<unknown>) => Promise<void>;
@@ -29,7 +34,7 @@ process.on("uncaughtException", () => {
   stray = true;
 });
 
-function makeRunner(bundle: string): VitestRunner {
+function makeRunner(bundle: string, only: readonly number[] | null, recorder: ReachRecorder | null): VitestRunner {
   let script = bodies.get(bundle);
   script ??= new Script(`(async (load) => {${readFileSync(bundle, "utf8")}\n})`, { filename: bundle });
   bodies.set(bundle, script);
@@ -38,12 +43,20 @@ function makeRunner(bundle: string): VitestRunner {
   return {
     config: CONFIG as unknown as VitestRunner["config"],
     importFile: () => body((name) => import(name)),
+    onCollected: (files) => {
+      const tests = files.flatMap(listTests);
+      recorder?.collect(tests);
+      if (only !== null) for (const [i, test] of tests.entries()) if (!only.includes(i)) test.mode = "skip";
+      for (const file of files) skipEmpty(file);
+    },
     // The first failure is the answer.
     onBeforeRunTask: (task) => {
       if (isOver) task.mode = "skip";
+      recorder?.begin(task);
     },
     onAfterRunTask: (task) => {
       if (task.result?.state === "fail") isOver = true;
+      recorder?.end(task);
     },
   };
 }
@@ -64,13 +77,32 @@ const CONFIG = {
   strictTags: false,
 };
 
-async function run({ test, bundle, mistake }: Asked): Promise<Answered> {
+function listTests(task: Task): Task[] {
+  return "tasks" in task ? task.tasks.flatMap(listTests) : [task];
+}
+
+/** What a group prepares is not prepared for nobody. */
+function skipEmpty(task: Task): boolean {
+  if (!("tasks" in task)) return task.mode === "skip";
+  const isEmpty = task.tasks.map(skipEmpty).every((one) => one);
+  if (isEmpty && task.type === "suite" && task.tasks.length > 0 && !("filepath" in task)) task.mode = "skip";
+  return isEmpty;
+}
+
+async function run({ test, bundle, mistake, only }: Asked): Promise<Answered> {
   const started = performance.now();
   stray = false;
-  Object.assign(globalThis, { plantedMistake: mistake });
-  const [file] = await startTests([{ filepath: test } as never], makeRunner(bundle));
+  const recorder = mistake === 0 && only === null ? new ReachRecorder() : null;
+  const isPlanted = recorder === null ? (number: number) => number === mistake : recorder.pass;
+  Object.assign(globalThis, { isPlanted });
+  const [file] = await startTests([{ filepath: test } as never], makeRunner(bundle, only, recorder));
   const failed = file === undefined || !hasPassed(file);
-  return { failed: failed || stray, stray: !failed && stray, ms: Math.round(performance.now() - started) };
+  return {
+    failed: failed || stray,
+    stray: !failed && stray,
+    ms: Math.round(performance.now() - started),
+    reached: recorder?.reached() ?? null,
+  };
 }
 
 /** A file without a test that passed says nothing. */
@@ -87,4 +119,4 @@ process.on("message", (asked: Asked) => {
   );
 });
 process.on("disconnect", () => process.exit(0));
-process.send!({ failed: false, stray: false, ms: 0 } satisfies Answered);
+process.send!({ failed: false, stray: false, ms: 0, reached: null } satisfies Answered);
