@@ -56,6 +56,7 @@ describe("reading", () => {
     ["JSON_SYNTAX", "nulll"],
     ["JSON_SYNTAX", "[1 2]"],
     ["JSON_SYNTAX", '{"a":1,}'],
+    ["JSON_SYNTAX", '{xa":1}'],
     ["JSON_SYNTAX", "\u00a0[]"],
     ["JSON_SYNTAX", '"\\u12g4"'],
     ["JSON_SYNTAX", '"\\u 123"'],
@@ -75,6 +76,16 @@ describe("reading", () => {
     ["JSON_BOM", "\ufeff1"],
   ])("refuses with %s: %j", (code, text) => {
     expect(codeOf(() => parseJson(text))).toBe(code);
+  });
+
+  it("says where bytes begin with a byte order mark", () => {
+    expect(() => parseJson(Uint8Array.of(0xef, 0xbb, 0xbf, 0x31))).toThrow(
+      expect.objectContaining({ code: "JSON_BOM", where: "JSON byte 0", details: { byte_offset: 0 } }),
+    );
+  });
+
+  it.each(["01", "-00", "1.", "1.5.5", "1e", "1E"])("says that %s is not how JSON writes a number", (text) => {
+    expect(() => parseJson(text)).toThrow("this is not how JSON writes a number");
   });
 
   it("accepts exactly 512 open containers and 4,300 digits", () => {

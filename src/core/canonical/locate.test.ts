@@ -24,6 +24,11 @@ describe("the place of a pointer", () => {
     expect(locatePointers(" 1", ["/x"])).toEqual([{ line: 1, column: 2 }]);
   });
 
+  it("is found behind strings that end with an escaped quote or backslash", () => {
+    const text = String.raw`{"a": "x\"", "b": "\\", "c": {"d": "\"]}"}, "e": 1}`;
+    expect(locatePointers(text, ["/b", "/c", "/e"]).map(({ column }) => column)).toEqual([14, 25, 45]);
+  });
+
   it("comes in the order asked for, also when asked for twice", () => {
     const places = locatePointers(TEXT, ["/c/d", "", "/a~1b", "/c/d"]);
     expect(places.map(({ line, column }) => [line, column])).toEqual([

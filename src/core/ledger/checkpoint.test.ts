@@ -41,6 +41,12 @@ describe("the payload of a checkpoint", () => {
     );
   });
 
+  it("that is not JSON is refused with what is wrong with the JSON", () => {
+    expect(() => parseCheckpoint(encodeUtf8('{"tree_size":'))).toThrowError(
+      expect.objectContaining({ code: "ATTESTATION_INVALID", details: { json_code: "JSON_SYNTAX" } }),
+    );
+  });
+
   it("of any bytes is a checkpoint or a coded refusal", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), fc.json().map(encodeUtf8)), (bytes) => {

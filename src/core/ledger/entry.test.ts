@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { webCrypto } from "../../adapters/crypto/web-crypto.ts";
 import { Float, formatCanonical, type JsonValue, parseJson } from "../canonical/index.ts";
+import { hashEntry } from "./entry.ts";
 import { formatEntry, NO_PREVIOUS, parseEntry, sealEntry } from "./index.ts";
 
 const sha = (text: string) => createHash("sha256").update(text, "utf8").digest("hex");
@@ -27,6 +28,15 @@ describe("sealing an entry", () => {
 
   it("gives the same entry for a body that is canonical text already", () => {
     expect(sealEntry(nodeCrypto, { ...HEAD, body_text: ENTRY.body })).toEqual(ENTRY);
+  });
+
+  it("gives the same hash for a body that is hashed already, and refuses the same heads", () => {
+    expect(hashEntry(nodeCrypto, HEAD, ENTRY.body_hash)).toBe(ENTRY.hash);
+    for (const part of [{ stream: "" }, { position: -1 }, { position: 0.5 }, { previous: "ab" }]) {
+      expect(() => hashEntry(nodeCrypto, { ...HEAD, ...part }, ENTRY.body_hash)).toThrowError(
+        expect.objectContaining({ code: "LEDGER_ENTRY_INVALID" }),
+      );
+    }
   });
 
   it("gives the same entry with a crypto that answers later", async () => {

@@ -96,6 +96,20 @@ describe("reading proofs", () => {
   });
 });
 
+describe("asking for proofs", () => {
+  it("is refused for sizes and indexes that no ledger has", () => {
+    const invalid = expect.objectContaining({ code: "LEDGER_RANGE_INVALID" });
+    for (const bad of [-1, 2.5, 2 ** 53, Number.NaN]) {
+      expect(() => proveConsistency(nodeCrypto, source, 1, bad)).toThrowError(invalid);
+      expect(() => proveConsistency(nodeCrypto, source, bad, 9)).toThrowError(invalid);
+      expect(() => proveInclusion(nodeCrypto, source, 1, bad)).toThrowError(invalid);
+      expect(() => proveInclusion(nodeCrypto, source, bad, 9)).toThrowError(invalid);
+    }
+    expect(() => proveConsistency(nodeCrypto, source, 5, 4)).toThrowError(invalid);
+    expect(() => proveInclusion(nodeCrypto, source, 9, 9)).toThrowError(invalid);
+  });
+});
+
 describe("checking hostile proofs", () => {
   it("gives yes or no, never a throw, whatever the members are", async () => {
     const anything = fc.anything({ withBigInt: true, withNullPrototype: true });

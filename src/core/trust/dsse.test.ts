@@ -147,6 +147,12 @@ describe("reading envelopes", () => {
     },
   );
 
+  it("says what is wrong with a file that is not JSON", () => {
+    expect(() => openEnvelopeFile(encodeUtf8("{"), "x.dsse.json")).toThrowError(
+      expect.objectContaining({ code: "ATTESTATION_INVALID", details: { json_code: "JSON_SYNTAX" } }),
+    );
+  });
+
   it("of any kind gives an envelope or a coded refusal", () => {
     const anything = fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true });
     const signature = fc.record({ keyid: anything, sig: fc.oneof(anything, fc.string()) }, { requiredKeys: [] });
