@@ -98,15 +98,16 @@ describe("reading proofs", () => {
 
 describe("asking for proofs", () => {
   it("is refused for sizes and indexes that no ledger has", () => {
-    const invalid = expect.objectContaining({ code: "LEDGER_RANGE_INVALID" });
+    const invalid = (value: number, limit: number) =>
+      expect.objectContaining({ code: "LEDGER_RANGE_INVALID", details: { value, limit } });
     for (const bad of [-1, 2.5, 2 ** 53, Number.NaN]) {
-      expect(() => proveConsistency(nodeCrypto, source, 1, bad)).toThrowError(invalid);
-      expect(() => proveConsistency(nodeCrypto, source, bad, 9)).toThrowError(invalid);
-      expect(() => proveInclusion(nodeCrypto, source, 1, bad)).toThrowError(invalid);
-      expect(() => proveInclusion(nodeCrypto, source, bad, 9)).toThrowError(invalid);
+      expect(() => proveConsistency(nodeCrypto, source, 1, bad)).toThrowError(invalid(bad, bad));
+      expect(() => proveConsistency(nodeCrypto, source, bad, 9)).toThrowError(invalid(bad, 9));
+      expect(() => proveInclusion(nodeCrypto, source, 1, bad)).toThrowError(invalid(bad, bad));
+      expect(() => proveInclusion(nodeCrypto, source, bad, 9)).toThrowError(invalid(bad, 8));
     }
-    expect(() => proveConsistency(nodeCrypto, source, 5, 4)).toThrowError(invalid);
-    expect(() => proveInclusion(nodeCrypto, source, 9, 9)).toThrowError(invalid);
+    expect(() => proveConsistency(nodeCrypto, source, 5, 4)).toThrowError(invalid(5, 4));
+    expect(() => proveInclusion(nodeCrypto, source, 9, 9)).toThrowError(invalid(9, 8));
   });
 });
 
