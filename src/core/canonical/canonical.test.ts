@@ -67,6 +67,8 @@ describe("reading", () => {
     ["JSON_NUMBER_RANGE", "-1e999"],
     ["JSON_NUMBER_RANGE", "9".repeat(4301)],
     ["JSON_LONE_SURROGATE", '"\\udc00"'],
+    ["JSON_LONE_SURROGATE", '"\\udfff"'],
+    ["JSON_LONE_SURROGATE", '"\\udbff"'],
     ["JSON_LONE_SURROGATE", '{"\\ud800":1}'],
     ["JSON_LONE_SURROGATE", '"\\ud800\\ud800"'],
     ["JSON_LONE_SURROGATE", '"\\ud800\\u12"'],

@@ -130,6 +130,8 @@ describe("proofs", () => {
       index: 2,
       tree_size: 3,
     });
+    const sizes = ledgerProve.input.shape.size;
+    expect([0, 1].map((size) => sizes.safeParse(size).success)).toEqual([false, true]);
   });
 
   it("of growth hold between two sizes, and are checked offline", async () => {

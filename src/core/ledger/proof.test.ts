@@ -164,6 +164,11 @@ describe("checking hostile proofs", () => {
     const upper = { ...CONSISTENCY, first_root: String(CONSISTENCY["first_root"]).toUpperCase() };
     expect(await LEDGER_AREAS["ledger.consistency"](upper, ports)).toEqual({ ok: false });
     expect(await LEDGER_AREAS["ledger.consistency"](CONSISTENCY, ports)).toEqual({ ok: true });
+    const sha256 = (): string => {
+      throw new Error("no hash today");
+    };
+    const broken = { crypto: { ...nodeCrypto, sha256 } };
+    await expect(LEDGER_AREAS["ledger.inclusion"](INCLUSION, broken)).rejects.toThrow("no hash today");
     for (const entry_hashes of ["x", ["x"], [7], null]) {
       await expect(LEDGER_AREAS["ledger.merkle-root"]({ entry_hashes }, ports)).rejects.toMatchObject({
         code: "INPUT_INVALID",

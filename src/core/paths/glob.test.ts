@@ -15,6 +15,8 @@ describe("globs", () => {
     ["?", "\u{1f600}", true],
     ["??", "\u{1f600}", false],
     ["*?", "\u{1f600}", true],
+    ["?a", "\uffffa", true],
+    ["*a", "\uffffa", true],
     ["a?c", "a/c", false],
     ["**", "a", true],
     ["**", "a/b", true],
@@ -40,6 +42,10 @@ describe("globs", () => {
     ["**", "", false],
   ])("%s on %s: %s", (glob, path, expected) => {
     expect(compileGlob(glob).matches(path)).toBe(expected);
+  });
+
+  it.each(["/a", "a/", "/"])("%s is refused for its slash", (glob) => {
+    expect(() => compileGlob(glob)).toThrow("starts or ends with a slash");
   });
 
   it.each([

@@ -47,6 +47,8 @@ it("a policy pins keys, for some scopes or for all, and can be read again", asyn
     keys,
   });
   expect(await keysPolicyCheck.run(ports, { file: "p.json" })).toEqual(made);
+  const { scopes } = keysPolicyInit.input.shape;
+  expect([[], ["PROOF"]].map((some) => scopes.safeParse(some).success)).toEqual([false, true]);
   expect(keysPolicyInit.input.parse({ file: "q.json", keys: ["mira"] })).toMatchObject({ scopes: ALL, threshold: 1 });
 });
 
