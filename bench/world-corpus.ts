@@ -14,7 +14,7 @@ import { formatState, keyOf } from "../src/rooms/world/history/state.ts";
 import { createWorld } from "../src/rooms/world/history/worlds.ts";
 import { toEntryId } from "../src/rooms/world/ids.ts";
 import { DEFAULT_TIMES, type WorldPorts } from "../src/rooms/world/operations/ports.ts";
-import { toIndexed, toVisibleRows } from "../src/rooms/world/people/audience.ts";
+import { toLines } from "../src/rooms/world/people/audience.ts";
 import { BYTES_BY_THREE } from "../src/rooms/world/people/tokens.ts";
 import type { EntryRow, WorldWriter } from "../src/rooms/world/ports.ts";
 import { loadWorld } from "../src/rooms/world/projection/reading.ts";
@@ -145,8 +145,8 @@ async function fillWorld(
       const rows: EntryRow[] = [];
       for (let wseq = from; wseq < from + BLOCK && wseq <= count; wseq++)
         rows.push(toRow(wseq, toEntryId(ports.crypto, key, wseq), next));
-      const visible = rows.flatMap((row) => toVisibleRows(world.numbers, row));
-      const recent = await indexEntries(door.world, world.number, toIndexed(ports.crypto, world.numbers, rows));
+      const { visible, indexed } = toLines(ports.crypto, world.numbers, rows);
+      const recent = await indexEntries(door.world, world.number, indexed);
       await door.world.addEntries(world.number, rows, visible, recent);
       await setEnd(door.world, worldId, from + rows.length);
     });

@@ -6,7 +6,7 @@ import { appendRecord } from "../../src/rooms/world/history/commit.ts";
 import { reduceBeat } from "../../src/rooms/world/history/reduce.ts";
 import { formatState } from "../../src/rooms/world/history/state.ts";
 import { createWorld } from "../../src/rooms/world/history/worlds.ts";
-import { toIndexed, toNumbers, toVisibleRows } from "../../src/rooms/world/people/audience.ts";
+import { toLines, toNumbers } from "../../src/rooms/world/people/audience.ts";
 import type { EntryRow, PostingRow } from "../../src/rooms/world/ports.ts";
 import { loadWorld } from "../../src/rooms/world/projection/reading.ts";
 import { BLOCK, type IndexedEntry, toPostings, toRecentRow } from "../../src/rooms/world/retrieval/postings.ts";
@@ -66,8 +66,7 @@ export const worldAppend: Bench = {
       return {
         body: formatCanonical(record),
         entries: effects.entries,
-        visible: effects.entries.flatMap((row) => toVisibleRows(numbers, row)),
-        indexed: toIndexed(ports.crypto, numbers, effects.entries),
+        ...toLines(ports.crypto, numbers, effects.entries),
         state: formatState(state),
       };
     });

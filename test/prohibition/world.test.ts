@@ -85,7 +85,7 @@ describe("time", () => {
     const [entry] = await worlds.ports.store.read((door) => door.world.scan(1, 0, 1));
     const earlier = { ...entry!, wseq: 2, entry_id: "e_x", created_ms: entry!.created_ms - 1 };
     await expect(
-      worlds.ports.store.transact((door) => door.world.addEntries(1, [earlier], [], null)),
+      worlds.ports.store.transact(async (door) => door.world.addEntries(1, [earlier], [], null)),
     ).rejects.toMatchObject({
       code: "STORE_REFUSED",
     });

@@ -30,12 +30,12 @@ const HMAC_BLOCK = 64;
 
 /** RFC 2104. Every id of a world is one, and making node's Hmac object takes longer than two plain hashes. */
 function hmacSha256(key: Uint8Array, data: Uint8Array | string): Uint8Array {
-  const short = key.length > HMAC_BLOCK ? hash("sha256", key, "buffer") : key;
   const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
   const inner = Buffer.allocUnsafe(HMAC_BLOCK + size);
   const outer = Buffer.allocUnsafe(HMAC_BLOCK + 32);
+  const short = key.length > HMAC_BLOCK ? hash("sha256", key, "buffer") : key;
   for (let i = 0; i < HMAC_BLOCK; i++) {
-    const byte = short[i] ?? 0;
+    const byte = i < short.length ? short[i]! : 0;
     inner[i] = byte ^ 0x36;
     outer[i] = byte ^ 0x5c;
   }

@@ -23,8 +23,6 @@ export interface WorldDialect {
   readonly find: string;
   /** The same, held against other writers. */
   readonly hold: string;
-  /** The bytes of a posting that is there, followed by new ones. */
-  readonly appendedLows: string;
 }
 
 const WORLD = "number, world_id, state, lock_holder, lock_until";

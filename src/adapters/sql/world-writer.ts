@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../core/ports.ts";
 import type {
   CalendarRow,
   CallRow,
@@ -12,8 +13,8 @@ import type {
   WorldRow,
   WorldWriter,
 } from "../../rooms/world/ports.ts";
-import type { SqlValue, WriteSql } from "./statements.ts";
-import { ENTRY, SqlWorldReader } from "./world-reader.ts";
+import type { WriteSql } from "./statements.ts";
+import { SqlWorldReader } from "./world-reader.ts";
 
 /** Tables with rows of one world, children first. */
 export const WORLD_TABLES = [
@@ -28,46 +29,11 @@ export const WORLD_TABLES = [
   "world_call",
 ] as const;
 
-/** Statements that insert many rows of one table at once: a statement costs as much as a row. */
-class Inserts {
-  /** How many rows a statement takes at most. */
-  readonly most: number;
-  readonly #insert: string;
-  readonly #row: string;
-  readonly #rest: string;
-  readonly #texts = new Map<number, string>();
+export const ADD_RECENT = "insert into world_recent_terms (world, wseq, keys) values (?, ?, ?)";
 
-  constructor(insert: string, columns: number, most: number, rest = "") {
-    this.most = most;
-    this.#insert = insert;
-    this.#row = `(${Array(columns).fill("?").join(", ")})`;
-    this.#rest = rest;
-  }
-
-  /** The statement for so many rows. */
-  text(rows: number): string {
-    let text = this.#texts.get(rows);
-    if (text === undefined) {
-      text = `${this.#insert} values ${Array(rows).fill(this.#row).join(", ")}${this.#rest}`;
-      this.#texts.set(rows, text);
-    }
-    return text;
-  }
-}
-
-const ADD_ENTRIES = new Inserts(`insert into world_entry (world, ${ENTRY})`, 14, 8);
-const ADD_VISIBLE = new Inserts("insert into world_entry_visible (world, person, wseq)", 3, 32);
-
-const addPostings = new Map<string, Inserts>();
-
-function toAddPostings(appended: string): Inserts {
-  let inserts = addPostings.get(appended);
-  if (inserts === undefined) {
-    const rest = ` on conflict (world, key, block) do update set lows = ${appended}`;
-    inserts = new Inserts("insert into world_terms (world, key, block, lows)", 4, 32, rest);
-    addPostings.set(appended, inserts);
-  }
-  return inserts;
+/** What is left to wait for. SQLite has answered already, and to wait all the same costs as much as a row. */
+function done(changed: Awaitable<number>): Promise<void> | undefined {
+  return typeof changed === "number" ? undefined : changed.then(() => undefined);
 }
 
 /** Writes the room's tables. */
@@ -82,8 +48,8 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements
     return next!.next;
   }
 
-  async saveState(world: number, state: string): Promise<void> {
-    await this.sql.run("update world set state = ? where number = ?", state, world);
+  saveState(world: number, state: string): Promise<void> | undefined {
+    return done(this.sql.run("update world set state = ? where number = ?", state, world));
   }
 
   abstract erase(world: Pick<WorldRow, "number" | "world_id">, stream: string, below: number): Promise<void>;
@@ -104,49 +70,17 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements
     await this.sql.run(sql, displayName, world, personId);
   }
 
-  async addEntries(
+  abstract addEntries(
     world: number,
     rows: readonly EntryRow[],
     visible: readonly VisibleRow[],
     recent: RecentTermsRow | null,
-  ): Promise<void> {
-    const entering = this.#insert(ADD_ENTRIES, rows, (values, r) => {
-      values.push(world, r.wseq, r.entry_id, r.bundle_id, r.position, r.request_id, r.created_ms, r.created_at);
-      values.push(r.author_id, r.author_class, r.channel, r.scope, r.audience, r.text);
-    });
-    // SQLite has answered already, and to wait for it all the same costs as much as a row.
-    if (entering !== undefined) await entering;
-    const listing = this.#insert(ADD_VISIBLE, visible, (values, { person, wseq }) => values.push(world, person, wseq));
-    if (listing !== undefined) await listing;
-    if (recent !== null) await this.addRecentTerms(world, recent);
-  }
+  ): Promise<void> | undefined;
 
-  async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
-    const adding = this.#insert(toAddPostings(this.dialect.appendedLows), rows, (values, { key, block, lows }) =>
-      values.push(world, key, block, lows),
-    );
-    if (adding !== undefined) await adding;
-  }
-
-  /** Inserts all rows: at once where the database answers at once, else there is something to wait for. */
-  #insert<Row>(
-    inserts: Inserts,
-    rows: readonly Row[],
-    push: (values: SqlValue[], row: Row) => void,
-    from = 0,
-  ): Promise<void> | undefined {
-    for (let at = from; at < rows.length; at += inserts.most) {
-      const end = Math.min(rows.length, at + inserts.most);
-      const values: SqlValue[] = [];
-      for (let i = at; i < end; i++) push(values, rows[i]!);
-      const changed = this.sql.run(inserts.text(end - at), ...values);
-      if (typeof changed !== "number") return changed.then(() => this.#insert(inserts, rows, push, end));
-    }
-    return undefined;
-  }
+  abstract addPostings(world: number, rows: readonly PostingRow[]): Promise<void>;
 
   async addRecentTerms(world: number, { wseq, keys }: RecentTermsRow): Promise<void> {
-    await this.sql.run("insert into world_recent_terms (world, wseq, keys) values (?, ?, ?)", world, wseq, keys);
+    await this.sql.run(ADD_RECENT, world, wseq, keys);
   }
 
   async clearRecentTerms(world: number): Promise<void> {
@@ -174,13 +108,13 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements
     for (const { number, time_ms, body } of rows) await this.sql.run(sql, world, number, time_ms, body);
   }
 
-  async putInvocation(world: number, row: StoredInvocation): Promise<void> {
+  putInvocation(world: number, row: StoredInvocation): Promise<void> | undefined {
     const { request_id, body_sha256, status, fence, lease_until, outcome, headers } = row;
     const sql = `insert into world_invocation
 (world, request_id, body_sha256, status, fence, lease_until, outcome, headers) values (?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (world, request_id) do update set status = excluded.status, fence = excluded.fence,
 lease_until = excluded.lease_until, outcome = excluded.outcome, headers = excluded.headers`;
-    await this.sql.run(sql, world, request_id, body_sha256, status, fence, lease_until, outcome, headers);
+    return done(this.sql.run(sql, world, request_id, body_sha256, status, fence, lease_until, outcome, headers));
   }
 
   async addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void> {

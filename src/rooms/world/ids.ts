@@ -36,26 +36,34 @@ export function toEntryId(crypto: SyncCrypto, world: WorldKey, wseq: number): st
   return `e_${toBase32(keyed(crypto, world, `entry\n${world.world_id}\n${wseq}`).subarray(0, 10))}`;
 }
 
-// Ids are made faster in a row than one by one between other work, and the next lines will need theirs.
-const AHEAD = 48;
-const made = new WeakMap<Uint8Array, { readonly world_id: string; readonly from: number; readonly ids: string[] }>();
-
-/** Ids of consecutive entries. */
-export function toEntryIds(crypto: SyncCrypto, world: WorldKey, from: number, count: number): readonly string[] {
-  let known = made.get(world.key);
-  if (known?.world_id !== world.world_id || from < known.from || from + count > known.from + known.ids.length) {
-    const ids: string[] = [];
-    for (let i = 0; i < Math.max(count, AHEAD); i++) ids.push(toEntryId(crypto, world, from + i));
-    known = { world_id: world.world_id, from, ids };
-    made.set(world.key, known);
-  }
-  return known.ids.slice(from - known.from, from - known.from + count);
-}
-
 /** Id of the n-th write bundle. */
 export function toBundleId(crypto: SyncCrypto, world: WorldKey, n: number): string {
   return `b_${toBase32(keyed(crypto, world, `bundle\n${world.world_id}\n${n}`).subarray(0, 10))}`;
 }
+
+/** Makes the ids of numbers in a row and remembers some more of them for each key. */
+function makeAhead(
+  toId: typeof toEntryId,
+): (crypto: SyncCrypto, world: WorldKey, from: number, count: number) => readonly string[] {
+  const made = new WeakMap<Uint8Array, { readonly world_id: string; readonly from: number; readonly ids: string[] }>();
+  return (crypto, world, from, count) => {
+    let known = made.get(world.key);
+    if (known?.world_id !== world.world_id || from < known.from || from + count > known.from + known.ids.length) {
+      const ids: string[] = [];
+      for (let i = 0; i < Math.max(count, AHEAD); i++) ids.push(toId(crypto, world, from + i));
+      known = { world_id: world.world_id, from, ids };
+      made.set(world.key, known);
+    }
+    return known.ids.slice(from - known.from, from - known.from + count);
+  };
+}
+
+// Ids are made faster in a row than one by one between other work, and the next lines will need theirs.
+const AHEAD = 48;
+
+/** Ids of consecutive entries, and of consecutive write bundles. */
+export const toEntryIds = makeAhead(toEntryId);
+export const toBundleIds = makeAhead(toBundleId);
 
 /** Id of the n-th calendar item. Items have audiences too, so their number is nobody's business either. */
 export function toItemId(crypto: SyncCrypto, world: WorldKey, n: number): string {

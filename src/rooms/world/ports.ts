@@ -237,7 +237,8 @@ export interface WorldWriter extends WorldReader {
   hold(worldId: string): Promise<WorldRow | null>;
   /** Adds a world and gives its number. */
   addWorld(worldId: string, state: string): Promise<number>;
-  saveState(world: number, state: string): Promise<void>;
+  /** Nothing to wait for where the database answers at once, as in the other methods of a commit. */
+  saveState(world: number, state: string): Promise<void> | undefined;
   setLock(world: number, holder: string | null, until: number): Promise<void>;
   addPeople(world: number, people: readonly PersonRow[]): Promise<void>;
   renamePerson(world: number, personId: string, displayName: string): Promise<void>;
@@ -246,7 +247,7 @@ export interface WorldWriter extends WorldReader {
     rows: readonly EntryRow[],
     visible: readonly VisibleRow[],
     recent: RecentTermsRow | null,
-  ): Promise<void>;
+  ): Promise<void> | undefined;
   addPostings(world: number, rows: readonly PostingRow[]): Promise<void>;
   addRecentTerms(world: number, row: RecentTermsRow): Promise<void>;
   clearRecentTerms(world: number): Promise<void>;
@@ -255,7 +256,7 @@ export interface WorldWriter extends WorldReader {
   addCalendar(world: number, rows: readonly CalendarRow[]): Promise<void>;
   setCalendarState(world: number, itemId: string, state: CalendarRow["state"]): Promise<void>;
   addMessages(world: number, rows: readonly MessageRow[]): Promise<void>;
-  putInvocation(world: number, row: StoredInvocation): Promise<void>;
+  putInvocation(world: number, row: StoredInvocation): Promise<void> | undefined;
   addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void>;
   addToken(row: TokenRow): Promise<void>;
   /**

@@ -28,7 +28,6 @@ from world_person p where p.world = world.number)`);
 const DIALECT: WorldDialect = {
   find: FIND,
   hold: `${FIND} for update`,
-  appendedLows: "world_terms.lows || excluded.lows",
 };
 
 /** Sends the many rows of a commit in one statement per table: a round trip costs more than a row. */
@@ -40,7 +39,7 @@ class PostgresWorldWriter extends SqlWorldWriter {
     this.#connection = connection;
   }
 
-  override async addEntries(
+  async addEntries(
     world: number,
     rows: readonly EntryRow[],
     visible: readonly VisibleRow[],
@@ -83,12 +82,12 @@ select $1, row.person, row.wseq from unnest($2::integer[], $3::bigint[]) as row 
     await eraseWorld(this.#connection, world, stream, below);
   }
 
-  override async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
+  async addPostings(world: number, rows: readonly PostingRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.#connection.run(
       `insert into world_terms (world, key, block, lows)
 select $1, row.key, row.block, row.lows from unnest($2::text[], $3::bigint[], $4::bytea[]) as row (key, block, lows)
-on conflict (world, key, block) do update set lows = ${DIALECT.appendedLows}`,
+on conflict (world, key, block) do update set lows = world_terms.lows || excluded.lows`,
       world,
       rows.map(({ key }) => key),
       rows.map(({ block }) => block),

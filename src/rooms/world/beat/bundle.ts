@@ -2,7 +2,7 @@ import type { SyncCrypto } from "../../../core/ports.ts";
 import type { WriteEntry } from "../contracts/entry.ts";
 import { NOT_REJECTED, type WriteBundle } from "../contracts/write-bundle.ts";
 import { keyOf, type WorldState } from "../history/state.ts";
-import { toBundleId, toEntryIds } from "../ids.ts";
+import { toBundleIds, toEntryIds } from "../ids.ts";
 import type { AcceptedLine } from "../writer/output.ts";
 
 interface BundleParts {
@@ -16,7 +16,7 @@ interface BundleParts {
 export function toWriteBundle(crypto: SyncCrypto, state: WorldState, parts: BundleParts): WriteBundle | null {
   if (parts.lines.length === 0) return null;
   const key = keyOf(state);
-  const bundleId = toBundleId(crypto, key, state.next_bundle);
+  const bundleId = toBundleIds(crypto, key, state.next_bundle, 1)[0]!;
   const entryIds = toEntryIds(crypto, key, state.next_wseq, parts.lines.length);
   const entries = parts.lines.map(
     ({ author, channel, text, visibility }, i): WriteEntry => ({

@@ -1,7 +1,7 @@
 import { given } from "../../../core/conformance-input.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
-import { toIndexed, toNumbers } from "../people/audience.ts";
+import { toLines, toNumbers } from "../people/audience.ts";
 import type { Cast } from "../people/cast.ts";
 import type { EntryRange, EntryRow, ShownRow, WorldReader } from "../ports.ts";
 import type { VisibleWorld } from "../projection/reading.ts";
@@ -24,7 +24,7 @@ export function openVector(
   }));
   const numbers = toNumbers(cast, people);
   const rows = entries.map(toRow).sort((a, b) => a.created_ms - b.created_ms || a.wseq - b.wseq);
-  const postings = toPostings(toIndexed(crypto, numbers, rows));
+  const postings = toPostings(toLines(crypto, numbers, rows).indexed);
   const end = Math.max(0, ...rows.map(({ wseq }) => wseq)) + 1;
   const inRange = ({ after, before, limit, newest }: EntryRange): ShownRow[] => {
     const found = rows.filter(({ wseq }) => wseq > after && wseq < before);

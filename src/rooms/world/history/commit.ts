@@ -1,6 +1,6 @@
 import { type NewWorldRecord, WORLD_RECORDS, type WorldRecordKind } from "../contracts/records.ts";
 import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
-import { toIndexed, toNumbers, toVisibleRows } from "../people/audience.ts";
+import { toLines, toNumbers } from "../people/audience.ts";
 import type { OpenWorld } from "../projection/reading.ts";
 import { indexEntries } from "../retrieval/terms-index.ts";
 import { type Effects, reduceRecord } from "./reduce.ts";
@@ -37,9 +37,12 @@ export async function writeEffects(
   if (effects.entries.length > 0) {
     const { people } = effects;
     const numbers = people.length === 0 ? world.numbers : new Map([...world.numbers, ...toNumbers(world.cast, people)]);
-    const visible = effects.entries.flatMap((entry) => toVisibleRows(numbers, entry));
-    const recent = await indexEntries(tables, number, toIndexed(ports.crypto, numbers, effects.entries));
-    await tables.addEntries(number, effects.entries, visible, recent);
+    const { visible, indexed } = toLines(ports.crypto, numbers, effects.entries);
+    const indexing = indexEntries(tables, number, indexed);
+    const recent = indexing instanceof Promise ? await indexing : indexing;
+    const adding = tables.addEntries(number, effects.entries, visible, recent);
+    // SQLite has answered already, and to wait for it all the same costs as much as a row.
+    if (adding !== undefined) await adding;
   }
   if (effects.calendar.length > 0) await tables.addCalendar(number, effects.calendar);
   for (const { item_id, state } of effects.calendar_states) await tables.setCalendarState(number, item_id, state);
@@ -47,5 +50,6 @@ export async function writeEffects(
   const text = formatState(effects.state);
   // Settings that are new are read back once, so that they have the order of what is stored.
   if (world.state?.settings === effects.state.settings) rememberState(text, effects.state);
-  await tables.saveState(number, text);
+  const saving = tables.saveState(number, text);
+  if (saving !== undefined) await saving;
 }

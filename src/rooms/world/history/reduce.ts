@@ -33,6 +33,7 @@ export function reduceRecord(before: WorldState | null, record: WorldRecord, pos
   if (before === null) {
     throw new VerbatimError("INTERNAL", { message: `the stream of a world begins with ${record.kind}` });
   }
+  if (record.kind === "WORLD_BEAT") return reduceBeat(before, record.body, position);
   const nothing: Effects = { ...NOTHING, state: before };
   switch (record.kind) {
     case "WORLD_FORKED":
@@ -71,8 +72,6 @@ export function reduceRecord(before: WorldState | null, record: WorldRecord, pos
       return { ...nothing, calendar_states: [{ item_id: record.body.item_id, state: "CLOSED" }] };
     case "WORLD_MESSAGE_ADDED":
       return addMessage(nothing, record.body);
-    case "WORLD_BEAT":
-      return reduceBeat(before, record.body, position);
     case "WORLD_REFUSED":
     case "WORLD_DELETED":
       return nothing;
@@ -128,13 +127,19 @@ let lastTime = { text: "", ms: 0 };
 function addEntries(effects: Effects, bundle: WriteBundle | null | undefined, position: number): Effects {
   if (bundle === null || bundle === undefined) return effects;
   const { state } = effects;
+  const entries = toRows(state, bundle, position);
+  const next = { next_wseq: state.next_wseq + entries.length, next_bundle: state.next_bundle + 1 };
+  return { ...effects, state: { ...state, ...next }, entries };
+}
+
+function toRows(state: WorldState, bundle: WriteBundle, position: number): EntryRow[] {
   const toMs = (text: string, i: number): number => {
     if (text !== lastTime.text) {
       lastTime = { text, ms: parseInstant(text, `/write_bundle/entries/${i}/created_at_world`) };
     }
     return lastTime.ms;
   };
-  const rows = bundle.entries.map(
+  return bundle.entries.map(
     (entry, i): EntryRow => ({
       wseq: state.next_wseq + i,
       entry_id: entry.entry_id!,
@@ -147,12 +152,21 @@ function addEntries(effects: Effects, bundle: WriteBundle | null | undefined, po
       author_class: entry.author.author_class,
       channel: entry.channel,
       scope: entry.visibility.scope,
-      audience: formatCanonical(entry.visibility.visible_to),
+      audience: formatAudience(entry.visibility.visible_to),
       text: entry.text,
     }),
   );
-  const next = { next_wseq: state.next_wseq + rows.length, next_bundle: state.next_bundle + 1 };
-  return { ...effects, state: { ...state, ...next }, entries: rows };
+}
+
+let lastAudience: { readonly ids: readonly string[]; readonly text: string } = { ids: [], text: "[]" };
+
+/** Lines of a beat mostly have one audience; its text is made once. */
+function formatAudience(ids: readonly string[]): string {
+  const { ids: known } = lastAudience;
+  // What comes from a file is judged later and may be anything here.
+  const isKnown = Array.isArray(ids) && ids.length === known.length && ids.every((id, i) => id === known[i]);
+  if (!isKnown) lastAudience = { ids, text: formatCanonical(ids) };
+  return lastAudience.text;
 }
 
 function addItem(effects: Effects, { item_id, item }: WorldRecordBody<"WORLD_CALENDAR_ADDED">): Effects {
@@ -183,23 +197,21 @@ export function reduceBeat(
   body: Omit<NewWorldRecord<"WORLD_BEAT">, "request_id" | "outcome_sha256">,
   position: number,
 ): Effects {
-  const { packs: made, script_used: used, due } = body;
+  const { packs: made, script_used: used, due, write_bundle: bundle } = body;
   const packs = made.length === 0 ? before.packs : withPacks(before.packs, made);
+  const entries = bundle === null || bundle === undefined ? NOTHING.entries : toRows(before, bundle, position);
   const state: WorldState = {
     ...before,
     clock_ms: body.clock_after_ms,
     zone: body.zone,
     paused: body.paused === true,
+    next_wseq: before.next_wseq + entries.length,
+    next_bundle: before.next_bundle + (entries === NOTHING.entries ? 0 : 1),
     next_beat: before.next_beat + 1,
     packs,
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
-  const moved = { ...NOTHING, state };
-  return addEntries(
-    due.length === 0 ? moved : { ...moved, calendar_states: due.map(toDue) },
-    body.write_bundle,
-    position,
-  );
+  return { ...NOTHING, state, entries, calendar_states: due.length === 0 ? NOTHING.calendar_states : due.map(toDue) };
 }
 
 function toDue(item_id: string): { readonly item_id: string; readonly state: "DUE" } {

@@ -3,8 +3,8 @@ import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/inde
 import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
 import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { toIndexed, toNumbers, toVisibleRows } from "../people/audience.ts";
-import type { EntryRow, PostingRow, WorldReader } from "../ports.ts";
+import { type Lines, toLines, toNumbers } from "../people/audience.ts";
+import type { EntryRow, PostingRow, VisibleRow, WorldReader } from "../ports.ts";
 import { type OpenWorld, openRow } from "../projection/reading.ts";
 import { toPostings } from "../retrieval/postings.ts";
 import { indexEntries, TermsIndex } from "../retrieval/terms-index.ts";
@@ -68,10 +68,11 @@ export async function verifyWorld(
       const world = openRow(row);
       // A world that was imported under its own id brought its answers along; a fork has none of its parent's.
       const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
-      const entries = await verifyEntries(door.world, world, image, findings);
+      const lines = toLines(ports.crypto, toNumbers(world.cast, image.people), image.entries);
+      const entries = await verifyEntries(door.world, world, image, lines, findings);
       await verifyRows(door.world, world, image, findings);
       const outcomes = await verifyOutcomes(ports.crypto, door.world, world, answered, findings);
-      if (!(await isIndexed(ports.crypto, door.world, world, image))) {
+      if (!(await isIndexed(door.world, world, lines))) {
         findings.push(finding("WORLD_INDEX_STALE", worldId, FINDINGS.world.WORLD_INDEX_STALE, REBUILD));
       }
       checked = { ...checked, entries, outcomes };
@@ -126,18 +127,17 @@ async function verifyEntries(
   tables: WorldReader,
   world: OpenWorld,
   image: Effects,
+  lines: Lines,
   findings: VerifyFinding[],
 ): Promise<number> {
   const expected = new Map(image.entries.map((entry) => [entry.wseq, entry]));
-  const numbers = toNumbers(world.cast, image.people);
+  const people = byEntry(lines.visible);
   let last = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   let count = 0;
   for (;;) {
     const page = await tables.scan(world.number, last, PAGE);
-    const visible = await tables.scanVisible(world.number, last, page.at(-1)?.wseq ?? last);
-    const audiences = new Map<number, number[]>();
-    for (const { wseq, person } of visible) (audiences.get(wseq) ?? setDefault(audiences, wseq)).push(person);
+    const audiences = byEntry(await tables.scanVisible(world.number, last, page.at(-1)?.wseq ?? last));
     for (const row of page) {
       const where = `wseq ${row.wseq}`;
       if (row.wseq !== last + 1) findings.push(finding("WORLD_SEQ_GAP", where));
@@ -149,11 +149,8 @@ async function verifyEntries(
       expected.delete(row.wseq);
       if (wanted === undefined) findings.push(finding("WORLD_ENTRY_EXTRA", where));
       else if (!isSameEntry(row, wanted)) findings.push(finding("WORLD_ENTRY_MISMATCH", where));
-      else {
-        const people = toVisibleRows(numbers, wanted).map(({ person }) => person);
-        if (!isSameSet(people, audiences.get(row.wseq) ?? []))
-          findings.push(finding("WORLD_VISIBILITY_MISMATCH", where));
-      }
+      else if (!isSameSet(people.get(row.wseq) ?? [], audiences.get(row.wseq) ?? []))
+        findings.push(finding("WORLD_VISIBILITY_MISMATCH", where));
     }
     if (page.length < PAGE) break;
   }
@@ -161,10 +158,15 @@ async function verifyEntries(
   return count;
 }
 
-function setDefault(map: Map<number, number[]>, key: number): number[] {
-  const made: number[] = [];
-  map.set(key, made);
-  return made;
+/** Who may see each entry. */
+function byEntry(visible: readonly VisibleRow[]): Map<number, number[]> {
+  const people = new Map<number, number[]>();
+  for (const { wseq, person } of visible) {
+    const known = people.get(wseq);
+    if (known === undefined) people.set(wseq, [person]);
+    else known.push(person);
+  }
+  return people;
 }
 
 function isSameEntry(a: EntryRow, b: EntryRow): boolean {
@@ -213,9 +215,8 @@ async function verifyOutcomes(
   return beats.length;
 }
 
-async function isIndexed(crypto: SyncCrypto, tables: WorldReader, world: OpenWorld, image: Effects): Promise<boolean> {
-  const numbers = toNumbers(world.cast, image.people);
-  const wanted = new Map(toPostings(toIndexed(crypto, numbers, image.entries)).map((row) => [keyOf(row), row.lows]));
+async function isIndexed(tables: WorldReader, world: OpenWorld, { indexed }: Lines): Promise<boolean> {
+  const wanted = new Map(toPostings(indexed).map((row) => [keyOf(row), row.lows]));
   const rows = await (await TermsIndex.open(tables, world.number)).all();
   return rows.length === wanted.size && rows.every((row) => isSameBytes(row.lows, wanted.get(keyOf(row))));
 }
@@ -237,7 +238,8 @@ export async function rebuildIndex(ports: Ports, worldId: string): Promise<void>
     await door.world.clearPostings(world.number);
     for (let after = 0; ; ) {
       const page = await door.world.scan(world.number, after, PAGE);
-      const recent = await indexEntries(door.world, world.number, toIndexed(ports.crypto, world.numbers, page));
+      const { indexed } = toLines(ports.crypto, world.numbers, page);
+      const recent = await indexEntries(door.world, world.number, indexed);
       if (recent !== null) await door.world.addRecentTerms(world.number, recent);
       if (page.length < PAGE) return;
       after = page.at(-1)!.wseq;

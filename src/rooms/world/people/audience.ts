@@ -34,14 +34,8 @@ export function toFilter(numbers: Numbers, view: View): AudienceFilter {
   return { any: [EVERYBODY, THE_WORLD], all: view.present.map(number) };
 }
 
-/** Rows that say who may see an entry. */
-export function toVisibleRows(numbers: Numbers, entry: EntryRow): VisibleRow[] {
-  return toAudience(numbers, entry).map((person) => ({ wseq: entry.wseq, person }));
-}
-
-function toAudience(numbers: Numbers, entry: EntryRow): number[] {
-  if (isForEverybody(entry.scope)) return [EVERYBODY];
-  return parseAudience(entry.audience).map((id) => numbers.get(id)!);
+function toAudience(numbers: Numbers, scope: string, audience: string): readonly number[] {
+  return isForEverybody(scope) ? [EVERYBODY] : parseAudience(audience).map((id) => numbers.get(id)!);
 }
 
 // A world has few distinct audiences, and every line that is written or read has one.
@@ -71,13 +65,28 @@ export function termKey(crypto: SyncCrypto, term: string): string {
 export const visibleKey = (person: number): string => `v:${person}`;
 export const authorKey = (author: number): string => `a:${author}`;
 
-/** The keys under which the index finds entries. */
-export function toIndexed(crypto: SyncCrypto, numbers: Numbers, entries: readonly EntryRow[]): IndexedEntry[] {
-  return entries.map((entry) => {
-    const keys = termsOf(entry.text);
+/** What follows from the rows of lines: who may see each, and the keys under which the index finds it. */
+export interface Lines {
+  readonly visible: VisibleRow[];
+  readonly indexed: IndexedEntry[];
+}
+
+/**
+ * Makes what follows from lines. A commit writes it, verification compares with it, and an index that is rebuilt is made
+ * of it, so the three cannot differ.
+ */
+export function toLines(crypto: SyncCrypto, numbers: Numbers, rows: readonly EntryRow[]): Lines {
+  const visible: VisibleRow[] = [];
+  const indexed: IndexedEntry[] = [];
+  for (const { wseq, scope, audience, author_id, text } of rows) {
+    const keys = termsOf(text);
     for (let i = 0; i < keys.length; i++) keys[i] = termKey(crypto, keys[i]!);
-    for (const person of toAudience(numbers, entry)) keys.push(visibleKey(person));
-    keys.push(authorKey(numbers.get(entry.author_id)!));
-    return { wseq: entry.wseq, keys };
-  });
+    for (const person of toAudience(numbers, scope, audience)) {
+      visible.push({ wseq, person });
+      keys.push(visibleKey(person));
+    }
+    keys.push(authorKey(numbers.get(author_id)!));
+    indexed.push({ wseq, keys });
+  }
+  return { visible, indexed };
 }

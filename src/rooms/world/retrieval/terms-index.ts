@@ -1,4 +1,5 @@
 import { concatBytes } from "../../../core/canonical/index.ts";
+import type { Awaitable } from "../../../core/ports.ts";
 import type { PostingRow, RecentTermsRow, WorldReader, WorldWriter } from "../ports.ts";
 import { BLOCK, type IndexedEntry, RecentTerms, toPostings, toRecentRow } from "./postings.ts";
 
@@ -9,26 +10,32 @@ const MANY_KEYS = 256;
  * Adds entries to the index of a world. A line has many terms, and their posting lists lie far apart: the keys of the
  * newest lines wait in one row per commit, which the caller writes, and a full block of lines goes into the lists.
  */
-export async function indexEntries(
+export function indexEntries(
   tables: WorldWriter,
   world: number,
   entries: readonly IndexedEntry[],
-): Promise<RecentTermsRow | null> {
+): Awaitable<RecentTermsRow | null> {
   const last = entries.at(-1);
   if (last === undefined) return null;
   const end = last.wseq + 1;
-  const isMany = entries.reduce((sum, { keys }) => sum + keys.length, 0) > MANY_KEYS;
-  const settled = isMany ? end : end - (end % BLOCK);
+  const settled = hasMany(entries) ? end : end - (end % BLOCK);
   const waiting = entries.filter(({ wseq }) => wseq >= settled);
-  if (waiting.length < entries.length) {
-    const recent = new RecentTerms(await tables.recentTerms(world));
-    await tables.addPostings(
-      world,
-      toPostings([...recent.entries(), ...entries.slice(0, -waiting.length || undefined)]),
-    );
-    await tables.clearRecentTerms(world);
-  }
-  return waiting.length === 0 ? null : toRecentRow(waiting);
+  const recent = waiting.length === 0 ? null : toRecentRow(waiting);
+  if (waiting.length === entries.length) return recent;
+  return settle(tables, world, entries.slice(0, entries.length - waiting.length)).then(() => recent);
+}
+
+function hasMany(entries: readonly IndexedEntry[]): boolean {
+  let keys = 0;
+  for (const entry of entries) keys += entry.keys.length;
+  return keys > MANY_KEYS;
+}
+
+/** Moves what waits, and these entries behind it, into the posting lists. */
+async function settle(tables: WorldWriter, world: number, entries: readonly IndexedEntry[]): Promise<void> {
+  const recent = new RecentTerms(await tables.recentTerms(world));
+  await tables.addPostings(world, toPostings([...recent.entries(), ...entries]));
+  await tables.clearRecentTerms(world);
 }
 
 /** The part of the tables in which the index is kept. */
