@@ -5,19 +5,15 @@ import { listBaseDifferences, readBaseFiles } from "../../adapters/git/base-file
 import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { runCommand } from "../../adapters/process/command.ts";
 import { GateReports } from "../../adapters/process/gate-reports.ts";
-import { GATE_RUNNER_SCRIPT, WRITES_FIRST } from "../../adapters/process/gate-runner-script.ts";
 import { concatBytes, formatCanonical } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import {
-  type CatalyticPorts,
   chooseGuard,
   type GuardName,
   type GuardRequest,
   lookAtTree,
   readPolicy,
-  runInView,
   type TreeScan,
-  type ViewOptions,
 } from "../../rooms/catalytic/index.ts";
 import {
   type BaseTree,
@@ -29,12 +25,10 @@ import {
   type VerificationSession,
   type ViewWrite,
 } from "../../rooms/workflow/index.ts";
-import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
+import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
-import { listen, toArguments, toTimeout } from "./gate-isolation.ts";
+import { describeProblem, type GateViewPlace, gateRunner, openGateView, toTimeout } from "./gate-view.ts";
 import { readGitFacts } from "./tree-notes.ts";
-
-const RUNNER = [process.execPath, "--input-type=commonjs", "-e", GATE_RUNNER_SCRIPT, "--", WRITES_FIRST];
 
 /** What a verification wants to stand on. */
 export interface PlaceRequest {
@@ -183,54 +177,26 @@ function createCheckoutPlace(
   };
 }
 
-type Isolated = Omit<ViewOptions, "command" | "intent">;
-
-/** Starts the gate runner in a view. It writes before anything else, with the rights of the gates and inside their guard. */
+/** A session in a view. The runner writes before anything else, with the rights of the gates and inside their guard. */
 async function openInView(
   composition: Composition,
-  isolated: Isolated,
+  place: GateViewPlace,
   { network }: PlaceRequest,
   script: VerificationScript,
   signal: AbortSignal,
 ): Promise<VerificationSession> {
   const input = await toInput(composition, script);
   const reports = new GateReports(script.works, true);
-  const { VERBATIM_RUN: run = "", ...env } = script.env;
-  const ports: CatalyticPorts = {
-    ...createCatalyticPorts(composition),
-    env,
-    interrupts: { listen: (onSignal) => listen(signal, onSignal) },
-    notify: (text) => composition.notify(`verify: ${text}`),
-    onOutput: (stream, bytes) => {
-      if (stream === "stdout") reports.hear(bytes);
-    },
-  };
-  const running = runInView(ports, {
-    ...isolated,
-    hidden: toHiddenPlaces(composition),
-    command: [...RUNNER, ...toArguments(script)],
-    intent: script.intent,
-    extra_env: { VERBATIM_RUN: run },
-    timeout_ms: toTimeout(script),
-    input,
-    collect: false,
-    locked: script.locked ?? false,
-    ...(network === null ? {} : { network }),
-  });
-  // Whoever asks for a gate hears of it; close() asks again.
-  running.then(
-    ({ run: ended }) => reports.finish(ended.exit_code, `the gate runner ended early: ${ended.message}`),
-    (thrown: unknown) => reports.fail(thrown),
-  );
+  const asked = { input, collect: false, locked: script.locked ?? false, ...(network === null ? {} : { network }) };
+  const running = openGateView(composition, { ...place, ...asked }, script, reports, signal);
   return {
     written: () => input.written(reports),
     next: () => reports.next(),
     async close(): Promise<VerificationEnd> {
-      const { run: ended, ignored, changes } = await running;
-      const broken = ended.accepted
-        ? reports.problem
-        : `catalytic run ${ended.run_id}: ${ended.condition}: ${ended.message}`;
-      return { catalytic_run_id: ended.run_id, problem: broken, ignored, changed_meanwhile: changes.concurrent };
+      const outcome = await running;
+      const { run, ignored, changes } = outcome;
+      const problem = describeProblem(outcome, reports);
+      return { catalytic_run_id: run.run_id, problem, ignored, changed_meanwhile: changes.concurrent };
     },
   };
 }
@@ -247,11 +213,11 @@ async function openPlainly(
   const parts: Uint8Array[] = [];
   for await (const part of input.open()) parts.push(part);
   const running = runCommand({
-    argv: [...RUNNER, ...toArguments(script)],
+    argv: gateRunner(script.works, true),
     cwd: root,
     env: script.env,
     stdin: concatBytes(parts),
-    timeout_ms: toTimeout(script),
+    timeout_ms: toTimeout(script.works),
     signal,
   });
   running.then(
