@@ -1,5 +1,5 @@
 // A kill at every write of apply and of rollback; a rollback afterwards always leaves the repository as it was.
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApp } from "../../src/app/call.ts";
@@ -192,5 +192,43 @@ describe("a rollback", () => {
       code: "ROLLBACK_CONFLICT",
       details: { paths: ["src/list.js/own.js"] },
     });
+  });
+
+  /** A file of the run after somebody was at it; null: gone. */
+  const damage = (file: string, change: (text: string) => string | null) => {
+    const place = join(dir, file);
+    const text = change(readFileSync(place, "utf8"));
+    if (text === null) rmSync(place);
+    else writeFileSync(place, text);
+  };
+
+  it.each<[string, (text: string) => string | null, string, string]>([
+    ["artifacts/patch_apply.json", () => "{", "", "is not JSON"],
+    ["artifacts/patch_apply.json", (text) => text.replace('"pre"', '"was"'), "#/files/0/pre", "/files/0/pre"],
+    ["snapshot/01/manifest.json", (text) => text.slice(0, -3), "", "is not JSON"],
+    ["snapshot/01/manifest.json", (text) => text.replace(/"100644"/, "7"), "#/files/0/mode", "/files/0/mode"],
+    ["snapshot/01/manifest.json", (text) => text.replace(/"100644"/, "null"), "#/files/0", "has no mode"],
+    ["snapshot/01/0.bytes", (text) => `${text} `, "", "does not match its recorded hash"],
+    ["snapshot/01/0.bytes", () => null, "", "is missing"],
+  ])("is refused with the place when %s is damaged, and changes nothing", async (file, change, place, message) => {
+    bringBack("applied");
+    const applied = repository.manifest();
+    damage(file, change);
+    await expect(rollBackAgain()).rejects.toMatchObject({
+      code: "RUN_CORRUPT",
+      where: `${join(dir, file)}${place}`,
+      message: expect.stringContaining(message),
+    });
+    expect(repository.manifest()).toEqual(applied);
+  });
+
+  it("has nothing to take back where what the gate wrote down is damaged: such a run is not applied", async () => {
+    bringBack("verified");
+    damage("artifacts/patch_gate.json", (text) => text.replace('"patch_sha256"', '"other"'));
+    await expect(dieAt(Number.POSITIVE_INFINITY, apply)).rejects.toMatchObject({
+      code: "RUN_CORRUPT",
+      where: `${join(dir, "artifacts/patch_gate.json")}#/patch_sha256`,
+    });
+    expect(repository.manifest()).toEqual(before);
   });
 });

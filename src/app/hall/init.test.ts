@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { openApp } from "../call.ts";
+import { proposeConfig } from "./init.ts";
 
 const base = mkdtempSync(join(tmpdir(), "verbatim-init-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -30,4 +31,30 @@ it("proposes the roots a repository has and makes the folders of runs; what it w
   await using again = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
   const { checks } = (await again.call("hall.doctor", {})) as { checks: { name: string; status: string }[] };
   expect(checks.find(({ name }) => name === "config")?.status).toBe("ok");
+});
+
+it.each<[string, Record<string, string>, string[] | null, string]>([
+  [
+    "of the package manager",
+    { "package.json": '{"scripts":{"test":"x"}}', "pnpm-lock.yaml": "" },
+    ["pnpm", "test"],
+    "",
+  ],
+  ["that npm writes only where someone wrote one", { "package.json": '{"scripts":{"test":""}}' }, null, ""],
+  ["past a package.json that is not JSON", { "package.json": "{", "go.mod": "" }, ["go", "test", "./..."], "left out"],
+  ["of pytest where it is set up", { "pyproject.toml": "[tool.pytest.ini_options]\n" }, ["pytest"], ""],
+  ["not of a project that names no test", { "pyproject.toml": "[project]\n" }, null, "no verify command found"],
+  ["not of a virtual environment", { "pytest.ini": "", ".venv/bin/pytest": "" }, ["pytest"], ""],
+])("proposes the test command %s", (_, files, argv, reason) => {
+  const root = mkdtempSync(join(base, "commands-"));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const { config, reasons } = proposeConfig(root);
+  expect((config["workflow"] as { verify?: unknown } | undefined)?.verify ?? null).toEqual(
+    argv === null ? null : { gates: { lite: [{ argv }] } },
+  );
+  expect(reasons.filter((text) => text.includes(reason)).length).toBeGreaterThan(0);
+  expect(reasons.filter((text) => text.includes("left out")).length).toBeLessThan(2);
 });

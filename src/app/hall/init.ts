@@ -1,14 +1,9 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  sortedByCodePoint,
-} from "../../core/canonical/index.ts";
+import { type JsonObject, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { isRepoPath, looksSecret } from "../../core/paths/index.ts";
+import { type FoundCommand, findVerifyCommands } from "../../rooms/workflow/index.ts";
 
 /** A glob that would be indexed, and how much it selects. */
 interface ProposedSource {
@@ -57,9 +52,9 @@ export function proposeConfig(root: string): Proposal {
     reasons.push(`contract documents at the start of every context pack: ${docs.join(", ")}`);
   }
   const verify = findVerifyCommand(root, reasons);
-  if (verify !== null) {
-    workflow["verify"] = { gates: { lite: [{ argv: [...verify.argv] }] } };
-    reasons.push(`verify command ${verify.argv.join(" ")}, because of ${verify.because}`);
+  if (verify !== undefined) {
+    workflow["verify"] = { gates: { lite: [{ argv: verify.command.split(" ") }] } };
+    reasons.push(`verify command ${verify.command}, because of ${verify.file}`);
   } else reasons.push("no verify command found: add one under workflow.verify.gates");
   if (Object.keys(workflow).length > 0) config["workflow"] = workflow;
   config["catalytic"] = proposeCatalytic(root, reasons);
@@ -152,43 +147,28 @@ function isFile(place: string): boolean {
   return lstatSync(place, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The test command a repository already has, by the file that names it. */
-function findVerifyCommand(
-  root: string,
-  reasons: string[],
-): { readonly argv: readonly string[]; readonly because: string } | null {
-  if (hasNpmTest(join(root, "package.json"), reasons)) return { argv: ["npm", "test"], because: "package.json" };
-  const byFile = [
-    ["Cargo.toml", ["cargo", "test"]],
-    ["go.mod", ["go", "test", "./..."]],
-    ["pytest.ini", ["pytest"]],
-    ["pyproject.toml", ["pytest"]],
-    ["mix.exs", ["mix", "test"]],
-  ] as const;
-  const found = byFile.find(([file]) => isFile(join(root, file)));
-  if (found !== undefined) return { argv: found[1], because: found[0] };
-  const makefile = join(root, "Makefile");
-  if (isFile(makefile) && /^test:/m.test(readFileSync(makefile, "utf8"))) {
-    return { argv: ["make", "test"], because: "Makefile" };
-  }
-  return null;
+/** The likeliest test command of a repository: the table is that of `verbatim agent`. */
+function findVerifyCommand(root: string, reasons: string[]): FoundCommand | undefined {
+  const [first] = findVerifyCommands({
+    // Gates also run in checkouts, which have no virtual environment.
+    isThere: (path) => !path.startsWith(".venv/") && isFile(join(root, path)),
+    read: (path) => readSmall(join(root, path), path, reasons),
+  });
+  return first;
 }
 
-function hasNpmTest(file: string, reasons: string[]): boolean {
-  if (!isFile(file)) return false;
-  const value = parsePackage(readFileSync(file), reasons);
-  const scripts = isJsonObject(value) ? value["scripts"] : null;
-  const test = isJsonObject(scripts) ? scripts["test"] : null;
-  return typeof test === "string" && !test.includes("no test specified");
-}
-
-/** A package.json that is not strict JSON is no reason to propose nothing at all. */
-function parsePackage(bytes: Uint8Array, reasons: string[]): JsonValue {
+/** A file that is not what its name says is no reason to propose nothing at all. */
+function readSmall(place: string, path: string, reasons: string[]): Uint8Array | null {
+  const bytes = readFileSync(place);
+  if (path !== "package.json") return bytes;
   try {
-    return parseJson(bytes, { file: "package.json", maxBytes: MAX_PACKAGE });
+    parseJson(bytes, { file: path, maxBytes: MAX_PACKAGE });
+    return bytes;
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
-    reasons.push(`package.json was left out: ${thrown.code} ${thrown.message}`);
+    const reason = `${path} was left out: ${thrown.code} ${thrown.message}`;
+    // Several rows of the table ask for it.
+    if (!reasons.includes(reason)) reasons.push(reason);
     return null;
   }
 }

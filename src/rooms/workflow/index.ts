@@ -124,7 +124,12 @@ export { type Session, withSession } from "./run/session.ts";
 export { gateDirectChange, needsCheckout, skipVerification, verifyDirectChange } from "./run/verify-direct.ts";
 export { findCommands } from "./run/verify-script.ts";
 export { describeBase } from "./verification/describe-base.ts";
-export { findVerifyCommands, type RepositoryFacts, verifyNotConfigured } from "./verification/found-commands.ts";
+export {
+  type FoundCommand,
+  findVerifyCommands,
+  type RepositoryFacts,
+  verifyNotConfigured,
+} from "./verification/found-commands.ts";
 export type { VerificationReport } from "./verification/report.ts";
 export {
   type Verified,

@@ -52,7 +52,7 @@ export const WORKFLOW_CODES = {
   RUN_CORRUPT: {
     exit: 2,
     http: 500,
-    says: "RUN.json cannot be read; artifacts and events were not touched.",
+    says: "RUN.json, or another file that the run keeps for itself, is not what was written; nothing was changed.",
     fix: "Correct the place shown, or start a new run.",
   },
   RUN_LOCKED: {

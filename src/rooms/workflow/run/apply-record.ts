@@ -20,6 +20,5 @@ export type PatchApplyRecord = z.infer<typeof applyRecord>;
 
 /** What the last apply of a run wrote down, or null. */
 export function readApplyRecord(run: Run): PatchApplyRecord | null {
-  const bytes = run.read(PATCH_APPLY_FILE);
-  return bytes === null ? null : readRecordFile(applyRecord, bytes, PATCH_APPLY_FILE);
+  return readRecordFile(applyRecord, run, PATCH_APPLY_FILE);
 }

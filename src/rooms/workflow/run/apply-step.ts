@@ -83,10 +83,8 @@ async function requireBase(session: Session): Promise<void> {
 }
 
 function readPostImages(session: Session, patchSha256: string): readonly PostImage[] | null {
-  const bytes = session.run.read(PATCH_GATE_FILE);
-  if (bytes === null) return null;
-  const record = readRecordFile(gateImages, bytes, PATCH_GATE_FILE);
-  return record.patch_sha256 === patchSha256 ? (record.post_images ?? null) : null;
+  const record = readRecordFile(gateImages, session.run, PATCH_GATE_FILE);
+  return record?.patch_sha256 === patchSha256 ? (record.post_images ?? null) : null;
 }
 
 type States = ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import type { PreImage } from "../ports.ts";
-import { readRecordFile } from "./record-file.ts";
+import { corruptRun, readRecordFile } from "./record-file.ts";
 import type { Run } from "./run.ts";
 
 /** A path after a patch, as it was verified. */
@@ -14,12 +14,14 @@ export interface PostImage {
 
 const manifest = z.object({
   files: z.array(
-    z.object({
-      path: z.string(),
-      exists: z.boolean(),
-      mode: z.string().nullable(),
-      sha256: z.string().nullable(),
-    }),
+    z
+      .object({
+        path: z.string(),
+        exists: z.boolean(),
+        mode: z.string().nullable(),
+        sha256: z.string().nullable(),
+      })
+      .refine(({ exists, mode, sha256 }) => !exists || (mode !== null && sha256 !== null), "has no mode or no hash"),
   ),
 });
 
@@ -52,14 +54,16 @@ export function takeSnapshot(run: Run, folder: string, paths: readonly string[])
 
 /** The pre-images of a snapshot, or null when it was never completed. */
 export function readSnapshot(run: Run, folder: string): PreImage[] | null {
-  const bytes = run.read(`${folder}/manifest.json`);
-  return bytes === null ? null : readRecordFile(manifest, bytes, `${folder}/manifest.json`).files;
+  return readRecordFile(manifest, run, `${folder}/manifest.json`)?.files ?? null;
 }
 
-/** Puts every path back to its pre-image and proves it by hash. */
+/** Puts every path back to its pre-image and proves it by hash. RUN_CORRUPT, and nothing done, for a damaged snapshot. */
 export function restoreSnapshot(run: Run, folder: string): void {
   const { repoFiles } = run.ports;
   const images = readSnapshot(run, folder) ?? [];
+  for (const [i, image] of images.entries()) {
+    if (image.exists && !isAsBefore(run, image)) readKept(run, `${folder}/${i}.bytes`, image);
+  }
   // First what goes: a file may stand where a folder was, and the other way round.
   for (const image of images) if (!image.exists && !isAsBefore(run, image)) repoFiles.drop(image.path);
   const put = images.filter(({ exists }) => exists).map(({ path }) => path);
@@ -72,7 +76,7 @@ export function restoreSnapshot(run: Run, folder: string): void {
   }
   for (const [i, image] of images.entries()) {
     if (!image.exists || isAsBefore(run, image)) continue;
-    repoFiles.put(image.path, run.read(`${folder}/${i}.bytes`)!, image.mode!);
+    repoFiles.put(image.path, readKept(run, `${folder}/${i}.bytes`, image), image.mode!);
   }
   const wrong = images.filter((image) => !isAsBefore(run, image));
   if (wrong.length > 0) {
@@ -81,6 +85,14 @@ export function restoreSnapshot(run: Run, folder: string): void {
       details: { snapshot: `${run.folder.dir}/${folder}` },
     });
   }
+}
+
+/** The bytes of a pre-image. */
+function readKept(run: Run, file: string, { path, sha256 }: PreImage): Uint8Array {
+  const bytes = run.read(file);
+  if (bytes === null) throw corruptRun(run, file, `is missing; it has the bytes of ${path}`);
+  if (run.ports.crypto.sha256(bytes) === sha256) return bytes;
+  throw corruptRun(run, file, `does not match its recorded hash; it has the bytes of ${path}`);
 }
 
 function isAsBefore(run: Run, image: PreImage): boolean {
