@@ -8,6 +8,7 @@ import {
   findIllFormed,
   formatCanonical,
   formatFloat,
+  isJsonObject,
   type JsonValue,
   locatePointers,
   parseJson,
@@ -36,6 +37,11 @@ describe("reading", () => {
       9007199254740993n,
       2.5,
     ]);
+  });
+
+  it("knows objects from lists, floats and everything else", () => {
+    const kinds = parseJson('[{},[],1.0,"a",null,true,1]') as JsonValue[];
+    expect(kinds.map(isJsonObject)).toEqual([true, false, false, false, false, false, false]);
   });
 
   it("keeps __proto__ and constructor as ordinary keys", () => {
@@ -92,7 +98,14 @@ describe("reading", () => {
 
   it("accepts exactly 512 open containers and 4,300 digits", () => {
     expect(formatCanonical(parseJson("[".repeat(512) + "]".repeat(512)))).toHaveLength(1024);
+    const objects = `${'{"a":'.repeat(511)}{}${"}".repeat(511)}`;
+    expect(formatCanonical(parseJson(objects))).toBe(objects);
     expect(formatCanonical(parseJson(`-${"9".repeat(4300)}`))).toBe(`-${"9".repeat(4300)}`);
+  });
+
+  it("says whether no value starts here or the text ends", () => {
+    expect(() => parseJson("[?]")).toThrow("no JSON value starts here");
+    expect(() => parseJson("[")).toThrow("the text ends early");
   });
 
   it("refuses surrogates encoded as UTF-8 with the byte offset", () => {
@@ -127,6 +140,8 @@ describe("reading", () => {
 describe("writing", () => {
   it.each<[number, string]>([
     [0.1, "0.1"],
+    [0, "0.0"],
+    [-0, "-0.0"],
     [1e16, "1e+16"],
     [1e15, "1000000000000000.0"],
     [123456789012345680, "1.2345678901234568e+17"],

@@ -149,7 +149,11 @@ describe("reading envelopes", () => {
 
   it("says what is wrong with a file that is not JSON", () => {
     expect(() => openEnvelopeFile(encodeUtf8("{"), "x.dsse.json")).toThrowError(
-      expect.objectContaining({ code: "ATTESTATION_INVALID", details: { json_code: "JSON_SYNTAX" } }),
+      expect.objectContaining({
+        code: "ATTESTATION_INVALID",
+        where: expect.stringMatching(/^x\.dsse\.json/),
+        details: { json_code: "JSON_SYNTAX" },
+      }),
     );
   });
 
