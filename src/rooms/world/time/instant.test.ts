@@ -134,3 +134,12 @@ describe("the first and the last instants", () => {
     }
   });
 });
+
+it("a zone shows the first and the last millisecond that can be written, and UTC stands in beyond them", () => {
+  const east = { ...zones, offsetMinutes: () => 60 };
+  const west = { ...zones, offsetMinutes: () => -60 };
+  expect(formatInstant(east, 253_402_300_799_999 - 3_600_000, "x")).toBe("9999-12-31T23:59:59.999+01:00");
+  expect(formatInstant(east, 253_402_300_799_999 - 3_599_999, "x")).toBe("9999-12-31T23:00:00+00:00");
+  expect(formatInstant(west, -62_135_596_800_000 + 3_600_000, "x")).toBe("0001-01-01T00:00:00-01:00");
+  expect(formatInstant(west, -62_135_596_800_000 + 3_599_999, "x")).toBe("0001-01-01T00:59:59.999+00:00");
+});
