@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules } from "./hook-rules.ts";
 import { judgeCall } from "./hook-verdict.ts";
@@ -27,9 +27,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(join(root, ".."), { recursive: true, force: true }));
 
-function judge(parts: Partial<HookCall>) {
+function judge(parts: Partial<HookCall>, by = rules) {
   const call = { client: "claude", event: "pre-tool", moment: "PreToolUse", tool: "Bash", session: "s", again: false };
-  return judgeCall({ ...call, cwd: root, writes: [], reads: [], commands: [], ...parts } as HookCall, rules);
+  return judgeCall({ ...call, cwd: root, writes: [], reads: [], commands: [], ...parts } as HookCall, by);
 }
 
 const OUTSIDE = [
@@ -199,6 +199,17 @@ describe("a shell command", () => {
 
   it.each(FINE)("is left alone when it reads, or changes what it may: %s", (command) => {
     expect(judge({ commands: [command] })).toMatchObject({ allowed: true, reason: "" });
+  });
+
+  it("of a repository in the temporary folder keeps away from what stands beside the repository", () => {
+    const beside = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-beside-")));
+    onTestFinished(() => rmSync(beside, { recursive: true, force: true }));
+    const inside = { ...rules, root: join(beside, "gull-rock") };
+    mkdirSync(inside.root);
+    const judged = (command: string) => judge({ cwd: inside.root, commands: [command] }, inside).allowed;
+    expect(judged("echo x > ../other.txt")).toBe(false);
+    expect(judged(`rm -rf ${beside}/other`)).toBe(false);
+    expect(judged(`echo x > ${join(tmpdir(), "verbatim-elsewhere.txt")}`)).toBe(true);
   });
 });
 
