@@ -40,8 +40,13 @@ export async function acceptCurrent(
       reason: decision.reason,
     }),
   );
-  await ports.disk.discard(`${worksOf(state)}/${decision.run_id}`);
-  releaseLocks(ports, state, decision.run_id);
+  await forget(ports, state, decision.run_id);
+}
+
+/** What the run left is not needed any more, and its domains are free again. */
+async function forget(ports: CatalyticPorts, state: string, runId: string): Promise<void> {
+  for (const works of [worksOf(state), ports.user_work]) await ports.disk.discard(`${works}/${runId}`);
+  releaseLocks(ports, state, runId);
 }
 
 /**
@@ -80,7 +85,7 @@ export async function retryHalted(
     `catalytic/${runId}`,
     CATALYTIC_RECORDS.draft("HALT_RESOLVED", { domains: [...pre.keys()] }),
   );
-  releaseLocks(ports, state, runId);
+  await forget(ports, state, runId);
   const steps = ["COMPARE", "RELEASE_LOCKS"];
   return { run_id: runId, action: "recover", code: null, steps, final_status: "unchanged", condition: null };
 }

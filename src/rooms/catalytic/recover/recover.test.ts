@@ -11,6 +11,7 @@ import {
   toJobSpec,
 } from "../../../../test/support/catalytic-repo.ts";
 import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { catalyticRecover } from "../operations/index.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import { listLocks } from "../run/lock-files.ts";
 import { acceptCurrent, listHalted, retryHalted } from "./halted.ts";
@@ -64,6 +65,13 @@ async function leave(fail: (ports: CatalyticPorts) => Partial<CatalyticPorts>): 
   await expect(room.run(toJobSpec(["sh", "-c", script], { guard: "audit", outputs }))).rejects.toThrow();
 }
 
+/** Somebody changes a file of the domain that was put aside, so that it cannot be put back as it was. */
+function editWhatWasKept(): void {
+  const [begin] = readFileSync(join(state(), "catalytic/run-1/journal.jsonl"), "utf8").split("\n");
+  const { domains } = JSON.parse(begin!) as { domains: { aside: string }[] };
+  writeFileSync(join(domains[0]!.aside, "sub/b.txt"), "edited meanwhile\n");
+}
+
 const failLast = () => ({
   records: {
     append: async () => {},
@@ -113,9 +121,7 @@ describe("a run that failed while its command ran", () => {
   it("is halted when its domain is not as it was, until a person decides", async () => {
     await leave(failDuring);
     broken = false;
-    const [begin] = readFileSync(join(state(), "catalytic/run-1/journal.jsonl"), "utf8").split("\n");
-    const { domains } = JSON.parse(begin!) as { domains: { aside: string }[] };
-    writeFileSync(join(domains[0]!.aside, "sub/b.txt"), "edited meanwhile\n");
+    editWhatWasKept();
     expect(await recover()).toMatchObject([{ action: "halt", code: "RESTORE_FAILED", final_status: "halted" }]);
     expect(listHalted(room.ports, state())).toEqual(["run-1"]);
     const record = join(root, ".verbatim/runs/run-1");
@@ -133,7 +139,40 @@ describe("a run that failed while its command ran", () => {
       final_status: "unchanged",
       steps: ["COMPARE", "RELEASE_LOCKS"],
     });
+    expect([listHalted(room.ports, state()), locks(), await recover()]).toEqual([[], [], []]);
+  });
+
+  it("stays halted for whoever asks without a name, a reason or the run", async () => {
+    await leave(failDuring);
+    broken = false;
+    editWhatWasKept();
+    const ports = { ...room.ports, folder: null, places: () => ({ ...room.places, config: {} }) };
+    const ask = (words: object) => catalyticRecover.run(ports as never, catalyticRecover.input.parse(words));
+    const halted = { run_id: "run-1", action: "halt", code: "RESTORE_FAILED", final_status: "halted" };
+    for (const words of [{}, {}, { run: "run-1" }]) expect(await ask(words)).toMatchObject({ runs: [halted] });
+    expect(await recoverDead(room.ports, state())).toEqual([]);
+    await expect(ask({ run: "run-2" })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    const whole = { accept_current: true, run: "run-1", by: "Ada", reason: "the edit is mine" };
+    for (const missing of ["run", "by", "reason"]) {
+      await expect(ask({ ...whole, [missing]: undefined })).rejects.toMatchObject({ code: "USAGE" });
+    }
+    await expect(ask({ retry: true })).rejects.toMatchObject({ code: "USAGE" });
+    expect(await ask({ retry: true, run: "run-1" })).toMatchObject({ runs: [{ ...halted, steps: ["COMPARE"] }] });
+    expect(listHalted(room.ports, state())).toEqual(["run-1"]);
+    expect(await ask(whole)).toEqual({
+      runs: [
+        {
+          run_id: "run-1",
+          action: "finish",
+          code: null,
+          steps: ["RELEASE_LOCKS"],
+          final_status: "unchanged",
+          condition: null,
+        },
+      ],
+    });
     expect([listHalted(room.ports, state()), locks()]).toEqual([[], []]);
+    expect(await ask({})).toEqual({ runs: [] });
   });
 });
 

@@ -31,6 +31,8 @@ export async function recoverDead(ports: CatalyticPorts, state: string): Promise
   for (const run of listUnfinished(ports, state)) {
     if (run.owner !== "dead" || isKept(run.journal)) continue;
     const done = await recoverRun(ports, run, false);
+    // It waits for a person and is told with its locks; nothing was done.
+    if (isHaltedStill(done)) continue;
     lines.push(
       `recovered run ${done.run_id}: ${done.final_status ?? done.action}${done.condition === null ? "" : `, ${done.condition}`}`,
     );
@@ -65,15 +67,26 @@ export async function recoverOwn(ports: CatalyticPorts, places: Places, runId: s
 }
 
 async function plan(ports: CatalyticPorts, run: Unfinished, force: boolean): Promise<RecoveryPlan> {
-  return planRecovery(await gatherFacts(ports, run, force, true));
+  return planFrom(await gatherFacts(ports, run, force));
 }
 
-async function gatherFacts(
-  ports: CatalyticPorts,
-  run: Unfinished,
-  force: boolean,
-  identical: boolean,
-): Promise<RecoveryFacts> {
+interface Facts extends RecoveryFacts {
+  /** How the domains differ from what they were, as the genuine proof of this run says; null without one. */
+  readonly unrestored: string | null;
+}
+
+/** A run whose own proof says that its domains could not be put back has not ended: that is for a person to decide. */
+function planFrom(facts: Facts): RecoveryPlan {
+  const found = planRecovery(facts);
+  if (found.action !== "finish" || facts.unrestored === null) return found;
+  return { action: "halt", code: "RESTORE_FAILED", steps: [], final_status: "halted", condition: facts.unrestored };
+}
+
+function isHaltedStill({ action, code, steps }: Pick<RecoveryPlan, "action" | "code" | "steps">): boolean {
+  return action === "halt" && code === "RESTORE_FAILED" && steps.length === 0;
+}
+
+async function gatherFacts(ports: CatalyticPorts, run: Unfinished, force: boolean): Promise<Facts> {
   const { disk } = ports;
   const { places, begin, journal, owner } = run;
   const domains = begin.domains.map((domain) => ({
@@ -88,35 +101,39 @@ async function gatherFacts(
     method: begin.method,
     journal,
     domains,
-    proof: await judgeProof(ports, run),
     staged,
-    identical,
+    identical: true,
+    ...(await judgeProof(ports, run)),
   };
 }
 
-async function judgeProof(ports: CatalyticPorts, { places, run_id }: Unfinished): Promise<RecoveryFacts["proof"]> {
+async function judgeProof(
+  ports: CatalyticPorts,
+  { places, run_id }: Unfinished,
+): Promise<Pick<Facts, "proof" | "unrestored">> {
   const { disk, crypto } = ports;
-  if (disk.stat(`${places.record}/${PROOF_FILE}`) === null) return "absent";
+  if (disk.stat(`${places.record}/${PROOF_FILE}`) === null) return { proof: "absent", unrestored: null };
   const files = readRecord(disk, places.record);
   const options = { pins: [], policy_sha256: null, tree: "skip", strict_tree: false } as const;
-  const { genuine } = await verifyRun(crypto, { name: run_id, files }, options);
-  return genuine ? "genuine" : "forged";
+  const { genuine, condition } = await verifyRun(crypto, { name: run_id, files }, options);
+  if (!genuine) return { proof: "forged", unrestored: null };
+  return { proof: "genuine", unrestored: condition?.startsWith("RESTORATION_FAILED") === true ? condition : null };
 }
 
 /** Takes the steps of the plan. Each can be taken again after a crash in the middle. */
 async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean): Promise<RecoveredRun> {
   const { disk } = ports;
   const { places, begin, journal, run_id } = run;
-  const facts = await gatherFacts(ports, run, force, true);
-  const first = planRecovery(facts);
+  const facts = await gatherFacts(ports, run, force);
+  const first = planFrom(facts);
   if (first.action === "skip" || first.action === "refuse") return { run_id, ...first };
   // On a full disk nothing can be written before something is deleted.
   disk.removeFile(reserveOf(places));
   for (const name of disk.list(places.record) ?? [])
     if (name.startsWith(".tmp-")) disk.removeFile(`${places.record}/${name}`);
-  if (first.action === "finish") {
+  if (first.action === "finish" || isHaltedStill(first)) {
     await ports.records.appendRun(readEntries(ports, places, run_id));
-    await clean(ports, places, run_id, false);
+    await clean(ports, places, run_id, first.action === "halt");
     return { run_id, ...first };
   }
   await ports.guards.endMarked({ run_id, work: places.work });
