@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findPathProblem, showPath } from "../../core/paths/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
-import type { AgentOutcome, AgentSummary } from "./agent-summary.ts";
+import type { AgentState } from "../../rooms/workflow/index.ts";
+import type { AgentSummary } from "./agent-summary.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** Paths of the repository as a person writes them; a file to show must be there. */
@@ -63,7 +64,7 @@ function toKept(name: string, path: string): string {
 }
 
 /** Why an agent's work cannot be judged, for people. */
-export function describeFailure({ run }: ViewOutcome): { readonly outcome: AgentOutcome; readonly reason: string } {
+export function describeFailure({ run }: ViewOutcome): { readonly outcome: AgentState; readonly reason: string } {
   switch (run.condition) {
     case "COMMAND_FAILED":
       return {
@@ -89,7 +90,7 @@ const LATE: ReadonlySet<string> = new Set(["INTERNAL", "INTERRUPTED", "DISK_FULL
 export function describeBreak(
   thrown: unknown,
   hasWorked: boolean,
-): { readonly outcome: AgentOutcome; readonly reason: string } {
+): { readonly outcome: AgentState; readonly reason: string } {
   const isEarly = !hasWorked && isVerbatimError(thrown) && !LATE.has(thrown.code);
   const what = isVerbatimError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown);
   return isEarly

@@ -3,16 +3,31 @@ import { lockState, ownerOf, readOwner } from "../../rooms/catalytic/index.ts";
 import type { Run } from "../../rooms/workflow/index.ts";
 import type { AgentPorts } from "./ports.ts";
 
-const PROCESS_FILE = "agent/process.json";
+const PROCESS_FILE = "agent/supervisor.json";
+/** Where the first generation kept it. */
+const FIRST_FILE = "agent/process.json";
 
 /** Writes down which process of ours works on a run, so that others can tell when it is gone. */
 export function recordProcess(run: Run, outside: AgentPorts): void {
   run.folder.write(PROCESS_FILE, `${formatCanonical({ ...ownerOf(outside.host()) })}\n`);
 }
 
-/** Whether the process that worked on a run is certainly gone. Earlier versions did not write it down. */
+/** The run has ended, or waits for somebody. */
+export function forgetProcess(run: Run): void {
+  run.folder.remove(PROCESS_FILE);
+}
+
+/** Whether no process works on a run that is at work by its own word. */
 export function isProcessGone(run: Run, outside: AgentPorts): boolean {
-  const bytes = run.read(PROCESS_FILE);
+  return isGone(run.read(PROCESS_FILE), outside, true);
+}
+
+/** The same of a run of the first generation; early versions did not write it down. */
+export function isFirstProcessGone(run: Run, outside: AgentPorts): boolean {
+  return isGone(run.read(FIRST_FILE), outside, false);
+}
+
+function isGone(bytes: Uint8Array | null, outside: AgentPorts, unknown: boolean): boolean {
   const owner = bytes === null ? null : parseJson(bytes);
-  return isJsonObject(owner) && lockState(readOwner(owner), outside.host()) === "stale";
+  return isJsonObject(owner) ? lockState(readOwner(owner), outside.host()) === "stale" : unknown;
 }

@@ -1,31 +1,13 @@
 import { z } from "zod";
-
-/** How an agent run ended, in one word. `verified` is said of a change that a command of the user accepted. */
-const AGENT_OUTCOMES = [
-  "working",
-  "not_started",
-  "agent_failed",
-  "timed_out",
-  "interrupted",
-  "unchanged",
-  "rejected",
-  "verify_failed",
-  "verified",
-  "unverified",
-  "applied",
-  "undone",
-  "discarded",
-] as const;
-
-export type AgentOutcome = (typeof AGENT_OUTCOMES)[number];
+import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 
 /** What a person wants to know about an agent run; also `agent/summary.json` of the run. */
 export const agentSummary = z.strictObject({
   run_id: z.string().describe("The workflow run."),
   run_dir: z.string(),
   goal: z.string(),
-  outcome: z.enum(AGENT_OUTCOMES),
-  reason: z.string().nullable().describe("Why nothing can be applied, in words; null when something can."),
+  outcome: z.enum(AGENT_STATES).describe("Where the run stands, in one word."),
+  reason: z.string().nullable().describe("Why the run stands there, in words; null where that goes without saying."),
   created_at: z.string(),
   duration_ms: z.int(),
   base: z.strictObject({
@@ -72,6 +54,10 @@ export const agentSummary = z.strictObject({
         operation: z.enum(["create", "modify", "delete", "mode"]),
         added: z.int(),
         deleted: z.int(),
+        kind: z.enum(["text", "binary", "link", "mode"]).default("text").describe("How the file travels."),
+        bytes: z.int().default(0).describe("Size afterwards."),
+        target: z.string().optional().describe("Where a link leads."),
+        notices: z.array(z.string()).default([]).describe("What a person should look at before the change lands."),
       }),
     ),
     added_lines: z.int(),
@@ -86,7 +72,17 @@ export const agentSummary = z.strictObject({
       verdict: z.enum(["accept", "reject"]),
       code: z.string().nullable(),
       rule: z.string().nullable(),
-      findings: z.array(z.strictObject({ code: z.string(), rule: z.string(), path: z.string().nullable() })),
+      findings: z.array(
+        z.strictObject({
+          code: z.string(),
+          rule: z.string(),
+          path: z.string().nullable(),
+          line: z.int().nullable().default(null),
+          says: z.string().default("").describe("What is wrong, as a sentence."),
+          flag: z.string().nullable().default(null).describe("The flag that lifts it; null: there is none."),
+          fix: z.string().default("").describe("What to do about it."),
+        }),
+      ),
     })
     .nullable(),
   verify: z
@@ -110,6 +106,18 @@ export const agentSummary = z.strictObject({
     bytes: z.int(),
   }),
   kept: z.array(z.string()).describe("Paths outside the repository that stayed writable."),
+  landing: z
+    .strictObject({
+      l: z.int(),
+      files: z.array(
+        z.strictObject({ path: z.string(), how: z.enum(["as_is", "already", "merged", "conflict"]), says: z.string() }),
+      ),
+      moved: z.boolean().describe("The tree was not as the agent found it."),
+      reverified: z.boolean(),
+    })
+    .nullable()
+    .default(null)
+    .describe("How the change came into the tree."),
   hooks: z
     .strictObject({ reported: z.int(), reported_blocked: z.int() })
     .describe("Hook calls as the agent itself reported them. Nothing else confirms them, so they are not judgements."),
@@ -117,5 +125,6 @@ export const agentSummary = z.strictObject({
 
 export type AgentSummary = z.infer<typeof agentSummary>;
 
+/** Runs of the first generation have it in place of run.json. */
 export const SUMMARY_FILE = "agent/summary.json";
 export const CAPTURED_FILE = "agent/captured.patch";

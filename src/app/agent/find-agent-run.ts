@@ -1,5 +1,5 @@
 import { VerbatimError } from "../../core/errors/index.ts";
-import { findRun, isAge, Run, resolveRunName, type WorkflowPorts } from "../../rooms/workflow/index.ts";
+import { AGENT_RUN_FILE, findRun, isAge, Run, requireOwn, resolveRunName, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import { SUMMARY_FILE } from "./agent-summary.ts";
 
 /** The agent run of a name: an id, a beginning or the last six digits of one, `@`, `@2`, or a run directory. */
@@ -13,14 +13,21 @@ export function findAgentRun(ports: WorkflowPorts, name: string): Run {
   });
 }
 
+/** The same for whoever wants to change it: RUN_OTHER_REPO. */
+export function findOwnAgentRun(ports: WorkflowPorts, name: string): Run {
+  const run = findAgentRun(ports, name);
+  requireOwn(run);
+  return run;
+}
+
 const WORDS = { noun: "agent run", list: "verbatim agent list" };
 
 function isPath(name: string): boolean {
   return /[/\\]/.test(name) || name === "." || name === "..";
 }
 
-function isAgentRun(run: Run): boolean {
-  return run.read(SUMMARY_FILE) !== null;
+function isAgentRun({ folder }: Run): boolean {
+  return folder.size(AGENT_RUN_FILE) !== null || folder.size(SUMMARY_FILE) !== null;
 }
 
 function listAgentRuns(ports: WorkflowPorts) {

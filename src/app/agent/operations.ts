@@ -1,18 +1,53 @@
 import { z } from "zod";
-import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { runAgent } from "./agent.ts";
-import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun } from "./agent-runs.ts";
 import { agentSummary } from "./agent-summary.ts";
+import { LAND_ALL } from "./land.ts";
 import type { AgentPorts } from "./ports.ts";
-import { planVerification, type VerifyPlan } from "./request.ts";
+import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
+import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 
 const texts = z.array(z.string().min(1)).default([]);
 const run = z
   .string()
   .min(1)
   .describe("Run id, a unique beginning or the last six digits of one, @ (newest), @2, or a run directory.");
+
+/** How a change is verified. */
+const verifyFlags = {
+  verify: texts.describe("A command that must succeed on the result, run without a shell; repeatable."),
+  verify_sh: texts.describe("A shell command that must succeed on the result, run by /bin/sh -c; repeatable."),
+  no_verify: z.boolean().default(false).describe("Do not verify the change; it is reported as unverified."),
+  setup: texts.describe("A command to run before the verify commands; repeatable (default: found when needed)."),
+  no_setup: z.boolean().default(false).describe("Do not run set-up commands before the verify commands."),
+  no_baseline: z.boolean().default(false).describe("Do not try a failed verify command without the change."),
+};
+
+/** What a change may touch, and how large it may be. */
+const policyFlags = {
+  permit: texts.describe("A protected or secret path, or a pattern of them, that may change in this run; repeatable."),
+  max_files: z.int().min(1).optional().describe("Maximum number of files a change may touch (default: 50)."),
+  max_added_lines: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Maximum number of lines a change may add, lock files not counted (default: 2000)."),
+  max_binary: z.string().optional().describe("Maximum size of a binary file in a change (default: 1MiB)."),
+};
+
+function toLimits(input: {
+  max_files?: number | undefined;
+  max_added_lines?: number | undefined;
+  max_binary?: string | undefined;
+}) {
+  const { max_files, max_added_lines, max_binary } = input;
+  return {
+    ...(max_files === undefined ? {} : { max_files }),
+    ...(max_added_lines === undefined ? {} : { max_added_lines }),
+    ...(max_binary === undefined ? {} : { max_binary_bytes: parseSize("--max-binary", max_binary) }),
+  };
+}
 
 const start = defineOperation({
   name: "agent.run",
@@ -21,17 +56,11 @@ const start = defineOperation({
   doors: LOCAL_DOORS,
   input: z.strictObject({
     goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
-    verify: texts.describe("A command that must succeed on the result, run without a shell; repeatable."),
-    verify_sh: texts.describe("A shell command that must succeed on the result, run by /bin/sh -c; repeatable."),
-    no_verify: z.boolean().default(false).describe("Do not verify the change; it is reported as unverified."),
-    setup: texts.describe("A command to run before the verify commands; repeatable (default: found when needed)."),
-    no_setup: z.boolean().default(false).describe("Do not run set-up commands before the verify commands."),
-    no_baseline: z.boolean().default(false).describe("Do not try a failed verify command without the change."),
+    ...verifyFlags,
     files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
     allow: texts.describe("A path that may change; repeatable (default: everything)."),
     deny: texts.describe("A path that may not change; repeatable."),
-    max_files: z.int().min(1).optional().describe("Maximum number of files a change may touch."),
-    max_added_lines: z.int().min(0).optional().describe("Maximum number of lines a change may add."),
+    ...policyFlags,
     apply: z
       .enum(["ask", "auto", "never"])
       .default("never")
@@ -41,7 +70,7 @@ const start = defineOperation({
     keep: texts.describe(
       "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
     ),
-    leave_out: texts.describe("A path whose changes are dropped before the gate; repeatable."),
+    leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
     hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
@@ -49,15 +78,13 @@ const start = defineOperation({
   async run(outside: AgentPorts, input) {
     const summary = await runAgent(outside, {
       goal: input.goal,
-      ...toVerifyPlan(planVerification(outside, input)),
-      noVerify: input.no_verify,
-      baseline: !input.no_baseline,
+      plan: planVerification(outside, input),
       files: input.files,
       allow: input.allow,
       deny: input.deny,
       leaveOut: input.leave_out,
-      maxFiles: input.max_files ?? null,
-      maxAddedLines: input.max_added_lines ?? null,
+      permit: input.permit,
+      limits: toLimits(input),
       command: input.command,
       guard: input.guard ?? null,
       timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
@@ -65,25 +92,15 @@ const start = defineOperation({
       hashAll: input.hash_all,
     });
     // It is unverified only because the caller asked for that in this run.
-    const wanted = input.apply === "auto" && (summary.outcome === "verified" || summary.outcome === "unverified");
-    return wanted ? await applyAgentRun(outside, summary.run_id) : summary;
+    const isReady = summary.outcome === "verified" || summary.outcome === "unverified";
+    // What somebody should look at first is not applied behind anybody's back.
+    const isQuiet = summary.changes.files.every(
+      ({ path, notices }) => notices.length === 0 || input.permit.includes(path),
+    );
+    const wanted = input.apply === "auto" && isReady && isQuiet;
+    return wanted ? await applyAgentRun(outside, summary.run_id, LAND_ALL) : summary;
   },
 });
-
-function toVerifyPlan({ commands, setup }: VerifyPlan) {
-  return { verify: commands.map(({ argv }) => argv), setup };
-}
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-function parseTimeout(text: string): number {
-  const [, count, unit = "s"] = /^([1-9][0-9]{0,8})(ms|s|m|h)?$/.exec(text) ?? [];
-  const ms = Number(count) * (UNITS[unit] ?? Number.NaN);
-  if (ms >= 1 && ms <= 86_400_000) return ms;
-  throw new VerbatimError("USAGE", {
-    message: `--timeout must be a time like 90s, 30m or 2h, at most one day: ${JSON.stringify(text)}`,
-  });
-}
 
 const list = defineOperation({
   name: "agent.list",
@@ -108,14 +125,58 @@ const show = defineOperation({
   run: (outside: AgentPorts, input) => showAgentRun(outside, input.run),
 });
 
+const verify = defineOperation({
+  name: "agent.verify",
+  summary: "Judges and verifies the change of an agent run once more, with other flags.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    run,
+    ...verifyFlags,
+    ...policyFlags,
+    candidate: z.int().min(1).optional().describe("The number of a candidate (default: the current one)."),
+  }),
+  output: agentSummary,
+  run: (outside: AgentPorts, input) =>
+    verifyAgentRun(outside, input.run, {
+      ...(isSaid(input) ? { plan: planVerification(outside, input) } : {}),
+      ...(input.candidate === undefined ? {} : { candidate: input.candidate }),
+      permit: input.permit,
+      limits: toLimits(input),
+    }),
+});
+
+/** Without any of these flags a run is verified as it was asked for. */
+function isSaid({ verify: words, verify_sh, no_verify, setup, no_setup, no_baseline }: VerifyFlags): boolean {
+  return words.length + verify_sh.length + setup.length > 0 || no_verify || no_setup || no_baseline;
+}
+
 const apply = defineOperation({
   name: "agent.apply",
-  summary: "Applies the change of an agent run that passed its gates to your tree.",
+  summary: "Puts the change of an agent run that passed its gates into your tree as it is now.",
+  effect: "mutate",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    run,
+    only: texts.describe("Apply only this path, pattern or PATH:1,3-4 of the change; repeatable."),
+    except: texts.describe("Leave out this path, pattern or PATH:1,3-4 of the change; repeatable."),
+    no_reverify: z.boolean().default(false).describe("Do not verify again where the tree has moved on."),
+    unverified: z.boolean().default(false).describe("Apply although the verification failed."),
+    dry_run: z.boolean().default(false).describe("Say what would become of each file, and change nothing."),
+  }),
+  output: agentSummary,
+  run: (outside: AgentPorts, { run: name, only, except, no_reverify: noReverify, unverified, dry_run: dryRun }) =>
+    applyAgentRun(outside, name, { only, except, noReverify, unverified, dryRun }),
+});
+
+const undo = defineOperation({
+  name: "agent.undo",
+  summary: "Takes an applied change out of your tree again, if its files were not edited since.",
   effect: "mutate",
   doors: LOCAL_DOORS,
   input: z.strictObject({ run }),
   output: agentSummary,
-  run: (outside: AgentPorts, input) => applyAgentRun(outside, input.run),
+  run: (outside: AgentPorts, input) => undoAgent(outside, input.run),
 });
 
 const discard = defineOperation({
@@ -129,4 +190,4 @@ const discard = defineOperation({
 });
 
 /** Everything under `agent.` */
-export const AGENT_OPERATIONS = [start, list, show, apply, discard] as const;
+export const AGENT_OPERATIONS = [start, list, show, verify, apply, undo, discard] as const;

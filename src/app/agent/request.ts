@@ -1,12 +1,33 @@
 import { VerbatimError } from "../../core/errors/index.ts";
+import type { GuardRequest } from "../../rooms/catalytic/index.ts";
 import {
+  type AgentRun,
   findVerifyCommands,
-  type ParsedCommand,
+  formatArgv,
   parseVerifyCommand,
-  type VerifyCandidate,
+  type RequestedCommand,
   verifyNotConfigured,
 } from "../../rooms/workflow/index.ts";
 import type { AgentPorts } from "./ports.ts";
+
+/** What a person asks of an agent run, checked: whatever would fail only after the agent has worked fails before. */
+export interface AgentRequest {
+  readonly goal: string;
+  readonly command: readonly string[];
+  readonly plan: VerifyPlan;
+  readonly files: readonly string[];
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  /** Paths and patterns whose changes are dropped. */
+  readonly leaveOut: readonly string[];
+  readonly permit: readonly string[];
+  readonly limits: AgentRun["request"]["limits"];
+  readonly guard: GuardRequest | null;
+  readonly timeoutMs: number | null;
+  /** Places of the command line, which must be there. */
+  readonly keep: readonly string[];
+  readonly hashAll: boolean;
+}
 
 /** How a change is to be verified, as a person writes it. */
 export interface VerifyFlags {
@@ -15,13 +36,18 @@ export interface VerifyFlags {
   readonly no_verify: boolean;
   readonly setup: readonly string[];
   readonly no_setup: boolean;
+  readonly no_baseline: boolean;
 }
 
-/** The same, checked: whatever would fail only after the agent has worked fails here. */
+/** The same, checked. */
 export interface VerifyPlan {
-  /** In words; empty: the configured commands, or none. */
-  readonly commands: readonly ParsedCommand[];
-  readonly setup: VerifyCandidate["setup"];
+  /** Empty: nobody is to verify the change. */
+  readonly commands: readonly RequestedCommand[];
+  /** The commands are those of `workflow.verify.gates.lite`. */
+  readonly configured: boolean;
+  readonly setup: AgentRun["request"]["setup"];
+  /** Whether a failed verify command is tried without the change. */
+  readonly baseline: boolean;
 }
 
 /**
@@ -30,21 +56,89 @@ export interface VerifyPlan {
  */
 export function planVerification(outside: AgentPorts, flags: VerifyFlags): VerifyPlan {
   const facts = outside.commandFacts();
-  const commands = [
-    ...flags.verify.map((text) => parseVerifyCommand(text, facts)),
-    ...flags.verify_sh.map((sh) => parseVerifyCommand({ sh }, facts)),
-  ];
-  if (commands.length > 0 && flags.no_verify) {
+  const { agent, workflow } = outside.config();
+  const parse = (written: Parameters<typeof parseVerifyCommand>[0]): RequestedCommand => {
+    const { argv, cmd } = parseVerifyCommand(written, facts);
+    return { argv: [...argv], cmd };
+  };
+  const given = [...flags.verify.map(parse), ...flags.verify_sh.map((sh) => parse({ sh }))];
+  if (given.length > 0 && flags.no_verify) {
     throw new VerbatimError("USAGE", { message: "--verify and --no-verify contradict each other" });
   }
   if (flags.setup.length > 0 && flags.no_setup) {
     throw new VerbatimError("USAGE", { message: "--setup and --no-setup contradict each other" });
   }
+  const own = flags.no_verify || given.length > 0 ? given : agent.verify.commands.map(parse);
+  const configured = own.length === 0 && !flags.no_verify;
   // A gate that is configured and empty verifies nothing either.
-  const configured = outside.config().workflow.verify.gates.get("lite") ?? [];
-  if (commands.length === 0 && !flags.no_verify && configured.length === 0) {
-    throw verifyNotConfigured(findVerifyCommands(facts));
-  }
-  const setup = flags.setup.map((text) => parseVerifyCommand(text, facts, "--setup"));
-  return { commands, setup: flags.no_setup ? "none" : setup.length > 0 ? setup : "detect" };
+  const gate = configured ? (workflow.verify.gates.get("lite") ?? []) : [];
+  if (configured && gate.length === 0) throw verifyNotConfigured(findVerifyCommands(facts));
+  const asked = flags.no_setup ? [] : flags.setup.length > 0 ? flags.setup : agent.verify.setup;
+  const setup = asked.map((text) => parseVerifyCommand(text, facts, "--setup"));
+  return {
+    commands: configured ? gate.map((one) => ({ ...one, argv: [...one.argv], cmd: formatArgv(one.argv) })) : own,
+    configured,
+    setup: flags.no_setup
+      ? "none"
+      : setup.length > 0
+        ? setup.map(({ argv, cmd }) => ({ argv: [...argv], cmd }))
+        : "detect",
+    baseline: !flags.no_baseline && agent.verify.baseline,
+  };
+}
+
+/** The request as run.json keeps it. */
+export function toRecorded(request: AgentRequest, keep: readonly string[]): AgentRun["request"] {
+  return {
+    argv: [...request.command],
+    verify: [...request.plan.commands],
+    setup: request.plan.setup,
+    baseline: request.plan.baseline,
+    files: [...request.files],
+    allow: [...request.allow],
+    deny: [...request.deny],
+    leave_out: [...request.leaveOut],
+    permit: [...request.permit],
+    limits: { ...request.limits },
+    keep: [...keep],
+    guard: request.guard,
+    timeout_ms: request.timeoutMs,
+    hash_all: request.hashAll,
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `90s`, `30m`, `2h` in milliseconds. */
+export function parseTimeout(text: string): number {
+  const [, count, unit = "s"] = /^([1-9][0-9]{0,8})(ms|s|m|h)?$/.exec(text) ?? [];
+  const ms = Number(count) * (UNITS[unit] ?? Number.NaN);
+  if (ms >= 1 && ms <= 86_400_000) return ms;
+  throw new VerbatimError("USAGE", {
+    message: `--timeout must be a time like 90s, 30m or 2h, at most one day: ${JSON.stringify(text)}`,
+  });
+}
+
+const SIZES: Readonly<Record<string, number>> = {
+  "": 1,
+  B: 1,
+  kB: 1000,
+  MB: 1_000_000,
+  GB: 1_000_000_000,
+  K: 1024,
+  KiB: 1024,
+  M: 1024 ** 2,
+  MiB: 1024 ** 2,
+  G: 1024 ** 3,
+  GiB: 1024 ** 3,
+};
+
+/** `500kB`, `2MiB`, `1048576` in bytes. */
+export function parseSize(flag: string, text: string): number {
+  const [, count, unit = ""] = /^([0-9]{1,12})(B|kB|MB|GB|K|KiB|M|MiB|G|GiB)?$/.exec(text) ?? [];
+  const bytes = Number(count) * SIZES[unit]!;
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new VerbatimError("USAGE", {
+    message: `${flag} must be a size like 500kB, 2MiB or 1048576: ${JSON.stringify(text)}`,
+  });
 }

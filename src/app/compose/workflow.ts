@@ -1,10 +1,13 @@
 import { basename, resolve } from "node:path";
 import { resolveInside } from "../../adapters/disk/inside-root.ts";
+import { createLandingFiles } from "../../adapters/disk/landing-files.ts";
 import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
 import { createRepoReader } from "../../adapters/disk/repo-reader.ts";
 import { createRunFolders } from "../../adapters/disk/run-folders.ts";
 import { zipper } from "../../adapters/disk/zip.ts";
+import { mergeText } from "../../adapters/git/merge-text.ts";
 import { createPatchChecker } from "../../adapters/git/patch-check.ts";
+import { createTreeFiles } from "../../adapters/git/tree-files.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
 import { chatModels } from "../../adapters/models/chat.ts";
 import { agentRunner } from "../../adapters/process/agent-runner.ts";
@@ -61,6 +64,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     runs: LOCAL_DOORS.includes(composition.door) ? runs : { ...runs, openPath: () => null },
     zipper,
     isolations: createIsolations(composition),
+    landing: { files: createLandingFiles(root), trees: createTreeFiles(root), merge: mergeText },
     lockTree: (runId) => lockTree(composition, runId, ["."]),
     agents: agentRunner,
     models: chatModels,

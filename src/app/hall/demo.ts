@@ -2,10 +2,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mapBudgets } from "../../core/text/index.ts";
-import { type AgentRequest, runAgent } from "../agent/agent.ts";
-import { applyAgentRun } from "../agent/agent-runs.ts";
+import { runAgent } from "../agent/agent.ts";
 import type { AgentSummary } from "../agent/agent-summary.ts";
+import { LAND_ALL } from "../agent/land.ts";
 import type { AgentPorts } from "../agent/ports.ts";
+import type { AgentRequest } from "../agent/request.ts";
+import { applyAgentRun } from "../agent/runs.ts";
 import type { App } from "../call.ts";
 import type { HallPorts } from "./ports.ts";
 
@@ -59,16 +61,18 @@ export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Stor
 function toRequest(goal: string, script: string): AgentRequest {
   return {
     goal,
-    verify: [`${JSON.stringify(process.execPath)} check.mjs`],
-    noVerify: false,
-    setup: "detect",
-    baseline: true,
+    plan: {
+      commands: [{ argv: [process.execPath, "check.mjs"], cmd: "node check.mjs" }],
+      configured: false,
+      setup: "detect",
+      baseline: true,
+    },
     files: [],
     allow: [],
     deny: ["check.mjs"],
     leaveOut: [],
-    maxFiles: null,
-    maxAddedLines: null,
+    permit: [],
+    limits: {},
     command: ["sh", "-c", script],
     guard: null,
     timeoutMs: 60_000,
@@ -132,12 +136,12 @@ function tellLazy({ gate, outcome }: AgentSummary): Step {
 }
 
 async function tellApply(own: AgentPorts, honest: AgentSummary, root: string): Promise<Step> {
-  const applied = await applyAgentRun(own, honest.run_id);
+  const applied = await applyAgentRun(own, honest.run_id, LAND_ALL);
   const text = readFileSync(join(root, "src/tide.mjs"), "utf8");
   const key = readFileSync(join(root, "keys/harbour.txt"), "utf8");
   return {
     title: "You apply it with one command",
-    lines: ["verbatim agent apply RUN    (workflow rollback RUN undoes it)"],
+    lines: ["verbatim agent apply RUN    (agent undo RUN undoes it)"],
     ok: applied.outcome === "applied" && text.includes("% 745") && key.startsWith("the key"),
   };
 }

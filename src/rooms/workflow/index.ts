@@ -1,5 +1,16 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
 
+export { AGENT_RUN_FILE, AgentRecord, toName } from "./agent/agent-record.ts";
+export { judgeCandidate, type JudgeRequest } from "./agent/judge-candidate.ts";
+export { checkOwnGates } from "./agent/own-gates.ts";
+export { recordSkipped, recordVerification } from "./agent/record-verification.ts";
+export {
+  describeLost,
+  finishLanding,
+  isInTheMiddle,
+  recoverAgentRun,
+  undoAgentRun,
+} from "./agent/recover-agent-run.ts";
 export { type BehaviorConfig, checkBehaviors, findMarkers } from "./artifacts/behaviors.ts";
 export { layOutBundle } from "./artifacts/bundle-layout.ts";
 export { CONTEXT_PACK_FILE, type ContextPack, validateContextPack } from "./artifacts/context-pack.ts";
@@ -34,6 +45,15 @@ export { buildSelectedImage } from "./candidate/selected-image.ts";
 export { resolveSelection, type SelectionRequest } from "./candidate/selection.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";
 export {
+  AGENT_STATES,
+  type AgentAttempt,
+  type AgentGate,
+  type AgentRun,
+  type AgentState,
+  type GateFinding,
+  type RequestedCommand,
+} from "./contracts/agent-run.ts";
+export {
   CANDIDATE,
   CARRIED,
   type Candidate,
@@ -58,7 +78,13 @@ export {
 } from "./landing/plan-landing.ts";
 export { type Recovered, type RecoverPorts, recoverLanding, undoLanding } from "./landing/recover-landing.ts";
 export { describeConflict, describeMerge, requireNoConflict, requireVerified, toLanding } from "./landing/refusals.ts";
-export { closeLanding, type LandingPlace, type WritePorts, writeLanding } from "./landing/write-landing.ts";
+export {
+  closeLanding,
+  isLandingOpen,
+  type LandingPlace,
+  type WritePorts,
+  writeLanding,
+} from "./landing/write-landing.ts";
 export { buildPack } from "./librarian/librarian.ts";
 export { WORKFLOW_OPERATIONS } from "./operations/index.ts";
 export type { WorkflowPorts } from "./operations/ports.ts";
@@ -111,9 +137,8 @@ export { childEnvironment } from "./run/child-environment.ts";
 export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";
 export { abortRun } from "./run/end-run.ts";
 export { findRun, requireOwn } from "./run/find-run.ts";
-export { PATCH_GATE_FILE, type PatchGateRecord } from "./run/gate-record.ts";
-export { storeArtifact } from "./run/receive.ts";
 export { COPY_FOLDER } from "./run/recovery.ts";
+export { rollBackRun } from "./run/rollback.ts";
 export { toRepoSlug } from "./run/repo-slug.ts";
 export { Run } from "./run/run.ts";
 export { isRunId } from "./run/run-id.ts";
@@ -121,8 +146,6 @@ export { streamOf } from "./run/run-log.ts";
 export { isAge, type NamedRun, resolveRunName } from "./run/run-name.ts";
 export type { RunState } from "./run/run-state.ts";
 export { type Session, withSession } from "./run/session.ts";
-export { gateDirectChange, needsCheckout, skipVerification, verifyDirectChange } from "./run/verify-direct.ts";
-export { findCommands } from "./run/verify-script.ts";
 export { describeBase } from "./verification/describe-base.ts";
 export {
   type FoundCommand,

@@ -24,6 +24,7 @@ const VIEW: AgentView = {
   },
   gate: null,
   verify: null,
+  landing: null,
   shown: { files: [], bytes: 0 },
   kept: [],
   hooks: { reported: 0, reported_blocked: 0 },

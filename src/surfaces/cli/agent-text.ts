@@ -10,6 +10,7 @@ const MOST_FILES = 15;
 const MOST_LINES = 8;
 
 const SIGNS: Readonly<Record<string, string>> = { create: "A", modify: "M", delete: "D", mode: "x" };
+const KINDS: Readonly<Record<string, string>> = { binary: "B", link: "L", mode: "x" };
 
 const WHY: Readonly<Record<string, string>> = {
   special_file: "a special file",
@@ -20,6 +21,7 @@ const WHY: Readonly<Record<string, string>> = {
   mode: "only permissions changed, which git does not record",
   filtered: "a filter in your git settings rewrites it, so a patch cannot change it; copy it by hand",
   left_out: "left out as you asked",
+  setuid: "it would run with the rights of its owner",
 };
 
 /** Prints what became of an agent run: change, gates, proof, what next. Fits 80 columns. */
@@ -73,32 +75,44 @@ function renderChanges({ changes }: AgentView, io: Io): void {
     files.length === 0 ? "none" : `${count(files.length, "file")}, +${added_lines} -${deleted_lines}`,
   );
   for (const file of files.slice(0, MOST_FILES)) {
-    const lines = `+${file.added} -${file.deleted}`;
-    io.line(`            ${SIGNS[file.operation] ?? "M"} ${showLine(file.path)}  ${io.paint.dim(lines)}`);
+    io.line(`            ${formatFile(file, io)}`);
+    for (const notice of file.notices) io.line(`              ${io.paint.warn("!")} ${showLine(notice)}`);
   }
   if (files.length > MOST_FILES) io.line(`            and ${files.length - MOST_FILES} more`);
   const notes = [
     ...(changes.ignored > 0 ? [`the agent also wrote ${count(changes.ignored, "ignored path")}, not used`] : []),
-    ...changes.binaries.map((path) => `${showLine(path)} is binary and cannot be part of a patch`),
-    ...changes.links.map((path) => `${showLine(path)} is a link and cannot be part of a patch`),
     ...changes.not_carried.map(({ path, why }) => `${showLine(path)} is not carried: ${WHY[why] ?? why}`),
   ];
   for (const note of notes.slice(0, MOST_LINES)) io.line(`            ${io.paint.warn("!")} ${note}`);
   if (notes.length > MOST_LINES) io.line(`            and ${notes.length - MOST_LINES} more notes (see --json)`);
 }
 
+/** `M src/date.ts  +30 -12`, `B feb.bin  new, 2.1 kB, binary`, `L current -> 2.4`. */
+function formatFile(file: AgentView["changes"]["files"][number], { paint }: Io): string {
+  const name = showLine(file.path);
+  if (file.kind === "text" || file.operation === "delete") {
+    return `${SIGNS[file.operation] ?? "M"} ${name}  ${paint.dim(`+${file.added} -${file.deleted}`)}`;
+  }
+  const sign = KINDS[file.kind] ?? "M";
+  if (file.kind === "link") return `${sign} ${name} -> ${showLine(file.target ?? "")}`;
+  if (file.kind === "mode") return `${sign} ${name}  ${paint.dim("only its mode")}`;
+  const size = file.operation === "create" ? `new, ${formatSize(file.bytes)}` : formatSize(file.bytes);
+  return `${sign} ${name}  ${paint.dim(`${size}, binary`)}`;
+}
+
+function formatSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
 function renderGates({ gate, verify }: AgentView, io: Io): void {
   const { paint } = io;
   if (gate !== null) {
     const isGood = gate.verdict === "accept";
-    field(
-      io,
-      "gate",
-      isGood ? "the patch is inside the scope, allowed by the policy, and applies" : "rejected",
-      sign(isGood, io),
-    );
-    for (const { code, rule, path } of gate.findings.slice(0, MOST_LINES)) {
-      io.line(`            ${paint.bad(code)} ${rule}${path === null ? "" : ` at ${showLine(path)}`}`);
+    field(io, "policy", isGood ? "no protected path, no secret in what was added" : "rejected", sign(isGood, io));
+    for (const finding of gate.findings.slice(0, MOST_LINES)) {
+      io.line(`            ${paint.bad(finding.code)} ${showLine(describeFinding(finding))}`);
+      if (finding.fix !== "") io.line(`              ${showLine(finding.fix)}`);
     }
   }
   if (verify === null) return;
@@ -129,6 +143,12 @@ function renderGates({ gate, verify }: AgentView, io: Io): void {
     .filter((line) => line.trim() !== "");
   for (const line of lines.slice(-MOST_LINES))
     io.line(`              ${paint.dim(showLine(line).slice(0, io.width - 14))}`);
+}
+
+/** What is wrong, in words; runs of earlier versions have only names for it. */
+function describeFinding({ rule, path, says }: NonNullable<AgentView["gate"]>["findings"][number]): string {
+  if (says !== "") return says;
+  return path === null ? rule : `${rule} at ${path}`;
 }
 
 function renderProof({ proof }: AgentView, io: Io): void {
@@ -182,8 +202,13 @@ function formatEnd(view: AgentView, io: Io): string[] {
     case "discarded":
     case "undone":
       return [`${view.outcome}: ${showLine(view.reason ?? "")}; the record stays`];
+    case "preparing":
     case "working":
-      return ["working: the run has not ended yet"];
+    case "capturing":
+    case "judging":
+    case "verifying":
+    case "landing":
+      return [`${view.outcome}: the run has not ended yet`];
     default:
       return [
         `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${showLine(view.reason ?? "no reason was given")}`,
@@ -195,7 +220,7 @@ function formatEnd(view: AgentView, io: Io): string[] {
 /** The line after a change was applied; it repeats when nothing verified the change. */
 export function formatApplied(view: AgentView, { paint }: Io): string {
   const unverified = view.verify?.result === "NONE" ? ", unverified" : "";
-  return `${paint.good("applied")}${unverified}. Undo it: verbatim workflow rollback ${view.run_id}`;
+  return `${paint.good("applied")}${unverified}. Undo it: verbatim agent undo ${view.run_id}`;
 }
 
 /** Lines of `agent list`. */

@@ -89,6 +89,8 @@ export const WORKFLOW_FINDINGS = {
   VERIFY_REPORT_INCONSISTENT: "The verify report contradicts itself.",
   VERIFY_GATE_NOT_EXECUTED: "A declared gate was not executed.",
   VERIFICATION_INCONSISTENT: "The verification report contradicts itself.",
+  AGENT_RUN_INCONSISTENT: "The record of the agent run contradicts itself.",
+  AGENT_GATE_INCONSISTENT: "The verdict on the candidate contradicts its findings.",
   VERIFY_FAILED: "The verification failed.",
   EVENT_NOT_JSON: "A line of the log is not JSON.",
   EVENT_NOT_OBJECT: "A line of the log is not a JSON object.",

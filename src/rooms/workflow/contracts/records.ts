@@ -1,8 +1,105 @@
 import { z } from "zod";
 import { hashHex } from "../../../core/contracts/index.ts";
 import { type BodyOf, defineRecords, type RecordOf } from "../../../core/contracts/records.ts";
+import { AGENT_STATES } from "./agent-run.ts";
+
+const text = z.string().min(1);
+const amount = z.int().min(0);
+const number = z.int().min(1);
+const objectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
+
+/** Where the run stands after what an entry speaks of. */
+const stands = { state: z.enum(AGENT_STATES), reason: text.nullable() };
+
+/** A candidate: its number, what it is known by, its size, and the hash of candidate.json. */
+const candidate = {
+  c: number,
+  candidate: hashHex,
+  candidate_sha256: hashHex,
+  patch_sha256: hashHex.nullable(),
+  carried_sha256: hashHex.nullable(),
+  files: amount,
+  carried: amount,
+  added: amount,
+  deleted: amount,
+};
+
+/** A verification: its number, its candidate, what it stood on, and the hash of report.json. */
+const verification = {
+  v: number,
+  c: number,
+  candidate: hashHex,
+  base: z.strictObject({ kind: z.enum(["view", "copy", "checkout"]), tree: objectId }),
+  report_sha256: hashHex,
+};
+
+/** What happened in an agent run. Each entry says where the run stands after it. */
+const AGENT_BODIES = {
+  AGENT_STARTED: z.strictObject({
+    ...stands,
+    goal: text,
+    argv: z.array(z.string()).min(1),
+    base: z.strictObject({ commit: objectId, tree: objectId }),
+    created_at: text,
+  }),
+  AGENT_ATTEMPT_STARTED: z.strictObject({ ...stands, n: number, argv: z.array(z.string()).min(1) }),
+  AGENT_ATTEMPT_ENDED: z.strictObject({
+    ...stands,
+    n: number,
+    /** `not_started` and `lost`: there is no end to speak of. */
+    end: z.enum(["exited", "signal", "timeout", "limit", "stopped", "not_started", "lost"]),
+    code: z.int().nullable(),
+    guard: text.nullable(),
+    catalytic_run: text.nullable(),
+    proof_hash: hashHex.nullable(),
+    attempt_sha256: hashHex.nullable(),
+  }),
+  /** Without a candidate when nothing changed. */
+  AGENT_CAPTURED: z.strictObject({ ...stands, attempt: number, candidate: z.strictObject(candidate).nullable() }),
+  AGENT_SELECTED: z.strictObject({ ...stands, parent: number, candidate: z.strictObject(candidate) }),
+  AGENT_GATED: z.strictObject({
+    ...stands,
+    c: number,
+    candidate: hashHex,
+    verdict: z.enum(["accept", "reject"]),
+    codes: z.array(text),
+    permit: z.array(text),
+    gate_sha256: hashHex,
+  }),
+  AGENT_SETUP_RAN: z.strictObject({
+    ...stands,
+    v: number,
+    commands: z.array(z.strictObject({ cmd: text, exit_code: amount })).min(1),
+  }),
+  AGENT_VERIFIED: z.strictObject({ ...stands, ...verification }),
+  AGENT_VERIFY_FAILED: z.strictObject({ ...stands, ...verification }),
+  AGENT_LANDING_STARTED: z.strictObject({
+    ...stands,
+    l: number,
+    c: number,
+    onto: z.strictObject({ commit: objectId, tree: objectId }),
+    plan_sha256: hashHex,
+  }),
+  AGENT_LANDED: z.strictObject({
+    ...stands,
+    l: number,
+    c: number,
+    candidate: hashHex,
+    files: amount,
+    merged: amount,
+    /** Null: what landed was not verified. */
+    verification: number.nullable(),
+    /** What was done without, because someone asked for that. */
+    without: z.array(z.enum(["verification", "reverification"])),
+    result_sha256: hashHex,
+  }),
+  AGENT_LAND_REFUSED: z.strictObject({ ...stands, l: number.nullable(), c: number, code: text, paths: z.array(text) }),
+  AGENT_DISCARDED: z.strictObject({ ...stands }),
+  AGENT_UNDONE: z.strictObject({ ...stands, l: number, paths: z.array(text) }),
+} as const;
 
 const BODIES = {
+  ...AGENT_BODIES,
   /** A line of events.jsonl; `findEventProblems` judges it with the codes of its own. */
   WORKFLOW_EVENT: z.looseObject({}),
   /** The receipt of a pack: hashes of the request, of the pack, and of every file's content. */
@@ -16,4 +113,5 @@ const BODIES = {
 /** The records that the workflow room writes to the stream of a run. */
 export const WORKFLOW_RECORDS = defineRecords(BODIES);
 export type WorkflowRecord = RecordOf<typeof BODIES>;
+export type AgentRecordKind = keyof typeof AGENT_BODIES;
 export type NewWorkflowRecord<K extends WorkflowRecord["kind"]> = BodyOf<typeof BODIES, K>;

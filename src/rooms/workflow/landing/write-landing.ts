@@ -55,6 +55,12 @@ export function closeLanding({ folder, l }: LandingPlace): void {
   if (journal?.state === "written") record.note("closed", journal.token);
 }
 
+/** Whether the tree may be in between, or the result of the landing is not written down yet. */
+export function isLandingOpen({ folder, l }: LandingPlace): boolean {
+  const state = new LandingRecord(folder, l).journal()?.state;
+  return state === "writing" || state === "written";
+}
+
 async function takeSnapshot(
   { files, crypto }: WritePorts,
   record: LandingRecord,

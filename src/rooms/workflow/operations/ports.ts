@@ -8,11 +8,14 @@ import type {
   GitWork,
   Interrupts,
   Isolations,
+  LandingFiles,
   PatchChecker,
   RepoFiles,
   RepoIdentityPort,
   RepoReader,
   RunFolders,
+  TextMerge,
+  TreeFiles,
   Zipper,
 } from "../ports.ts";
 
@@ -33,6 +36,8 @@ export interface WorkflowPorts {
   readonly runs: RunFolders;
   readonly zipper: Zipper;
   readonly isolations: Isolations;
+  /** What landing needs to read, to merge, and to write the working tree. */
+  readonly landing: { readonly files: LandingFiles; readonly trees: TreeFiles; readonly merge: TextMerge };
   /** Keeps everyone else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
   readonly lockTree: (runId: string) => Promise<() => void>;
   readonly agents: AgentRunner;

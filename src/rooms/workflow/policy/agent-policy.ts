@@ -20,11 +20,11 @@ export interface AgentPolicy {
 export interface PolicySources {
   readonly config?: AgentPolicyConfig | undefined;
   /** `agent.patch` of the first generation: what it names replaces. */
-  readonly patch?: Partial<PatchPolicy> | undefined;
+  readonly patch?: { readonly [K in keyof PatchPolicy]?: PatchPolicy[K] | undefined } | undefined;
   /** `--permit`, in the order given. */
   readonly permit?: readonly string[];
   /** `--max-files`, `--max-added-lines`, `--max-binary`. */
-  readonly limits?: Partial<PolicyLimits>;
+  readonly limits?: { readonly [K in keyof PolicyLimits]?: number | undefined };
 }
 
 /** The policy of a run: the defaults, then the configuration, then the flags. */

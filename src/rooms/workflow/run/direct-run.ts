@@ -37,10 +37,21 @@ export interface DirectOptions {
   readonly maxFiles: number | null;
   readonly maxAddedLines: number | null;
   readonly maxIterations: number | null;
+  /** False: the policy of agents judges the change, and the gate of the plan only how it is written. */
+  readonly policed?: boolean;
 }
 
 const MAX_FILES = 50;
 const MAX_BYTES = 2_000_000;
+
+/** Forbids nothing that a patch can say. */
+const OPEN_POLICY: PatchPolicy = {
+  allow_roots: ["."],
+  deny_prefixes: [],
+  deny_suffixes: [],
+  max_files: 1_000_000,
+  max_added_lines: 1_000_000_000,
+};
 
 /**
  * Creates a run for one command by one person: every planning artifact is written mechanically and passes the same
@@ -49,7 +60,7 @@ const MAX_BYTES = 2_000_000;
 export async function createDirectRun(ports: WorkflowPorts, options: DirectOptions): Promise<Run> {
   const direct = toDirectFacts(ports, options);
   const policy: PatchPolicy = {
-    ...ports.agentPolicy,
+    ...(options.policed === false ? OPEN_POLICY : ports.agentPolicy),
     ...(options.maxFiles === null ? {} : { max_files: options.maxFiles }),
     ...(options.maxAddedLines === null ? {} : { max_added_lines: options.maxAddedLines }),
   };
@@ -118,7 +129,9 @@ function formatDraft(
 ): string {
   const allow = options.allow.length === 0 ? ["."] : options.allow;
   const named = new Set(options.allow.map((entry) => normalizeScopeEntry(entry, "allow")));
-  const docs = ports.config.mandatory_docs.map(({ path }) => path).filter((path) => !named.has(path));
+  // An agent may change them; who reads its change is told.
+  const guarded = options.policed === false ? [] : ports.config.mandatory_docs.map(({ path }) => path);
+  const docs = guarded.filter((path) => !named.has(path));
   const deny = [...options.deny, ...docs];
   const gates = [...REQUIRED_GATES, ...(options.gate === "full" ? ["full"] : [])];
   const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`);

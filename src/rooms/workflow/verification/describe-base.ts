@@ -7,7 +7,10 @@ const SHOWN = 3;
  * What a candidate was verified on, for the first line of a report: "on your tree with its ignored files (node_modules)".
  * `lacks` is what would have to be installed on a checkout and was not.
  */
-export function describeBase({ kind, ignored }: VerificationReport["base"], lacks: readonly SetupStep[] = []): string {
+export function describeBase(
+  { kind, ignored }: VerificationReport["base"],
+  lacks: readonly Pick<SetupStep, "argv" | "why">[] = [],
+): string {
   switch (kind) {
     case "view":
       return `on your tree with its ignored files${listFolders(ignored.folders)}`;

@@ -53,6 +53,8 @@ export const VERIFICATION = defineContract({
     code: z.enum(["SETUP_FAILED", "VERIFY_FAILED"]).nullable(),
     reason: text.nullable(),
     notices: z.array(text),
+    /** Set-up that the place would need and that nobody asked for. */
+    lacks: z.array(z.strictObject({ argv: z.array(z.string()).min(1), cwd: text, why: text })).optional(),
     masks: z.array(text),
     network: z.enum(["inherit", "none", "allow"]),
     caps: z.record(text, z.union([text, count])).nullable(),

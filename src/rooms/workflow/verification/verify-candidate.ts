@@ -31,8 +31,8 @@ export interface VerifyPorts {
 
 /** A command with the folder it runs in and its own limit, if somebody gave them. */
 export interface PlacedCommand extends ParsedCommand {
-  readonly cwd?: string;
-  readonly timeout_s?: number;
+  readonly cwd?: string | undefined;
+  readonly timeout_s?: number | undefined;
 }
 
 export interface VerifyCandidate {
@@ -64,8 +64,6 @@ export interface Verified {
   /** What the commands printed, each after its own line. */
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
-  /** Set-up that the place would need and that was not asked for. */
-  readonly lacks: readonly SetupStep[];
 }
 
 const SETUP = "setup";
@@ -93,6 +91,9 @@ export async function verifyCandidate(
     const baseline = isTested ? [await runBaseline(ports, request, freeze, failed, signal)] : [];
     const judged = judge(ran, baseline);
     const { folders, changed_since } = compareIgnored(request.ignored_at_start, ran.end.ignored);
+    const lacks = (request.setup === "none" ? found.steps : []).map(({ argv, cwd, why }) => {
+      return { argv: [...argv], cwd, why };
+    });
     const report: VerificationReport = {
       schema_version: VERIFICATION_VERSION,
       v: request.v,
@@ -108,6 +109,7 @@ export async function verifyCandidate(
         ...noticeMeanwhile(ran.end.changed_meanwhile),
         ...noticeMasks(baseline, request.masks),
       ],
+      ...(lacks.length === 0 ? {} : { lacks }),
       masks: [...request.masks],
       network: request.network,
       caps: request.caps,
@@ -115,7 +117,7 @@ export async function verifyCandidate(
       started_at,
       finished_at: formatTime(clock.now()),
     };
-    return { report, stdout: ran.stdout, stderr: ran.stderr, lacks: request.setup === "none" ? found.steps : [] };
+    return { report, stdout: ran.stdout, stderr: ran.stderr };
   } finally {
     await place.close();
   }

@@ -1,4 +1,4 @@
-import { count, formatAgentList, formatApplied, renderAgent } from "../agent-text.ts";
+import { type AgentView, count, formatAgentList, formatApplied, renderAgent } from "../agent-text.ts";
 import type { Io } from "../io.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -14,7 +14,12 @@ export const noun: Noun = {
     defineVerb("agent.run", {
       path: [],
       args: [{ field: "command", label: "COMMAND", variadic: true }],
-      flags: { files: { name: "file", value: "PATH" }, guard: { value: "G" }, timeout: { value: "T" } },
+      flags: {
+        files: { name: "file", value: "PATH" },
+        guard: { value: "G" },
+        timeout: { value: "T" },
+        max_binary: { value: "SIZE" },
+      },
       examples: [
         'verbatim agent --goal "fix the date parser" --verify "npm test" -- claude -p "..."',
         'verbatim agent --goal "tidy the docs" --no-verify --allow docs -- ./tidy.sh',
@@ -51,15 +56,39 @@ export const noun: Noun = {
         for (const line of paintPatch(patch, io)) io.line(line);
       },
     }),
+    defineVerb("agent.verify", {
+      path: ["verify"],
+      args: RUN,
+      flags: { max_binary: { value: "SIZE" } },
+      examples: [
+        'verbatim agent verify 20250102-030405 --verify "npm test -- date"',
+        "verbatim agent verify 20250102-030405 --permit .github/workflows/ci.yml",
+      ],
+      render: (view, io) => renderAgent(view, io),
+      exit: ({ outcome }) => (["verified", "unverified"].includes(outcome) ? 0 : 1),
+    }),
     defineVerb("agent.apply", {
       path: ["apply"],
       args: RUN,
-      examples: ["verbatim agent apply 20250102-030405"],
-      render(view, io) {
+      flags: { only: { value: "SPEC" }, except: { value: "SPEC" } },
+      examples: [
+        "verbatim agent apply 20250102-030405",
+        "verbatim agent apply 20250102-030405 --only src/date.ts:1,3-4",
+        "verbatim agent apply 20250102-030405 --except docs --dry-run",
+      ],
+      render(view, io, { dry_run = false }) {
+        renderLanding(view, io);
+        if (dry_run) return io.line("nothing was changed: --dry-run");
         const { files, added_lines, deleted_lines } = view.changes;
         io.line(`${count(files.length, "file")}, +${added_lines} -${deleted_lines}`);
         io.line(formatApplied(view, io));
       },
+    }),
+    defineVerb("agent.undo", {
+      path: ["undo"],
+      args: RUN,
+      examples: ["verbatim agent undo 20250102-030405"],
+      render: (view, io) => io.line(`undone ${view.run_id}: your tree is as it was before the change was applied`),
     }),
     defineVerb("agent.discard", {
       path: ["discard"],
@@ -69,6 +98,16 @@ export const noun: Noun = {
     }),
   ],
 };
+
+/** What became of files that were not as the agent found them. */
+function renderLanding({ landing }: AgentView, io: Io): void {
+  if (landing?.moved !== true) return;
+  io.line("the tree moved on since the agent began");
+  const others = landing.files.filter(({ how }) => how === "as_is");
+  for (const { path, says } of landing.files.filter(({ how }) => how !== "as_is")) io.line(`  ${path}  ${says}`);
+  if (others.length > 0) io.line(`  ${count(others.length, "file")} as verified`);
+  if (landing.reverified) io.line("  verified again on the merged tree");
+}
 
 function paintPatch(patch: string, { paint }: Io): string[] {
   return patch

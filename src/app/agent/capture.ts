@@ -1,12 +1,18 @@
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { compareCodePoints, encodeUtf8, sortedByCodePoint } from "../../core/canonical/index.ts";
-import { isGitName, isUnder } from "../../core/paths/index.ts";
-import type { ContentStore } from "../../core/ports.ts";
+import { compilePathPattern, isGitName, isUnder } from "../../core/paths/index.ts";
+import type { ContentStore, SyncCrypto } from "../../core/ports.ts";
 import type { Entry, ViewChanges } from "../../rooms/catalytic/index.ts";
-import type { ChangedPaths, ChangeSide, LeftSide, PathChange } from "../../rooms/workflow/index.ts";
+import {
+  type ChangedPaths,
+  type ChangeSide,
+  type FileChange,
+  type FileSide,
+  splitChanges,
+} from "../../rooms/workflow/index.ts";
 
-/** A path that the agent changed and that no patch can contain. */
+/** A path that the agent changed and that no candidate carries. */
 interface NotCarried {
   readonly path: string;
   readonly why:
@@ -17,52 +23,32 @@ interface NotCarried {
     | "empty_folder"
     | "mode"
     | "filtered"
-    | "left_out";
+    | "left_out"
+    | "setuid";
   /** Where its bytes are kept, if it is a file. */
   readonly sha256: string | null;
 }
 
-interface CapturedFile {
-  readonly path: string;
-  readonly sha256: string | null;
-  readonly mode: string | null;
-  /** Nothing that git keeps was there before. */
-  readonly isNew: boolean;
-}
-
-/** What an agent changed, as a patch. */
+/** What an agent changed. */
 export interface Captured {
-  readonly patch: Uint8Array;
-  /** The part of the patch that can travel. */
-  readonly text: Uint8Array;
-  /** Changed paths of the patch with the hash they must have afterwards; null: gone. */
-  readonly files: readonly CapturedFile[];
-  /** Files with NUL bytes and links: they are in the patch so that the gate says no to them. */
-  readonly binaries: readonly string[];
-  readonly links: readonly string[];
+  readonly changes: readonly FileChange[];
   readonly not_carried: readonly NotCarried[];
   /** New paths that the rules of the real tree ignore. */
   readonly ignored: number;
 }
 
 /** What is taken out of a view whose command is not trusted to have left the real tree alone. */
-export const NOTHING_CAPTURED: Captured = {
-  patch: new Uint8Array(),
-  text: new Uint8Array(),
-  files: [],
-  binaries: [],
-  links: [],
-  not_carried: [],
-  ignored: 0,
-};
+export const NOTHING_CAPTURED: Captured = { changes: [], not_carried: [], ignored: 0 };
 
 interface CaptureRequest {
   readonly root: string;
-  readonly tree: string;
-  readonly objects: string;
   readonly changes: ViewChanges;
+  /** Paths with everything below them, and patterns. */
   readonly leave_out: readonly string[];
   readonly content: ContentStore;
+  readonly crypto: SyncCrypto;
+  /** Bytes of a file as the tree of the run has it, for the case that the real one is not that any more. */
+  readBase(path: string): Promise<Uint8Array | null>;
 }
 
 interface Sides {
@@ -70,30 +56,29 @@ interface Sides {
   readonly after: Entry | null;
 }
 
-/** Turns what changed in a view into a patch against the tree the run began with. Linear in the changed bytes. */
+/** Turns what changed in a view into changes of files against the tree the run began with. Linear in the changed bytes. */
 export async function captureChanges(git: ChangedPaths, request: CaptureRequest): Promise<Captured> {
-  const { changes, content, root } = request;
+  const { changes, root } = request;
+  const isLeftOut = compileLeaveOut(request.leave_out);
+  const files: FileChange[] = [];
+  const every = listChanges(changes);
+  // The view leaves out what was ignored and there; what the agent made again is held against the same rules.
+  const added = [...changes.added].map(([path, { type }]) => (type === "dir" ? `${path}/` : path));
+  const ignored = await git.listIgnored(root, [...added, ...changes.refused]);
+  const refused = changes.refused.filter((path) => !ignored.has(path) && !isLeftOut(path));
   const not_carried: NotCarried[] = [
-    ...changes.refused.map((path): NotCarried => {
+    ...refused.map((path): NotCarried => {
       return { path, why: changes.large.includes(path) ? "too_large" : "special_file", sha256: null };
     }),
     ...changes.reserved.map((path): NotCarried => ({ path, why: "reserved", sha256: null })),
   ];
-  const files: CapturedFile[] = [];
-  const binaries: string[] = [];
-  const links: string[] = [];
-  const changed: PathChange[] = [];
-  const every = listChanges(changes);
-  // The view leaves out what was ignored and there; what the agent made again is held against the same rules.
-  const asked = [...changes.added].map(([path, { type }]) => (type === "dir" ? `${path}/` : path));
-  const ignored = await git.listIgnored(root, asked);
   const all = every.filter(([path]) => !ignored.has(path) && !ignored.has(`${path}/`));
   const folders = listFilledFolders(all);
-  // git keeps other bytes of them than the tree shows, so no patch between the two applies.
+  // git keeps other bytes of them than the tree shows, so neither a patch nor a merge between the two is right.
   const kept = all.filter(([, { before }]) => before?.type === "file").map(([path]) => path);
   const filtered = await git.listFiltered(root, kept);
   for (const [path, { before, after }] of all) {
-    if (request.leave_out.some((one) => isUnder(path, one))) {
+    if (isLeftOut(path)) {
       if (after?.type !== "dir") not_carried.push({ path, why: "left_out", sha256: hashOf(after) });
       continue;
     }
@@ -114,6 +99,10 @@ export async function captureChanges(git: ChangedPaths, request: CaptureRequest)
       not_carried.push({ path, why: "empty_folder", sha256: null });
     }
     if (old === null && mode === null) continue;
+    if (after?.type === "file" && hasSpecialBits(after) && !(before?.type === "file" && hasSpecialBits(before))) {
+      not_carried.push({ path, why: "setuid", sha256: hashOf(after) });
+      continue;
+    }
     if (old === mode && sameContent(before, after)) {
       not_carried.push({ path, why: "mode", sha256: null });
       continue;
@@ -122,23 +111,49 @@ export async function captureChanges(git: ChangedPaths, request: CaptureRequest)
       not_carried.push({ path, why: "filtered", sha256: hashOf(after) });
       continue;
     }
-    const side = after === null || mode === null ? null : await toLeftSide(after, mode, content);
-    if (after?.type === "symlink") links.push(path);
-    else if (side?.hasNul === true) binaries.push(path);
-    changed.push({ path, before: old === null ? null : () => readBefore(root, path), after: side });
-    files.push({ path, sha256: hashOf(after), mode, isNew: old === null });
+    files.push({
+      path,
+      before: before === null || old === null ? null : await toBefore(request, path, before, old),
+      after: after === null || mode === null ? null : await toAfter(request, after, mode),
+    });
   }
-  const { text, rest } = await git.formatPatch({ ...request, changes: changed });
   not_carried.sort((a, b) => compareCodePoints(a.path, b.path));
-  return {
-    patch: Buffer.concat([text, rest]),
-    text,
-    files,
-    binaries,
-    links,
-    not_carried,
-    ignored: countFiles(ignored),
-  };
+  return { changes: files, not_carried, ignored: countFiles(ignored) };
+}
+
+/** The text part of a change in git's words; null where there is none. */
+export async function formatText(
+  git: ChangedPaths,
+  place: { readonly root: string; readonly tree: string; readonly objects: string },
+  changes: readonly FileChange[],
+  content: ContentStore,
+): Promise<Uint8Array | null> {
+  const { text } = splitChanges(changes);
+  if (text.length === 0) return null;
+  const patch = await git.formatPatch({
+    ...place,
+    changes: text.map(({ path, before, after }) => ({
+      path,
+      before: before === null ? null : () => readBefore(place.root, path),
+      after: after === null ? null : { mode: after.mode, hasNul: after.has_nul, read: () => content.get(after.sha256) },
+    })),
+  });
+  return patch.text.length === 0 ? null : patch.text;
+}
+
+/** A name is a path with everything below it; one with a star or a question mark is a pattern. */
+function compileLeaveOut(names: readonly string[]): (path: string) => boolean {
+  const tests = names.map((name) => {
+    const plain = name.replace(/\/+$/, "");
+    if (!/[*?]/.test(name)) return (path: string) => isUnder(path, plain);
+    const pattern = compilePathPattern(name, { fold: false });
+    return (path: string) => pattern.matches(path) || isUnder(path, plain);
+  });
+  return (path) => tests.some((test) => test(path));
+}
+
+function hasSpecialBits({ mode }: { readonly mode: string }): boolean {
+  return (Number.parseInt(mode, 8) & 0o6000) !== 0;
 }
 
 function countFiles(paths: ReadonlySet<string>): number {
@@ -179,9 +194,35 @@ function hashOf(entry: Entry | null): string | null {
   return entry?.type === "file" ? entry.sha256 : null;
 }
 
-async function toLeftSide(entry: Entry, mode: LeftSide["mode"], content: ContentStore): Promise<LeftSide> {
-  const read = async () => (entry.type === "symlink" ? encodeUtf8(entry.target) : content.get(hashOf(entry)!));
-  return { mode, hasNul: entry.type === "file" && (await read()).includes(0), read };
+async function toAfter({ content, crypto }: CaptureRequest, entry: Entry, mode: FileSide["mode"]): Promise<FileSide> {
+  if (entry.type === "symlink") {
+    // The bytes of a link are its target; whoever lands it finds them like those of a file.
+    const bytes = encodeUtf8(entry.target);
+    await content.put(bytes);
+    return { mode, sha256: crypto.sha256(bytes), bytes: bytes.length, has_nul: false, target: entry.target };
+  }
+  const sha256 = hashOf(entry)!;
+  const bytes = await content.get(sha256);
+  return { mode, sha256, bytes: bytes.length, has_nul: bytes.includes(0) };
+}
+
+async function toBefore(
+  { root, crypto, readBase }: CaptureRequest,
+  path: string,
+  entry: Entry,
+  mode: FileSide["mode"],
+): Promise<FileSide> {
+  if (entry.type === "symlink") {
+    const bytes = encodeUtf8(entry.target);
+    return { mode, sha256: crypto.sha256(bytes), bytes: bytes.length, has_nul: false, target: entry.target };
+  }
+  const sha256 = hashOf(entry)!;
+  const place = join(root, path);
+  const isFile = lstatSync(place, { throwIfNoEntry: false })?.isFile() === true;
+  const now = isFile ? readFileSync(place) : null;
+  // The real tree is as it was when the agent began, unless somebody wrote there meanwhile.
+  const bytes = now !== null && crypto.sha256(now) === sha256 ? now : await readBase(path);
+  return { mode, sha256, bytes: bytes?.length ?? 0, has_nul: bytes?.includes(0) === true };
 }
 
 /** Only for paths the tree does not hold: what is inside submodules. */

@@ -1,0 +1,283 @@
+import { VerbatimError } from "../../core/errors/index.ts";
+import { lookAtTree } from "../../rooms/catalytic/index.ts";
+import {
+  type AgentGate,
+  type AgentRecord,
+  type BaseTree,
+  type Candidate,
+  closeLanding,
+  finishLanding,
+  isLandingOpen,
+  type LandingPlan,
+  planLanding,
+  readHunks,
+  requireNoConflict,
+  requireVerified,
+  resolveSelection,
+  type Run,
+  type Session,
+  selectChanges,
+  toLanding,
+  toLandingChanges,
+  writeLanding,
+} from "../../rooms/workflow/index.ts";
+import type { AgentSummary } from "./agent-summary.ts";
+import { type MadeCandidate, makeCandidate, readCandidate } from "./candidate.ts";
+import { describeRejection, gateCandidate, tryCandidate } from "./judge.ts";
+import type { AgentPorts } from "./ports.ts";
+import { rememberBase } from "./prepare-base.ts";
+import { describeLanding, toSummary } from "./report.ts";
+import type { OpenAgentRun } from "./session.ts";
+
+/** What a person asks of a landing. */
+export interface LandOptions {
+  readonly only: readonly string[];
+  readonly except: readonly string[];
+  /** Do not verify again on a tree that has moved on. */
+  readonly noReverify: boolean;
+  /** Land although the verification failed or is missing. */
+  readonly unverified: boolean;
+  readonly dryRun: boolean;
+}
+
+export const LAND_ALL: LandOptions = { only: [], except: [], noReverify: false, unverified: false, dryRun: false };
+
+/** Puts the change of a run into the tree as it is now: per file, judged again and verified again where it moved on. */
+export async function land(
+  outside: AgentPorts,
+  { session, record }: OpenAgentRun,
+  options: LandOptions,
+): Promise<AgentSummary> {
+  if (record.now.state === "applied") return toSummary(record);
+  const whole = requireLandable(record, options);
+  const selected = await select(outside, session, record, whole, options);
+  const made = selected ?? whole;
+  const verification = verificationOf(record, made.candidate);
+  requireVerified({ run: record.run.id, kind: made.candidate.kind, verification, unverified: options.unverified });
+  return await session.withTree(() => landLocked(outside, { session, record }, made, options));
+}
+
+/** The candidate that could land, or RUN_NOT_PASSED, RUN_ENDED, LAND_UNVERIFIED with the way on. */
+function requireLandable(record: AgentRecord, options: LandOptions): MadeCandidate {
+  const { run, now } = record;
+  const made = now.candidate === null ? null : readCandidate(record, now.candidate);
+  const verify = `verbatim agent verify ${run.id}`;
+  const words = now.state.replaceAll("_", " ");
+  const where = run.folder.dir;
+  if (made === null || ["discarded", "undone", "unchanged", "not_started"].includes(now.state)) {
+    throw new VerbatimError("RUN_ENDED", {
+      message: `the run is ${words}: it has nothing to apply`,
+      where,
+      fix: `See: verbatim agent show ${run.id}`,
+    });
+  }
+  const gate = record.gate(made.candidate.c);
+  const isSelection = options.only.length > 0 || options.except.length > 0;
+  if (gate === null || gate.candidate !== made.candidate.sha256) {
+    throw new VerbatimError("LAND_UNVERIFIED", {
+      message: `the run is ${words}, so its change has not been judged`,
+      where,
+      fix: `Judge it: ${verify}`,
+    });
+  }
+  if (gate.verdict === "reject" && !isSelection) throw refusedByGate(run, gate);
+  return made;
+}
+
+/** The first thing the gate says, as an error; the way on is a new verdict. */
+function refusedByGate({ id, folder }: Run, gate: AgentGate): VerbatimError {
+  const first = gate.findings[0]!;
+  const code = (["POLICY_NEVER", "POLICY_PROTECTED", "POLICY_SECRET", "POLICY_LIMIT"] as const).find(
+    (one) => one === first.code,
+  );
+  const flags = gate.findings.flatMap(({ flag }) => flag ?? []);
+  const isLifted = gate.findings.every(({ flag }) => flag !== null);
+  return new VerbatimError(code ?? "RUN_NOT_PASSED", {
+    message: `the change is rejected: ${describeRejection(gate)}`,
+    where: folder.dir,
+    fix: isLifted
+      ? `Judge it again: verbatim agent verify ${id} ${[...new Set(flags)].join(" ")}`
+      : `Apply the rest: verbatim agent apply ${id} --except ${first.path ?? "PATH"}`,
+    details: { findings: gate.findings },
+  });
+}
+
+function verificationOf({ now }: AgentRecord, { c }: Candidate): Parameters<typeof requireVerified>[0]["verification"] {
+  if (now.request.verify.length === 0) return now.state === "verify_failed" ? "failed" : "none";
+  if (now.candidate === c)
+    return now.state === "verified" ? "passed" : now.state === "verify_failed" ? "failed" : "missing";
+  // A selection comes here only after it was verified.
+  return "passed";
+}
+
+/** Chosen parts of a change as a candidate of their own, judged and verified; null: everything was chosen. */
+async function select(
+  outside: AgentPorts,
+  session: Session,
+  record: AgentRecord,
+  { candidate, patch }: MadeCandidate,
+  { only, except }: LandOptions,
+): Promise<MadeCandidate | null> {
+  if (only.length === 0 && except.length === 0) return null;
+  const { run, now } = record;
+  const picked = resolveSelection(candidate, { only, except });
+  const isAll =
+    picked.every(({ hunks }) => hunks === "all") &&
+    picked.length === new Set(candidate.files.map(({ path }) => path)).size;
+  if (isAll) {
+    const gate = record.gate(candidate.c)!;
+    if (gate.verdict === "reject") throw refusedByGate(run, gate);
+    return null;
+  }
+  const base = { ...run.base, commit: candidate.base.commit };
+  const { crypto, landing } = run.ports;
+  const ports = { trees: landing.trees, content: await outside.content("append"), crypto };
+  const hunks = patch === null ? new Map() : readHunks(patch, crypto);
+  const changes = await selectChanges(ports, base, candidate, hunks, picked);
+  const made = await makeCandidate(outside, record, { kind: "selection", parent: candidate.c, base, changes, picked });
+  const { state, reason } = now;
+  await record.enter("AGENT_SELECTED", { parent: candidate.c, candidate: made.facts }, state, reason);
+  const { gate, facts } = await gateCandidate(outside, session, record, made, base);
+  await record.enter("AGENT_GATED", facts, state, reason);
+  if (gate.verdict === "reject") throw refusedByGate(run, gate);
+  if (now.request.verify.length === 0) return made;
+  const tried = await tryCandidate(outside, session, record, made, { base, ignored: null, locked: false });
+  const passed = tried.report.result === "PASS";
+  await record.enter(passed ? "AGENT_VERIFIED" : "AGENT_VERIFY_FAILED", tried.facts, state, reason);
+  if (!passed) throw failedAgain(run, "the part you chose", tried.report.reason);
+  return made;
+}
+
+function failedAgain({ id, folder }: Run, what: string, reason: string | null): VerbatimError {
+  return new VerbatimError("LAND_UNVERIFIED", {
+    message: `${what} does not pass: ${reason ?? "the verification failed"}`,
+    where: folder.dir,
+    fix: `Nothing was applied. See: verbatim agent show ${id}`,
+  });
+}
+
+/** What is in the tree now, as a tree of git. */
+interface TreeNow {
+  readonly commit: string;
+  readonly tree: string;
+}
+
+async function lookNow(outside: AgentPorts, run: Run): Promise<TreeNow> {
+  const base = rememberBase(run.ports.git, () => lookAtTree(outside.catalytic(), outside.places()));
+  try {
+    const { commit } = await base.git.head();
+    return { commit, tree: await base.git.writeWorkingTree(run.objects(), true) };
+  } finally {
+    base.look()?.close();
+  }
+}
+
+async function landLocked(
+  outside: AgentPorts,
+  { session, record }: OpenAgentRun,
+  made: MadeCandidate,
+  options: LandOptions,
+): Promise<AgentSummary> {
+  const { run, now } = record;
+  const { candidate } = made;
+  const { c } = candidate;
+  const base: BaseTree = { tree: candidate.base.tree, objects: run.objects() };
+  const there = await lookNow(outside, run);
+  const { landing, crypto, random } = run.ports;
+  const content = await outside.content("append");
+  const plan = await planLanding({ ...landing, content, crypto }, base, candidate.files);
+  const l = now.landings + 1;
+  const planned = toLanding(plan, { l, candidate: c, onto: there });
+  if (options.dryRun) return { ...toSummary(record), landing: describeLanding(planned, now.base.tree) };
+  await refuseConflict(record, plan, c);
+  const plan_sha256 = record.writeLanding(planned, "plan");
+  const { state, reason, verification } = now;
+  const begun = { l, c, onto: there, plan_sha256 };
+  await record.enter("AGENT_LANDING_STARTED", begun, "landing", null, {
+    landings: l,
+    landing: l,
+    candidate: c,
+    verification: now.candidate === c ? verification : newestOf(record, c),
+    back_to: { state, reason, candidate: now.candidate, verification },
+  });
+  const place = { folder: run.folder, l };
+  const isMoved = there.tree !== candidate.base.tree;
+  try {
+    if (isMoved) await judgeAgain(outside, { session, record }, plan, there, options);
+    await writeLanding({ files: landing.files, content, crypto, random }, place, plan);
+  } catch (thrown) {
+    // What could not be put back is left to whoever comes next, who finds the journal open.
+    if (!isLandingOpen(place)) await goBack(record, c, thrown);
+    throw thrown;
+  }
+  await finishLanding(record, planned, listWithout(record, options, isMoved));
+  closeLanding(place);
+  await session.event("orchestrator", "RUN_PASSED", "");
+  return toSummary(record);
+}
+
+/** The newest verification of a candidate. */
+function newestOf(record: AgentRecord, c: number): number | null {
+  const { verifications } = record.now;
+  const sha256 = record.candidate(c)?.sha256;
+  for (let v = verifications; v > 0; v--) if (record.verification(v)?.candidate === sha256) return v;
+  return null;
+}
+
+function listWithout(
+  { now }: AgentRecord,
+  { unverified, noReverify }: LandOptions,
+  isMoved: boolean,
+): ("verification" | "reverification")[] {
+  if (now.request.verify.length === 0) return ["verification"];
+  return [
+    ...(unverified && now.back_to?.state !== "verified" ? (["verification"] as const) : []),
+    ...(isMoved && (noReverify || unverified) ? (["reverification"] as const) : []),
+  ];
+}
+
+async function refuseConflict(record: AgentRecord, plan: LandingPlan, c: number): Promise<void> {
+  const paths = plan.files.filter(({ how }) => how === "conflict").map(({ path }) => path);
+  if (paths.length === 0) return;
+  const { state, reason } = record.now;
+  await record.enter("AGENT_LAND_REFUSED", { l: null, c, code: "LAND_CONFLICT", paths }, state, reason);
+  requireNoConflict(plan, record.run.id);
+}
+
+/** The change on the tree as it is now is a candidate of its own: judged, and verified by the commands of the run. */
+async function judgeAgain(
+  outside: AgentPorts,
+  { session, record }: OpenAgentRun,
+  plan: LandingPlan,
+  there: TreeNow,
+  options: LandOptions,
+): Promise<void> {
+  const changes = toLandingChanges(plan);
+  if (changes.length === 0) return;
+  const { run, now } = record;
+  const base = { ...there, objects: run.objects() };
+  const parent = now.candidate!;
+  const made = await makeCandidate(outside, record, { kind: "landing", parent, base, changes });
+  const { gate, facts } = await gateCandidate(outside, session, record, made, base);
+  await record.enter("AGENT_GATED", facts, "landing");
+  if (gate.verdict === "reject") throw refusedByGate(run, gate);
+  const { c } = made.candidate;
+  if (now.request.verify.length === 0 || options.noReverify || options.unverified) {
+    return record.save({ candidate: c, verification: null });
+  }
+  const tried = await tryCandidate(outside, session, record, made, { base, ignored: null, locked: true });
+  const passed = tried.report.result === "PASS";
+  await record.enter(passed ? "AGENT_VERIFIED" : "AGENT_VERIFY_FAILED", tried.facts, "landing");
+  if (!passed) throw failedAgain(run, "the change on the tree as it is now", tried.report.reason);
+  record.save({ candidate: c, verification: tried.report.v });
+}
+
+/** Nothing of the landing is in the tree: the run stands where it stood. */
+async function goBack(record: AgentRecord, c: number, thrown: unknown): Promise<void> {
+  const { back_to, landing: l } = record.now;
+  const { state, reason, candidate, verification } = back_to!;
+  const code = thrown instanceof VerbatimError ? thrown.code : "INTERNAL";
+  const refused = { l, c, code, paths: [] };
+  const back = { candidate, verification, landing: null, back_to: null };
+  await record.enter("AGENT_LAND_REFUSED", refused, state, reason, back);
+}

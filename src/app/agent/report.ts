@@ -1,0 +1,227 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
+import { assertNever } from "../../core/errors/index.ts";
+import { limitsOf, type ViewOutcome } from "../../rooms/catalytic/index.ts";
+import {
+  type AgentAttempt,
+  type AgentGate,
+  type AgentRecord,
+  type Candidate,
+  CONTEXT_PACK_FILE,
+  describeBase,
+  describeConflict,
+  describeMerge,
+  type LandedFile,
+  type Landing,
+  type Run,
+  type VerificationReport,
+  VERIFY_REPORT_FILE,
+} from "../../rooms/workflow/index.ts";
+import type { AgentSummary } from "./agent-summary.ts";
+
+/** Everything a person wants to know about a run, from its own files. */
+export function toSummary(record: AgentRecord): AgentSummary {
+  const { now, run } = record;
+  const attempt = now.attempts === 0 ? null : record.attempt(now.attempts);
+  const candidate = now.candidate === null ? null : record.candidate(now.candidate);
+  const gate = now.candidate === null ? null : record.gate(now.candidate);
+  const report = now.verification === null ? null : record.verification(now.verification);
+  return {
+    run_id: now.run_id,
+    run_dir: run.folder.dir,
+    goal: now.goal,
+    outcome: now.state,
+    reason: now.reason,
+    created_at: now.created_at,
+    duration_ms: now.duration_ms,
+    base: { commit: now.base.commit, dirty: now.base.dirty, dirty_count: now.base.dirty_count },
+    agent: {
+      argv: now.request.argv,
+      exit_code: attempt?.end?.code ?? null,
+      duration_ms: attempt?.duration_ms ?? 0,
+      commits: attempt === null ? 0 : attempt.commits,
+      stdout: attempt?.proof == null ? "" : join(attempt.proof.directory, "STDOUT.log"),
+      stderr: attempt?.proof == null ? "" : join(attempt.proof.directory, "STDERR.log"),
+    },
+    proof: attempt === null ? null : toProof(attempt),
+    changes: toChanges(candidate, attempt),
+    gate: gate === null ? null : toGate(gate),
+    verify:
+      report === null
+        ? toUnverified(record, gate)
+        : toVerify(report, now.verification === now.verifications ? readOwnFailures(run, report) : []),
+    landing: toLandingView(record),
+    shown: now.shown,
+    kept: now.request.keep,
+    hooks: now.hooks,
+  };
+}
+
+function toProof({ catalytic_run, guard, proof, proof_hash }: AgentAttempt): AgentSummary["proof"] {
+  if (proof === null || catalytic_run === null || guard === null) return null;
+  return { catalytic_run, guard, proof_hash, ...proof };
+}
+
+function toChanges(candidate: Candidate | null, attempt: AgentAttempt | null): AgentSummary["changes"] {
+  const files = (candidate?.files ?? []).map(({ path, operation, kind, added, deleted, bytes, target }) => ({
+    path,
+    operation: kind === "mode" ? ("mode" as const) : operation,
+    added,
+    deleted,
+    kind,
+    bytes,
+    ...(target === undefined ? {} : { target }),
+    notices: (candidate?.notices ?? []).filter((notice) => notice.path === path).map(({ says }) => says),
+  }));
+  const sum = (side: "added" | "deleted") => files.reduce((total, file) => total + file[side], 0);
+  const named = (wanted: string) => files.filter(({ kind }) => kind === wanted).map(({ path }) => path);
+  return {
+    files,
+    added_lines: sum("added"),
+    deleted_lines: sum("deleted"),
+    ignored: attempt?.ignored_written ?? 0,
+    binaries: named("binary"),
+    links: named("link"),
+    not_carried: attempt?.not_carried ?? [],
+  };
+}
+
+function toGate({ verdict, findings }: AgentGate): NonNullable<AgentSummary["gate"]> {
+  const [first] = findings;
+  return { verdict, code: first?.code ?? null, rule: first?.rule ?? null, findings };
+}
+
+/** Nobody was asked to verify the change. */
+export const NOT_VERIFIED: NonNullable<AgentSummary["verify"]> = {
+  result: "NONE",
+  isolation: "none",
+  catalytic_run: null,
+  on: null,
+  setup: [],
+  also_fails: false,
+  notices: [],
+  commands: [],
+  failures: [],
+};
+
+/** An accepted change that no command looked at; what the gates of the product say against it is a failure all the same. */
+function toUnverified({ now }: AgentRecord, gate: AgentGate | null): AgentSummary["verify"] {
+  if (gate?.verdict !== "accept" || now.request.verify.length > 0) return null;
+  if (now.state !== "verify_failed") return NOT_VERIFIED;
+  const message = now.reason ?? "";
+  return { ...NOT_VERIFIED, result: "FAIL", failures: [{ kind: "gate", id: "VERIFY_FAILED", message }] };
+}
+
+function toVerify(
+  report: VerificationReport,
+  own: NonNullable<AgentSummary["verify"]>["failures"],
+): NonNullable<AgentSummary["verify"]> {
+  const tail = report.commands.find(({ reason }) => reason !== null)?.tail ?? [];
+  const kind = report.code === "SETUP_FAILED" ? "setup" : "command_failed";
+  const said =
+    report.reason === null
+      ? []
+      : [{ kind, id: report.code ?? "VERIFY_FAILED", message: [report.reason, ...tail].join("\n") }];
+  return {
+    result: report.result,
+    isolation: report.catalytic_run === null ? "worktree" : "catalytic",
+    catalytic_run: report.catalytic_run,
+    on: describeBase(report.base, report.lacks),
+    commands: report.commands.map(({ cmd, exit_code, ms }) => ({ cmd, exit_code, duration_ms: ms })),
+    setup: report.setup.map(({ cmd, why, exit_code, ms }) => ({ cmd, why, exit_code, duration_ms: ms })),
+    also_fails: report.baseline.some(({ exit_code }) => exit_code !== 0),
+    notices: [...report.notices],
+    failures: own.length > 0 ? own : said,
+  };
+}
+
+/** What the gates of the product itself found, which only verify_report.json names one by one. */
+function readOwnFailures(run: Run, { result }: VerificationReport): NonNullable<AgentSummary["verify"]>["failures"] {
+  const bytes = result === "PASS" ? null : run.read(VERIFY_REPORT_FILE);
+  const report = bytes === null ? null : parseJson(bytes);
+  const failures = isJsonObject(report) ? report["failures"] : null;
+  if (!Array.isArray(failures)) return [];
+  return failures.filter(isJsonObject).map(({ kind, id, message }) => ({
+    kind: String(kind),
+    id: String(id),
+    message: String(message),
+  }));
+}
+
+function toLandingView(record: AgentRecord): AgentSummary["landing"] {
+  const { landing: l, base } = record.now;
+  const landing = l === null ? null : record.landing(l, "result");
+  return landing === null ? null : describeLanding(landing, base.tree);
+}
+
+/** What became of each file of a change, or would. */
+export function describeLanding(landing: Landing, tree: string): NonNullable<AgentSummary["landing"]> {
+  return {
+    l: landing.l,
+    files: landing.files.map((file) => ({ path: file.path, how: file.how, says: describeFile(file) })),
+    moved: landing.onto.tree !== tree,
+    reverified: landing.onto.tree !== tree && landing.verification !== undefined,
+  };
+}
+
+function describeFile(file: LandedFile): string {
+  switch (file.how) {
+    case "as_is":
+      return "as verified";
+    case "already":
+      return "already there";
+    case "merged":
+      return describeMerge(file);
+    case "conflict":
+      return describeConflict(file);
+    default:
+      return assertNever(file.how);
+  }
+}
+
+/** What the proof of a view says, for people. */
+export function readProof({ run, changes }: ViewOutcome, root: string): NonNullable<AgentAttempt["proof"]> {
+  const directory = resolve(root, run.run_dir);
+  const proof = readObject(join(directory, "PROOF.json"));
+  const guard = proof === null ? undefined : proof["guard"];
+  const tripwire = isJsonObject(guard) ? guard["tripwire"] : undefined;
+  const trusted = isJsonObject(tripwire) ? tripwire["stat_only_roots"] : undefined;
+  const launcher = isJsonObject(guard) ? guard["launcher"] : undefined;
+  return {
+    directory,
+    accepted: run.accepted,
+    condition: run.condition,
+    launcher: typeof launcher === "string" ? launcher : null,
+    tree_root_before: readRoot(proof, "pre_state"),
+    tree_root_after: readRoot(proof, "post_state"),
+    hashed: Array.isArray(trusted) && trusted.includes(".") ? "what could have changed" : "everything",
+    violations: run.violations.map(({ code, path }) => `${code} ${path}`),
+    limits: [...limitsOf(run.guard)],
+    concurrent_changes: [...changes.concurrent],
+  };
+}
+
+function readObject(file: string): JsonObject | null {
+  const value = existsSync(file) ? parseJson(readFileSync(file)) : null;
+  return isJsonObject(value) ? value : null;
+}
+
+function readRoot(proof: JsonObject | null, side: "pre_state" | "post_state"): string | null {
+  const states = proof?.[side];
+  const state = isJsonObject(states) ? states["."] : undefined;
+  const root = isJsonObject(state) ? state["tree_root"] : undefined;
+  return typeof root === "string" ? root : null;
+}
+
+/** What the agent was given to read. */
+export function readShown(run: Run): AgentSummary["shown"] {
+  const bytes = run.read(CONTEXT_PACK_FILE);
+  const pack = bytes === null ? null : parseJson(bytes);
+  const found = isJsonObject(pack) && Array.isArray(pack["files"]) ? pack["files"].filter(isJsonObject) : [];
+  const files = found.map(({ path, content }) => ({ path: String(path), content: String(content) }));
+  return {
+    files: files.map(({ path }) => path),
+    bytes: files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0),
+  };
+}

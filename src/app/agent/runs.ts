@@ -1,0 +1,149 @@
+import { compareCodePoints } from "../../core/canonical/index.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { AgentRecord, describeLost, PATCH_FILE, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
+import { isProcessGone } from "./agent-process.ts";
+import { type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+import { readCandidate } from "./candidate.ts";
+import { findAgentRun, findOwnAgentRun } from "./find-agent-run.ts";
+import { applyFirst, discardFirst, readFirstSummary, refuseDiscard, undoFirst } from "./first-generation.ts";
+import { judge } from "./judge.ts";
+import { type LandOptions, land } from "./land.ts";
+import type { AgentPorts } from "./ports.ts";
+import { toSummary } from "./report.ts";
+import type { VerifyPlan } from "./request.ts";
+import { withAgentRun } from "./session.ts";
+
+/** The summaries of all agent runs of this repository, newest first. */
+export async function listAgentRuns(outside: AgentPorts): Promise<AgentSummary[]> {
+  const ports = await outside.workflow("read");
+  const summaries = ports.runs.ids().flatMap((id) => {
+    const summary = readSummary(outside, Run.load(ports, ports.runs.open(id)!));
+    return summary === null ? [] : [summary];
+  });
+  return summaries.sort(
+    (a, b) => compareCodePoints(b.created_at, a.created_at) || compareCodePoints(b.run_id, a.run_id),
+  );
+}
+
+/** One agent run with the text part of its change. */
+export async function showAgentRun(
+  outside: AgentPorts,
+  name: string,
+): Promise<{ readonly summary: AgentSummary; readonly patch: string }> {
+  const run = findAgentRun(await outside.workflow("read"), name);
+  const record = AgentRecord.load(run);
+  const c = record?.now.candidate ?? null;
+  const patch =
+    record === null ? (run.read(PATCH_FILE) ?? run.read(CAPTURED_FILE)) : c === null ? null : record.patch(c);
+  return { summary: readSummary(outside, run)!, patch: new TextDecoder().decode(patch ?? new Uint8Array()) };
+}
+
+/** The summary of a run as it is on disk; what a kill left is told as the next verb will repair it. Null: no agent's. */
+function readSummary(outside: AgentPorts, run: Run): AgentSummary | null {
+  const record = AgentRecord.load(run);
+  if (record === null) return run.read(SUMMARY_FILE) === null ? null : readFirstSummary(outside, run);
+  const summary = toSummary(record);
+  const lost = describeLost(record);
+  if (lost === null || !isProcessGone(run, outside)) return summary;
+  return { ...summary, outcome: lost.state, reason: lost.reason };
+}
+
+/** Puts the change of a run into the tree. */
+export async function applyAgentRun(outside: AgentPorts, name: string, options: LandOptions): Promise<AgentSummary> {
+  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  if (AgentRecord.load(run) === null) {
+    await applyFirst(outside, run);
+    return readFirstSummary(outside, Run.load(run.ports, run.folder));
+  }
+  return await withAgentRun(outside, run, "agent apply", (open) => land(outside, open, options));
+}
+
+/** Takes a change out of the tree again. */
+export async function undoAgent(outside: AgentPorts, name: string): Promise<AgentSummary> {
+  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  if (AgentRecord.load(run) === null) {
+    await undoFirst(run);
+    return readFirstSummary(outside, Run.load(run.ports, run.folder));
+  }
+  return await withAgentRun(outside, run, "agent undo", async ({ session, record }) => {
+    await undoAgentRun(session, record);
+    return toSummary(record);
+  });
+}
+
+/** What is said anew about how a change is judged and verified; undefined stays as it was. */
+export interface VerifyAgain {
+  readonly plan?: VerifyPlan;
+  readonly permit: readonly string[];
+  readonly limits: {
+    readonly max_files?: number;
+    readonly max_added_lines?: number;
+    readonly max_binary_bytes?: number;
+  };
+  readonly candidate?: number;
+}
+
+/** Judges and verifies a change once more, with other flags. */
+export async function verifyAgentRun(outside: AgentPorts, name: string, again: VerifyAgain): Promise<AgentSummary> {
+  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  requireSecond(run);
+  return await withAgentRun(outside, run, "agent verify", async ({ session, record }) => {
+    const begun = outside.clock.now();
+    const { now } = record;
+    const c = again.candidate ?? now.candidate;
+    const made = c === null ? null : readCandidate(record, c);
+    if (made === null || ["applied", "discarded", "undone"].includes(now.state)) throw nothingToVerify(record, c);
+    const { request } = now;
+    const plan = again.plan;
+    const permit = [...new Set([...request.permit, ...again.permit])];
+    const limits = { ...request.limits, ...again.limits };
+    const verify = plan === undefined ? {} : { verify: [...plan.commands], setup: plan.setup, baseline: plan.baseline };
+    record.save({ request: { ...request, ...verify, permit, limits } });
+    try {
+      const base = { tree: made.candidate.base.tree, objects: run.objects(), commit: made.candidate.base.commit };
+      record.save({ state: "judging", reason: null, candidate: c, verification: null });
+      await judge(outside, session, record, made, { base, ignored: null, locked: false });
+    } finally {
+      record.save({ duration_ms: now.duration_ms + outside.clock.now() - begun });
+    }
+    return toSummary(record);
+  });
+}
+
+function nothingToVerify({ run, now }: AgentRecord, c: number | null): VerbatimError {
+  const words = now.state.replaceAll("_", " ");
+  return new VerbatimError("RUN_ENDED", {
+    message: `the run is ${words}: there is no candidate${c === null ? "" : ` ${c}`} to verify`,
+    where: run.folder.dir,
+    fix: `See: verbatim agent show ${run.id}`,
+  });
+}
+
+function requireSecond(run: Run): void {
+  if (AgentRecord.load(run) !== null) return;
+  throw new VerbatimError("RUN_ENDED", {
+    message: "the run was made by an earlier version; it can be shown, applied and discarded",
+    where: run.folder.dir,
+    fix: `See: verbatim agent show ${run.id}`,
+  });
+}
+
+const DISCARDED = "thrown away before it was applied";
+const OVER: readonly AgentSummary["outcome"][] = ["applied", "unchanged", "not_started", "discarded", "undone"];
+
+/** Throws a change away. The repository is not touched, and the record stays. */
+export async function discardAgentRun(outside: AgentPorts, name: string): Promise<AgentSummary> {
+  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  if (AgentRecord.load(run) === null) {
+    await discardFirst(outside, run);
+    return readFirstSummary(outside, Run.load(run.ports, run.folder));
+  }
+  return await withAgentRun(outside, run, "agent discard", async ({ session, record }) => {
+    const { state } = record.now;
+    if (OVER.includes(state)) throw refuseDiscard(run, state);
+    await record.enter("AGENT_DISCARDED", {}, "discarded", DISCARDED);
+    await session.event("operator", "RUN_ABORTED", "", { reason: DISCARDED });
+    await session.bundle();
+    return toSummary(record);
+  });
+}

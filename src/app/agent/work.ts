@@ -1,0 +1,146 @@
+import { copyFileSync, existsSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { sortedUnique } from "../../core/canonical/index.ts";
+import { formatTime } from "../../core/time.ts";
+import { runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
+import {
+  type AgentAttempt,
+  type AgentRecord,
+  CONTEXT_PACK_FILE,
+  PLAN_FILE,
+  toName,
+} from "../../rooms/workflow/index.ts";
+import type { ServeMcp } from "../compose/compose.ts";
+import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
+import { describeBreak, toIntent } from "./agent-arguments.ts";
+import { withTerminal } from "./agent-terminal.ts";
+import type { AgentPorts } from "./ports.ts";
+import type { Prepared } from "./prepare.ts";
+import { readProof } from "./report.ts";
+import type { AgentRequest } from "./request.ts";
+
+/** What of its own run an agent may read; the folder of the hooks' spool is kept. */
+const OWN_FILES = ["RUN.json", PLAN_FILE, CONTEXT_PACK_FILE];
+
+/** Lets the command work in its view: one attempt, from its entry in the ledger to the end of its command. */
+export async function work(
+  outside: AgentPorts,
+  record: AgentRecord,
+  prepared: Prepared,
+  request: AgentRequest,
+): Promise<{ readonly view: ViewOutcome; readonly attempt: AgentAttempt }> {
+  const n = record.now.attempts + 1;
+  const begun = outside.clock.now();
+  const network = outside.config().catalytic.network;
+  const opened: AgentAttempt = {
+    schema_version: "verbatim-agent-attempt-v1",
+    n,
+    argv: [...request.command],
+    started_at: formatTime(begun),
+    ended_at: null,
+    duration_ms: 0,
+    end: null,
+    kept: [...prepared.keep],
+    guard: null,
+    network: { mode: network },
+    catalytic_run: null,
+    proof_hash: null,
+    proof: null,
+    commits: 0,
+    ignored_written: 0,
+    not_carried: [],
+  };
+  record.writeAttempt(opened);
+  await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv }, "working", null, { attempts: n });
+  const view = await start(outside, record, prepared, request).catch(async (thrown: unknown) => {
+    const { outcome, reason } = describeBreak(thrown, false);
+    const lost = { n, code: null, guard: null, catalytic_run: null, proof_hash: null, attempt_sha256: null };
+    const end = outcome === "not_started" ? "not_started" : "lost";
+    await record.enter("AGENT_ATTEMPT_ENDED", { ...lost, end }, outcome, reason);
+    throw thrown;
+  });
+  const attempt: AgentAttempt = {
+    ...opened,
+    ended_at: formatTime(outside.clock.now()),
+    duration_ms: view.run.duration_ms,
+    end: toEnd(view),
+    guard: view.run.guard,
+    catalytic_run: view.run.run_id,
+    proof_hash: view.run.proof_hash,
+    proof: readProof(view, record.run.ports.repoRoot),
+    commits: view.changes.commits,
+    ignored_written: view.changes.ignored,
+  };
+  keepOutput(record, attempt);
+  const { guard, catalytic_run, proof_hash } = attempt;
+  const { kind: end, code } = attempt.end!;
+  const facts = { n, end, code, guard, catalytic_run, proof_hash };
+  const attempt_sha256 = record.writeAttempt(attempt);
+  const busy = { base: { ...record.now.base, busy: [...view.busy] } };
+  await record.enter("AGENT_ATTEMPT_ENDED", { ...facts, attempt_sha256 }, "capturing", null, busy);
+  return { view, attempt };
+}
+
+async function start(
+  outside: AgentPorts,
+  { run }: AgentRecord,
+  { look, keep }: Prepared,
+  request: AgentRequest,
+): Promise<ViewOutcome> {
+  const places = outside.places();
+  const spool = run.folder.makeFolder(HOOK_SPOOL);
+  const pack = request.files.length === 0 ? {} : { VERBATIM_PACK: join(run.folder.dir, CONTEXT_PACK_FILE) };
+  const cwd = relative(places.root, resolve(outside.start)).split(sep).join("/");
+  // Without a network the agent could not reach it.
+  const isOffline = outside.config().catalytic.network === "none";
+  let mcp: Awaited<ReturnType<ServeMcp>> | undefined;
+  try {
+    mcp = isOffline ? undefined : await outside.serveMcp?.(places.root);
+    return await runInView(withTerminal(outside.catalytic(), outside.terminal), {
+      ...places,
+      command: request.command,
+      intent: toIntent(request.goal),
+      cwd: cwd === "" ? "." : cwd,
+      extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
+      keep: sortedUnique([...keep, spool]),
+      hidden: outside.hiddenPlaces(),
+      // A hook in the view judges by the plan of its run.
+      shown: OWN_FILES.map((file) => join(run.folder.dir, file)),
+      hash_all: request.hashAll,
+      look,
+      // Only at the command line the standard input belongs to whoever asked.
+      stdin: outside.door === "cli" ? "inherit" : "null",
+      ...(request.guard === null ? {} : { guard: request.guard }),
+      ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
+    });
+  } catch (thrown) {
+    look?.close();
+    throw thrown;
+  } finally {
+    await mcp?.close();
+  }
+}
+
+/** How an agent reaches its MCP server. The token is apart from the address, which ends up in logs and arguments. */
+function toMcpEnv(mcp: Awaited<ReturnType<ServeMcp>> | undefined): Record<string, string> {
+  return mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url, VERBATIM_MCP_TOKEN: mcp.token };
+}
+
+function toEnd({ run }: ViewOutcome): NonNullable<AgentAttempt["end"]> {
+  if (run.interrupted_by !== null) return { kind: "stopped", code: run.exit_code };
+  if (run.condition === "COMMAND_TIMED_OUT") return { kind: "timeout", code: run.exit_code };
+  return run.exit_code === null ? { kind: "signal", code: null } : { kind: "exited", code: run.exit_code };
+}
+
+/** What the agent printed, next to its attempt: the catalytic run may be pruned, the record of the agent stays. */
+function keepOutput({ run }: AgentRecord, { n, proof }: AgentAttempt): void {
+  if (proof === null) return;
+  const folder = run.folder.makeFolder(`agent/attempts/${toName(n)}`);
+  for (const [from, to] of [
+    ["STDOUT.log", "output.log"],
+    ["STDERR.log", "errors.log"],
+  ] as const) {
+    const place = join(proof.directory, from);
+    if (existsSync(place)) copyFileSync(place, join(folder, to));
+  }
+}

@@ -1,0 +1,210 @@
+import { parseJson, toCanonicalFile } from "../../../core/canonical/index.ts";
+import { type JsonContract, parseContract } from "../../../core/contracts/index.ts";
+import type { BuiltCandidate } from "../candidate/build-candidate.ts";
+import {
+  AGENT_ATTEMPT,
+  AGENT_GATE,
+  AGENT_RUN,
+  AGENT_RUN_VERSION,
+  type AgentAttempt,
+  type AgentGate,
+  type AgentRun,
+  type AgentState,
+} from "../contracts/agent-run.ts";
+import { CANDIDATE, CARRIED, type Candidate, type Carried } from "../contracts/candidate.ts";
+import { LANDING, type Landing } from "../contracts/landing.ts";
+import { type AgentRecordKind, type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
+import type { Run } from "../run/run.ts";
+import { streamOf } from "../run/run-log.ts";
+import type { RunState } from "../run/run-state.ts";
+import { VERIFICATION, type VerificationReport } from "../verification/report.ts";
+import type { Verified } from "../verification/verify-candidate.ts";
+
+export const AGENT_RUN_FILE = "agent/run.json";
+
+type Stands = "state" | "reason";
+type Changes = Partial<Omit<AgentRun, "schema_version" | "run_id" | "goal" | "created_at" | Stands>>;
+
+/** The files of an agent run below `agent/`, each read and written whole. Reading changes nothing. */
+export class AgentRecord {
+  readonly run: Run;
+  #now: AgentRun;
+
+  private constructor(run: Run, now: AgentRun) {
+    this.run = run;
+    this.#now = now;
+  }
+
+  /** Null: a run of the first generation, or none of an agent at all. CONTRACT_VIOLATED when it is not what we wrote. */
+  static load(run: Run): AgentRecord | null {
+    const now = readFile<AgentRun>(run, AGENT_RUN_FILE, AGENT_RUN);
+    return now === null ? null : new AgentRecord(run, now);
+  }
+
+  /** The first entry of a run that prepares itself. */
+  static async create(run: Run, facts: Pick<AgentRun, "request" | "base" | "shown">): Promise<AgentRecord> {
+    const { goal, created_at } = run.state;
+    const record = new AgentRecord(run, {
+      schema_version: AGENT_RUN_VERSION,
+      run_id: run.id,
+      goal,
+      state: "preparing",
+      reason: null,
+      created_at,
+      updated_at: run.now(),
+      duration_ms: 0,
+      ...facts,
+      attempts: 0,
+      candidates: 0,
+      verifications: 0,
+      landings: 0,
+      candidate: null,
+      verification: null,
+      landing: null,
+      back_to: null,
+      hooks: { reported: 0, reported_blocked: 0 },
+    });
+    const { commit, tree } = facts.base;
+    const { argv } = facts.request;
+    await record.enter("AGENT_STARTED", { goal, argv, base: { commit, tree }, created_at }, "preparing");
+    return record;
+  }
+
+  get now(): AgentRun {
+    return this.#now;
+  }
+
+  /**
+   * Leaves a state for another: first the entry in the ledger, then run.json, then what RUN.json tells other tools. A kill
+   * in between leaves the earlier state, which the next verb repairs.
+   */
+  async enter<K extends AgentRecordKind>(
+    kind: K,
+    body: Omit<NewWorkflowRecord<K>, Stands>,
+    state: AgentState,
+    reason: string | null = null,
+    changes: Changes = {},
+  ): Promise<void> {
+    const { store, actor } = this.run.ports;
+    const whole = { ...body, state, reason } as unknown as NewWorkflowRecord<K>;
+    const entry = WORKFLOW_RECORDS.make(kind, actor, whole);
+    const stream = streamOf(this.run.id);
+    await store.transact(({ ledger }) => ledger.append(stream, "next", [entry]));
+    this.save({ ...changes, state, reason });
+  }
+
+  /** Replaces run.json. */
+  save(changes: Changes & Partial<Pick<AgentRun, Stands>>): void {
+    this.#now = { ...this.#now, ...changes, updated_at: this.run.now() };
+    this.#write(AGENT_RUN_FILE, this.#now);
+    const mirrored = toRunState(this.#now.state);
+    const { status, stop_reason } = this.run.state;
+    if (status !== mirrored.status || stop_reason !== mirrored.stop_reason)
+      this.run.save({ ...mirrored, blocked: null });
+  }
+
+  attempt(n: number): AgentAttempt | null {
+    return readFile(this.run, `agent/attempts/${toName(n)}/attempt.json`, AGENT_ATTEMPT);
+  }
+
+  /** Writes attempt.json and gives back its hash. */
+  writeAttempt(attempt: AgentAttempt): string {
+    return this.#write(`agent/attempts/${toName(attempt.n)}/attempt.json`, attempt);
+  }
+
+  candidate(c: number): Candidate | null {
+    return readFile(this.run, `${candidateFolder(c)}/candidate.json`, CANDIDATE);
+  }
+
+  /** The text part of a candidate; null: it has none. */
+  patch(c: number): Uint8Array | null {
+    return this.run.read(`${candidateFolder(c)}/diff.patch`);
+  }
+
+  carried(c: number): Carried | null {
+    return readFile(this.run, `${candidateFolder(c)}/carried.json`, CARRIED);
+  }
+
+  /** Writes the files of a candidate, candidate.json last, and gives back its hash. */
+  writeCandidate({ candidate, carried }: BuiltCandidate, patch: Uint8Array | null): string {
+    const folder = candidateFolder(candidate.c);
+    if (patch !== null) this.run.folder.write(`${folder}/diff.patch`, patch);
+    if (carried !== null) this.run.folder.write(`${folder}/carried.json`, carried);
+    return this.#write(`${folder}/candidate.json`, candidate);
+  }
+
+  gate(c: number): AgentGate | null {
+    return readFile(this.run, `${candidateFolder(c)}/gate.json`, AGENT_GATE);
+  }
+
+  /** The newest verdict on a candidate takes the place of the one before. */
+  writeGate(gate: AgentGate): string {
+    return this.#write(`${candidateFolder(gate.c)}/gate.json`, gate);
+  }
+
+  verification(v: number): VerificationReport | null {
+    return readFile(this.run, `agent/verifications/${toName(v)}/report.json`, VERIFICATION);
+  }
+
+  /** What the commands printed first, the report last. */
+  writeVerification({ report, stdout, stderr }: Pick<Verified, "report" | "stdout" | "stderr">): string {
+    const folder = `agent/verifications/${toName(report.v)}`;
+    this.run.folder.write(`${folder}/stdout.log`, stdout);
+    this.run.folder.write(`${folder}/stderr.log`, stderr);
+    return this.#write(`${folder}/report.json`, report);
+  }
+
+  landing(l: number, file: "plan" | "result"): Landing | null {
+    return readFile(this.run, `agent/landings/${toName(l)}/${file}.json`, LANDING);
+  }
+
+  writeLanding(landing: Landing, file: "plan" | "result"): string {
+    return this.#write(`agent/landings/${toName(landing.l)}/${file}.json`, landing);
+  }
+
+  #write(path: string, value: object): string {
+    const bytes = toCanonicalFile(value);
+    this.run.folder.write(path, bytes);
+    return this.run.ports.crypto.sha256(bytes);
+  }
+}
+
+/** Two digits at least: 01, 02, ... */
+export function toName(n: number): string {
+  return String(n).padStart(2, "0");
+}
+
+function candidateFolder(c: number): string {
+  return `agent/candidates/${toName(c)}`;
+}
+
+function readFile<T>(run: Run, path: string, contract: JsonContract): T | null {
+  const bytes = run.read(path);
+  if (bytes === null) return null;
+  const value = parseJson(bytes, { file: `${run.folder.dir}/${path}` });
+  return JSON.parse(JSON.stringify(parseContract(contract, value))) as T;
+}
+
+/** What RUN.json says of a run, for tools that know workflow runs only. */
+function toRunState(state: AgentState): Pick<RunState, "status" | "stop_reason"> {
+  switch (state) {
+    case "applied":
+      return { status: "pass", stop_reason: null };
+    case "undone":
+      return { status: "fail", stop_reason: "rolled_back" };
+    case "discarded":
+      return { status: "fail", stop_reason: "aborted" };
+    case "unchanged":
+    case "not_started":
+      return { status: "fail", stop_reason: state };
+    case "rejected":
+    case "verify_failed":
+    case "agent_failed":
+    case "timed_out":
+    case "over_limit":
+    case "interrupted":
+      return { status: "fail", stop_reason: null };
+    default:
+      return { status: "running", stop_reason: null };
+  }
+}
