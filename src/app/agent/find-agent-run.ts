@@ -1,5 +1,13 @@
 import { VerbatimError } from "../../core/errors/index.ts";
-import { AGENT_RUN_FILE, findRun, isAge, Run, requireOwn, resolveRunName, type WorkflowPorts } from "../../rooms/workflow/index.ts";
+import {
+  AGENT_RUN_FILE,
+  findRun,
+  isAge,
+  Run,
+  requireOwn,
+  resolveRunName,
+  type WorkflowPorts,
+} from "../../rooms/workflow/index.ts";
 import { SUMMARY_FILE } from "./agent-summary.ts";
 
 /** The agent run of a name: an id, a beginning or the last six digits of one, `@`, `@2`, or a run directory. */

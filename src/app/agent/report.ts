@@ -15,8 +15,8 @@ import {
   type LandedFile,
   type Landing,
   type Run,
-  type VerificationReport,
   VERIFY_REPORT_FILE,
+  type VerificationReport,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 

@@ -2,8 +2,8 @@ import type { GuardRequest } from "../../rooms/catalytic/index.ts";
 import {
   type AgentRecord,
   type BaseTree,
-  COPY_FOLDER,
   type Candidate,
+  COPY_FOLDER,
   childEnvironment,
   formatArgv,
   type Run,

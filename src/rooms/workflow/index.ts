@@ -1,7 +1,7 @@
 // The front door of this room: everything the app may use of it. Nothing inside the room imports this file.
 
 export { AGENT_RUN_FILE, AgentRecord, toName } from "./agent/agent-record.ts";
-export { judgeCandidate, type JudgeRequest } from "./agent/judge-candidate.ts";
+export { type JudgeRequest, judgeCandidate } from "./agent/judge-candidate.ts";
 export { checkOwnGates } from "./agent/own-gates.ts";
 export { recordSkipped, recordVerification } from "./agent/record-verification.ts";
 export {
@@ -138,8 +138,8 @@ export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";
 export { abortRun } from "./run/end-run.ts";
 export { findRun, requireOwn } from "./run/find-run.ts";
 export { COPY_FOLDER } from "./run/recovery.ts";
-export { rollBackRun } from "./run/rollback.ts";
 export { toRepoSlug } from "./run/repo-slug.ts";
+export { rollBackRun } from "./run/rollback.ts";
 export { Run } from "./run/run.ts";
 export { isRunId } from "./run/run-id.ts";
 export { streamOf } from "./run/run-log.ts";

@@ -13,7 +13,7 @@ import { type AddedLine, judgeChange, type PolicyFinding, type SpecialFile } fro
 import type { BaseTree } from "../ports.ts";
 import type { Run } from "../run/run.ts";
 import type { Session } from "../run/session.ts";
-import { type AgentRecord } from "./agent-record.ts";
+import type { AgentRecord } from "./agent-record.ts";
 import { markMirrored, mirrorGate, mirrorPatch } from "./mirror-candidate.ts";
 
 export interface JudgeRequest {

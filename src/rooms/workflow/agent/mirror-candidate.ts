@@ -43,7 +43,10 @@ export function mirrorGate(run: Run, candidate: Candidate, result: PatchResult):
 
 /** What RUN.json says of the patch that is in the run. */
 export function markMirrored(run: Run, state: CandidateState, code?: string): void {
-  if (currentCandidate(run) !== undefined) return markCandidate(run, state, code);
+  if (currentCandidate(run) !== undefined) {
+    markCandidate(run, state, code);
+    return;
+  }
   const { candidates } = run.state;
   const record = {
     sha256: run.hash(PATCH_FILE)!,
