@@ -204,7 +204,7 @@ async function runGuardianStep(session: Session): Promise<string> {
     contractDocs: config.mandatory_docs.map(({ path }) => path),
     // The explicit command of a direct run counts as the permission.
     allowRootScope: config.guardian.allow_root_scope || run.isDirect,
-    allowContractEdits: config.guardian.allow_contract_edits,
+    allowContractEdits: config.guardian.allow_contract_edits || run.state.direct?.policed === false,
   });
   run.folder.write(REVIEW_CONTRACT_FILE, formatGuardianReview(review, run.hash(PLAN_DRAFT_FILE)!));
   const { [REVIEW_CONTRACT_FILE]: _, ...reviews } = run.state.reviews;

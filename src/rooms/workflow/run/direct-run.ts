@@ -103,7 +103,8 @@ function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFact
     throw new VerbatimError("USAGE", { message: "--verify and --no-verify cannot be combined" });
   }
   const verify = options.noVerify ? [] : options.verify.length > 0 ? options.verify.map(toWords) : null;
-  return { verify, files: options.files, leave_out: options.leaveOut };
+  const policed = options.policed === false ? { policed: false as const } : {};
+  return { verify, files: options.files, leave_out: options.leaveOut, ...policed };
 }
 
 function toWords(command: string | readonly string[]): readonly string[] {

@@ -57,7 +57,12 @@ const runSchema = z.strictObject({
   created_at: instant,
   updated_at: instant,
   direct: z
-    .strictObject({ verify: z.array(z.array(z.string()).min(1)).nullable(), files: texts, leave_out: texts })
+    .strictObject({
+      verify: z.array(z.array(z.string()).min(1)).nullable(),
+      files: texts,
+      leave_out: texts,
+      policed: z.literal(false).optional(),
+    })
     .optional(),
   prompts: z.record(z.string(), z.strictObject({ file: z.string(), target_sha256: hashHex.nullable() })).optional(),
   failures: z.array(hashHex).optional(),

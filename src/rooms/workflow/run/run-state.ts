@@ -72,6 +72,8 @@ export interface DirectFacts {
   readonly verify: readonly (readonly string[])[] | null;
   readonly files: readonly string[];
   readonly leave_out: readonly string[];
+  /** The policy of agents judges the change, so the plan forbids nothing by itself. */
+  readonly policed?: false;
 }
 
 /** The part of RUN.json that decides what comes next. */
