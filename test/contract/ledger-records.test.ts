@@ -57,8 +57,61 @@ const SYMBOL = {
   default_slice_policy: "head(3)",
 };
 
+const AGENT = { state: "verified", reason: "because" } as const;
+const CANDIDATE = {
+  c: 1,
+  candidate: HASH,
+  candidate_sha256: HASH,
+  patch_sha256: HASH,
+  carried_sha256: null,
+  files: 1,
+  carried: 0,
+  added: 2,
+  deleted: 1,
+};
+const VERIFIED = { ...AGENT, v: 1, c: 1, candidate: HASH, base: { kind: "view", tree: HASH }, report_sha256: HASH };
+const ONTO = { commit: HASH, tree: HASH };
+
+/** What happens in an agent run, one of each kind. */
+const AGENT_ENTRIES: Readonly<Record<string, JsonObject>> = {
+  AGENT_STARTED: { ...AGENT, goal: "g", argv: ["a"], base: ONTO, created_at: "2026-11-15T22:18:51.000Z" },
+  AGENT_ATTEMPT_STARTED: { ...AGENT, n: 1, argv: ["a"] },
+  AGENT_ATTEMPT_ENDED: {
+    ...AGENT,
+    n: 1,
+    end: "exited",
+    code: 0,
+    guard: "ns-overlay",
+    catalytic_run: "r",
+    proof_hash: HASH,
+    attempt_sha256: HASH,
+  },
+  AGENT_CAPTURED: { ...AGENT, attempt: 1, candidate: CANDIDATE },
+  AGENT_SELECTED: { ...AGENT, parent: 1, candidate: CANDIDATE },
+  AGENT_GATED: { ...AGENT, c: 1, candidate: HASH, verdict: "accept", codes: [], permit: [], gate_sha256: HASH },
+  AGENT_SETUP_RAN: { ...AGENT, v: 1, commands: [{ cmd: "npm ci", exit_code: 0 }] },
+  AGENT_VERIFIED: VERIFIED,
+  AGENT_VERIFY_FAILED: VERIFIED,
+  AGENT_LANDING_STARTED: { ...AGENT, l: 1, c: 1, onto: ONTO, plan_sha256: HASH },
+  AGENT_LANDED: {
+    ...AGENT,
+    l: 1,
+    c: 1,
+    candidate: HASH,
+    files: 1,
+    merged: 0,
+    verification: 1,
+    without: [],
+    result_sha256: HASH,
+  },
+  AGENT_LAND_REFUSED: { ...AGENT, l: null, c: 1, code: "LAND_CONFLICT", paths: ["a"] },
+  AGENT_DISCARDED: AGENT,
+  AGENT_UNDONE: { ...AGENT, l: 1, paths: ["a"] },
+};
+
 /** Kinds that no frozen run has. */
 const RARE: readonly Entry[] = [
+  ...Object.entries(AGENT_ENTRIES).map(([kind, body]) => ({ stream: "workflow/run", kind, body })),
   { stream: "context", kind: "SYMBOL_REPLACED", body: { old: SYMBOL, new: SYMBOL } },
   { stream: "context", kind: "SYMBOL_REMOVED", body: SYMBOL },
   {

@@ -50,22 +50,16 @@ it.each(["auto", "landlock"])(
   },
 );
 
-it("an agent whose plan the guardian blocks does not start, and the reason is said", async () => {
+it("a document that tells agents what to do may change, and whoever reads the change is told", async () => {
   const repo = makeAgentRepo();
   repo.write("AGENTS.md", "Small steps.\n");
   repo.git("add", ".");
   repo.git("commit", "-qm", "first");
-  const mark = join(repo.base, "home/mark");
-  const flags = ["--goal", "rules", "--no-verify", "--allow", "AGENTS.md", "--keep", join(repo.base, "home")];
-  const { exit, stderr } = await repo.verbatim("agent", ...flags, "--", "touch", mark);
-  expect(exit).toBe(2);
-  expect(stderr).toContain("GUARDIAN_CONTRACT_DOC_IN_SCOPE: the plan's scope includes the contract document AGENTS.md");
-  expect(stderr).toContain("workflow.guardian.allow_contract_edits");
-  expect(existsSync(mark)).toBe(false);
-  const list = JSON.parse((await repo.verbatim("workflow", "list", "--all", "--json")).stdout) as {
-    readonly runs: readonly { readonly stop_reason: string | null }[];
-  };
-  expect(list.runs.map(({ stop_reason }) => stop_reason)).toEqual(["aborted"]);
+  const flags = ["--goal", "rules", "--no-verify", "--apply", "auto"];
+  const { exit, stdout } = await repo.verbatim("agent", ...flags, "--", "sh", "-c", "echo Large ones. >> AGENTS.md");
+  expect([exit, stdout]).toEqual([0, expect.stringContaining("! tells later agents what to do")]);
+  // Nobody looked at it, so it is not applied by itself.
+  expect(readFileSync(join(repo.root, "AGENTS.md"), "utf8")).toBe("Small steps.\n");
 });
 
 it("a patch that git applies to something else than the agent left is never applied", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
@@ -34,7 +34,7 @@ describe("a change that nobody verified", () => {
     expect(stdout).toContain("- verify    not verified: you asked for --no-verify");
     expect(stdout).toMatch(/^unverified in .*: no command checked the change; nothing has been applied yet$/m);
     expect(stdout).not.toMatch(/passed|✓ verify|(?<!un|not )verified/);
-    expect(summary).toMatchObject({ outcome: "unverified", reason: null, verify: { result: "NONE", commands: [] } });
+    expect(summary).toMatchObject({ outcome: "unverified", reason: "you asked for --no-verify", verify: { result: "NONE", commands: [] } });
     expect(existsSync(join(summary.run_dir, "artifacts/verify_report.json"))).toBe(false);
     const events = readFileSync(join(summary.run_dir, "events.jsonl"), "utf8");
     expect(events).toContain("VERIFY_SKIPPED");
@@ -72,11 +72,12 @@ describe("a change that nobody verified", () => {
   it("of an earlier version, which called it verified, is told by today's words", async () => {
     const repo = makeLamp();
     const { summary } = await tell(repo, ["--no-verify"], LIGHT);
-    const file = join(summary.run_dir, "agent/summary.json");
-    const old = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    // Such a run has a summary in place of run.json.
+    rmSync(join(summary.run_dir, "agent/run.json"));
+    const { landing: _, ...old } = summary;
     const commands = [{ cmd: "verbatim:plan_check", duration_ms: 1, exit_code: 0 }];
     const verify = { result: "PASS", isolation: "worktree", catalytic_run: null, commands, failures: [] };
-    writeFileSync(file, JSON.stringify({ ...old, outcome: "verified", verify }));
+    writeFileSync(join(summary.run_dir, "agent/summary.json"), JSON.stringify({ ...old, outcome: "verified", verify }));
     const shown = await repo.verbatim("agent", "show", summary.run_id);
     expect(shown.stdout).toContain("not verified");
     expect(shown.stdout).not.toMatch(/passed/);
@@ -106,12 +107,12 @@ describe("a run that ended", () => {
       const { exit, stderr } = await repo.verbatim("agent", "discard", id);
       return [exit, stderr.split("\n").filter((line) => !line.startsWith("  where"))];
     };
-    const { summary: rejected } = await tell(repo, ["--no-verify", "--deny", "lamp.txt"], LIGHT);
-    expect(await discard(rejected.run_id)).toEqual([
+    const { summary: same } = await tell(repo, ["--no-verify"], ["true"]);
+    expect(await discard(same.run_id)).toEqual([
       1,
       [
-        "error[RUN_ENDED] the run is rejected: it has nothing to apply, so there is nothing to discard",
-        `  fix: See: verbatim agent show ${rejected.run_id}`,
+        "error[RUN_ENDED] the run is unchanged: it has nothing to apply, so there is nothing to discard",
+        `  fix: See: verbatim agent show ${same.run_id}`,
         "",
       ],
     ]);
@@ -120,7 +121,7 @@ describe("a run that ended", () => {
       1,
       [
         "error[RUN_ENDED] the change has been applied, so it cannot be discarded",
-        `  fix: Undo it: verbatim workflow rollback ${applied.run_id}`,
+        `  fix: Undo it: verbatim agent undo ${applied.run_id}`,
         "",
       ],
     ]);
@@ -144,14 +145,14 @@ describe("a run that ended", () => {
     expect(shown.stdout).toContain("Verbatim was killed while it worked on the run");
     expect(shown.stdout).not.toContain("working:");
     const refused = await repo.verbatim("agent", "apply", run!.run_id);
-    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining("this run is interrupted")]);
+    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining("the run is interrupted: it has nothing to apply")]);
     expect((await repo.verbatim("agent", "discard", run!.run_id)).exit).toBe(0);
     expect(await look()).toMatchObject({ outcome: "discarded" });
   });
 });
 
 describe("what an agent left", () => {
-  it("new binaries and links are A, changed ones M", async () => {
+  it("binaries are B, links L with what they lead to", async () => {
     const repo = makeLamp();
     const script = "printf '\\0new' > new.bin; printf '\\0old' > keep.bin; ln -s lamp.txt link";
     const { stdout, summary } = await tell(repo, ["--no-verify"], ["sh", "-c", script]);
@@ -161,8 +162,9 @@ describe("what an agent left", () => {
       ["link", "create"],
       ["new.bin", "create"],
     ]);
-    expect(stdout).toMatch(/ A link /);
-    expect(stdout).toMatch(/ M keep\.bin /);
+    expect(stdout).toContain(" L link -> lamp.txt\n");
+    expect(stdout).toContain(" B keep.bin  4 bytes, binary\n");
+    expect(stdout).toContain(" B new.bin  new, 4 bytes, binary\n");
   });
 });
 

@@ -87,7 +87,7 @@ export async function tryCandidate(
   { candidate }: MadeCandidate,
   on: JudgedOn,
 ): Promise<Tried> {
-  const own = await checkOwnGates(session, on.base);
+  const own = await checkOwnGates(session, candidate, on.base);
   const { verified, report_sha256 } = await recordVerification(session, record, candidate, own, (v) =>
     verifyChange(outside, session, record, candidate, { ...on, v }),
   );
@@ -122,7 +122,7 @@ export async function judge(
     return await session.bundle();
   }
   if (record.now.request.verify.length === 0) {
-    const [failure] = await checkOwnGates(session, on.base);
+    const [failure] = await checkOwnGates(session, made.candidate, on.base);
     const [state, reason] =
       failure === undefined ? (["unverified", NO_COMMAND] as const) : (["verify_failed", failure.message] as const);
     await recordSkipped(session, made.candidate, failure === undefined);

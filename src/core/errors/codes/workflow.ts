@@ -61,6 +61,12 @@ export const WORKFLOW_CODES = {
     says: "Another process is working on this run.",
     fix: "Wait for it to finish, or use --steal-lock if it ran on another host and you know that it is dead.",
   },
+  RUN_OF_AGENT: {
+    exit: 2,
+    http: 409,
+    says: "The run belongs to verbatim agent, which has verbs of its own.",
+    fix: "See: verbatim agent show RUN",
+  },
   RUN_ENDED: {
     exit: 1,
     http: 409,

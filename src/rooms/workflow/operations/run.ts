@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { AgentRecord } from "../agent/agent-record.ts";
+import { undoAgentRun } from "../agent/recover-agent-run.ts";
 import { findKind, KINDS } from "../artifacts/artifact-kinds.ts";
 import { CONTEXT_PACK_FILE } from "../artifacts/context-pack.ts";
 import { PLAN_DRAFT_FILE, PLAN_FILE } from "../artifacts/plan.ts";
@@ -9,11 +11,11 @@ import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { dispatchOf } from "../dispatch/prompts.ts";
 import { advanceRun } from "../run/advance.ts";
 import { abortRun } from "../run/end-run.ts";
-import { findOwnRun } from "../run/find-run.ts";
+import { findOwnRun, requireSteps } from "../run/find-run.ts";
 import { judgeInRun, MOST_ARTIFACT_BYTES, requireVerbatimPack, storeArtifact, toStoredBytes } from "../run/receive.ts";
 import { rollBackRun } from "../run/rollback.ts";
 import { Run } from "../run/run.ts";
-import { withSession } from "../run/session.ts";
+import { type Session, withSession } from "../run/session.ts";
 import { toStepReport } from "../run/status.ts";
 import { NEW } from "./new.ts";
 import { findingSchema, stepSchema } from "./outputs.ts";
@@ -52,7 +54,9 @@ const ADVANCE = defineOperation({
   run: async (ports: WorkflowPorts, input) => {
     if (input.apply && input.no_apply)
       throw new VerbatimError("USAGE", { message: "--apply and --no-apply cannot be combined" });
-    const { folder } = findOwnRun(ports, input.run);
+    const found = findOwnRun(ports, input.run);
+    requireSteps(found, input.apply ? "apply" : "verify");
+    const { folder } = found;
     const options = {
       maxSteps: input.max_steps,
       apply: input.apply ? true : input.no_apply ? false : null,
@@ -112,6 +116,7 @@ async function submit(
   // With --from-draft the word after the artifact is the run.
   const [file, name] = input.from_draft && input.run === undefined ? [undefined, input.file] : [input.file, input.run];
   const found = findOwnRun(ports, name);
+  requireSteps(found, "show");
   const manualPack = path === CONTEXT_PACK_FILE && dispatchOf(found).providers.librarian === "manual_outbox";
   if (kind.submitter === null || (path === CONTEXT_PACK_FILE && !manualPack)) {
     throw new VerbatimError("ARTIFACT_NOT_SUBMITTABLE", {
@@ -178,7 +183,9 @@ const ABORT = defineOperation({
   }),
   output: z.strictObject({ run_id: z.string(), stop_reason: z.string() }),
   run: async (ports: WorkflowPorts, input) => {
-    const { folder } = findOwnRun(ports, input.run);
+    const found = findOwnRun(ports, input.run);
+    requireSteps(found, "discard");
+    const { folder } = found;
     await withSession(ports, folder, "workflow abort", (session) => abortRun(session, input.reason), input.steal_lock);
     return { run_id: folder.id, stop_reason: "aborted" };
   },
@@ -196,7 +203,11 @@ const ROLLBACK = defineOperation({
   }),
   run: async (ports: WorkflowPorts, input) => {
     const { folder } = findOwnRun(ports, input.run);
-    const paths = await withSession(ports, folder, "workflow rollback", rollBackRun, input.steal_lock);
+    const roll = (session: Session) => {
+      const record = AgentRecord.load(session.run);
+      return record === null ? rollBackRun(session) : undoAgentRun(session, record);
+    };
+    const paths = await withSession(ports, folder, "workflow rollback", roll, input.steal_lock);
     return { run_id: folder.id, stop_reason: "rolled_back", paths };
   },
 });

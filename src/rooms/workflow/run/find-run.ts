@@ -31,6 +31,21 @@ export function requireOwn({ ports, state, folder }: Run): void {
   if (ports.identity.current() !== null) ports.identity.settle();
 }
 
+/** Whether `verbatim agent` made a run: then its own verbs alone move it on. */
+function isOfAgents({ direct }: Run["state"]): boolean {
+  return direct?.policed === false;
+}
+
+/** RUN_OF_AGENT unless the steps of a workflow may move a run on; `verb` is what does it for agents. */
+export function requireSteps({ state, folder }: Run, verb: string): void {
+  if (!isOfAgents(state)) return;
+  throw new VerbatimError("RUN_OF_AGENT", {
+    message: `${state.run_id} is a run of verbatim agent, which has verbs of its own`,
+    where: folder.dir,
+    fix: `Use: verbatim agent ${verb} ${state.run_id}`,
+  });
+}
+
 function findNamed(ports: WorkflowPorts, name: string): RunFolder {
   if (!isAge(name)) {
     const exact =
@@ -54,7 +69,8 @@ function toNamed(ports: WorkflowPorts, run_id: string): NamedRun {
 function findOpen(ports: WorkflowPorts): RunFolder {
   const open = ports.runs.ids().filter((id) => {
     const { state } = Run.load(ports, ports.runs.open(id)!);
-    return state.status !== "pass" && state.stop_reason === null;
+    // Those of agents wait for their own verbs.
+    return state.status !== "pass" && state.stop_reason === null && !isOfAgents(state);
   });
   if (open.length === 1) return ports.runs.open(open[0]!)!;
   if (open.length > 1) throw ambiguous(sortedByCodePoint(open), null);
