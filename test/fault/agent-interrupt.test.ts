@@ -57,7 +57,7 @@ it.each([
   };
   expect(runs.map(({ outcome, proof }) => [outcome, proof.condition])).toEqual([["interrupted", "INTERRUPTED"]]);
   const [run] = runs;
-  expect(readFileSync(join(run!.run_dir, "agent/captured.patch"), "utf8")).toContain("new.txt");
+  expect(readFileSync(join(run!.run_dir, "agent/candidates/01/diff.patch"), "utf8")).toContain("new.txt");
   const verified = await repo.verbatim("catalytic", "verify", run!.proof.directory, "--json");
   expect(JSON.parse(verified.stdout)).toMatchObject({ genuine: true, accepted: false });
   expect((await repo.verbatim("agent", "apply", run!.run_id)).exit).toBe(1);

@@ -34,7 +34,11 @@ describe("a change that nobody verified", () => {
     expect(stdout).toContain("- verify    not verified: you asked for --no-verify");
     expect(stdout).toMatch(/^unverified in .*: no command checked the change; nothing has been applied yet$/m);
     expect(stdout).not.toMatch(/passed|✓ verify|(?<!un|not )verified/);
-    expect(summary).toMatchObject({ outcome: "unverified", reason: "you asked for --no-verify", verify: { result: "NONE", commands: [] } });
+    expect(summary).toMatchObject({
+      outcome: "unverified",
+      reason: "you asked for --no-verify",
+      verify: { result: "NONE", commands: [] },
+    });
     expect(existsSync(join(summary.run_dir, "artifacts/verify_report.json"))).toBe(false);
     const events = readFileSync(join(summary.run_dir, "events.jsonl"), "utf8");
     expect(events).toContain("VERIFY_SKIPPED");
@@ -145,7 +149,10 @@ describe("a run that ended", () => {
     expect(shown.stdout).toContain("Verbatim was killed while it worked on the run");
     expect(shown.stdout).not.toContain("working:");
     const refused = await repo.verbatim("agent", "apply", run!.run_id);
-    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining("the run is interrupted: it has nothing to apply")]);
+    expect([refused.exit, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("the run is interrupted: it has nothing to apply"),
+    ]);
     expect((await repo.verbatim("agent", "discard", run!.run_id)).exit).toBe(0);
     expect(await look()).toMatchObject({ outcome: "discarded" });
   });

@@ -80,7 +80,11 @@ async function verify(
   expect(recordWithTools(repo.root)).toBe(before);
   expect(VERIFICATION.check(JSON.parse(JSON.stringify(verified.report)))).toEqual([]);
   const { result, code, reason } = verified.report;
-  return { ...verified, judged: [result, code, reason], words: describeBase(verified.report.base, verified.report.lacks) };
+  return {
+    ...verified,
+    judged: [result, code, reason],
+    words: describeBase(verified.report.base, verified.report.lacks),
+  };
 }
 
 describe("a Node project with its dependencies installed", () => {

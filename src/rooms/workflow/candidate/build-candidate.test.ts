@@ -32,7 +32,7 @@ describe("what travels in a patch and what is carried", () => {
     ["a link that leads elsewhere", link, side("there", "120000"), null, ["modify link 120000"]],
     ["a link that goes", link, null, null, ["delete link null"]],
     ["a text that becomes a link", text, link, "delete", ["create link 120000"]],
-    ["a link that becomes a text", link, text, "create", ["delete link null"]],
+    ["a link that becomes a text", link, text, null, ["modify binary 100644"]],
     ["a binary that becomes a link", binary, link, null, ["modify link 120000"]],
     ["a link that becomes a binary", link, binary, null, ["modify binary 100644"]],
     ["nothing at all", text, side("a\n"), null, []],

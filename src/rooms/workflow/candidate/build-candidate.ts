@@ -50,9 +50,9 @@ export function splitChanges(changes: readonly FileChange[]): SplitChange {
     const { path, before, after } = change;
     if (isUnchanged(change)) continue;
     if (before !== null && after !== null && (before.mode === LINK) !== (after.mode === LINK)) {
+      // Only the deletion of a text is a patch: one that creates a file where the base has a link applies nowhere.
       if (isText(before)) text.push({ path, before, after: null });
-      if (isText(after)) text.push({ path, before: null, after });
-      carried.push(carry(path, isText(before) ? null : before, isText(after) ? null : after));
+      carried.push(carry(path, isText(before) ? null : before, after));
     } else if ((before === null || isText(before)) && (after === null || isText(after))) text.push(change);
     else carried.push(carry(path, before, after));
   }
