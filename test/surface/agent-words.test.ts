@@ -158,6 +158,26 @@ describe("a run that ended", () => {
   });
 });
 
+describe("the steps of a workflow", () => {
+  it("do not move a run of agents on; its own verbs do, and its undo is the rollback", async () => {
+    const repo = makeLamp();
+    const { summary } = await tell(repo, ["--no-verify"], LIGHT);
+    const run = summary.run_id;
+    const abort = ["workflow", "abort", run, "--reason", "no"];
+    for (const words of [
+      ["workflow", "advance", run, "--apply"],
+      ["workflow", "submit", "diff.patch", "-", run],
+      abort,
+    ]) {
+      const { exit, stderr } = await repo.verbatim(...words);
+      expect([exit, stderr]).toEqual([2, expect.stringContaining("error[RUN_OF_AGENT]")]);
+    }
+    expect((await repo.verbatim("agent", "apply", run)).exit).toBe(0);
+    expect((await repo.verbatim("workflow", "rollback", run)).exit).toBe(0);
+    expect(repo.git("status", "--short")).toBe("");
+  });
+});
+
 describe("what an agent left", () => {
   it("binaries are B, links L with what they lead to", async () => {
     const repo = makeLamp();

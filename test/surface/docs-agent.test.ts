@@ -29,7 +29,8 @@ describe("the guide of agents", () => {
 
   it("names every flag of the verb that it speaks of as the help does", async () => {
     const repo = makeAgentRepo();
-    const { stdout } = await repo.verbatim("agent", "--help");
+    const helps = [await repo.verbatim("agent", "--help"), await repo.verbatim("agent", "apply", "--help")];
+    const stdout = helps.map((help) => help.stdout).join("\n");
     const flags = new Set([...GUIDE.matchAll(/`(?:agent )?(--[a-z-]+)/g)].map(([, flag]) => flag!));
     for (const flag of ["--yes"]) flags.delete(flag);
     for (const flag of flags) expect([flag, stdout.includes(flag)]).toEqual([flag, true]);

@@ -86,6 +86,7 @@ export class AgentRecord {
     changes: Changes = {},
   ): Promise<void> {
     const { store, actor } = this.run.ports;
+    // The compiler does not follow what is left of a generic body; the two fields are those that were taken out.
     const whole = { ...body, state, reason } as unknown as NewWorkflowRecord<K>;
     const entry = WORKFLOW_RECORDS.make(kind, actor, whole);
     const stream = streamOf(this.run.id);
