@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
-import { BUNDLED, bundle, readPackages } from "./bundle.ts";
+import { BUNDLED, bundle, readPackages, TREESHAKE } from "./bundle.ts";
 import { SCRIPTS_INLINED } from "./inline-scripts.ts";
 import { ROOT } from "./stages.ts";
 
@@ -85,6 +85,7 @@ async function bundleHook(target: string): Promise<void> {
     input: { hook: "src/hook.ts" },
     platform: "node",
     transform: { target: "node20.19" },
+    treeshake: TREESHAKE,
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [SCRIPTS_INLINED],
   });

@@ -273,6 +273,16 @@ describe("failing closed", () => {
     expect(status).toBe(0);
   });
 
+  it("needs no package but the database's for an ordinary call, and no part of a room that judges nothing", () => {
+    const core = readFileSync(join(ROOT, "dist/hook/core.cjs"), "utf8");
+    const packages = [...core.matchAll(/\brequire\("([^"]+)"\)/g)].map((match) => match[1]!);
+    expect(new Set(packages.filter((name) => !/^(?:node:|\.\/)/.test(name)))).toEqual(
+      new Set(["@photostructure/sqlite"]),
+    );
+    // Whoever takes one thing through the front door of a room gets that thing only.
+    for (const name of ["advanceRun", "bundleFailure", "takeSnapshot"]) expect(core).not.toContain(`function ${name}(`);
+  });
+
   it("believes compiled code only when it is whole and of exactly this source", async () => {
     const root = makeRepository();
     const copy = join(makeFolder(), "copy");
