@@ -49,6 +49,15 @@ describe("the tests of a project with ignored dependencies", () => {
     expect(exit).toBe(1);
   });
 
+  it("find the tools where the user installed them, and none of the user's other variables", async () => {
+    const repo = makeHarbour();
+    Object.assign(repo.env, { CARGO_HOME: "/opt/crates", HARBOUR_TOKEN: "tern" });
+    const seen = 'test "$CARGO_HOME" = /opt/crates && test -z "$HARBOUR_TOKEN"';
+    const { exit, stdout } = await run(repo, ["--verify-sh", seen], MENDED);
+    expect(stdout).toContain("✓ verify    passed");
+    expect(exit).toBe(0);
+  });
+
   it("that fail without the change too are told as such, unless nobody wants to know", async () => {
     const repo = makeHarbour();
     const broken = "sed -i 's/, 1)/, 3)/' date.js";

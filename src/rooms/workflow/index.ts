@@ -133,7 +133,7 @@ export type {
 } from "./ports.ts";
 export { advanceRun } from "./run/advance.ts";
 export { BufferedRunFolder } from "./run/buffered-run-folder.ts";
-export { childEnvironment } from "./run/child-environment.ts";
+export { childEnvironment, TOOL_HOMES } from "./run/child-environment.ts";
 export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";
 export { abortRun } from "./run/end-run.ts";
 export { findRun, requireOwn } from "./run/find-run.ts";

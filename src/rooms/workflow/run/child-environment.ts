@@ -1,5 +1,19 @@
 const PLAIN = ["PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "SystemRoot", "ComSpec"];
 
+/** Where tools were installed: without them a command that works in the user's terminal finds no compiler or library. */
+export const TOOL_HOMES = [
+  "NVM_DIR",
+  "VOLTA_HOME",
+  "PYENV_ROOT",
+  "VIRTUAL_ENV",
+  "CONDA_PREFIX",
+  "JAVA_HOME",
+  "GOPATH",
+  "GOROOT",
+  "CARGO_HOME",
+  "RUSTUP_HOME",
+] as const;
+
 /** The environment of a child: a short list, what the configuration adds, and what the run says. Never everything. */
 export function childEnvironment(
   env: Readonly<Record<string, string | undefined>>,
