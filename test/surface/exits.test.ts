@@ -41,6 +41,12 @@ const ANSWERS: Readonly<Record<string, readonly (readonly [exit: number, output:
     [0, { ok: true }],
     [1, { ok: false }],
   ],
+  "agent verify": [
+    [0, { outcome: "verified" }],
+    [0, { outcome: "unverified" }],
+    [1, { outcome: "rejected" }],
+    [1, { outcome: "verify_failed" }],
+  ],
   agent: [
     [0, { outcome: "verified" }],
     [0, { outcome: "applied" }],

@@ -39,7 +39,8 @@ export async function formatChangePatch(request: ChangePatchRequest): Promise<Ch
     GIT_OBJECT_DIRECTORY: objects,
     GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, real.toString("utf8").replace(/\r?\n$/, "")),
   };
-  const known = await listFiles(root, request.tree, env);
+  const paths = changes.map(({ path }) => path);
+  const known = await listFiles(root, request.tree, paths, env);
   const hard = changes.filter(({ after }) => after?.mode === "120000" || after?.hasNul === true);
   const isHard = new Set(hard);
   const easy = changes.filter((change) => !isHard.has(change));
@@ -108,14 +109,20 @@ function makeRepository(folder: string, idLength: number): string {
   return place;
 }
 
-/** Mode and object of every file and link of a tree. */
+/** More names than this are not asked for one by one. */
+const MOST_NAMES = 500;
+
+/** Mode and object of those of some paths that are files or links of a tree. A large tree is not listed for a few. */
 async function listFiles(
   root: string,
   tree: string,
+  paths: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<ReadonlyMap<string, string>> {
   const known = new Map<string, string>();
-  for (const row of splitNul(await requireGit({ cwd: root, args: ["ls-tree", "-r", "-z", tree], env }))) {
+  const few = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree, "--", ...paths];
+  const args = paths.length > MOST_NAMES ? ["ls-tree", "-r", "-z", "--full-tree", tree] : few;
+  for (const row of splitNul(await requireGit({ cwd: root, args, env }))) {
     const tab = row.indexOf("\t");
     const [mode, type, id] = row.slice(0, tab).split(" ");
     if (type === "blob") known.set(row.slice(tab + 1), `${mode} ${id}`);

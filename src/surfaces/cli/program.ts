@@ -26,6 +26,8 @@ export async function buildProgram(
     const operation = await app.describe(verb.operation);
     // commander asks for the mandatory flags of a noun also where only a verb below it was meant.
     const isShared = verb.path.length === 0 && verbs.length > 1;
+    // A flag behind the word of a verb belongs to that verb, also where the noun has one of the same name.
+    if (isShared) for (const command of [program, top]) command.enablePositionalOptions();
     addVerb(toCommand(top, verb), verb, operation, isShared, onRequest);
   }
   // A word that only groups verbs is described by them, unless its noun knows better.

@@ -129,7 +129,9 @@ export async function undoAgentRun(session: Session, record: AgentRecord): Promi
     const ports = { files: landing.files, crypto };
     // One that a kill interrupted is finished; what somebody wrote since stays.
     recoverLanding(ports, place);
-    const paths = undoLanding(ports, place);
+    const journal = new LandingRecord(place.folder, l);
+    const isBack = journal.journal()?.state === "undone";
+    const paths = isBack ? (journal.snapshot()?.files ?? []).map(({ path }) => path) : undoLanding(ports, place);
     await record.enter("AGENT_UNDONE", { l, paths }, "undone", UNDONE);
     await session.event("operator", "RUN_ROLLED_BACK", "", { paths });
     await session.bundle();

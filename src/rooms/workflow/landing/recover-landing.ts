@@ -51,10 +51,8 @@ export function undoLanding({ files, crypto }: RecoverPorts, { folder, l }: Land
   const record = new LandingRecord(folder, l);
   const [journal, snapshot] = [record.journal(), record.snapshot()];
   const isDone = journal?.state === "written" || journal?.state === "closed";
-  const own = new Set((snapshot?.files ?? []).map(({ path }) => path));
-  // A kill after the last file was put back: only whoever asked for it has not heard.
-  if (journal?.state === "undone") return [...own];
   if (!isDone || snapshot === null) throw new VerbatimError("RUN_NOT_PASSED");
+  const own = new Set(snapshot.files.map(({ path }) => path));
   const edited = snapshot.files
     .filter(({ path, post }) => !isAt(files, crypto, path, post) || isBlockedByOthers(files, path, own))
     .map(({ path }) => path);
