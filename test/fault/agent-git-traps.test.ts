@@ -55,7 +55,7 @@ describe("traps for git in an agent's private repository", () => {
       ].join("\n");
       const before = repo.git("status", "--porcelain");
       const { summary, result } = await repo.agent(
-        ["--guard", guard, "--verify", "grep -q lit lamp.txt"],
+        ["--guard", guard, "--permit", ".gitattributes", "--verify", "grep -q lit lamp.txt"],
         ["sh", "-c", change],
       );
       expect([summary.outcome, summary.reason, result.stderr]).toEqual(["verified", null, expect.any(String)]);
