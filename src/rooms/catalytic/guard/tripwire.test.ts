@@ -80,6 +80,8 @@ describe("what changed outside", () => {
     expect(compare({ ".": dir }, { ".": touched, x: file }).violations).toEqual(["OUTSIDE_ADDED x"]);
     expect(compare({ d: dir }, { d: touched }, { tool_touched: ["d"] }).violations).toEqual([]);
     expect(compare({ d: dir }, { d: touched }).violations).toHaveLength(1);
+    const edited = { "d/x": { ...file, size: 2, ...later } };
+    expect(compare({ d: dir, "d/x": file }, { d: touched, ...edited }).violations).toHaveLength(2);
     expect(compare({ d: dir }, { d: { ...touched, mode: "0700" } }, { tool_touched: ["d"] }).violations).toHaveLength(
       1,
     );
