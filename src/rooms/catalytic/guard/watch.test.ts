@@ -5,6 +5,7 @@ import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import { runDisk } from "../../../adapters/disk/run-disk.ts";
 import type { GuardClass } from "../../../core/contracts/guards.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import { effectivePolicy } from "../declare/policy.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import { Watch, type WatchResult } from "./watch.ts";
@@ -48,8 +49,15 @@ it("a tree that is too large is watched less under a namespace guard, and refuse
 });
 
 it("a look that fails for another reason is not taken for one that is too large", async () => {
-  const scan = () => Promise.reject(new Error("the disk is gone"));
-  await expect(watch("namespace", { disk: { scan } }).begin()).rejects.toThrow("the disk is gone");
+  for (const thrown of [new Error("the disk is gone"), new VerbatimError("FILE_NOT_FOUND", {})]) {
+    let looks = 0;
+    const scan: typeof runDisk.scan = async (place, options) => {
+      looks += 1;
+      if (looks === 1) throw thrown;
+      return runDisk.scan(place, options);
+    };
+    await expect(watch("namespace", { disk: { scan } }).begin()).rejects.toBe(thrown);
+  }
 });
 
 it("a look at everything is kept, and says of each path whether anything below it changed", async () => {
