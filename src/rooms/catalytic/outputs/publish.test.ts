@@ -69,6 +69,8 @@ describe("publishing", () => {
     put(join(work, "stage/a/b/new.txt"), "new\n");
     put(join(work, "stage/old.txt"), "newer\n");
     put(join(work, "stage/site/kept.txt"), "kept\n");
+    put(join(work, "stage/docs/new.txt"), "new\n");
+    put(join(root, "docs/old.txt"), "old\n");
     put(join(root, "old.txt"), "old\n");
     for (const name of ["kept.txt", "gone.txt"]) put(join(root, "site", name), "before\n");
     const lines: string[] = [];
@@ -79,14 +81,16 @@ describe("publishing", () => {
       mkdirSync(join(root, path));
     };
     const { ino, dev } = runDisk.stat(join(work, "stage/old.txt"))!;
-    const outputs = ["a/b/new.txt", "old.txt", "site/"];
+    const outputs = ["a/b/new.txt", "old.txt", "site/", "docs/new.txt"];
     const published = await publishOutputs(runDisk, journal as never, { root, work } as never, outputs, makeFolder);
     expect(published).toEqual([
       { path: "a/b/new.txt", removed: [] },
       { path: "old.txt", removed: [] },
       { path: "site", removed: ["site/gone.txt"] },
+      { path: "docs/new.txt", removed: [] },
     ]);
     expect(made).toEqual(["a", "a/b"]);
+    expect(runDisk.stat(join(root, "old.txt"))?.ino).toBe(ino);
     expect(["a/b/new.txt", "old.txt", "site/kept.txt", "site/gone.txt"].map((path) => read(join(root, path)))).toEqual([
       "new\n",
       "newer\n",
@@ -94,13 +98,13 @@ describe("publishing", () => {
       null,
     ]);
     expect([read(join(work, "backup/1")), read(join(work, "backup/2/gone.txt"))]).toEqual(["old\n", "before\n"]);
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     expect(lines[0]).toBe(`PUBLISH_INTENT ${JSON.stringify({ paths: outputs })}`);
     expect(lines[1]).toContain('"path":"a/b/new.txt","backup":null');
     expect(lines[2]).toBe(
       `PUBLISH_ITEM ${JSON.stringify({ path: "old.txt", backup: join(work, "backup/1"), dev, ino })}`,
     );
-    expect(lines[4]).toBe("PUBLISHED {}");
+    expect(lines[5]).toBe("PUBLISHED {}");
   });
 
   it("copies where a rename cannot go to another device", async () => {

@@ -115,6 +115,19 @@ function toPlaces({ policy, jobspec }: Declared, request: RunRequest): Places {
   };
 }
 
+async function listDomain(
+  { disk }: CatalyticPorts,
+  { settings }: Declared,
+  place: string,
+): Promise<ReadonlyMap<string, string> | null> {
+  try {
+    return (await disk.scan(place, { from: [""], skip: () => false, max_entries: settings.limits.max_entries })).packed;
+  } catch (thrown) {
+    if (isVerbatimError(thrown) && thrown.code === "TRIPWIRE_TOO_LARGE") return null;
+    throw thrown;
+  }
+}
+
 /**
  * An overlay without root cannot copy up what belongs to someone else. A choice that was left to the tool moves on to
  * the next guard and says so; a guard that was named refuses later, in the snapshot.
@@ -129,8 +142,9 @@ async function avoidForeignOwners(
   const isFree = requested === "auto" || requested === "require";
   if (guard !== "ns-overlay" || ports.host.uid === 0 || !isFree || view) return guard;
   for (const domain of domains) {
-    const options = { from: [""], skip: () => false, max_entries: declared.settings.limits.max_entries };
-    const { packed } = await ports.disk.scan(placeOf(root, domain), options);
+    const packed = await listDomain(ports, declared, placeOf(root, domain));
+    // More than may be read: the snapshot refuses it as a domain that is too large.
+    if (packed === null) return guard;
     for (const [path, text] of packed) {
       const { uid, gid } = ports.disk.unpack(text);
       if (uid === ports.host.uid && gid === ports.host.gid) continue;

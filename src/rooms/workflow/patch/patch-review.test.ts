@@ -20,7 +20,7 @@ it("a review of a rejected patch says where it stumbled, and over what", () => {
   expect(text.slice(-4)).toEqual(["What to change:", "", `- ${adviseFor("r")}`, ""]);
 });
 
-it("it says nothing of lines, findings and git where there is nothing to say", () => {
+it("a review says nothing of lines, findings and git where there is nothing to say", () => {
   for (const parts of [{}, { findings: [], stderr: "" }]) {
     const text = review(parts).join("\n");
     for (const word of ["Where:", "Path:", "Offending line:", "Findings:", "git says:"]) {
@@ -29,7 +29,7 @@ it("it says nothing of lines, findings and git where there is nothing to say", (
   }
 });
 
-it("it lists every finding, and what git says as it says it", () => {
+it("a review lists every finding, and what git says as it says it", () => {
   const findings = [
     { code: "A", rule: "one", path: "x.js" },
     { code: "B", rule: "two" },
