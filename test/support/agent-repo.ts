@@ -1,12 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { Streams } from "../../src/surfaces/cli/io.ts";
-import { runCli } from "../../src/surfaces/cli/run.ts";
 import type { CliResult } from "./cli.ts";
+import { runHere } from "./cli-in-process.ts";
 
 /** A repository with a home of its own beside it. */
 export interface AgentRepo {
@@ -84,7 +82,7 @@ export function makeAgentRepo(): AgentRepo {
   };
   setForTest("HOME", env.HOME);
   setForTest("GIT_CONFIG_GLOBAL", env.GIT_CONFIG_GLOBAL);
-  const verbatim = (...args: string[]) => runHere(args, root, env);
+  const verbatim = (...args: string[]) => runHere(args, { cwd: root, env });
   return {
     base,
     root,
@@ -113,24 +111,6 @@ function setForTest(name: string, value: string): void {
     if (old === undefined) delete process.env[name];
     else process.env[name] = old;
   });
-}
-
-async function runHere(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<CliResult> {
-  const [stdout, stderr] = [collect(), collect()];
-  const streams = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream } as unknown as Streams;
-  const exit = await runCli({ argv, cwd, env, platform: process.platform, version: "0.0.0", streams });
-  return { exit, stdout: stdout.text(), stderr: stderr.text() };
-}
-
-function collect() {
-  const chunks: Buffer[] = [];
-  const stream = new Writable({
-    write(chunk: Buffer | string, _, done) {
-      chunks.push(Buffer.from(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => Buffer.concat(chunks).toString("utf8") };
 }
 
 /**

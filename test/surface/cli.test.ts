@@ -2,8 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeFolder, runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
-/** The command line as people meet it: help, mistakes, exit codes, JSON, files. */
+/**
+ * The command line as people meet it: help, mistakes, exit codes, JSON, files. Each kind of answer is also asked of the
+ * program as it was built.
+ */
 
 function makeWorkspace(): string {
   const folder = join(makeFolder(), "work");
@@ -26,7 +30,7 @@ describe("help", () => {
   it.each(["ledger show", "ledger verify", "keys new", "keys policy init", "contract check", "conformance", "init"])(
     "%s --help has a description and examples that begin with verbatim",
     async (verb) => {
-      const { exit, stdout } = await runCli([...verb.split(" "), "--help"], { cwd: makeWorkspace() });
+      const { exit, stdout } = await runHere([...verb.split(" "), "--help"], { cwd: makeWorkspace() });
       expect(exit).toBe(0);
       expect(stdout).toMatch(/Examples:\n {2}.*verbatim /);
     },
@@ -54,7 +58,7 @@ describe("mistakes", () => {
     [["-C", "missing", "ledger", "show"], "FILE_NOT_FOUND", "missing"],
   ])("%j is refused with %s, a hint, exit 2 and nothing on stdout", async (args, code, hint) => {
     const cwd = makeWorkspace();
-    const { exit, stdout, stderr } = await runCli(args, { cwd });
+    const { exit, stdout, stderr } = await (args[0] === "-C" ? runCli : runHere)(args, { cwd });
     expect(stderr).toContain(`error[${code}]`);
     expect(stderr).toContain(hint);
     expect(stderr).toMatch(/\n {2}fix: ./);
@@ -86,7 +90,7 @@ describe("a configuration that is not one", () => {
   ])("%j is refused with its place and nothing is made", async (text, code, where) => {
     const cwd = makeWorkspace();
     writeFileSync(join(cwd, "verbatim.config.json"), text);
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([2, expect.stringContaining(`error[${code}]`)]);
     expect(stderr).toContain(where);
     expect(existsSync(join(cwd, ".verbatim", "state", "clock"))).toBe(false);
@@ -97,13 +101,13 @@ describe("places on disk", () => {
   it("reading verbs create nothing; the first writing verb creates .verbatim and says so", async () => {
     const cwd = makeWorkspace();
     for (const verb of [["ledger", "show"], ["ledger", "verify"], ["doctor"], ["symbol", "list"]]) {
-      expect((await runCli(verb, { cwd })).exit).toBe(0);
+      expect((await runHere(verb, { cwd })).exit).toBe(0);
     }
     expect(readdirSync(cwd)).toEqual([]);
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([0, `created ${cwd}/.verbatim\n`]);
     expect(readFileSync(join(cwd, ".verbatim", ".gitignore"), "utf8")).toBe("*\n");
-    expect((await runCli(["index", "build"], { cwd })).stderr).toBe("");
+    expect((await runHere(["index", "build"], { cwd })).stderr).toBe("");
   });
 
   it("finds the workspace from a folder below, and with -C from outside", async () => {
@@ -111,7 +115,7 @@ describe("places on disk", () => {
     mkdirSync(join(cwd, "a", "b"), { recursive: true });
     writeFileSync(join(cwd, "verbatim.config.json"), '{"context":{"sources":["*.md"]}}');
     writeFileSync(join(cwd, "one.md"), "# One\n");
-    const below = await runCli(["index", "build", "--json"], { cwd: join(cwd, "a", "b") });
+    const below = await runHere(["index", "build", "--json"], { cwd: join(cwd, "a", "b") });
     expect(JSON.parse(below.stdout)).toMatchObject({ files: 1, sections: 1 });
     const outside = await runCli(["-C", cwd, "index", "verify", "--json"], { cwd: makeFolder() });
     expect(JSON.parse(outside.stdout)).toMatchObject({ ok: true });
@@ -121,20 +125,20 @@ describe("places on disk", () => {
     const cwd = makeWorkspace();
     const elsewhere = makeFolder();
     symlinkSync(elsewhere, join(cwd, ".verbatim"));
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([2, expect.stringContaining("error[PATH_REFUSED]")]);
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 
   it("keeps a newer store as it is", async () => {
     const cwd = makeWorkspace();
-    await runCli(["index", "build"], { cwd });
+    await runHere(["index", "build"], { cwd });
     const { DatabaseSync } = await import("../support/raw-sqlite.ts");
     const place = join(cwd, ".verbatim", "state", "store.db");
     const database = new DatabaseSync(place);
     database.exec("pragma user_version = 9999");
     database.close();
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([2, expect.stringContaining("error[STORE_FROM_FUTURE]")]);
   });
 });
@@ -145,7 +149,7 @@ describe("init", () => {
     mkdirSync(join(cwd, "docs", "deep"), { recursive: true });
     writeFileSync(join(cwd, "docs", "deep", "lamp.md"), "# Lamp\n");
     writeFileSync(join(cwd, "package.json"), '{"scripts":{"test":"node --test"}}');
-    const proposal = await runCli(["init", "--json"], { cwd });
+    const proposal = await runHere(["init", "--json"], { cwd });
     expect(JSON.parse(proposal.stdout)).toMatchObject({
       written: false,
       config: {
@@ -154,49 +158,49 @@ describe("init", () => {
       },
     });
     expect(existsSync(join(cwd, "verbatim.config.json"))).toBe(false);
-    expect((await runCli(["init", "--yes"], { cwd })).exit).toBe(0);
+    expect((await runHere(["init", "--yes"], { cwd })).exit).toBe(0);
     const written = readFileSync(join(cwd, "verbatim.config.json"), "utf8");
-    const again = await runCli(["init", "--yes"], { cwd });
+    const again = await runHere(["init", "--yes"], { cwd });
     expect([again.exit, again.stderr]).toEqual([2, expect.stringContaining("error[FILE_EXISTS]")]);
     expect(readFileSync(join(cwd, "verbatim.config.json"), "utf8")).toBe(written);
-    expect((await runCli(["doctor"], { cwd })).exit).toBe(0);
+    expect((await runHere(["doctor"], { cwd })).exit).toBe(0);
   });
 });
 
 describe("keys, checkpoints and proofs", () => {
   it("go from a new key to a trusted checkpoint and an offline proof", async () => {
     const cwd = makeWorkspace();
-    const made = JSON.parse((await runCli(["keys", "new", "mira", "--json"], { cwd })).stdout) as Record<
+    const made = JSON.parse((await runHere(["keys", "new", "mira", "--json"], { cwd })).stdout) as Record<
       string,
       string
     >;
     expect(statSync(made["private_file"]!).mode & 0o777).toBe(0o600);
-    expect((await runCli(["keys", "new", "mira"], { cwd })).stderr).toContain("error[KEY_EXISTS]");
-    await runCli(["keys", "policy", "init", "trust.json", "--key", "mira", "--scope", "CHECKPOINT"], { cwd });
-    await runCli(["ledger", "checkpoint", "--key", "mira"], { cwd });
-    const signed = await runCli(["ledger", "checkpoint", "--key", "mira", "--out", "c.dsse.json"], { cwd });
+    expect((await runHere(["keys", "new", "mira"], { cwd })).stderr).toContain("error[KEY_EXISTS]");
+    await runHere(["keys", "policy", "init", "trust.json", "--key", "mira", "--scope", "CHECKPOINT"], { cwd });
+    await runHere(["ledger", "checkpoint", "--key", "mira"], { cwd });
+    const signed = await runHere(["ledger", "checkpoint", "--key", "mira", "--out", "c.dsse.json"], { cwd });
     expect(signed.exit).toBe(0);
-    const verified = await runCli(
+    const verified = await runHere(
       ["ledger", "verify", "--checkpoint", "c.dsse.json", "--trust", "trust.json", "--json"],
       { cwd },
     );
     expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, entries: 2, trust: { verdict: "TRUSTED" } });
-    const entries = (await runCli(["ledger", "export"], { cwd })).stdout.trimEnd().split("\n");
+    const entries = (await runHere(["ledger", "export"], { cwd })).stdout.trimEnd().split("\n");
     const { hash } = JSON.parse(entries[0]!) as { hash: string };
-    const proof = (await runCli(["ledger", "prove", "--entry", hash, "--json"], { cwd })).stdout;
+    const proof = (await runHere(["ledger", "prove", "--entry", hash, "--json"], { cwd })).stdout;
     const elsewhere = makeFolder();
-    const checked = await runCli(["ledger", "check-proof", "-"], { cwd: elsewhere, stdin: proof });
+    const checked = await runHere(["ledger", "check-proof", "-"], { cwd: elsewhere, stdin: proof });
     expect([checked.exit, checked.stdout]).toEqual([0, expect.stringContaining("holds")]);
     const forged = proof.replace('"index":0', '"index":1');
-    expect((await runCli(["ledger", "check-proof", "-"], { cwd: elsewhere, stdin: forged })).exit).toBe(1);
+    expect((await runHere(["ledger", "check-proof", "-"], { cwd: elsewhere, stdin: forged })).exit).toBe(1);
   });
 
   it("an unknown signer is not trusted, whatever the checkpoint says", async () => {
     const cwd = makeWorkspace();
-    for (const name of ["mira", "tomas"]) await runCli(["keys", "new", name], { cwd });
-    await runCli(["keys", "policy", "init", "trust.json", "--key", "tomas"], { cwd });
-    await runCli(["ledger", "checkpoint", "--key", "mira", "--out", "c.dsse.json"], { cwd });
-    const verified = await runCli(
+    for (const name of ["mira", "tomas"]) await runHere(["keys", "new", name], { cwd });
+    await runHere(["keys", "policy", "init", "trust.json", "--key", "tomas"], { cwd });
+    await runHere(["ledger", "checkpoint", "--key", "mira", "--out", "c.dsse.json"], { cwd });
+    const verified = await runHere(
       ["ledger", "verify", "--checkpoint", "c.dsse.json", "--trust", "trust.json", "--json"],
       { cwd },
     );
@@ -212,8 +216,8 @@ describe("contract check", () => {
     writeFileSync(join(cwd, "good.json"), budgets);
     writeFileSync(join(cwd, "bad.json"), '{\n "max_symbols": -1,\n "max_sections": 1.0,\n "more": 1\n}');
     writeFileSync(join(cwd, "broken.json"), "{");
-    expect((await runCli(["contract", "check", "budgets", "good.json"], { cwd })).exit).toBe(0);
-    const bad = await runCli(["contract", "check", "context/budgets", "bad.json", "--json"], { cwd });
+    expect((await runHere(["contract", "check", "budgets", "good.json"], { cwd })).exit).toBe(0);
+    const bad = await runHere(["contract", "check", "context/budgets", "bad.json", "--json"], { cwd });
     expect(bad.exit).toBe(1);
     const { problems } = JSON.parse(bad.stdout) as { problems: { code: string; pointer: string; where: string }[] };
     expect(problems.map(({ code, pointer, where }) => [code, pointer, where])).toEqual([
@@ -223,7 +227,7 @@ describe("contract check", () => {
       ["FIELD_VALUE", "/max_symbols", "bad.json:2:2"],
       ["FIELD_UNKNOWN", "/more", "bad.json:4:2"],
     ]);
-    expect((await runCli(["contract", "check", "budgets", "broken.json"], { cwd })).exit).toBe(2);
+    expect((await runHere(["contract", "check", "budgets", "broken.json"], { cwd })).exit).toBe(2);
   });
 });
 
@@ -231,14 +235,14 @@ describe("conformance", () => {
   it("passes the hall's vectors, fails with exit 1 on one wrong expectation, with 2 on an unknown area", async () => {
     const cwd = makeWorkspace();
     const file = new URL("../vectors/canonical-json.json", import.meta.url).pathname;
-    const good = await runCli(["conformance", file], { cwd });
+    const good = await runHere(["conformance", file], { cwd });
     expect([good.exit, good.stdout]).toEqual([0, "41 passed, 0 failed, 0 skipped\n"]);
     const wrong = readFileSync(file, "utf8").replace('\\"u\\":false', '\\"u\\":true');
     const bad = await runCli(["conformance", "-"], { cwd, stdin: wrong });
     expect(bad.exit).toBe(1);
     expect(bad.stdout).toMatch(/^mismatch cj-001 .*\n40 passed, 1 failed, 0 skipped\n$/);
     const unknown = '[{"id":"x","area":"nobody","name":"n","input":{},"expected":{},"why":""}]';
-    expect((await runCli(["conformance", "-"], { cwd, stdin: unknown })).exit).toBe(2);
+    expect((await runHere(["conformance", "-"], { cwd, stdin: unknown })).exit).toBe(2);
   });
 });
 
@@ -252,7 +256,7 @@ describe("completion", () => {
   });
 
   it.each(["zsh", "fish"])("prints a script for %s", async (shell) => {
-    const { exit, stdout } = await runCli(["completion", shell], { cwd: makeWorkspace() });
+    const { exit, stdout } = await runHere(["completion", shell], { cwd: makeWorkspace() });
     expect([exit, stdout]).toEqual([0, expect.stringContaining("ledger")]);
   });
 });

@@ -6,6 +6,7 @@ import { hookPorts } from "../../src/app/compose/hook-ports.ts";
 import { answerHook } from "../../src/app/hooks/answer-hook.ts";
 import { ROOT } from "../../tools/stages.ts";
 import { BIN, makeFolder, runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 /** Hooks as coding agents call them. The calls of each client are in hook-calls/, written after its own documents. */
 
@@ -169,7 +170,7 @@ describe("receipts", () => {
   it("are appended for every verdict, without contents or commands", async () => {
     const root = makeRepository();
     for (const example of readCases("claude", root)) await answer("claude", example.event, example.input, root);
-    const { stdout, exit } = await runCli(["ledger", "export"], { cwd: root });
+    const { stdout, exit } = await runHere(["ledger", "export"], { cwd: root });
     expect(exit).toBe(0);
     const lines = stdout
       .trim()
@@ -338,15 +339,15 @@ describe("hook install", () => {
   it.each(CLIENTS)("shows the block of %s first and writes it only when told", async (client) => {
     const root = makeRepository();
     const file = join(root, FILES[client]);
-    const shown = await runCli(["hook", "install", "--client", client], { cwd: root });
+    const shown = await runHere(["hook", "install", "--client", client], { cwd: root });
     expect([shown.exit, existsSync(file)]).toEqual([0, false]);
     expect(shown.stdout).toContain(`verbatim hook pre-tool --client ${client} || exit 2`);
-    const written = await runCli(["hook", "install", "--client", client, "--yes"], { cwd: root });
+    const written = await runHere(["hook", "install", "--client", client, "--yes"], { cwd: root });
     expect(written.stdout).toContain("created");
     const text = readFileSync(file, "utf8");
     if (client === "claude") expect(text).toContain('"onFailure": "block"');
     if (client === "cursor") expect(text).toContain('"failClosed": true');
-    const again = await runCli(["hook", "install", "--client", client, "--yes"], { cwd: root });
+    const again = await runHere(["hook", "install", "--client", client, "--yes"], { cwd: root });
     expect(again.stdout).toContain("already");
     expect(readFileSync(file, "utf8")).toBe(text);
   });
@@ -360,7 +361,7 @@ describe("hook install", () => {
       file,
       JSON.stringify({ zebra: 1.5, hooks: { PreToolUse: [own], Notification: [] }, apple: true }, null, 4),
     );
-    await runCli(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
+    await runHere(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
     const text = readFileSync(file, "utf8");
     const value = JSON.parse(text) as { hooks: Record<string, unknown[]> };
     expect(Object.keys(value)).toEqual(["zebra", "hooks", "apple"]);
@@ -381,7 +382,7 @@ describe("hook install", () => {
     const file = join(root, FILES.claude);
     mkdirSync(join(root, ".claude"));
     writeFileSync(file, text);
-    const { exit, stderr } = await runCli(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
+    const { exit, stderr } = await runHere(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
     expect([exit, readFileSync(file, "utf8")]).toEqual([2, text]);
     expect(stderr).toContain("error[HOOK_SETTINGS_INVALID]");
   });
@@ -390,7 +391,7 @@ describe("hook install", () => {
     const root = makeRepository();
     mkdirSync(join(root, ".claude"));
     symlinkSync("../elsewhere.json", join(root, FILES.claude));
-    const { exit } = await runCli(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
+    const { exit } = await runHere(["hook", "install", "--client", "claude", "--yes"], { cwd: root });
     expect([exit, existsSync(join(root, "elsewhere.json"))]).toEqual([2, false]);
     rmSync(join(root, ".claude"), { recursive: true });
   });

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeFolder, runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 // Guards: what a repository, a file or a key brings along cannot draw on the terminal, place files elsewhere,
 // stop the program or be taken for an empty ledger.
@@ -17,6 +18,9 @@ function makeWorkspace(): string {
   mkdirSync(folder);
   return folder;
 }
+
+/** The folder a process is in and its own folder for temporary files are asked of the process. */
+const isOfProcess = (args: readonly string[], env: object): boolean => args[0] === "-C" || "TMPDIR" in env;
 
 describe("control characters of foreign origin", () => {
   it("do not reach the terminal through a file name, a policy, a vector or a contract problem", async () => {
@@ -35,7 +39,7 @@ describe("control characters of foreign origin", () => {
       [ESCAPE],
     ];
     for (const args of runs) {
-      const { exit, stdout, stderr } = await runCli(args, { cwd });
+      const { exit, stdout, stderr } = await runHere(args, { cwd });
       expect(exit).toBeGreaterThan(0);
       expect(`${stdout}${stderr}`).not.toBe("");
       expect(`${stdout}${stderr}`).not.toMatch(OBEYED);
@@ -65,7 +69,7 @@ describe("links inside .verbatim", () => {
     writeFileSync(join(elsewhere, "foreign"), "mine");
     mkdirSync(join(cwd, ".verbatim", place, ".."), { recursive: true });
     symlinkSync(join(cwd, "..", target), join(cwd, ".verbatim", place));
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([2, expect.stringContaining("error[PATH_REFUSED]")]);
     expect(stderr).toContain(place);
     expect([readdirSync(elsewhere), readFileSync(join(elsewhere, "foreign"), "utf8")]).toEqual([["foreign"], "mine"]);
@@ -75,14 +79,14 @@ describe("links inside .verbatim", () => {
     const cwd = makeWorkspace();
     mkdirSync(join(cwd, ".verbatim", "state"), { recursive: true });
     symlinkSync("gone", join(cwd, ".verbatim", "state", "store.db"));
-    const { exit, stdout } = await runCli(["ledger", "verify", "--json"], { cwd });
+    const { exit, stdout } = await runHere(["ledger", "verify", "--json"], { cwd });
     expect([exit, JSON.parse(stdout)]).toMatchObject([2, { error: { code: "PATH_REFUSED" } }]);
   });
 
   it("a file of that name is refused as well", async () => {
     const cwd = makeWorkspace();
     writeFileSync(join(cwd, ".verbatim"), "");
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([2, expect.stringContaining("error[PATH_REFUSED]")]);
   });
 });
@@ -91,7 +95,7 @@ describe("input without an end", () => {
   it.runIf(process.platform === "linux")("a configuration that is a link to a device is refused", async () => {
     const cwd = makeWorkspace();
     symlinkSync("/dev/zero", join(cwd, "verbatim.config.json"));
-    const { exit, stderr } = await runCli(["index", "build"], { cwd });
+    const { exit, stderr } = await runHere(["index", "build"], { cwd });
     expect([exit, stderr]).toEqual([2, expect.stringContaining("is not a regular file")]);
   });
 
@@ -99,7 +103,7 @@ describe("input without an end", () => {
     const cwd = makeWorkspace();
     const members = Array.from({ length: 20_000 }, (_, i) => `"k${i}": 1`);
     writeFileSync(join(cwd, "many.json"), `{\n${members.join(",\n")}\n}`);
-    const { exit, stdout } = await runCli(["contract", "check", "budgets", "many.json", "--json"], { cwd });
+    const { exit, stdout } = await runHere(["contract", "check", "budgets", "many.json", "--json"], { cwd });
     const { problems } = JSON.parse(stdout) as { problems: { pointer: string; where: string }[] };
     expect([exit, problems.length]).toEqual([1, 20_004]);
     expect(problems.find(({ pointer }) => pointer === "/k19999")?.where).toBe("many.json:20001:1");
@@ -118,21 +122,21 @@ describe("what cannot be understood", () => {
   ])("%j is refused with %s, exit 2 and nothing made", async (args, code, env) => {
     const cwd = makeWorkspace();
     writeFileSync(join(cwd, "file"), "[]");
-    const { exit, stdout, stderr } = await runCli(args, { cwd, env });
+    const { exit, stdout, stderr } = await (isOfProcess(args, env) ? runCli : runHere)(args, { cwd, env });
     expect([exit, stdout, stderr]).toEqual([2, "", expect.stringContaining(`error[${code}]`)]);
     expect(readdirSync(cwd)).toEqual(["file"]);
   });
 
   it("an empty VERBATIM_DATABASE_URL is none, and reading makes nothing", async () => {
     const cwd = makeWorkspace();
-    const { exit } = await runCli(["ledger", "show"], { cwd, env: { VERBATIM_DATABASE_URL: "" } });
+    const { exit } = await runHere(["ledger", "show"], { cwd, env: { VERBATIM_DATABASE_URL: "" } });
     expect([exit, readdirSync(cwd)]).toEqual([0, []]);
   });
 
   it("a package.json that is not JSON does not keep init from proposing", async () => {
     const cwd = makeWorkspace();
     writeFileSync(join(cwd, "package.json"), "{");
-    const { exit, stdout } = await runCli(["init", "--json"], { cwd });
+    const { exit, stdout } = await runHere(["init", "--json"], { cwd });
     const { reasons } = JSON.parse(stdout) as { reasons: string[] };
     expect([exit, reasons.filter((reason) => reason.includes("JSON_SYNTAX")).length]).toEqual([0, 1]);
   });

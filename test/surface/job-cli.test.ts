@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { makeFolder, runCli } from "../support/cli.ts";
+import { makeFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 /** Jobs as people and scripts meet them: exit codes, files, standard input, JSON Lines, signals. */
 
@@ -25,7 +26,7 @@ async function openHarbour() {
   mkdirSync(join(cwd, "LAW", "CANON"), { recursive: true });
   writeFileSync(join(cwd, "LAW", "CANON", "DAY.md"), "# Day\nTwo boats came in.\nThe lamp was lit.\n");
   const run = (args: readonly string[], stdin?: string) =>
-    runCli(args, { cwd, ...(stdin === undefined ? {} : { stdin }) });
+    runHere(args, { cwd, ...(stdin === undefined ? {} : { stdin }) });
   await run(["index", "build"]);
   await run(["symbol", "add", "@LOG/DAY", "--file", "LAW/CANON/DAY.md", "--slice", "lines[1:3]"]);
   const size = async () => (JSON.parse((await run(["ledger", "show", "--json"])).stdout) as { total: number }).total;

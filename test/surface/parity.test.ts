@@ -9,7 +9,7 @@ import { isVerbatimError } from "../../src/core/errors/index.ts";
 import { openWorkspace } from "../../src/index.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
-import { runCli } from "../support/cli.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 // Guards: one table of operations behind every door. The same input gives the same value, or the same code.
 
@@ -117,7 +117,7 @@ function toAnswer(text: string): string {
 
 describe.each(CASES)("$operation $input", (one) => {
   it("answers the command line as it answers the library", async () => {
-    const { stdout } = await runCli([...one.argv, "--json"], { cwd, env });
+    const { stdout } = await runHere([...one.argv, "--json"], { cwd, env });
     expect(toAnswer(stdout)).toBe(await throughLibrary(one));
   });
 
