@@ -56,14 +56,16 @@ export function buildContracts(folder: string, files: ContractFiles, check: bool
   return stale.length === 0 ? [] : [...stale, "run: npx tsx tools/build-contracts.ts"];
 }
 
-async function main(args: readonly string[]): Promise<void> {
+/** What is wrong after a call of this program with some arguments. */
+export function runContracts(args: readonly string[], files: ContractFiles): string[] {
   const unknown = args.filter((arg) => arg !== "--check");
+  if (unknown.length > 0) return [`unknown argument: ${unknown.join(" ")}`];
+  return buildContracts(CONTRACTS_FOLDER, files, args.includes("--check"));
+}
+
+async function main(args: readonly string[]): Promise<void> {
   const files = await generateContracts();
-  const findings =
-    unknown.length > 0
-      ? [`unknown argument: ${unknown.join(" ")}`]
-      : buildContracts(CONTRACTS_FOLDER, files, args.includes("--check"));
-  reportFindings(findings, `${files.size} contract schemas`);
+  reportFindings(runContracts(args, files), `${files.size} contract schemas`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main(process.argv.slice(2));

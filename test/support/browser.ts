@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium as playwright } from "playwright-core";
+import { diskFolder } from "./memory-folder.ts";
 
 /** A real Chromium: the one named by VERBATIM_CHROMIUM, else the one inside the npm package. */
 export async function launchBrowser(): Promise<Browser> {
@@ -22,11 +23,11 @@ export async function launchBrowser(): Promise<Browser> {
 async function unpackChromium(): Promise<string> {
   const manifest = join(dirname(fileURLToPath(import.meta.resolve("@sparticuz/chromium"))), "..", "..", "package.json");
   const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
-  const shared = join(tmpdir(), `verbatim-chromium-${version}-${userInfo().uid}`);
+  const shared = join(diskFolder(), `verbatim-chromium-${version}-${userInfo().uid}`);
   const place = join(shared, "chromium");
   if (existsSync(place)) return place;
-  mkdirSync(tmpdir(), { recursive: true });
-  const fresh = mkdtempSync(join(tmpdir(), "verbatim-chromium-new-"));
+  mkdirSync(diskFolder(), { recursive: true });
+  const fresh = mkdtempSync(join(diskFolder(), "verbatim-chromium-new-"));
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = fresh;
   try {

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { useMemory } from "./memory-folder.ts";
 import { type PostgresServer, startPostgresServer } from "./postgres-server.ts";
 
 declare module "vitest" {
@@ -19,9 +20,11 @@ let started: ReturnType<typeof startPostgresServer> | undefined;
 let server: PostgresServer | undefined;
 let door: Server | undefined;
 let folder: string | undefined;
+let leaveMemory: (() => void) | undefined;
 
 /** One PostgreSQL server per run, started when the first test file asks for it. */
 export async function setup(project: TestProject): Promise<void> {
+  leaveMemory = useMemory();
   folder = mkdtempSync(join(tmpdir().length < 60 ? tmpdir() : "/tmp", "verbatim-door-"));
   const path = join(folder, "s");
   process.env["VERBATIM_RAISED_FOLDER"] ??= join(folder, "raised");
@@ -38,6 +41,7 @@ export async function teardown(): Promise<void> {
   await started;
   await server?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  leaveMemory?.();
 }
 
 async function answer(): Promise<PostgresAnswer> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openApp } from "../../src/app/call.ts";
@@ -35,9 +35,7 @@ export async function runCanary(options: {
   readonly count: number;
 }): Promise<CanaryResult> {
   const model = new ListedModel();
-  // What a crash of the machine would lose does not matter here, so memory will do for a disk.
-  const memory = "/dev/shm";
-  const root = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "verbatim-canary-"));
+  const root = mkdtempSync(join(tmpdir(), "verbatim-canary-"));
   const folder = join(root, ".verbatim", "state");
   mkdirSync(folder, { recursive: true });
   const totals: Totals = { outputs: 0, prompts: 0, secrets: 0, leaks: [] };

@@ -151,8 +151,10 @@ describe("files passed by a call", () => {
       "work/here.txt": "",
     });
     const lines = [["prepare"], ["go"]];
-    const passed = listPassed({ root, cwd: join(root, "work"), env: {}, lines });
-    expect(passed).toEqual(["src/app/app.ts", "src/main.ts", "src/rooms/later.ts"]);
+    const call = { cwd: join(root, "work"), env: {}, lines };
+    const passed = ["src/app/app.ts", "src/main.ts", "src/rooms/later.ts"];
+    const prepared = ["src/app/other.ts", "src/main.ts"];
+    expect(listPassed(root, [call, { ...call, lines: [["prepare"]] }, call])).toEqual([passed, prepared, passed]);
   });
 });
 

@@ -2,9 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { findTool } from "../../src/adapters/guards/tools.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { bundleChild } from "../support/child.ts";
 import { PAINTED } from "../support/painted-verbs.ts";
 
 // Guards: every verb that paints, on a real terminal: real colours, no marks of ours, and the text that a pipe gets.
@@ -46,19 +47,13 @@ function makeSample(): AgentRepo {
 }
 
 /** What each command line printed, and how it ended. */
-function run(isTerminal: boolean): { readonly text: string; readonly exit: string }[] {
+function run(file: string, isTerminal: boolean): { readonly text: string; readonly exit: string }[] {
   const repo = makeSample();
-  const child = [
-    process.execPath,
-    "--import",
-    "tsx",
-    join(ROOT, "test/support/painted-child.ts"),
-    repo.root,
-    `${COUNT - (isTerminal ? 0 : 1)}`,
-  ];
+  const child = [process.execPath, file, repo.root, `${COUNT - (isTerminal ? 0 : 1)}`];
   const line = `${child.map((word) => `'${word}'`).join(" ")} 2>&1`;
   const words = isTerminal ? [SCRIPT!, "-qefc", `stty cols 80; ${line}`, "/dev/null"] : ["sh", "-c", line];
-  const env = { ...repo.env, TERM: "xterm", NO_COLOR: "", FORCE_COLOR: "" };
+  const { NO_COLOR: _, ...surroundings } = repo.env;
+  const env = { ...surroundings, TERM: "xterm" };
   const { stdout } = spawnSync(words[0]!, words.slice(1), { cwd: ROOT, env, encoding: "utf8", maxBuffer: 1 << 26 });
   const parts = stdout
     .replaceAll("\r", "")
@@ -89,10 +84,12 @@ describe("verbs that paint", () => {
     expect([...nouns].filter((noun) => !tried.has(noun))).toEqual([]);
   });
 
-  it("show colours on a terminal and the same text as in a pipe, and no mark of ours", ({ skip }) => {
+  it("show colours on a terminal and the same text as in a pipe, and no mark of ours", async ({ skip }) => {
     if (SCRIPT === null || process.platform !== "linux") skip("needs Linux and script");
-    const terminal = run(true);
-    const pipe = run(false);
+    const { file, remove } = await bundleChild("test/support/painted-child.ts");
+    onTestFinished(remove);
+    const terminal = run(file, true);
+    const pipe = run(file, false);
     expect([terminal.length, pipe.length]).toEqual([COUNT, COUNT - 1]);
     const problems = PAINTED.flatMap((words, i) => {
       const { text, exit } = terminal[i]!;

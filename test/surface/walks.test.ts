@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import ts from "typescript";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { listPassed } from "../../tools/figures/passed.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Call, listPassed } from "../../tools/figures/passed.ts";
 import { ROOT } from "../../tools/stages.ts";
 
 // Guards: docs/walks.md and the lists in the READMEs of the rooms are the way that a call really takes. Every file and
@@ -139,12 +139,14 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 };
 
+const folders: string[] = [];
+
 /** A small repository that is not below the temporary folder, which agents do not see. */
 function makeRepository(): { readonly cwd: string; readonly env: Readonly<Record<string, string>> } {
   const cache = join(ROOT, "node_modules/.cache");
   mkdirSync(cache, { recursive: true });
   const base = realpathSync(mkdtempSync(join(cache, "walk-")));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  folders.push(base);
   const cwd = join(base, "work");
   const files = {
     "docs/a.md": "# A\n",
@@ -170,11 +172,20 @@ function makeRepository(): { readonly cwd: string; readonly env: Readonly<Record
 
 const passes = new Map<string, string[]>();
 
+// One process makes all the calls: loading the sources takes longer than all of them.
+beforeAll(() => {
+  const calls = Object.values(CALLS).map((lines) => ({ ...makeRepository(), lines }));
+  const passed = listPassed(ROOT, calls as [Call, ...Call[]]);
+  for (const [i, name] of Object.keys(CALLS).entries()) passes.set(name, passed[i]!);
+});
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Files that the call behind a heading passes. */
 function passedBy(name: string): string[] {
-  const passed = passes.get(name) ?? listPassed({ root: ROOT, ...makeRepository(), lines: CALLS[name]! });
-  passes.set(name, passed);
-  return passed;
+  return passes.get(name) ?? [];
 }
 
 describe("the walks through the house", () => {

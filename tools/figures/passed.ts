@@ -12,30 +12,28 @@ import { sortedUnique } from "../../src/core/canonical/index.ts";
 const CHILD = fileURLToPath(new URL("./passed-child.ts", import.meta.url));
 
 export interface Call {
-  /** Root of the sources. */
-  readonly root: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Command lines that prepare, and last the one that is watched. */
   readonly lines: readonly (readonly string[])[];
 }
 
-/** Source files that a call passes, by their paths below the root, the hall and the adapters left out. */
-export function listPassed({ root, cwd, env, lines }: Call): string[] {
-  const folder = mkdtempSync(join(realpathSync(cwd), "..", "passed-"));
+/** For each call the source files that it passes, by their paths below the root, the hall and the adapters left out. */
+export function listPassed(root: string, calls: readonly [Call, ...Call[]]): string[][] {
+  const folder = mkdtempSync(join(realpathSync(calls[0].cwd), "..", "passed-"));
   try {
     const out = join(folder, "passed.json");
-    const words = [root, out, ...lines.map((line) => JSON.stringify(line))];
     const loader = import.meta.resolve("tsx");
-    execFileSync(process.execPath, ["--import", loader, CHILD, ...words], {
-      cwd,
-      env: { PATH: process.env["PATH"], ...env },
+    execFileSync(process.execPath, ["--import", loader, CHILD, root, out, JSON.stringify(calls)], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], ...calls[0].env },
       stdio: ["ignore", "ignore", "pipe"],
     });
     const base = pathToFileURL(join(realpathSync(root), "src/")).href;
-    const urls = JSON.parse(readFileSync(out, "utf8")) as string[];
-    const paths = urls.filter((url) => url.startsWith(base)).map((url) => url.slice(base.length).split("?", 1)[0]!);
-    return sortedUnique(paths.filter((path) => !/^(?:core|adapters)\//.test(path)).map((path) => `src/${path}`));
+    return (JSON.parse(readFileSync(out, "utf8")) as string[][]).map((urls) => {
+      const paths = urls.filter((url) => url.startsWith(base)).map((url) => url.slice(base.length).split("?", 1)[0]!);
+      return sortedUnique(paths.filter((path) => !/^(?:core|adapters)\//.test(path)).map((path) => `src/${path}`));
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -77,7 +75,7 @@ function inRepository(root: string, config: object, lines: Call["lines"]): strin
     ]) {
       execFileSync("git", [...who, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } });
     }
-    return listPassed({ root, cwd, env, lines });
+    return listPassed(root, [{ cwd, env, lines }])[0]!;
   } finally {
     execFileSync("chmod", ["-R", "u+rwX", base]);
     rmSync(base, { recursive: true, force: true });
