@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Counts, formatCounts } from "./counts.ts";
@@ -17,13 +17,19 @@ async function main(): Promise<void> {
   const args = process.argv.slice(2).filter((arg) => !FLAGS.includes(arg));
   const long = process.argv.includes("--long");
   const newer = process.argv.includes("--node24");
-  const failedStage = await runStages(long ? [BUILD] : newer ? [BUILD, NODE_24] : [...lintStages(), BUILD]);
+  const failedStage = await runStages(long ? [BUILD] : newer ? [BUILD, NODE_24] : [...lintFor(args), BUILD]);
   const env = { ...(long && { VERBATIM_LONG: "1" }), ...(newer && { PATH: newerPath() }) };
   const run = (): Promise<Counts> => runTests(long ? ["test/long", ...args] : args, env);
   const counts = failedStage === null ? await run() : { passed: 0, failed: 1, skipped: 0 };
   if (counts.failed > 0) process.exitCode = 1;
   if (failedStage !== null) console.log(`stopped at ${failedStage}; the tests did not run`);
   console.log(formatCounts(counts));
+}
+
+/** Everything of lint that the tests do not ask themselves; a run of some tests leaves out nothing. */
+function lintFor(args: readonly string[]): Stage[] {
+  const isAsked = ({ alsoIn }: Stage) => alsoIn !== undefined && args.length === 0 && existsSync(join(ROOT, alsoIn));
+  return lintStages().filter((stage) => !isAsked(stage));
 }
 
 /** That Node before every other, so that the tests and the processes they start all run on it. */

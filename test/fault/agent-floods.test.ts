@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
+import { runHere } from "../support/cli-in-process.ts";
 
 /** An agent that tries to make the tool wait, or to fill its memory, its ledger or its disk. */
 function makeSample(): AgentRepo {
@@ -108,7 +109,7 @@ describe("files that are too large", () => {
 describe("a disk that fills up in the middle of a run", () => {
   it.for(["ns-overlay", "ns-bind", "landlock", "audit"])(
     "ends it with DISK_FULL, and what it took is given back, under %s",
-    (guard, { skip }) => {
+    async (guard, { skip }) => {
       if (process.platform !== "linux" || process.getuid?.() !== 0) skip("only root on Linux can mount a disk");
       const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-full-")));
       const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", base], { encoding: "utf8" });
@@ -121,22 +122,22 @@ describe("a disk that fills up in the middle of a run", () => {
       for (const folder of [root, home]) mkdirSync(folder);
       const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_STATE_HOME: join(home, "state"), NO_COLOR: "1" };
       const run = (file: string, ...args: string[]) => spawnSync(file, args, { cwd: root, env, encoding: "utf8" });
-      const verbatim = (...args: string[]) => run(process.execPath, BIN, ...args);
+      const verbatim = (...args: string[]) => runHere(args, { cwd: root, env });
       run("git", "init", "-q");
       run("git", "-c", "user.name=M", "-c", "user.email=m@example.org", "commit", "-q", "--allow-empty", "-m", "first");
       const fill = "dd if=/dev/zero of=filler bs=64k 2>/dev/null; dd if=/dev/zero of=filler2 bs=1 2>/dev/null; exit 0";
       const flags = ["--goal", "x", "--no-verify", "--guard", guard];
-      const agent = verbatim("agent", ...flags, "--", "sh", "-c", fill);
+      const agent = run(process.execPath, BIN, "agent", ...flags, "--", "sh", "-c", fill);
       expect([agent.status, agent.stderr]).toEqual([4, expect.stringContaining("error[DISK_FULL]")]);
       const { bavail, bsize } = statfsSync(base);
       expect(bavail * bsize).toBeGreaterThan(12 * 1024 * 1024);
       expect(existsSync(join(root, "filler"))).toBe(false);
-      const listed = verbatim("agent", "list", "--json");
-      expect([listed.status, listed.stdout.includes('"outcome":"working"')]).toEqual([0, false]);
-      expect(verbatim("catalytic", "recover").status).toBe(0);
+      const listed = await verbatim("agent", "list", "--json");
+      expect([listed.exit, listed.stdout.includes('"outcome":"working"')]).toEqual([0, false]);
+      expect((await verbatim("catalytic", "recover")).exit).toBe(0);
       const work = join(home, "state/verbatim/work");
       expect(existsSync(work) ? readdirSync(work) : []).toEqual([]);
-      expect(verbatim("agent", ...flags, "--", "sh", "-c", "echo on > lamp.txt").status).toBe(0);
+      expect((await verbatim("agent", ...flags, "--", "sh", "-c", "echo on > lamp.txt")).exit).toBe(0);
     },
   );
 });

@@ -30,6 +30,7 @@ const run = (repo: AgentRepo, flags: readonly string[], script: string) =>
   repo.verbatim("agent", "--goal", "two digits", ...flags, "--", "sh", "-c", script);
 
 describe("the tests of a project with ignored dependencies", () => {
+  // The others do without npm, which takes longer to start than everything else.
   it("verify a change on the tree with its ignored files, and nothing of it is touched", async () => {
     const repo = makeHarbour();
     const { exit, stdout } = await run(repo, ["--verify", "npm test"], MENDED);
@@ -43,7 +44,7 @@ describe("the tests of a project with ignored dependencies", () => {
     const repo = makeHarbour();
     const doctored =
       'echo "module.exports = () => \\"07\\";" > node_modules/leftish/index.js; echo "// done" >> date.js';
-    const { exit, stdout } = await run(repo, ["--verify", "npm test"], `${doctored}; node test.js`);
+    const { exit, stdout } = await run(repo, ["--verify", "node test.js"], `${doctored}; node test.js`);
     expect(stdout).toContain("✗ verify    failed on your tree with its ignored files (node_modules)");
     expect(stdout).toContain("got 7");
     expect(exit).toBe(1);
@@ -61,21 +62,21 @@ describe("the tests of a project with ignored dependencies", () => {
   it("that fail without the change too are told as such, unless nobody wants to know", async () => {
     const repo = makeHarbour();
     const broken = "sed -i 's/, 1)/, 3)/' date.js";
-    const { stdout } = await run(repo, ["--verify", "npm test"], broken);
-    expect(stdout).toContain("npm test ended with exit code 1; it fails without the agent's change too");
-    const { stdout: short } = await run(repo, ["--verify", "npm test", "--no-baseline"], broken);
-    expect(short).toContain("npm test ended with exit code 1\n");
+    const { stdout } = await run(repo, ["--verify", "node test.js"], broken);
+    expect(stdout).toContain("node test.js ended with exit code 1; it fails without the agent's change too");
+    const { stdout: short } = await run(repo, ["--verify", "node test.js", "--no-baseline"], broken);
+    expect(short).toContain("node test.js ended with exit code 1\n");
   });
 
   it("may be a shell command, where that is said", async () => {
     const repo = makeHarbour();
-    const { exit, stdout } = await run(repo, ["--verify-sh", "npm test && test -d node_modules"], MENDED);
-    expect([exit, stdout]).toEqual([0, expect.stringContaining("npm test && test -d node_modules")]);
+    const { exit, stdout } = await run(repo, ["--verify-sh", "node test.js && test -d node_modules"], MENDED);
+    expect([exit, stdout]).toEqual([0, expect.stringContaining("node test.js && test -d node_modules")]);
   });
 
   it("run after a set-up that was asked for, and not after one that failed", async () => {
     const repo = makeHarbour();
-    const flags = ["--verify", "npm test", "--setup", "false"];
+    const flags = ["--verify", "node test.js", "--setup", "false"];
     const { exit, stdout } = await run(repo, flags, MENDED);
     expect(stdout).toContain("the set-up failed: false ended with exit code 1");
     expect(exit).toBe(1);
@@ -111,7 +112,7 @@ describe("commands that verify", () => {
 
   it("leave notices that a person is shown", async () => {
     const repo = makeHarbour();
-    const { summary } = await repo.agent(["--goal", "x", "--verify", "npm test"], ["sh", "-c", MENDED]);
+    const { summary } = await repo.agent(["--goal", "x", "--verify", "node test.js"], ["sh", "-c", MENDED]);
     const view = agentSummary.parse(summary);
     const lines: string[] = [];
     const plain = (text: string) => text;
