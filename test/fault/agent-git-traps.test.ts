@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGuards } from "../../src/adapters/guards/index.ts";
@@ -10,6 +9,7 @@ import { makeAgentRepo } from "../support/agent-repo.ts";
 import { openCatalytic } from "../support/catalytic-repo.ts";
 import { BIN } from "../support/cli.ts";
 import { plantGitTraps } from "../support/git-traps.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 import { findClosedFolder } from "../support/somebody.ts";
 
 /**
@@ -22,7 +22,7 @@ let scratch: string;
 let probes: Partial<Record<"perl" | "bubblewrap", Readonly<Partial<Record<GuardName, string>>>>>;
 
 beforeAll(async () => {
-  scratch = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-traps-")));
+  scratch = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-traps-")));
   chmodSync(scratch, 0o755);
   probes = {};
   for (const bind of ["perl", "bubblewrap"] as const)

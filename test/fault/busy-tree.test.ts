@@ -10,7 +10,6 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
@@ -19,12 +18,13 @@ import { createTreeMemory } from "../../src/adapters/disk/tree-memory.ts";
 import { snapshotTree } from "../../src/adapters/disk/tree-snapshot.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 import { makeNodeRepo, needGuard, openComposition } from "../support/verification-repo.ts";
 
 let root: string;
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-busy-")));
+  root = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-busy-")));
   mkdirSync(join(root, "b"));
   writeFileSync(join(root, "a.txt"), "a\n");
   writeFileSync(join(root, "b/c.txt"), "c\n");

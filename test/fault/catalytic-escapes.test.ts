@@ -1,5 +1,4 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
@@ -7,6 +6,7 @@ import { findMarked } from "../../src/adapters/process/leftovers.ts";
 import type { CatalyticPorts } from "../../src/rooms/catalytic/ports.ts";
 import { isToolState, makeCatalyticRepo, openCatalytic, recordTree, toJobSpec } from "../support/catalytic-repo.ts";
 import { isNamespace, tryVariants, VARIANTS, type Variants } from "../support/guard-variants.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 
 /**
  * Commands that try to reach out of their domain. Under the namespace guards nothing outside changes, whatever the
@@ -67,7 +67,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: "writes to the system's temporary folder",
     unguarded: false,
-    script: `echo x > ${tmpdir()}/verbatim-escape-$$ ; echo x > /var/tmp/verbatim-escape-$$`,
+    script: `echo x > ${diskFolder()}/verbatim-escape-$$ ; echo x > /var/tmp/verbatim-escape-$$`,
   },
   { name: "writes beside the repository", script: "echo x > ../victim; echo x > ../planted" },
   {

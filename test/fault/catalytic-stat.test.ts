@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileSystemOf } from "../../src/adapters/disk/mounts.ts";
@@ -10,9 +9,10 @@ import { isStatTrusted } from "../../src/adapters/disk/stat-trust.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { openCatalytic } from "../support/catalytic-repo.ts";
 import { MAPPED_WRITE } from "../support/mapped-write.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 
 /** Folders on file systems of different kinds. */
-const PLACES = [tmpdir(), "/dev/shm"].filter((place) => existsSync(place));
+const PLACES = [diskFolder(), "/dev/shm"].filter((place) => existsSync(place));
 
 describe.each(PLACES)("the stat of files in %s", (place) => {
   let base: string;

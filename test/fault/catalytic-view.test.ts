@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
@@ -10,13 +9,14 @@ import { verifyRun } from "../../src/rooms/catalytic/verify/verify.ts";
 import { runInView } from "../../src/rooms/catalytic/view/view.ts";
 import { openCatalytic, recordTree, type TestRun } from "../support/catalytic-repo.ts";
 import { isNamespace, VARIANTS } from "../support/guard-variants.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 
 let base: string;
 let root: string;
 let room: TestRun;
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-view-")));
+  base = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-view-")));
   root = join(base, "repo");
   for (const folder of ["src/old", "node_modules/x", "home"]) mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, "src/a.txt"), "one\n");
@@ -159,7 +159,7 @@ describe.each(VARIANTS.filter(isNamespace))("what is hidden from a view under $n
   // The temporary folder is another one in a view, so what is shown there has to be carried over.
   const artifacts = new URL("../../test-artifacts", import.meta.url).pathname;
 
-  it.for([artifacts, realpathSync(tmpdir())])(
+  it.for([artifacts, realpathSync(diskFolder())])(
     "cannot be read, and what is shown of it can: %s",
     async (parent, context) => {
       const guards = createGuards(null, base, variant.bind);

@@ -23,8 +23,8 @@ export function useMemory(): () => void {
   removeLeftovers();
   const folder = join(MEMORY, `verbatim-test-${process.pid}`);
   mkdirSync(folder);
-  // Servers and agents of other users look for their folders in it.
-  chmodSync(folder, 0o755);
+  // As every temporary folder: some processes of the tests belong to other users.
+  chmodSync(folder, 0o1777);
   process.env["VERBATIM_DISK_FOLDER"] = tmpdir();
   process.env["TMPDIR"] = folder;
   return () => rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
@@ -9,6 +8,7 @@ import type { Composition } from "../../src/app/compose/compose.ts";
 import type { PlaceRequest } from "../../src/app/compose/verification-places.ts";
 import { recordWithTools } from "../support/agent-repo.ts";
 import { buildChild, type ChildProgram } from "../support/child.ts";
+import { diskFolder } from "../support/memory-folder.ts";
 import { SOMEBODY } from "../support/somebody.ts";
 import {
   type Base,
@@ -182,7 +182,7 @@ describe("a view of the tree", () => {
   });
 
   it("shows git the same state as outside, also in a work tree below the temporary folder with its repository beside it", async () => {
-    const main = makeNodeRepo(tmpdir());
+    const main = makeNodeRepo(diskFolder());
     onTestFinished(() => runDisk.discard(main.base));
     const tree = join(main.base, "tree");
     main.git("worktree", "add", "-q", "-b", "other", tree);

@@ -9,9 +9,9 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { sampleBundle } from "../../../test/support/sample-bundle.ts";
 import { verifyBundle } from "../../rooms/jobs/bundle/bundle-verify.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
@@ -23,7 +23,7 @@ import { createBundleFolder } from "./bundle-target.ts";
 let base: string;
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "verbatim-bundle-"));
+  base = mkdtempSync(join(diskFolder(), "verbatim-bundle-"));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
 });
 

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import { resolveInside } from "./inside-root.ts";
 
-const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-inside-")));
+const base = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-inside-")));
 const root = join(base, "root");
 mkdirSync(join(root, "real"), { recursive: true });
 mkdirSync(join(base, "root-twin"));

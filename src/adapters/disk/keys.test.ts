@@ -11,10 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { toHex } from "../../core/hex.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { DiskKeys } from "./keys.ts";
@@ -28,7 +28,7 @@ const needsModes = (context: TestContext) =>
   context.skip(process.platform === "win32", "files have no modes on Windows");
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "verbatim-keys-"));
+  base = mkdtempSync(join(diskFolder(), "verbatim-keys-"));
   folder = join(base, "config", "keys");
 });
 

@@ -11,9 +11,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { createLandingFiles } from "./landing-files.ts";
 
 let folder: string;
@@ -21,7 +21,7 @@ let root: string;
 let outside: string;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-landing-files-")));
+  folder = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-landing-files-")));
   [root, outside] = [join(folder, "root"), join(folder, "outside")];
   for (const place of [root, outside]) mkdirSync(place);
   writeFileSync(join(outside, "a"), "outside");

@@ -10,14 +10,14 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { resolveWorkflow } from "../../core/contracts/config/index.ts";
 import { buildPack } from "../../rooms/workflow/librarian/librarian.ts";
 import { createRepoReader } from "./repo-reader.ts";
 
-const base = mkdtempSync(join(tmpdir(), "verbatim-reader-"));
+const base = mkdtempSync(join(diskFolder(), "verbatim-reader-"));
 const root = join(base, "repo");
 mkdirSync(join(root, "src"), { recursive: true });
 mkdirSync(join(root, ".git"));

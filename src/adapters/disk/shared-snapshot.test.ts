@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import type { Entry, FileEntry, Tree } from "../../rooms/catalytic/tree/tree.ts";
 import { beginSnapshot } from "./shared-snapshot.ts";
 import { snapshotTree } from "./tree-snapshot.ts";
 
-const base = mkdtempSync(join(tmpdir(), "verbatim-shared-"));
+const base = mkdtempSync(join(diskFolder(), "verbatim-shared-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 const OPTIONS = { strict_mtime: false, max_entries: 100_000 };
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { STAT_FIELDS, type WalkRules } from "../../rooms/context/ports.ts";
 import { createSourceTree } from "./source-tree.ts";
 
@@ -15,7 +15,7 @@ const ALL: WalkRules = {
 let root: string;
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-walk-")));
+  root = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-walk-")));
 });
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));

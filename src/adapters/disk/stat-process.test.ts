@@ -9,15 +9,15 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import { findTool } from "../guards/tools.ts";
 import { StatProcess } from "./stat-process.ts";
 import { type TreeFile, writeTreeFile } from "./tree-file.ts";
 import { packEntry, readTable } from "./tree-table.ts";
 
-const base = mkdtempSync(join(tmpdir(), "verbatim-stat-"));
+const base = mkdtempSync(join(diskFolder(), "verbatim-stat-"));
 afterAll(() => rmSync(base, { recursive: true }));
 
 const isHere = process.platform === "linux" && findTool("perl") !== null;

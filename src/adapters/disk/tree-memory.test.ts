@@ -16,15 +16,15 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import type { KeptTree, TreeScan } from "../../rooms/catalytic/ports.ts";
 import { nodeCrypto } from "../crypto/node-crypto.ts";
 import { createTreeMemory } from "./tree-memory.ts";
 import { snapshotTree } from "./tree-snapshot.ts";
 
-const base = mkdtempSync(join(tmpdir(), "verbatim-look-"));
+const base = mkdtempSync(join(diskFolder(), "verbatim-look-"));
 afterAll(() => rmSync(base, { recursive: true }));
 
 const OPTIONS = { hidden: [".verbatim"], max_entries: 10_000 };

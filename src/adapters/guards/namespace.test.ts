@@ -1,14 +1,14 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { diskFolder } from "../../../test/support/memory-folder.ts";
 import type { LaunchRequest } from "../../rooms/catalytic/ports.ts";
 import { createGuards } from "./index.ts";
 
 let base: string;
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-guard-")));
+  base = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-guard-")));
   for (const folder of ["work/tmp", "domain"]) mkdirSync(join(base, folder), { recursive: true });
 });
 

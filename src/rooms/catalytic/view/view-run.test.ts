@@ -1,10 +1,10 @@
 // A whole repository as a view, with the weakest guard: everything may be changed, nothing stays, the changes come out as data.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCatalytic, recordTree, type TestRun } from "../../../../test/support/catalytic-repo.ts";
+import { diskFolder } from "../../../../test/support/memory-folder.ts";
 import { runDisk } from "../../../adapters/disk/run-disk.ts";
 import { listStrays, readRecord } from "../record/record-files.ts";
 import { verifyRun } from "../verify/verify.ts";
@@ -17,7 +17,7 @@ let before: Record<string, string>;
 const tree = () => recordTree(root, (path) => path.startsWith(".verbatim"));
 
 beforeAll(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-view-")));
+  base = realpathSync(mkdtempSync(join(diskFolder(), "verbatim-view-")));
   root = join(base, "repo");
   for (const folder of ["src/old", "node_modules/x"]) mkdirSync(join(root, folder), { recursive: true });
   for (const [path, text] of [
