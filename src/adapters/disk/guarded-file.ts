@@ -5,6 +5,7 @@ import { errnoCode } from "../../core/errors/system.ts";
 /** Neither a link nor a FIFO nor a terminal can lead this anywhere or make it wait. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const CHUNK = 1024 * 1024;
+const FURTHER = 1024;
 const ABSENT = ["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EPERM", "ENAMETOOLONG", "ENODEV"];
 
 /** A regular file someone else may have made, open for reading. */
@@ -24,7 +25,7 @@ export function withGuardedFile<T>(place: string, use: (file: GuardedFile) => T)
   try {
     const facts = fstatSync(fd);
     if (!facts.isFile()) return null;
-    return use({ size: facts.size, read: (at, count) => readAt(fd, at, count) });
+    return use({ size: facts.size, read: (at, count) => readAt(fd, at, count, facts.size) });
   } finally {
     closeSync(fd);
   }
@@ -47,7 +48,7 @@ export function* readGuardedChunks(place: string, size: number): Generator<Uint8
   try {
     if (!fstatSync(fd).isFile()) return;
     for (let at = 0; at <= size; ) {
-      const part = readAt(fd, at, Math.min(CHUNK, size + 1 - at));
+      const part = readAt(fd, at, Math.min(CHUNK, size + 1 - at), size);
       if (part.length === 0) return;
       yield part;
       at += part.length;
@@ -92,10 +93,14 @@ function openGuarded(place: string): number | null {
   }
 }
 
-function readAt(fd: number, at: number, count: number): Buffer {
+function readAt(fd: number, at: number, count: number, size: number): Buffer {
   const parts: Buffer[] = [];
-  for (let done = 0; done < count; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK, count - done));
+  for (let done = 0, further = FURTHER; done < count; ) {
+    // Most files are small. What a file is said to hold and one byte more show its end; after that it has grown.
+    const left = size - at - done;
+    const room = left > 0 ? left + 1 : further;
+    if (left <= 0) further *= 4;
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK, count - done, room));
     const got = readSync(fd, buffer, 0, buffer.length, at + done);
     if (got === 0) break;
     parts.push(buffer.subarray(0, got));

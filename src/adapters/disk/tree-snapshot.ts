@@ -57,6 +57,9 @@ export async function snapshotPlace(place: string, options: SnapshotOptions): Pr
   return walk.result();
 }
 
+// For all walks: a file is read and hashed without a pause, and a buffer for each walk would keep the collector busy.
+const buffer = Buffer.allocUnsafe(CHUNK);
+
 class Walk {
   files = 0;
   bytes = 0;
@@ -65,7 +68,6 @@ class Walk {
   readonly #entries: [string, Entry | OtherEntry][] = [];
   readonly #notUtf8 = new Set<string>();
   readonly #links = new Map<string, string[]>();
-  readonly #buffer = Buffer.allocUnsafe(CHUNK);
   #device = 0;
   #foreign: string | null = null;
   #mounts: readonly string[] = [];
@@ -212,7 +214,6 @@ class Walk {
   }
 
   #hash(fd: number, size: number): { readonly sha256: string; readonly total: number } {
-    const buffer = this.#buffer;
     if (size <= CHUNK) {
       let got = 0;
       while (got < size) {

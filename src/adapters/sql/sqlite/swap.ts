@@ -46,6 +46,7 @@ export async function swapStore<T>(path: string, change: (copy: string) => Promi
 }
 
 const TRIES = 40;
+const COLLECTIONS = 5;
 
 /** Leaving the WAL is possible only for the one who has the file open alone. */
 async function holdAlone(path: string): Promise<SqliteDatabase> {
@@ -59,7 +60,9 @@ async function holdAlone(path: string): Promise<SqliteDatabase> {
       if (!isBusy(thrown)) throw thrown;
       if (tried === TRIES) throw busy(path, thrown);
     }
-    await collectStatements();
+    // What this process keeps is gone after a few collections, which take long; the others are waited for.
+    if (tried <= COLLECTIONS) await collectStatements();
+    else await wait(WAIT_MS);
   }
 }
 

@@ -56,7 +56,7 @@ function* encodePaths(name: ImageName, paths: readonly string[]): Iterable<Image
 
 function* encodeHashes(hashes: string): Iterable<ImagePiece> {
   const encoder = new TextEncoder();
-  const piece = new Uint8Array(PIECE);
+  const piece = new Uint8Array(Math.min(PIECE, hashes.length));
   for (let at = 0; at < hashes.length; at += PIECE) {
     const { written } = encoder.encodeInto(hashes.slice(at, at + PIECE), piece);
     yield ["hashes", piece.subarray(0, written)];

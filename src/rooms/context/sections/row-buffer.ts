@@ -6,6 +6,8 @@ import { SECTION_RULES } from "./sections.ts";
 export const STAGE_SIZE = 12 * 1024 * 1024;
 
 const ROOM = STAGE_SIZE + 1024 * 1024;
+/** Enough for most workspaces: a collector that is told of megabytes at every build runs after every few of them. */
+const FIRST_ROOM = 256 * 1024;
 // UTF-8 has at most three bytes for each unit of a string.
 const MOST_BYTES = 3;
 
@@ -15,8 +17,7 @@ const MOST_BYTES = 3;
  */
 export class RowBuffer {
   readonly #encoder = new TextEncoder();
-  // Memory that is not written to costs nothing.
-  #bytes = new Uint8Array(ROOM);
+  #bytes = new Uint8Array(FIRST_ROOM);
   #paths: string[] = [];
   #hashes: string[] = [];
   #ends: number[] = [];
@@ -57,7 +58,8 @@ export class RowBuffer {
 
   #reserve(more: number): void {
     if (this.#size + more <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.#size + more, this.#bytes.length * 2));
+    // Memory that is not written to costs nothing, so the first step is the last one for most.
+    const larger = new Uint8Array(Math.max(this.#size + more, this.#bytes.length * 2, ROOM));
     larger.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = larger;
   }
