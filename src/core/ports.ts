@@ -166,9 +166,18 @@ export interface ContentStore {
   remove(hash: string, storedBefore: number): Promise<boolean>;
 }
 
+/** How far some work is; `done` 0 without a total says only that it has begun. */
+export interface ProgressStep {
+  readonly label: string;
+  readonly done: number;
+  readonly total?: number;
+  /** What is counted, such as files. */
+  readonly unit?: string;
+}
+
 /** Progress of long work. Surfaces draw it; rooms only report. */
 export interface Progress {
-  report(step: { readonly label: string; readonly done: number; readonly total?: number }): void;
+  report(step: ProgressStep): void;
 }
 
 /** Files the caller named, on the caller's machine. `-` is standard input. */

@@ -74,7 +74,15 @@ const ONTO = { commit: HASH, tree: HASH };
 
 /** What happens in an agent run, one of each kind. */
 const AGENT_ENTRIES: Readonly<Record<string, JsonObject>> = {
-  AGENT_STARTED: { ...AGENT, goal: "g", argv: ["a"], base: ONTO, created_at: "2026-11-15T22:18:51.000Z" },
+  AGENT_STARTED: {
+    ...AGENT,
+    goal: "g",
+    argv: ["a"],
+    base: ONTO,
+    created_at: "2026-11-15T22:18:51.000Z",
+    run_dir: "/runs/r",
+    repo: { id: "0".repeat(32), root: "/r", common_dir: null },
+  },
   AGENT_ATTEMPT_STARTED: { ...AGENT, n: 1, argv: ["a"] },
   AGENT_ATTEMPT_ENDED: {
     ...AGENT,
@@ -99,6 +107,8 @@ const AGENT_ENTRIES: Readonly<Record<string, JsonObject>> = {
     c: 1,
     candidate: HASH,
     files: 1,
+    added: 1,
+    deleted: 0,
     merged: 0,
     verification: 1,
     without: [],

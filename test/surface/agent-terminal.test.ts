@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findTool } from "../../src/adapters/guards/tools.ts";
@@ -91,11 +91,11 @@ describe("an agent in a terminal", () => {
     await terminal.until("working");
     terminal.type("\u0003");
     await terminal.until("heard");
-    await terminal.until("Apply this unverified change");
-    await terminal.until("Yes");
+    await terminal.until("[Enter] keep for later");
+    await terminal.until("> ");
     // Keys that come with the question are thrown away; this one comes after.
-    terminal.type("y");
-    await terminal.until("applied");
+    terminal.type("a");
+    await terminal.until("applied 1 file, unverified");
     expect((await terminal.end()).exit).toBe(0);
     expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");
     expect(readLogs(repo)).toMatch(/hello Mira\r\n.*working\r\n.*heard\r\n/s);
@@ -130,12 +130,53 @@ describe("an agent in a terminal", () => {
     const terminal = open(repo, ["--verify", "sleep 0.5"], agent, (line) => `${line}; ${pending}`);
     await terminal.until("early");
     terminal.type("\r\r\ry\r");
-    await terminal.until("Apply this change");
-    await terminal.until("No");
-    terminal.type("n");
+    await terminal.until("[Enter] keep for later");
+    await terminal.until("> ");
+    terminal.type("\r");
+    await terminal.until("kept: verbatim agent apply");
     await terminal.until("left 0");
     await terminal.end();
     expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");
+  });
+
+  it("is followed by a question whose every answer does what it says, and the default nothing", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const agent = "echo on > src/lamp.txt; echo new > src/wick.txt";
+    const terminal = open(repo, ["--verify", "grep -q on src/lamp.txt"], agent);
+    const begun = await terminal.until("your tree is read-only to the agent");
+    expect(begun).toContain("looking at the tree ...");
+    const ask = async () => {
+      await terminal.until("a apply   d show the diff   r choose parts   x throw away");
+      await terminal.until("> ");
+    };
+    const report = await terminal.until("verified. Nothing is applied yet.");
+    expect(report).toMatch(/✓ policy.*✓ verify.*✓ your tree/s);
+    await ask();
+    terminal.type("d");
+    await terminal.until("+on");
+    await ask();
+    terminal.type("r");
+    await terminal.until("--only src/lamp.txt:1");
+    await terminal.until("[Enter] nothing");
+    await terminal.until("> ");
+    terminal.type("src/mast.txt\r");
+    await terminal.until("SELECTION_INVALID");
+    await ask();
+    terminal.type("x");
+    await terminal.until("[Enter] no");
+    await terminal.until("> ");
+    terminal.type("\r");
+    await ask();
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");
+    terminal.type("r");
+    await terminal.until("[Enter] nothing");
+    await terminal.until("> ");
+    terminal.type("src/lamp.txt\r");
+    await terminal.until("applied 1 file. Undo: verbatim agent undo");
+    expect((await terminal.end()).exit).toBe(0);
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");
+    expect(existsSync(join(repo.root, "src/wick.txt"))).toBe(false);
   });
 
   it("does not see the other terminals of the machine", async ({ skip }) => {

@@ -48,7 +48,7 @@ describe("the real tree after an agent and before apply", () => {
     expect((await repo.verbatim("workflow", "rollback", summary.run_id)).exit).toBe(0);
     expect(repo.git("status", "--short")).toBe("");
     const shown = await repo.verbatim("agent", "show", summary.run_id);
-    expect(shown.stdout).toContain("undone: applied, then undone");
+    expect(shown.stdout).toContain("undone: your tree is as it was before the change was applied");
     expect((await repo.verbatim("agent", "list")).stdout).toMatch(/ undone /);
     expect(shown.stdout).not.toContain("discarded");
   });
@@ -347,7 +347,7 @@ describe("what the agent is given", () => {
     const { exit, stdout } = await runCli(args, { cwd: repo.root, env, stdin: "two words\n" });
     const { run_id } = JSON.parse(stdout) as { run_id: string };
     expect(exit).toBe(0);
-    expect((await repo.verbatim("agent", "show", run_id)).stdout).toContain("+two words");
+    expect((await repo.verbatim("agent", "show", run_id, "--diff")).stdout).toContain("+two words");
   });
 
   it("its home can be written and nothing of that stays, except what was kept", async () => {
@@ -389,7 +389,7 @@ describe("the summary", () => {
     expect(exit).toBe(0);
     for (const line of stdout.split("\n").filter((one) => !one.includes("/")))
       expect(line.length).toBeLessThanOrEqual(80);
-    expect(stdout).toMatch(/nothing in your tree was changed by the agent/);
+    expect(stdout).toMatch(/✓ your tree nothing in it was changed by the agent/);
     expect(stdout).toMatch(/verbatim agent apply \d{8}-\d{6}-[0-9a-f]{6}/);
   });
 

@@ -95,7 +95,7 @@ describe("verbs that paint", () => {
       const { text, exit } = terminal[i]!;
       const piped = pipe[i] ?? { text: text.replace(SGR, ""), exit };
       // The terminal of an agent is set back with codes of its own; what is said about the run comes after them.
-      const plain = text.replace(SGR, "").replace(/^[\s\S]*\n(?=agent run )/, "");
+      const plain = text.replace(SGR, "").replace(/^[\s\S]*(?:\n|\u001b\(B)(?=agent run )/, "");
       const [shown, expected] = [even(plain), even(piped.text)];
       return [
         ...(text.search(SGR) === -1 ? ["no colours on a terminal"] : []),

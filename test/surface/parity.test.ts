@@ -61,6 +61,9 @@ const CASES: readonly Case[] = [
     local: true,
   },
   { operation: "keys.show", input: { key: "nobody" }, argv: ["keys", "show", "nobody"], local: true },
+  { operation: "agent.list", input: { all: true }, argv: ["agent", "list", "--all"], local: true },
+  { operation: "agent.show", input: { run: "@" }, argv: ["agent", "show", "@"], local: true },
+  { operation: "agent.logs", input: { run: "zebra" }, argv: ["agent", "logs", "zebra"], local: true },
   {
     operation: "keys.policy-check",
     input: { file: "bad.json" },

@@ -44,10 +44,12 @@ export function createRunFolders(places: RunPlaces): RunFolders {
     return null;
   };
   return {
-    ids: () => {
+    ids: (known) => {
       const me = identity.current();
       const found = listRoots(places, me).flatMap((root) =>
-        listFolders(root).filter((id) => existsSync(join(root, id, RUN)) && isListed(join(root, id), places, me)),
+        listFolders(root).filter(
+          (id) => known?.has(id) !== true && existsSync(join(root, id, RUN)) && isListed(join(root, id), places, me),
+        ),
       );
       return [...new Set(found)];
     },

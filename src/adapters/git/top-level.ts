@@ -1,5 +1,16 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 
 /** A git repository as its files show it. No program is run and no variable of the environment is asked. */
@@ -56,6 +67,27 @@ export function findGitDirs(top: string): { readonly own: string; readonly commo
     return { own, common: realpathSync(resolve(own, readLine(join(own, "commondir")) ?? ".")) };
   } catch (thrown) {
     if (isNothing(thrown) || isForbidden(thrown)) return null;
+    throw thrown;
+  }
+}
+
+/** The top folders of all work trees that share a git folder, the main one first. */
+export function listWorkTrees(common: string): string[] {
+  const main = basename(common) === ".git" ? [dirname(common)] : [];
+  const folder = join(common, "worktrees");
+  // What is left of a work tree that is gone names a place that is not there.
+  const linked = listNames(folder).flatMap((name) => {
+    const place = readLine(join(folder, name, "gitdir"));
+    return place === null ? [] : [dirname(resolve(folder, name, place))];
+  });
+  return [...main, ...linked].filter(isThere);
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return sortedByCodePoint(readdirSync(folder));
+  } catch (thrown) {
+    if (isNothing(thrown) || isForbidden(thrown)) return [];
     throw thrown;
   }
 }

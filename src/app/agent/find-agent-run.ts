@@ -1,44 +1,42 @@
 import { VerbatimError } from "../../core/errors/index.ts";
-import {
-  AGENT_RUN_FILE,
-  findRun,
-  isAge,
-  Run,
-  requireOwn,
-  resolveRunName,
-  type WorkflowPorts,
-} from "../../rooms/workflow/index.ts";
-import { SUMMARY_FILE } from "./agent-summary.ts";
+import { isAge, Run, requireOwn, resolveRunName, type WorkflowPorts } from "../../rooms/workflow/index.ts";
+import { listOwnRuns } from "./list.ts";
+import type { AgentPorts } from "./ports.ts";
+import { readSummary } from "./read-summary.ts";
 
-/** The agent run of a name: an id, a beginning or the last six digits of one, `@`, `@2`, or a run directory. */
-export function findAgentRun(ports: WorkflowPorts, name: string): Run {
-  const isWhole = isPath(name) || (!isAge(name) && ports.runs.open(name) !== null);
-  const run = findRun(ports, isWhole ? name : resolveRunName(listAgentRuns(ports), name, WORDS));
-  if (isAgentRun(run)) return run;
+const WORDS = { noun: "agent run", list: "verbatim agent list" };
+
+/**
+ * The agent run of a name: an id, a unique beginning or the last six digits of one, `@` for the newest, `@2`, or a run
+ * directory. RUN_NOT_FOUND, RUN_AMBIGUOUS.
+ */
+export async function findAgentRun(outside: AgentPorts, ports: WorkflowPorts, name: string): Promise<Run> {
+  const exact = isPath(name) ? ports.runs.openPath(name) : isAge(name) ? null : ports.runs.open(name);
+  if (exact !== null) return requireAgents(outside, Run.load(ports, exact));
+  const id = resolveRunName(await listOwnRuns(outside), name, WORDS);
+  const folder = ports.runs.open(id);
+  if (folder !== null) return Run.load(ports, folder);
   throw new VerbatimError("RUN_NOT_FOUND", {
-    message: `${run.id} is a workflow run, not an agent run`,
-    fix: `See: verbatim workflow show ${run.id}`,
+    message: `the folder of the run ${id} is gone; the ledger still has its record`,
+    fix: `Look at the record: verbatim ledger show --stream workflow/${id}`,
   });
 }
 
 /** The same for whoever wants to change it: RUN_OTHER_REPO. */
-export function findOwnAgentRun(ports: WorkflowPorts, name: string): Run {
-  const run = findAgentRun(ports, name);
+export async function findOwnAgentRun(outside: AgentPorts, ports: WorkflowPorts, name: string): Promise<Run> {
+  const run = await findAgentRun(outside, ports, name);
   requireOwn(run);
   return run;
 }
-
-const WORDS = { noun: "agent run", list: "verbatim agent list" };
 
 function isPath(name: string): boolean {
   return /[/\\]/.test(name) || name === "." || name === "..";
 }
 
-function isAgentRun({ folder }: Run): boolean {
-  return folder.size(AGENT_RUN_FILE) !== null || folder.size(SUMMARY_FILE) !== null;
-}
-
-function listAgentRuns(ports: WorkflowPorts) {
-  const runs = ports.runs.ids().map((id) => Run.load(ports, ports.runs.open(id)!));
-  return runs.filter(isAgentRun).map(({ id, state }) => ({ run_id: id, created_at: state.created_at }));
+function requireAgents(outside: AgentPorts, run: Run): Run {
+  if (readSummary(outside, run) !== null) return run;
+  throw new VerbatimError("RUN_NOT_FOUND", {
+    message: `${run.id} is a workflow run, not an agent run`,
+    fix: `See: verbatim workflow show ${run.id}`,
+  });
 }

@@ -87,6 +87,7 @@ export async function tryCandidate(
   { candidate }: MadeCandidate,
   on: JudgedOn,
 ): Promise<Tried> {
+  outside.progress.report({ label: "verifying the change", done: 0 });
   const own = await checkOwnGates(session, candidate, on.base);
   const { verified, report_sha256 } = await recordVerification(session, record, candidate, own, (v) =>
     verifyChange(outside, session, record, candidate, { ...on, v }),

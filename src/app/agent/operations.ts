@@ -1,12 +1,16 @@
 import { z } from "zod";
 import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
+import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
 import { LAND_ALL } from "./land.ts";
+import { agentList, listAgentRuns } from "./list.ts";
+import { agentLogs } from "./logs.ts";
 import type { AgentPorts } from "./ports.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
-import { applyAgentRun, discardAgentRun, listAgentRuns, showAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
+import { applyAgentRun, discardAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
+import { agentReport, showAgentRun, showLogs } from "./show.ts";
 
 const texts = z.array(z.string().min(1)).default([]);
 const run = z
@@ -107,22 +111,52 @@ const list = defineOperation({
   summary: "Lists the agent runs of this repository, newest first.",
   effect: "read",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ limit: z.int().min(1).default(20).describe("Maximum number of runs to show.") }),
-  output: z.strictObject({ runs: z.array(agentSummary), total: z.int() }),
-  async run(outside: AgentPorts, { limit }) {
-    const runs = await listAgentRuns(outside);
-    return { runs: runs.slice(0, limit), total: runs.length };
-  },
+  input: z.strictObject({
+    limit: z.int().min(1).default(20).describe("Maximum number of runs to show."),
+    outcome: z.enum(AGENT_STATES).optional().describe("Only runs that stand there, such as verified."),
+    all: z.boolean().default(false).describe("Also the runs of the other work trees of this repository."),
+  }),
+  output: agentList,
+  run: (outside: AgentPorts, { limit, outcome = null, all }) => listAgentRuns(outside, { limit, outcome, all }),
 });
 
 const show = defineOperation({
   name: "agent.show",
-  summary: "Shows one agent run: what changed, the gates, the proof, the patch.",
+  summary: "Shows one agent run in plain words, its change, or two runs side by side.",
   effect: "read",
   doors: LOCAL_DOORS,
-  input: z.strictObject({ run }),
-  output: z.strictObject({ summary: agentSummary, patch: z.string() }),
-  run: (outside: AgentPorts, input) => showAgentRun(outside, input.run),
+  input: z.strictObject({
+    run,
+    other: run.optional(),
+    diff: z
+      .union([z.string().min(1), z.literal(true)])
+      .optional()
+      .describe("The change as a diff; with a path only what is there."),
+    hunks: z.boolean().default(false).describe("The change with the numbers that --only and --except take."),
+  }),
+  output: agentReport,
+  run: (outside: AgentPorts, { run: name, other = null, diff = null, hunks }) =>
+    showAgentRun(outside, { run: name, other, diff: diff ?? (hunks ? true : null) }),
+});
+
+const from = z.int().min(0).default(0);
+
+const logs = defineOperation({
+  name: "agent.logs",
+  summary: "Shows what an agent printed, without control characters.",
+  effect: "read",
+  doors: LOCAL_DOORS,
+  input: z.strictObject({
+    run,
+    follow: z.boolean().default(false).describe("Wait for more until the run ends."),
+    verify: z.boolean().default(false).describe("What the verify commands printed instead."),
+    raw: z.boolean().default(false).describe("Every byte as it was printed."),
+    from_output: from.describe("Bytes of the output that are known already."),
+    from_errors: from.describe("Bytes of the error output that are known already."),
+  }),
+  output: agentLogs,
+  run: (outside: AgentPorts, { run: name, follow, verify, raw, from_output: output, from_errors: errors }) =>
+    showLogs(outside, name, { follow, verify, raw, from: { output, errors } }),
 });
 
 const verify = defineOperation({
@@ -190,4 +224,4 @@ const discard = defineOperation({
 });
 
 /** Everything under `agent.` */
-export const AGENT_OPERATIONS = [start, list, show, verify, apply, undo, discard] as const;
+export const AGENT_OPERATIONS = [start, list, show, logs, verify, apply, undo, discard] as const;

@@ -10,7 +10,25 @@ import type {
 import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
 import type { PlaceRequest } from "../compose/verification-places.ts";
 
-type OfTheWorkspace = "clock" | "config" | "content" | "door" | "notify" | "serveMcp" | "start" | "store" | "terminal";
+type OfTheWorkspace =
+  | "clock"
+  | "config"
+  | "content"
+  | "door"
+  | "interrupts"
+  | "notify"
+  | "progress"
+  | "serveMcp"
+  | "start"
+  | "store"
+  | "terminal";
+
+/** Another work tree of the same repository. */
+export interface Sibling {
+  readonly root: string;
+  /** Calls an operation there. What it answers is parsed by whoever asked. */
+  call(operation: string, input: object): Promise<unknown>;
+}
 
 /** What an agent run needs from outside: the two rooms it goes through, and the files its agent left. */
 export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
@@ -22,6 +40,8 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   hiddenPlaces(): string[];
   /** The processes of this machine. */
   host(): CatalyticPorts["host"];
+  /** The other work trees of this repository that have been used with Verbatim. */
+  siblings(): readonly Sibling[];
   readonly changedPaths: ChangedPaths;
   /** What can be asked about verify commands before an agent starts. */
   commandFacts(): CommandFacts & RepositoryFacts;
@@ -36,4 +56,11 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
     path: string,
     most: number,
   ): { readonly size: number; readonly bytes: Buffer } | { readonly refused: "not_a_folder" | "not_a_file" } | null;
+  /** Bytes of a file below a folder from a position on, and its size; null where there is no such file. */
+  readPart(
+    folder: string,
+    path: string,
+    from: number,
+    most: number,
+  ): { readonly size: number; readonly bytes: Buffer } | null;
 }

@@ -32,6 +32,7 @@ const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID
 
 /** Looks at the tree, makes the run, and sees to it that everything an agent was promised is there. */
 export async function prepare(outside: AgentPorts, request: AgentRequest): Promise<Prepared> {
+  outside.progress.report({ label: "looking at the tree", done: 0 });
   const asked = await outside.workflow("mutate");
   const keep = toKeptPlaces(outside, request.keep);
   requirePaths(asked.repoRoot, request);

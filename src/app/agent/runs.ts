@@ -1,10 +1,8 @@
-import { compareCodePoints } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { AgentRecord, describeLost, PATCH_FILE, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
-import { isProcessGone } from "./agent-process.ts";
-import { type AgentSummary, CAPTURED_FILE, SUMMARY_FILE } from "./agent-summary.ts";
+import { AgentRecord, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
+import type { AgentSummary } from "./agent-summary.ts";
 import { readCandidate } from "./candidate.ts";
-import { findAgentRun, findOwnAgentRun } from "./find-agent-run.ts";
+import { findOwnAgentRun } from "./find-agent-run.ts";
 import { applyFirst, discardFirst, readFirstSummary, refuseDiscard, undoFirst } from "./first-generation.ts";
 import { judge } from "./judge.ts";
 import { type LandOptions, land } from "./land.ts";
@@ -13,44 +11,9 @@ import { toSummary } from "./report.ts";
 import type { VerifyPlan } from "./request.ts";
 import { withAgentRun } from "./session.ts";
 
-/** The summaries of all agent runs of this repository, newest first. */
-export async function listAgentRuns(outside: AgentPorts): Promise<AgentSummary[]> {
-  const ports = await outside.workflow("read");
-  const summaries = ports.runs.ids().flatMap((id) => {
-    const summary = readSummary(outside, Run.load(ports, ports.runs.open(id)!));
-    return summary === null ? [] : [summary];
-  });
-  return summaries.sort(
-    (a, b) => compareCodePoints(b.created_at, a.created_at) || compareCodePoints(b.run_id, a.run_id),
-  );
-}
-
-/** One agent run with the text part of its change. */
-export async function showAgentRun(
-  outside: AgentPorts,
-  name: string,
-): Promise<{ readonly summary: AgentSummary; readonly patch: string }> {
-  const run = findAgentRun(await outside.workflow("read"), name);
-  const record = AgentRecord.load(run);
-  const c = record?.now.candidate ?? null;
-  const patch =
-    record === null ? (run.read(PATCH_FILE) ?? run.read(CAPTURED_FILE)) : c === null ? null : record.patch(c);
-  return { summary: readSummary(outside, run)!, patch: new TextDecoder().decode(patch ?? new Uint8Array()) };
-}
-
-/** The summary of a run as it is on disk; what a kill left is told as the next verb will repair it. Null: no agent's. */
-function readSummary(outside: AgentPorts, run: Run): AgentSummary | null {
-  const record = AgentRecord.load(run);
-  if (record === null) return run.read(SUMMARY_FILE) === null ? null : readFirstSummary(outside, run);
-  const summary = toSummary(record);
-  const lost = describeLost(record);
-  if (lost === null || !isProcessGone(run, outside)) return summary;
-  return { ...summary, outcome: lost.state, reason: lost.reason };
-}
-
 /** Puts the change of a run into the tree. */
 export async function applyAgentRun(outside: AgentPorts, name: string, options: LandOptions): Promise<AgentSummary> {
-  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
   if (AgentRecord.load(run) === null) {
     await applyFirst(outside, run);
     return readFirstSummary(outside, Run.load(run.ports, run.folder));
@@ -60,7 +23,7 @@ export async function applyAgentRun(outside: AgentPorts, name: string, options: 
 
 /** Takes a change out of the tree again. */
 export async function undoAgent(outside: AgentPorts, name: string): Promise<AgentSummary> {
-  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
   if (AgentRecord.load(run) === null) {
     await undoFirst(run);
     return readFirstSummary(outside, Run.load(run.ports, run.folder));
@@ -85,7 +48,7 @@ export interface VerifyAgain {
 
 /** Judges and verifies a change once more, with other flags. */
 export async function verifyAgentRun(outside: AgentPorts, name: string, again: VerifyAgain): Promise<AgentSummary> {
-  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
   requireSecond(run);
   return await withAgentRun(outside, run, "agent verify", async ({ session, record }) => {
     const begun = outside.clock.now();
@@ -133,7 +96,7 @@ const OVER: readonly AgentSummary["outcome"][] = ["applied", "unchanged", "not_s
 
 /** Throws a change away. The repository is not touched, and the record stays. */
 export async function discardAgentRun(outside: AgentPorts, name: string): Promise<AgentSummary> {
-  const run = findOwnAgentRun(await outside.workflow("mutate"), name);
+  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
   if (AgentRecord.load(run) === null) {
     await discardFirst(outside, run);
     return readFirstSummary(outside, Run.load(run.ports, run.folder));

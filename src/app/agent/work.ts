@@ -2,18 +2,13 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { sortedUnique } from "../../core/canonical/index.ts";
 import { formatTime } from "../../core/time.ts";
-import { runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
-import {
-  type AgentAttempt,
-  type AgentRecord,
-  CONTEXT_PACK_FILE,
-  PLAN_FILE,
-  toName,
-} from "../../rooms/workflow/index.ts";
+import { type CatalyticPorts, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
+import { type AgentAttempt, type AgentRecord, CONTEXT_PACK_FILE, PLAN_FILE } from "../../rooms/workflow/index.ts";
 import type { ServeMcp } from "../compose/compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
+import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
 import { readProof } from "./report.ts";
@@ -83,7 +78,7 @@ export async function work(
 
 async function start(
   outside: AgentPorts,
-  { run }: AgentRecord,
+  { run, now }: AgentRecord,
   { look, keep }: Prepared,
   request: AgentRequest,
 ): Promise<ViewOutcome> {
@@ -96,7 +91,10 @@ async function start(
   let mcp: Awaited<ReturnType<ServeMcp>> | undefined;
   try {
     mcp = isOffline ? undefined : await outside.serveMcp?.(places.root);
-    return await runInView(withTerminal(outside.catalytic(), outside.terminal), {
+    const { limits } = outside.config().catalytic;
+    const own = { ...outside.catalytic(), announceGuard: announceTo(outside) };
+    const ports = withOutputLog(own, run, now.attempts, limits.log_bytes);
+    return await runInView(withTerminal(ports, outside.terminal), {
       ...places,
       command: request.command,
       intent: toIntent(request.goal),
@@ -121,6 +119,18 @@ async function start(
   }
 }
 
+/** What holds the agent back, said before it starts; from then on its output takes the place of every progress line. */
+function announceTo(outside: AgentPorts): NonNullable<CatalyticPorts["announceGuard"]> {
+  return (guard, network) => {
+    outside.notify(
+      guard === "audit"
+        ? "! nothing on this machine can hold the agent back; changes are only noticed"
+        : `your tree is read-only to the agent (${guard === "ns-overlay" ? "overlay" : guard}); network: ${network}`,
+    );
+    outside.progress.report({ label: "the agent is at work", done: 0 });
+  };
+}
+
 /** How an agent reaches its MCP server. The token is apart from the address, which ends up in logs and arguments. */
 function toMcpEnv(mcp: Awaited<ReturnType<ServeMcp>> | undefined): Record<string, string> {
   return mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url, VERBATIM_MCP_TOKEN: mcp.token };
@@ -135,12 +145,11 @@ function toEnd({ run }: ViewOutcome): NonNullable<AgentAttempt["end"]> {
 /** What the agent printed, next to its attempt: the catalytic run may be pruned, the record of the agent stays. */
 function keepOutput({ run }: AgentRecord, { n, proof }: AgentAttempt): void {
   if (proof === null) return;
-  const folder = run.folder.makeFolder(`agent/attempts/${toName(n)}`);
-  for (const [from, to] of [
-    ["STDOUT.log", "output.log"],
-    ["STDERR.log", "errors.log"],
+  for (const [from, stream] of [
+    ["STDOUT.log", "stdout"],
+    ["STDERR.log", "stderr"],
   ] as const) {
     const place = join(proof.directory, from);
-    if (existsSync(place)) copyFileSync(place, join(folder, to));
+    if (existsSync(place)) copyFileSync(place, join(run.folder.dir, outputFile(n, stream)));
   }
 }

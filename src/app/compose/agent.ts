@@ -1,12 +1,14 @@
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded-file.ts";
 import { formatChangePatch } from "../../adapters/git/change-patch.ts";
 import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
 import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
+import { findCommonDir, listWorkTrees } from "../../adapters/git/top-level.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { AGENT_OPERATIONS } from "../agent/operations.ts";
-import type { AgentPorts } from "../agent/ports.ts";
+import type { AgentPorts, Sibling } from "../agent/ports.ts";
+import { isStoreAbsent, toWorkspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
@@ -21,13 +23,15 @@ export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
 
 /** What an agent run needs, over one workspace. */
 export function agentPorts(composition: Composition): AgentPorts {
-  const { clock, config, content, door, notify, serveMcp, start, store, terminal } = composition;
+  const { clock, config, content, door, interrupts, notify, progress, serveMcp, start, store, terminal } = composition;
   return {
     clock,
     config,
     content,
     door,
+    interrupts,
     notify,
+    progress,
     serveMcp,
     start,
     store,
@@ -37,6 +41,7 @@ export function agentPorts(composition: Composition): AgentPorts {
     places: () => toCatalyticPlaces(composition),
     hiddenPlaces: () => toHiddenPlaces(composition),
     host: readHost,
+    siblings: () => listSiblings(composition),
     changedPaths: {
       formatPatch: formatChangePatch,
       listFiltered: listFilteredPaths,
@@ -52,5 +57,26 @@ export function agentPorts(composition: Composition): AgentPorts {
       if (found !== null) return found;
       return lstatSync(place, { throwIfNoEntry: false }) === undefined ? null : { refused: "not_a_file" };
     },
+    readPart: (folder, path, from, most) =>
+      isPlainBelow(folder, path)
+        ? withGuardedFile(join(folder, path), ({ size, read }) => ({ size, bytes: read(from, most) }))
+        : null,
   };
+}
+
+/** The workspace at the same place of every other work tree; one that was never used is left alone. */
+function listSiblings({ workspace, env, open }: Composition): Sibling[] {
+  const { root, workTree } = workspace;
+  const common = workTree === null ? null : findCommonDir(workTree);
+  if (workTree === null || common === null) return [];
+  const below = relative(workTree, root);
+  const roots = listWorkTrees(common).map((top) => join(top, below));
+  const others = roots.filter((place) => place !== root && !isStoreAbsent(toWorkspace(place, true, null)));
+  return others.map((place) => ({
+    root: place,
+    async call(operation, input) {
+      await using app = open(place, env);
+      return await app.callUnknown(operation, input);
+    },
+  }));
 }

@@ -36,6 +36,8 @@ export function openGateView(
     env,
     interrupts: { listen: (onSignal) => listen(signal, onSignal) },
     notify: (text) => composition.notify(`verify: ${text}`),
+    // The report about a candidate says where its commands ran.
+    ...(place.input === undefined ? {} : { announceGuard: () => undefined }),
     onOutput: (stream, bytes) => {
       if (stream === "stdout") reports.hear(bytes);
     },

@@ -11,6 +11,7 @@ import type {
 } from "../../core/ports.ts";
 import type { ContextReader, ContextWriter } from "../../rooms/context/index.ts";
 import type { JobsReader, JobsWriter } from "../../rooms/jobs/index.ts";
+import type { AgentRunsReader, AgentRunsWriter } from "../../rooms/workflow/index.ts";
 import type { WorldReader, WorldWriter } from "../../rooms/world/index.ts";
 
 /** What doctor says about a store. */
@@ -20,6 +21,7 @@ interface StoreFacts {
 
 /** A read door with the tables of every room. */
 interface AppReadDoor extends ReadTransaction {
+  readonly agents: AgentRunsReader;
   readonly context: ContextReader;
   readonly jobs: JobsReader;
   readonly world: WorldReader;
@@ -27,6 +29,7 @@ interface AppReadDoor extends ReadTransaction {
 
 /** A write door with the tables of every room. */
 interface AppWriteDoor extends WriteTransaction {
+  readonly agents: AgentRunsWriter;
   readonly context: ContextWriter;
   readonly jobs: JobsWriter;
   readonly world: WorldWriter;
@@ -55,6 +58,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
   const { path, url, crypto, clock, ids } = options;
   if (url === undefined || url === "") {
     const { openSqliteStore } = await import("../../adapters/sql/sqlite/store.ts");
+    const { sqliteAgentRuns } = await import("../../adapters/sql/sqlite/agent-runs-tables.ts");
     const { sqliteContext } = await import("../../adapters/sql/sqlite/context-tables.ts");
     const { sqliteJobs } = await import("../../adapters/sql/sqlite/jobs-tables.ts");
     const { sqliteWorld } = await import("../../adapters/sql/sqlite/world-tables.ts");
@@ -63,7 +67,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
       crypto,
       clock,
       ids,
-      rooms: { context: sqliteContext, jobs: sqliteJobs(clock), world: sqliteWorld },
+      rooms: { agents: sqliteAgentRuns, context: sqliteContext, jobs: sqliteJobs(clock), world: sqliteWorld },
     });
     return bind(
       store,
@@ -73,6 +77,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     );
   }
   const { openPostgresStore } = await import("../../adapters/sql/postgres/store.ts");
+  const { postgresAgentRuns } = await import("../../adapters/sql/postgres/agent-runs-tables.ts");
   const { postgresContext } = await import("../../adapters/sql/postgres/context-tables.ts");
   const { postgresJobs } = await import("../../adapters/sql/postgres/jobs-tables.ts");
   const { postgresWorld } = await import("../../adapters/sql/postgres/world-tables.ts");
@@ -81,7 +86,7 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     crypto,
     clock,
     ids,
-    rooms: { context: postgresContext, jobs: postgresJobs(), world: postgresWorld },
+    rooms: { agents: postgresAgentRuns, context: postgresContext, jobs: postgresJobs(), world: postgresWorld },
   });
   const subscribe: AppStore["subscribe"] = (channel, listener) => store.subscribe(channel, listener);
   return bind(store, async () => ({ ...(await store.facts()) }), store.content, subscribe);

@@ -13,8 +13,7 @@ import { chatModels } from "../../adapters/models/chat.ts";
 import { agentRunner } from "../../adapters/process/agent-runner.ts";
 import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
-import type { Store } from "../../core/ports.ts";
-import { toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
+import { type RunStore, toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import { findRunsRoot } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
@@ -26,7 +25,7 @@ import { lockTree } from "./tree-lock.ts";
 export const wiring: Wiring<typeof WORKFLOW_OPERATIONS> = { operations: WORKFLOW_OPERATIONS, ports: workflowPorts };
 
 /** A store that is opened by its first use: most verbs that only look never need one. */
-function openLater(open: () => Promise<Store>): Store {
+function openLater(open: () => Promise<RunStore>): RunStore {
   return {
     read: async (fn) => await (await open()).read(fn),
     transact: async (fn) => await (await open()).transact(fn),

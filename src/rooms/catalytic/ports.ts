@@ -1,5 +1,7 @@
+import type { GuardName } from "../../core/contracts/guards.ts";
 import type { Clock, ContentStore, NewEntry, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { SigningKey } from "../../core/trust/key.ts";
+import type { NetworkMode } from "./contracts/constants.ts";
 import type { Guards } from "./guard/guard-ports.ts";
 import type { Fingerprint } from "./guard/tripwire.ts";
 import type { RunEntry } from "./record/run-ledger.ts";
@@ -284,6 +286,8 @@ export interface CatalyticPorts {
   signingKey(name: string): Promise<SigningKey>;
   /** Told what a person wants to know at once. */
   notify(text: string): void;
+  /** Says which guard was chosen, for callers with words of their own. */
+  announceGuard?(guard: GuardName, network: NetworkMode): void;
   /** Output of the command, as it comes. */
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
 }

@@ -50,6 +50,7 @@ export {
   type AgentGate,
   type AgentRun,
   type AgentState,
+  AT_WORK,
   type GateFinding,
   type RequestedCommand,
 } from "./contracts/agent-run.ts";
@@ -110,6 +111,9 @@ export {
 } from "./policy/judge-change.ts";
 export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";
 export type {
+  AgentRunRow,
+  AgentRunsReader,
+  AgentRunsWriter,
   BaselineResult,
   Baselines,
   BaseTree,
@@ -125,6 +129,7 @@ export type {
   RepoIdentity,
   RepoIdentityPort,
   RepoReader,
+  RunStore,
   VerificationEnd,
   VerificationPlace,
   VerificationScript,
@@ -132,6 +137,7 @@ export type {
   ViewWrite,
 } from "./ports.ts";
 export { advanceRun } from "./run/advance.ts";
+export { appendToRun, catchUp } from "./run/agent-projection.ts";
 export { BufferedRunFolder } from "./run/buffered-run-folder.ts";
 export { childEnvironment, TOOL_HOMES } from "./run/child-environment.ts";
 export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";

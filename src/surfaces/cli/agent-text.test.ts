@@ -30,7 +30,7 @@ const VIEW: AgentView = {
   hooks: { reported: 0, reported_blocked: 0 },
 };
 
-it.each(["rejected", "discarded"] as const)(
+it.each(["rejected", "interrupted"] as const)(
   "a name inside the reason of a %s run forges no line and no colour",
   (outcome) => {
     const lines: string[] = [];

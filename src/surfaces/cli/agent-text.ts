@@ -1,236 +1,159 @@
+import { explainRun } from "../../app/agent/explain.ts";
+import type { ExplainPart, Mark } from "../../app/agent/explain-words.ts";
 import type { Output } from "../../app/operations.ts";
 import type { Io } from "./io.ts";
 import { showLine } from "./plain-text.ts";
 import { formatTable } from "./table.ts";
 
+type Report = Output<"agent.show">;
+
 /** What became of an agent run. */
-export type AgentView = Output<"agent.show">["summary"];
+export type AgentView = Report["summary"];
 
-const MOST_FILES = 15;
-const MOST_LINES = 8;
-
-const SIGNS: Readonly<Record<string, string>> = { create: "A", modify: "M", delete: "D", mode: "x" };
-const KINDS: Readonly<Record<string, string>> = { binary: "B", link: "L", mode: "x" };
-
-const WHY: Readonly<Record<string, string>> = {
-  special_file: "a special file",
-  too_large: "too large to carry",
-  reserved: "it belongs to Verbatim or is forbidden to agents",
-  git_name: "some systems treat this name as .git",
-  empty_folder: "an empty folder",
-  mode: "only permissions changed, which git does not record",
-  filtered: "a filter in your git settings rewrites it, so a patch cannot change it; copy it by hand",
-  left_out: "left out as you asked",
-  setuid: "it would run with the rights of its owner",
+const LABELS: Readonly<Record<ExplainPart["part"], string>> = {
+  goal: "goal",
+  agent: "agent",
+  base: "base",
+  change: "change",
+  policy: "policy",
+  verify: "verify",
+  tree: "your tree",
+  shown: "shown",
+  kept: "kept",
+  hooks: "hooks",
+  end: "",
 };
 
-/** Prints what became of an agent run: change, gates, proof, what next. Fits 80 columns. */
-export function renderAgent(view: AgentView, io: Io): void {
-  const { paint } = io;
-  io.line(`${paint.bold("agent run")} ${view.run_id}`);
-  field(io, "goal", view.goal.replace(/\s+/g, " "));
-  field(io, "agent", formatAgent(view));
-  if (view.base.dirty_count > 0) {
-    field(io, "base", `${view.base.commit.slice(0, 12)} and ${count(view.base.dirty_count, "local change")}`);
+const INDENT = " ".repeat(12);
+
+/** Prints the report of a run, and unless somebody is asked right after, what can be typed next. */
+export function renderAgent(view: AgentView, io: Io, withNext = true): void {
+  io.line(`${io.paint.bold("agent run")} ${view.run_id}`);
+  renderExplanation(explainRun(view), io, withNext);
+}
+
+function renderExplanation(parts: readonly ExplainPart[], io: Io, withNext: boolean): void {
+  for (const part of parts) {
+    if (part.part === "end") renderEnd(part, io, withNext);
+    else renderPart(part, io);
   }
-  renderChanges(view, io);
-  renderGates(view, io);
-  renderProof(view, io);
-  if (view.shown.files.length > 0) {
-    field(io, "shown", `the agent was given ${count(view.shown.files.length, "file")} (${view.shown.bytes} bytes)`);
+}
+
+function renderPart({ part, mark, says, lines }: ExplainPart, io: Io): void {
+  const [first = "", ...rest] = wrap(says, io.width - 13);
+  io.line(`${sign(mark, io)} ${io.paint.dim(LABELS[part].padEnd(9))} ${first}`);
+  for (const line of rest) io.line(`${INDENT}${line}`);
+  for (const line of lines) {
+    const [begin = "", ...more] = wrap(line.says, io.width - INDENT.length - 2);
+    io.line(`${INDENT}${line.mark === null ? "" : `${sign(line.mark, io)} `}${begin}`);
+    for (const text of more) io.line(`${INDENT}${line.mark === null ? "" : "  "}${text}`);
   }
-  if (view.kept.length > 0)
-    field(io, "kept", `${view.kept.join(", ")} (stays writable and is not covered by the proof)`);
-  if (view.hooks.reported > 0) {
-    const { reported, reported_blocked } = view.hooks;
-    field(
-      io,
-      "hooks",
-      `the agent reported ${count(reported, "call")} to hooks, ${reported_blocked} refused; nothing else confirms them`,
-    );
+}
+
+function renderEnd({ mark, says, lines }: ExplainPart, io: Io, withNext: boolean): void {
+  io.line(paintSentence(mark, says, io));
+  const next = withNext ? lines.filter(({ command }) => command !== undefined) : [];
+  const widest = Math.max(0, ...next.map((line) => line.says.length));
+  for (const { says: text, command = "" } of next) io.line(`  ${`${text}:`.padEnd(widest + 1)}  ${showLine(command)}`);
+}
+
+/** A sentence whose first words are what counts. */
+export function paintSentence(mark: Mark, says: string, { paint }: Io): string {
+  const [, words = "", rest = ""] = /^(.*?)([.:,].*)?$/s.exec(showLine(says)) ?? [];
+  const colour = { good: paint.good, bad: paint.bad, notice: paint.warn, none: paint.warn };
+  return `${mark === null ? words : colour[mark](words)}${rest}`;
+}
+
+function sign(mark: Mark, { paint }: Io): string {
+  switch (mark) {
+    case "good":
+      return paint.good("✓");
+    case "bad":
+      return paint.bad("✗");
+    case "notice":
+      return paint.warn("!");
+    case "none":
+      return "-";
+    default:
+      return " ";
   }
-  io.line();
-  for (const line of formatEnd(view, io)) io.line(line);
 }
 
-function field(io: Io, name: string, text: string, mark = " "): void {
-  const [first = "", ...rest] = wrap(text, io.width - 13);
-  io.line(`${mark} ${io.paint.dim(name.padEnd(9))} ${first}`);
-  for (const line of rest) io.line(`${" ".repeat(12)}${line}`);
-}
-
-function formatAgent({ agent }: AgentView): string {
-  const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
-  const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
-  const own = agent.commits === null ? "too many commits to count" : count(agent.commits, "commit");
-  const commits = agent.commits === 0 ? "" : `; made ${own}, only the changes are kept`;
-  return `${short}  (exit ${agent.exit_code ?? "none"}, ${seconds(agent.duration_ms)}${commits})`;
-}
-
-function renderChanges({ changes }: AgentView, io: Io): void {
-  const { files, added_lines, deleted_lines } = changes;
-  field(
-    io,
-    "change",
-    files.length === 0 ? "none" : `${count(files.length, "file")}, +${added_lines} -${deleted_lines}`,
-  );
-  for (const file of files.slice(0, MOST_FILES)) {
-    io.line(`            ${formatFile(file, io)}`);
-    for (const notice of file.notices) io.line(`              ${io.paint.warn("!")} ${showLine(notice)}`);
+/** Lines that fit, broken at single spaces; what is further apart belongs together. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of showLine(text).split(/(?<=\S) (?=\S)/)) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
   }
-  if (files.length > MOST_FILES) io.line(`            and ${files.length - MOST_FILES} more`);
-  const notes = [
-    ...(changes.ignored > 0 ? [`the agent also wrote ${count(changes.ignored, "ignored path")}, not used`] : []),
-    ...changes.not_carried.map(({ path, why }) => `${showLine(path)} is not carried: ${WHY[why] ?? why}`),
-  ];
-  for (const note of notes.slice(0, MOST_LINES)) io.line(`            ${io.paint.warn("!")} ${note}`);
-  if (notes.length > MOST_LINES) io.line(`            and ${notes.length - MOST_LINES} more notes (see --json)`);
+  return [...lines, line];
 }
 
-/** `M src/date.ts  +30 -12`, `B feb.bin  new, 2.1 kB, binary`, `L current -> 2.4`. */
-function formatFile(file: AgentView["changes"]["files"][number], { paint }: Io): string {
-  const name = showLine(file.path);
-  if (file.kind === "text" || file.operation === "delete") {
-    return `${SIGNS[file.operation] ?? "M"} ${name}  ${paint.dim(`+${file.added} -${file.deleted}`)}`;
+type FileDiff = NonNullable<Report["diff"]>[number];
+
+/** A change as a unified diff. */
+export function renderDiff(files: readonly FileDiff[], io: Io): void {
+  for (const file of files) {
+    io.line(io.paint.bold(describeFile(file)));
+    for (const { text } of file.hunks) for (const line of paintHunk(text, io)) io.line(line);
   }
-  const sign = KINDS[file.kind] ?? "M";
-  if (file.kind === "link") return `${sign} ${name} -> ${showLine(file.target ?? "")}`;
-  if (file.kind === "mode") return `${sign} ${name}  ${paint.dim("only its mode")}`;
-  const size = file.operation === "create" ? `new, ${formatSize(file.bytes)}` : formatSize(file.bytes);
-  return `${sign} ${name}  ${paint.dim(`${size}, binary`)}`;
 }
 
-function formatSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-function renderGates({ gate, verify }: AgentView, io: Io): void {
-  const { paint } = io;
-  if (gate !== null) {
-    const isGood = gate.verdict === "accept";
-    field(io, "policy", isGood ? "no protected path, no secret in what was added" : "rejected", sign(isGood, io));
-    for (const finding of gate.findings.slice(0, MOST_LINES)) {
-      io.line(`            ${paint.bad(finding.code)} ${showLine(describeFinding(finding))}`);
-      if (finding.fix !== "") io.line(`              ${showLine(finding.fix)}`);
+/** The same with the numbers of its parts, and how to take some of them. */
+export function renderHunks(run: string, files: readonly FileDiff[], io: Io): void {
+  for (const file of files) {
+    io.line(io.paint.bold(describeFile(file)));
+    if (file.hunks.length === 0) io.line("  taken or left whole");
+    for (const { n, parts = [], text } of file.hunks) {
+      const split = parts.length === 0 ? "" : `, parts ${parts.map((part) => part.n).join(" ")}`;
+      io.line(`  ${io.paint.bold(`${n}`)}${io.paint.dim(split)}`);
+      for (const line of paintHunk(text, io)) io.line(`    ${line}`);
     }
   }
-  if (verify === null) return;
-  if (verify.result === "NONE") {
-    field(io, "verify", "not verified: you asked for --no-verify", "-");
-    return;
-  }
-  const copied =
-    verify.isolation === "catalytic" ? "on an isolated copy of your tree" : "in a separate checkout, without isolation";
-  const where = verify.on ?? copied;
-  const isGood = verify.result === "PASS";
-  field(io, "verify", `${isGood ? "passed" : "failed"} ${where}`, sign(isGood, io));
-  for (const { cmd, why, exit_code, duration_ms } of verify.setup) {
-    const took = paint.dim(`${why}, ${seconds(duration_ms)}`);
-    io.line(`            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${took}`);
-  }
-  for (const { cmd, exit_code, duration_ms } of verify.commands) {
-    if (cmd.startsWith("verbatim:") && exit_code === 0) continue;
-    const also = exit_code !== 0 && verify.also_fails ? "; also fails without the change" : "";
-    const took = paint.dim(`${exit_code}, ${seconds(duration_ms)}${also}`);
-    io.line(`            ${sign(exit_code === 0, io)} ${showLine(cmd)}  ${took}`);
-  }
-  for (const notice of verify.notices.slice(0, MOST_LINES)) {
-    io.line(`            ${paint.warn("!")} ${showLine(notice)}`);
-  }
-  const lines = verify.failures
-    .flatMap(({ message }) => message.split("\n").slice(1))
-    .filter((line) => line.trim() !== "");
-  for (const line of lines.slice(-MOST_LINES))
-    io.line(`              ${paint.dim(showLine(line).slice(0, io.width - 14))}`);
+  const [first] = files;
+  if (first === undefined) return;
+  const part = first.hunks.length === 0 ? first.path : `${first.path}:1`;
+  io.line();
+  io.line(`take some:       verbatim agent apply ${run} --only ${showLine(quote(part))}`);
+  io.line(`leave some out:  verbatim agent apply ${run} --except ${showLine(quote(part))}`);
 }
 
-/** What is wrong, in words; runs of earlier versions have only names for it. */
-function describeFinding({ rule, path, says }: NonNullable<AgentView["gate"]>["findings"][number]): string {
-  if (says !== "") return says;
-  return path === null ? rule : `${rule} at ${path}`;
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function renderProof({ proof }: AgentView, io: Io): void {
-  if (proof === null) return;
-  const root = proof.tree_root_before?.slice(0, 16) ?? "unknown";
-  if (!isTreeSame(proof)) field(io, "proof", "it is not proved that your tree is unchanged", sign(false, io));
-  else if (proof.guard === "audit") {
-    // A guard that prevents nothing earns no tick.
-    const text = `nothing was prevented; comparing afterwards found no change in your tree, root ${root}`;
-    field(io, "proof", text, io.paint.warn("!"));
-  } else field(io, "proof", `nothing in your tree was changed by the agent, root ${root}`, sign(true, io));
-  const view = proof.guard === "ns-overlay" ? "an overlay of your tree" : "a copy of your tree (no overlay here)";
-  io.line(`            guard ${proof.guard}, ${view}`);
-  io.line(`            hashed ${proof.hashed}`);
-  for (const limit of proof.limits) io.line(`            ${io.paint.warn("!")} ${limit}`);
-  for (const violation of proof.violations.slice(0, MOST_LINES))
-    io.line(`            ${io.paint.bad(showLine(violation))}`);
-  if (proof.concurrent_changes.length > 0) {
-    const paths = proof.concurrent_changes.slice(0, 5).map(showLine).join(", ");
-    io.line(`            ${io.paint.warn("!")} ${paths} changed while the agent worked, but not by it`);
-  }
+const SIGNS = { create: "A", modify: "M", delete: "D" } as const;
+
+function describeFile({ path, operation, kind, target, bytes, mode, added, deleted }: FileDiff): string {
+  const name = `${SIGNS[operation]} ${showLine(path)}`;
+  if (kind === "text") return `${name}  +${added} -${deleted}`;
+  if (operation === "delete") return `${name}  ${kind}`;
+  if (kind === "link") return `${name} -> ${showLine(target ?? "")}`;
+  return kind === "mode" ? `${name}  mode ${mode ?? ""}` : `${name}  binary, ${bytes} bytes`;
 }
 
-function isTreeSame(proof: NonNullable<AgentView["proof"]>): boolean {
-  const { tree_root_before, tree_root_after, violations } = proof;
-  // A view that is too large to read says nothing about the real tree.
-  const isTouched = violations.some((violation) => !violation.startsWith("VIEW_"));
-  return tree_root_before !== null && tree_root_before === tree_root_after && !isTouched;
+function paintHunk(text: string, { paint }: Io): string[] {
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => {
+      if (line.startsWith("@@")) return paint.dim(line);
+      if (line.startsWith("+")) return paint.good(line);
+      return line.startsWith("-") ? paint.bad(line) : line;
+    });
 }
 
-function formatEnd(view: AgentView, io: Io): string[] {
-  const { paint } = io;
-  const took = `in ${seconds(view.duration_ms)}`;
-  const next = [
-    `  apply it:   ${paint.bold(`verbatim agent apply ${view.run_id}`)}`,
-    `  read it:    verbatim agent show ${view.run_id}`,
-    `  drop it:    verbatim agent discard ${view.run_id}`,
-  ];
-  switch (view.outcome) {
-    case "verified":
-      return [`${paint.good("verified")} ${took}; nothing has been applied yet`, ...next];
-    case "unverified":
-      return [
-        `${paint.warn("unverified")} ${took}: no command checked the change; nothing has been applied yet`,
-        ...next,
-      ];
-    case "applied":
-      return [formatApplied(view, io)];
-    case "unchanged":
-      return [`${paint.good("unchanged")} ${took}: the agent changed nothing`];
-    case "discarded":
-    case "undone":
-      return [`${view.outcome}: ${showLine(view.reason ?? "")}; the record stays`];
-    case "preparing":
-    case "working":
-    case "capturing":
-    case "judging":
-    case "verifying":
-    case "landing":
-      return [`${view.outcome}: the run has not ended yet`];
-    default:
-      return [
-        `${paint.bad(view.outcome.replaceAll("_", " "))} ${took}: ${showLine(view.reason ?? "no reason was given")}`,
-        `  nothing was applied; the record is in ${view.run_dir}`,
-      ];
-  }
-}
-
-/** The line after a change was applied; it repeats when nothing verified the change. */
-export function formatApplied(view: AgentView, { paint }: Io): string {
-  const unverified = view.verify?.result === "NONE" ? ", unverified" : "";
-  return `${paint.good("applied")}${unverified}. Undo it: verbatim agent undo ${view.run_id}`;
-}
-
-/** Lines of `agent list`. */
-export function formatAgentList(runs: readonly AgentView[], width: number): string[] {
-  const rows = runs.map((run) => [
-    run.run_id,
-    run.outcome,
-    String(run.changes.files.length),
-    `+${run.changes.added_lines} -${run.changes.deleted_lines}`,
-    run.goal.replace(/\s+/g, " "),
+/** Two runs side by side: where each stands, and what each does to every file. */
+export function renderComparison(first: AgentView, { summary, files }: NonNullable<Report["compared"]>, io: Io): void {
+  const facts = [first, summary].map((view) => [
+    toShortId(view.run_id),
+    view.outcome,
+    String(view.changes.files.length),
+    `+${view.changes.added_lines} -${view.changes.deleted_lines}`,
+    view.goal.replace(/\s+/g, " "),
   ]);
   const columns = [
     { title: "run" },
@@ -239,29 +162,48 @@ export function formatAgentList(runs: readonly AgentView[], width: number): stri
     { title: "lines", align: "right" },
     { title: "goal", shrink: true },
   ] as const;
-  return formatTable(columns, rows, width);
+  for (const line of formatTable(columns, facts, io.width)) io.line(line);
+  io.line();
+  const size = (one: { added: number; deleted: number } | null) =>
+    one === null ? "-" : `+${one.added} -${one.deleted}`;
+  const rows = files.map((file) => [file.path, size(file.first), size(file.second), file.same ? "the same" : ""]);
+  const [a, b] = [toShortId(first.run_id), toShortId(summary.run_id)];
+  const heads = [
+    { title: "file", shrink: true },
+    { title: a, align: "right" },
+    { title: b, align: "right" },
+    { title: "" },
+  ] as const;
+  for (const line of formatTable(heads, rows, io.width)) io.line(line);
 }
 
-function sign(isGood: boolean, io: Io): string {
-  return isGood ? io.paint.good("✓") : io.paint.bad("✗");
+type Listed = Output<"agent.list">["runs"][number];
+
+/** Lines of `agent list`. Runs of other work trees come with their place. */
+export function formatAgentList(runs: readonly Listed[], here: string, io: Pick<Io, "width" | "flags">): string[] {
+  const isMixed = runs.some(({ root }) => root !== here);
+  const rows = runs.map((run) => [
+    io.flags.full ? run.run_id : toShortId(run.run_id),
+    run.outcome,
+    `${run.created_at.slice(0, 10)} ${run.created_at.slice(11, 16)}`,
+    String(run.files),
+    `+${run.added_lines} -${run.deleted_lines}`,
+    ...(isMixed ? [run.root === here ? "." : showLine(run.root)] : []),
+    showLine(run.goal.replace(/\s+/g, " ")),
+  ]);
+  const columns = [
+    { title: "run" },
+    { title: "outcome" },
+    { title: "began (UTC)" },
+    { title: "files", align: "right" },
+    { title: "lines", align: "right" },
+    ...(isMixed ? [{ title: "work tree", shrink: true }] : []),
+    { title: "goal", shrink: true },
+  ] as const;
+  return formatTable(columns, rows, io.width);
 }
 
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-function seconds(ms: number): string {
-  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of showLine(text).split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
+/** The last six digits, which name a run as well; an id that somebody chose stays whole. */
+function toShortId(id: string): string {
+  return /^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$/.test(id) ? id.slice(-6) : id;
 }

@@ -10,6 +10,8 @@ export interface GeneratedFlag {
   readonly repeat: boolean;
   readonly required: boolean;
   readonly value: string;
+  readonly bare: boolean;
+  readonly short: string | null;
   readonly choices: readonly string[] | null;
   readonly help: string;
   readonly fallback: unknown;
@@ -46,6 +48,8 @@ export function toFlags(operation: Operation, verb: Verb): GeneratedFlag[] {
       repeat: shape.type === "array",
       required: schema.required?.includes(field) === true && facts.default === undefined,
       value: hint.value ?? (item.type === "integer" ? "N" : name.replaceAll("-", "_").toUpperCase()),
+      bare: hint.bare === true,
+      short: hint.short ?? null,
       choices: item.enum ?? null,
       help: facts.description ?? "",
       fallback: facts.default,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ReadStream, WriteStream } from "node:tty";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { showLine, showText } from "./plain-text.ts";
-import { dropTyped } from "./user-terminal.ts";
+import { dropTyped, readKey } from "./user-terminal.ts";
 
 /** What a verb was told besides its own input. */
 export interface GlobalFlags {
@@ -23,6 +23,12 @@ export interface Io {
   readonly interactive: boolean;
   /** Asks a yes-or-no question; giving up is INTERRUPTED. */
   confirm(question: string): Promise<boolean>;
+  /** Asks for one of some keys; Enter, and the end of the input, are the empty text. Ctrl-C is INTERRUPTED. */
+  choose(question: string, keys: readonly string[]): Promise<string>;
+  /** Asks for a line; Ctrl-C is INTERRUPTED. */
+  readLine(question: string): Promise<string>;
+  /** Writes bytes of a result as they are, whatever they do to a terminal. */
+  raw(bytes: Uint8Array): Promise<void>;
   /** Writes result text: exactly as given into a file or pipe, without control characters to a terminal. Painted text is
    * written as `line` writes it. */
   out(text: string | Uint8Array): Promise<void>;
@@ -85,6 +91,30 @@ export function createIo(
       const answer = await confirm({ message: showLine(finish(question, false)), output: streams.stderr });
       if (isCancel(answer)) throw new VerbatimError("INTERRUPTED", { message: "nothing was changed" });
       return answer;
+    },
+    async choose(question, keys) {
+      await dropTyped(streams.stdin);
+      streams.stderr.write(showLine(finish(question, false)));
+      return await readKey(streams, keys);
+    },
+    async readLine(question) {
+      const { createInterface } = await import("node:readline/promises");
+      await dropTyped(streams.stdin);
+      const lines = createInterface({ input: streams.stdin, output: streams.stderr });
+      const given = new AbortController();
+      lines.once("SIGINT", () => given.abort());
+      try {
+        return await lines.question(showLine(finish(question, false)), { signal: given.signal });
+      } catch (thrown) {
+        if (!given.signal.aborted) throw thrown;
+        throw new VerbatimError("INTERRUPTED", { message: "nothing was changed" });
+      } finally {
+        lines.close();
+      }
+    },
+    async raw(bytes) {
+      await flush();
+      await write(bytes);
     },
     async out(text) {
       await flush();

@@ -89,7 +89,9 @@ function addVerb(
 }
 
 function toOption(flag: GeneratedFlag): Option {
-  const text = flag.kind === "boolean" ? `--${flag.name}` : `--${flag.name} <${flag.value}>`;
+  const short = flag.short === null ? "" : `-${flag.short}, `;
+  const value = flag.kind === "boolean" ? "" : flag.bare ? ` [${flag.value}]` : ` <${flag.value}>`;
+  const text = `${short}--${flag.name}${value}`;
   const option = new Option(
     text,
     flag.fallback === undefined || flag.fallback === false

@@ -3,13 +3,12 @@ import { type App, openApp } from "../../app/call.ts";
 import type { ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
-import type { Progress } from "../../core/ports.ts";
 import { findNearest } from "../../core/text/index.ts";
 import { formatError, formatStack, toErrorLine } from "./error-text.ts";
 import { createIo, type Io, type Paint, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
-import { showLine } from "./plain-text.ts";
 import { buildProgram, GLOBAL_FLAGS, type Request } from "./program.ts";
+import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
 import { findUserTerminal } from "./user-terminal.ts";
 import type { Noun } from "./verb.ts";
 
@@ -243,40 +242,4 @@ function formatFirstHelp(paint: Paint, version: string): string[] {
 
 function formatNoun(paint: Paint, room: string, noun: string, summary: string): string {
   return `${paint.bold(room.padEnd(10))} ${noun.padEnd(12)} ${summary}`;
-}
-
-/** A progress line on a terminal; silent in a pipe. */
-interface ProgressBar extends Progress {
-  /** Wipes the line, so that something else can be written; the next report draws it again. */
-  end(): void;
-}
-
-const WIDTH = 24;
-const SMALLEST_STEP = 0.01;
-
-/** Draws at most a hundred times per label, so that reporting costs nothing. */
-function createProgressBar(stream: Streams["stderr"], wanted: boolean): ProgressBar {
-  if (!wanted || stream.isTTY !== true) return { report: () => undefined, end: () => undefined };
-  let drawn = false;
-  let label = "";
-  let last = -1;
-  return {
-    report(step) {
-      const share = step.total === undefined || step.total === 0 ? 0 : step.done / step.total;
-      const due = step.label !== label || share >= 1 || share - last >= SMALLEST_STEP || step.total === undefined;
-      if (!due) return;
-      label = step.label;
-      last = share;
-      drawn = true;
-      const bar = "█".repeat(Math.round(share * WIDTH)).padEnd(WIDTH, "░");
-      const count = step.total === undefined ? `${step.done}` : `${step.done}/${step.total}`;
-      stream.write(`\r\u001b[K${step.total === undefined ? "" : `${bar} `}${showLine(label)} ${count}`);
-    },
-    end() {
-      if (!drawn) return;
-      stream.write("\r\u001b[K");
-      drawn = false;
-      label = "";
-    },
-  };
 }

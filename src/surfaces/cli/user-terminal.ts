@@ -1,4 +1,5 @@
 import type { UserTerminal } from "../../app/compose/compose.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 import type { Streams } from "./io.ts";
 
 const CTRL_C = 0x03;
@@ -65,4 +66,41 @@ export async function dropTyped(stdin: Streams["stdin"]): Promise<void> {
   stdin.off("data", drop);
   stdin.pause();
   stdin.setRawMode(false);
+}
+
+const CTRL_D = 0x04;
+
+/**
+ * Waits for one of some keys and shows it. Enter, Ctrl-D and the end of the input are the empty text. What is pasted, or
+ * sent by keys without a letter, is more than one character at once and means nothing.
+ */
+export async function readKey({ stdin, stderr }: Streams, keys: readonly string[]): Promise<string> {
+  stdin.setRawMode?.(true);
+  stdin.resume();
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const end = (act: () => void) => {
+        stdin.off("data", take);
+        stdin.off("end", stop);
+        act();
+      };
+      const stop = () => end(() => resolve(""));
+      const take = (bytes: Buffer) => {
+        const key = bytes.toString("latin1");
+        if (bytes.length !== 1) return;
+        if (bytes[0] === CTRL_C) {
+          end(() => reject(new VerbatimError("INTERRUPTED", { message: "nothing was changed" })));
+        } else if (key === "\r" || key === "\n" || bytes[0] === CTRL_D) stop();
+        else if (keys.includes(key)) end(() => resolve(key));
+      };
+      stdin.on("data", take);
+      stdin.once("end", stop);
+    }).then((key) => {
+      stderr.write(`${key}\n`);
+      return key;
+    });
+  } finally {
+    stdin.pause();
+    stdin.setRawMode?.(false);
+  }
 }

@@ -16,6 +16,10 @@ interface FlagHint {
   readonly name?: string;
   /** What stands for the value in help. */
   readonly value?: string;
+  /** The value may be left out; the field is then true. */
+  readonly bare?: boolean;
+  /** One letter, without its dash. */
+  readonly short?: string;
   /** Not offered as a flag. */
   readonly hidden?: boolean;
 }

@@ -70,7 +70,7 @@ export const AGENT_CODES = {
     exit: 1,
     http: 409,
     says: "Files were changed by you and by the agent in the same place.",
-    fix: "Apply the rest with --except PATH, or look at both versions: verbatim agent show RUN --diff PATH",
+    fix: "Apply the rest with --except PATH, or look at the agent's version: verbatim agent show RUN --diff PATH",
   },
   LAND_RACED: {
     exit: 4,

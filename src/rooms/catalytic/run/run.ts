@@ -61,7 +61,9 @@ export async function startCatalytic(
   for (const line of await recoverDead(ports, request.state)) ports.notify(line);
   const guard = await avoidForeignOwners(ports, declared, request.root, await selectGuard(ports, declared));
   await declareGuard(ports, request, declared, guard);
-  ports.notify(describeGuard(guard, declared.jobspec.network));
+  const { network } = declared.jobspec;
+  if (ports.announceGuard === undefined) ports.notify(describeGuard(guard, network));
+  else ports.announceGuard(guard, network);
   const { jobspec } = declared;
   const places = toPlaces(declared, request);
   const paths = jobspec.view ? ["."] : claimedPaths(jobspec);

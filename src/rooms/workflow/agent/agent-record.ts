@@ -14,8 +14,8 @@ import {
 import { CANDIDATE, CARRIED, type Candidate, type Carried } from "../contracts/candidate.ts";
 import { LANDING, type Landing } from "../contracts/landing.ts";
 import { type AgentRecordKind, type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
+import { appendToRun } from "../run/agent-projection.ts";
 import type { Run } from "../run/run.ts";
-import { streamOf } from "../run/run-log.ts";
 import type { RunState } from "../run/run-state.ts";
 import { VERIFICATION, type VerificationReport } from "../verification/report.ts";
 import type { Verified } from "../verification/verify-candidate.ts";
@@ -66,7 +66,9 @@ export class AgentRecord {
     });
     const { commit, tree } = facts.base;
     const { argv } = facts.request;
-    await record.enter("AGENT_STARTED", { goal, argv, base: { commit, tree }, created_at }, "preparing");
+    const { repo_id: id = null, repo_root: root, common_dir = null } = run.state;
+    const started = { goal, argv, base: { commit, tree }, created_at, run_dir: run.folder.dir };
+    await record.enter("AGENT_STARTED", { ...started, repo: { id, root, common_dir } }, "preparing");
     return record;
   }
 
@@ -89,8 +91,7 @@ export class AgentRecord {
     // The compiler does not follow what is left of a generic body; the two fields are those that were taken out.
     const whole = { ...body, state, reason } as unknown as NewWorkflowRecord<K>;
     const entry = WORKFLOW_RECORDS.make(kind, actor, whole);
-    const stream = streamOf(this.run.id);
-    await store.transact(({ ledger }) => ledger.append(stream, "next", [entry]));
+    await appendToRun(store, this.run.id, [entry]);
     this.save({ ...changes, state, reason });
   }
 

@@ -109,7 +109,8 @@ export async function finishLanding(
   const result_sha256 = record.writeLanding(result, "result");
   const merged = plan.files.filter(({ how }) => how === "merged").length;
   const facts = { l: plan.l, c, candidate: made.sha256, files: plan.files.length, merged, verification };
-  const whole = { ...facts, without: [...without], result_sha256 };
+  const sum = (side: "added" | "deleted") => made.files.reduce((total, file) => total + file[side], 0);
+  const whole = { ...facts, added: sum("added"), deleted: sum("deleted"), without: [...without], result_sha256 };
   await record.enter("AGENT_LANDED", whole, "applied", null, { back_to: null });
 }
 

@@ -17,6 +17,8 @@ export interface Edit {
 /** A hunk as it is recorded, and what it does. Part `n.k` is the k-th edit. */
 export interface Hunk {
   readonly facts: CandidateHunk;
+  /** Its lines as the patch has them, the header first. */
+  readonly bytes: Uint8Array;
   readonly edits: readonly Edit[];
 }
 
@@ -73,6 +75,7 @@ function readSection(lines: PatchLines, section: PatchSection, end: number, cryp
         ...(parts.length > 1 ? { parts } : {}),
       },
       edits,
+      bytes: lines.slice(at, body.end),
     });
     at = body.end;
   }

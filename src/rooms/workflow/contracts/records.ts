@@ -41,6 +41,16 @@ const AGENT_BODIES = {
     argv: z.array(z.string()).min(1),
     base: z.strictObject({ commit: objectId, tree: objectId }),
     created_at: text,
+    run_dir: text,
+    /** Who the run belongs to. */
+    repo: z.strictObject({
+      id: z
+        .string()
+        .regex(/^[0-9a-f]{32}$/)
+        .nullable(),
+      root: text,
+      common_dir: text.nullable(),
+    }),
   }),
   AGENT_ATTEMPT_STARTED: z.strictObject({ ...stands, n: number, argv: z.array(z.string()).min(1) }),
   AGENT_ATTEMPT_ENDED: z.strictObject({
@@ -86,6 +96,8 @@ const AGENT_BODIES = {
     c: number,
     candidate: hashHex,
     files: amount,
+    added: amount,
+    deleted: amount,
     merged: amount,
     /** Null: what landed was not verified. */
     verification: number.nullable(),

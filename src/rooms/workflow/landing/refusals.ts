@@ -56,7 +56,7 @@ export function requireNoConflict(plan: LandingPlan, run: string): void {
   const rest = conflicts.map(({ path }) => `--except ${formatArgv([path])}`).join(" ");
   const ways = [
     ...(count < all ? [`take the rest: verbatim agent apply ${run} ${rest}`] : []),
-    `both versions: verbatim agent show ${run} --diff ${first}`,
+    `the agent's version: verbatim agent show ${run} --diff ${first}`,
   ];
   throw new VerbatimError("LAND_CONFLICT", {
     message: `${count} of ${all} files ${count === 1 ? "was" : "were"} changed by you and by the agent in the same place`,

@@ -1,6 +1,6 @@
 import type { ResolvedWorkflow } from "../../../core/contracts/config/index.ts";
 import type { ChatModels } from "../../../core/models.ts";
-import type { Clock, LocalFiles, Progress, Random, Store, SyncCrypto } from "../../../core/ports.ts";
+import type { Clock, LocalFiles, Progress, Random, SyncCrypto } from "../../../core/ports.ts";
 import type { Platform } from "../patch/patch-names.ts";
 import type { PatchPolicy } from "../patch/patch-policy.ts";
 import type {
@@ -14,6 +14,7 @@ import type {
   RepoIdentityPort,
   RepoReader,
   RunFolders,
+  RunStore,
   TextMerge,
   TreeFiles,
   Zipper,
@@ -43,7 +44,7 @@ export interface WorkflowPorts {
   readonly agents: AgentRunner;
   readonly models: ChatModels;
   readonly interrupts: Interrupts;
-  readonly store: Store;
+  readonly store: RunStore;
   readonly crypto: SyncCrypto;
   readonly clock: Clock;
   readonly random: Random;

@@ -62,8 +62,8 @@ export interface RunOwner {
 
 /** The run directories of one repository. */
 export interface RunFolders {
-  /** Runs of this repository, also those made before it was moved. */
-  ids(): string[];
+  /** Runs of this repository, also those made before it was moved; those in `known` are left out and not looked at. */
+  ids(known?: ReadonlySet<string>): string[];
   open(id: string): RunFolder | null;
   /** The run of a directory anywhere on disk, or null. */
   openPath(path: string): RunFolder | null;

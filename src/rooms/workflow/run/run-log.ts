@@ -9,16 +9,14 @@ import {
 import type { EntryRecord } from "../../../core/ports.ts";
 import { EVENTS_FILE, formatEvent, formatTraceLine, type RunEvent, splitLines } from "../artifacts/events.ts";
 import { type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
+import { appendToRun, streamOf } from "./agent-projection.ts";
 import { BufferedRunFolder } from "./buffered-run-folder.ts";
 import type { Run } from "./run.ts";
 
+export { streamOf };
+
 const TRACE_FILE = "TRACE.md";
 const PAGE = 500;
-
-/** The stream of a run in the ledger. */
-export function streamOf(runId: string): string {
-  return `workflow/${runId}`;
-}
 
 /** Writes the events of a run: the log, its trace, and the ledger. Only the holder of the lock has one. */
 export class RunLog {
@@ -73,9 +71,8 @@ export class RunLog {
   }
 
   async #appendToLedger(bodies: readonly NewWorkflowRecord<"WORKFLOW_EVENT">[]): Promise<void> {
-    const { store } = this.#run.ports;
     const entries = bodies.map((body) => WORKFLOW_RECORDS.make("WORKFLOW_EVENT", streamOf(this.#run.id), body));
-    await store.transact((door) => door.ledger.append(streamOf(this.#run.id), "next", entries));
+    await appendToRun(this.#run.ports.store, this.#run.id, entries);
   }
 
   async #syncLedger(lines: readonly string[]): Promise<void> {

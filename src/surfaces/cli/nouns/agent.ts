@@ -1,5 +1,18 @@
-import { type AgentView, count, formatAgentList, formatApplied, renderAgent } from "../agent-text.ts";
+import { describeApplied } from "../../../app/agent/explain-end.ts";
+import { count } from "../../../app/agent/explain-words.ts";
+import type { Output } from "../../../app/operations.ts";
+import { askWhatNext } from "../agent-dialogue.ts";
+import {
+  type AgentView,
+  formatAgentList,
+  paintSentence,
+  renderAgent,
+  renderComparison,
+  renderDiff,
+  renderHunks,
+} from "../agent-text.ts";
 import type { Io } from "../io.ts";
+import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
@@ -27,33 +40,57 @@ export const noun: Noun = {
       ],
       prepare: async (given, io) => ({ ...given, apply: given.apply ?? (canAsk(io) ? "ask" : "never") }),
       async render(view, io, { apply = "ask" }, app) {
-        renderAgent(view, io);
-        if (apply !== "ask" || !canAsk(io) || !["verified", "unverified"].includes(view.outcome)) return;
-        await io.flush();
-        const what = view.outcome === "verified" ? "this change" : "this unverified change";
-        if (!(await io.confirm(`Apply ${what} to your tree?`))) return;
-        io.line(formatApplied(await app.call("agent.apply", { run: view.run_id }), io));
+        const isAsked = apply === "ask" && canAsk(io) && ["verified", "unverified"].includes(view.outcome);
+        renderAgent(view, io, !isAsked);
+        if (isAsked) await askWhatNext(view, io, app, (applied) => renderApplied(applied, io));
       },
       exit: ({ outcome }) => (["verified", "unverified", "applied", "unchanged"].includes(outcome) ? 0 : 1),
     }),
     defineVerb("agent.list", {
       path: ["list"],
-      examples: ["verbatim agent list", "verbatim agent list --limit 5 --json"],
-      render({ runs, total }, io) {
-        if (total === 0) return io.line("no agent runs yet: verbatim agent --help");
-        for (const line of formatAgentList(runs, io.width)) io.line(line);
+      flags: { outcome: { value: "O" } },
+      examples: ["verbatim agent list", "verbatim agent list --all --outcome verified", "verbatim agent list --json"],
+      render({ runs, total }, io, { outcome }, app) {
+        if (total === 0) {
+          return io.line(outcome === undefined ? "no agent runs yet: verbatim agent --help" : `no run is ${outcome}`);
+        }
+        for (const line of formatAgentList(runs, app.workspace.root, io)) io.line(line);
         if (total > runs.length) io.line(`${runs.length} of ${total} runs`);
       },
     }),
     defineVerb("agent.show", {
       path: ["show"],
+      args: [...RUN, { field: "other", label: "RUN", optional: true }],
+      flags: { diff: { value: "PATH", bare: true } },
+      examples: [
+        "verbatim agent show @",
+        "verbatim agent show @ --diff src/date.ts",
+        "verbatim agent show 1a9909 --hunks",
+        "verbatim agent show @ @2",
+      ],
+      render({ summary, diff, compared }, io, { hunks = false }) {
+        if (compared !== null) return renderComparison(summary, compared, io);
+        if (diff === null) return renderAgent(summary, io);
+        if (diff.length === 0) return io.line("the agent changed nothing");
+        if (hunks) renderHunks(summary.run_id, diff, io);
+        else renderDiff(diff, io);
+      },
+    }),
+    defineVerb("agent.logs", {
+      path: ["logs"],
       args: RUN,
-      examples: ["verbatim agent show 20250102-030405", "verbatim agent show 20250102-030405 --json"],
-      render({ summary, patch }, io) {
-        renderAgent(summary, io);
-        if (patch === "") return;
-        io.line();
-        for (const line of paintPatch(patch, io)) io.line(line);
+      flags: { follow: { short: "f" }, from_output: { hidden: true }, from_errors: { hidden: true } },
+      examples: ["verbatim agent logs @", "verbatim agent logs @ -f", "verbatim agent logs @ --verify"],
+      async render(first, io, given, app) {
+        for (let logs = first; ; ) {
+          await writeLogs(logs, io, given.raw === true);
+          if (logs.ended || !hasMore(logs, given.follow === true)) return;
+          const known = { from_output: logs.output.next, from_errors: logs.errors.next };
+          const next = await app.call("agent.logs", { ...given, run: first.run_id, ...known });
+          const isStill = next.output.next === known.from_output && next.errors.next === known.from_errors;
+          if (isStill && given.follow !== true) return;
+          logs = next;
+        }
       },
     }),
     defineVerb("agent.verify", {
@@ -77,11 +114,9 @@ export const noun: Noun = {
         "verbatim agent apply 20250102-030405 --except docs --dry-run",
       ],
       render(view, io, { dry_run = false }) {
+        if (!dry_run) return renderApplied(view, io);
         renderLanding(view, io);
-        if (dry_run) return io.line("nothing was changed: --dry-run");
-        const { files, added_lines, deleted_lines } = view.changes;
-        io.line(`${count(files.length, "file")}, +${added_lines} -${deleted_lines}`);
-        io.line(formatApplied(view, io));
+        io.line("nothing was changed: --dry-run");
       },
     }),
     defineVerb("agent.undo", {
@@ -94,29 +129,40 @@ export const noun: Noun = {
       path: ["discard"],
       args: RUN,
       examples: ["verbatim agent discard 20250102-030405"],
-      render: (view, io) => io.line(`discarded ${view.run_id}; the record is kept in ${view.run_dir}`),
+      render: (view, io) => io.line(`discarded ${view.run_id}: thrown away, the record stays in ${view.run_dir}`),
     }),
   ],
 };
 
-/** What became of files that were not as the agent found them. */
-function renderLanding({ landing }: AgentView, io: Io): void {
-  if (landing?.moved !== true) return;
-  io.line("the tree moved on since the agent began");
-  const others = landing.files.filter(({ how }) => how === "as_is");
-  for (const { path, says } of landing.files.filter(({ how }) => how !== "as_is")) io.line(`  ${path}  ${says}`);
-  if (others.length > 0) io.line(`  ${count(others.length, "file")} as verified`);
-  if (landing.reverified) io.line("  verified again on the merged tree");
+function renderApplied(view: AgentView, io: Io): void {
+  renderLanding(view, io);
+  io.line(paintSentence("good", describeApplied(view), io));
 }
 
-function paintPatch(patch: string, { paint }: Io): string[] {
-  return patch
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => {
-      if (/^(?:diff |index |--- |\+\+\+ |new |old |deleted )/.test(line)) return paint.bold(line);
-      if (line.startsWith("@@")) return paint.dim(line);
-      if (line.startsWith("+")) return paint.good(line);
-      return line.startsWith("-") ? paint.bad(line) : line;
-    });
+/** What became of files that were not as the agent found them. */
+function renderLanding({ landing }: AgentView, io: Io): void {
+  if (landing === null) return;
+  if (landing.moved) io.line("the tree moved on since the agent began");
+  const others = landing.files.filter(({ how }) => how === "as_is");
+  const others_count = landing.moved ? others.length : 0;
+  for (const { path, says } of landing.files.filter(({ how }) => how !== "as_is")) {
+    io.line(`  ${showLine(path)}  ${showLine(says)}`);
+  }
+  if (others_count > 0) io.line(`  ${count(others_count, "other file")}  as verified`);
+  if (landing.reverified) io.line(`${io.paint.good("✓")} verified again on the merged tree`);
+}
+
+type Logs = Output<"agent.logs">;
+
+async function writeLogs({ output, errors }: Logs, io: Io, raw: boolean): Promise<void> {
+  for (const { text } of [output, errors]) {
+    if (text === "") continue;
+    if (raw) await io.raw(Buffer.from(text, "base64"));
+    else await io.out(text);
+  }
+}
+
+/** One answer holds only so much of a long log. */
+function hasMore({ output, errors }: Logs, follow: boolean): boolean {
+  return follow || output.text !== "" || errors.text !== "";
 }

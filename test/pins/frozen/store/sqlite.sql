@@ -1,7 +1,30 @@
+CREATE INDEX agent_runs_newest on agent_runs (repo_id, created_at, run_id);
+
 CREATE INDEX jobs_step_barrier on jobs_step (job_id, ordinal)
   where op in ('WRITE', 'EXECUTE') and status <> 'COMMITTED';
 
 CREATE INDEX jobs_step_status on jobs_step (job_id, status, ordinal);
+
+CREATE TABLE agent_runs (
+  run_id text not null primary key,
+  run_dir text not null,
+  repo_id text,
+  root text not null,
+  common_dir text,
+  goal text not null,
+  state text not null,
+  reason text,
+  created_at text not null,
+  updated_at text not null,
+  files integer not null,
+  added_lines integer not null,
+  deleted_lines integer not null
+) strict, without rowid;
+
+CREATE TABLE agent_runs_fact (
+  id integer not null primary key check (id = 1),
+  rules integer not null
+) strict;
 
 CREATE TABLE context_fact (
   id integer primary key check (id = 1),

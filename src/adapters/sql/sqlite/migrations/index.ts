@@ -6,6 +6,7 @@ import { worldMigration } from "./0006-world.ts";
 import { worldRecentTermsMigration } from "./0007-world-recent-terms.ts";
 import { ledgerPiecesMigration } from "./0008-ledger-pieces.ts";
 import { worldInvocationRowsMigration } from "./0009-world-invocation-rows.ts";
+import { agentRunsMigration } from "./0010-agent-runs.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -16,4 +17,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   worldRecentTermsMigration,
   ledgerPiecesMigration,
   worldInvocationRowsMigration,
+  agentRunsMigration,
 ];

@@ -1,0 +1,108 @@
+import { assertNever } from "../../core/errors/index.ts";
+import type { AgentSummary } from "./agent-summary.ts";
+import { count, type ExplainLine, type ExplainPart } from "./explain-words.ts";
+
+/** Where a run stands, in one sentence, and what can be done now. Only verbs that exist are named. */
+export function describeEnd(run: AgentSummary): ExplainPart {
+  const end = (mark: ExplainPart["mark"], says: string, ...lines: ExplainLine[]): ExplainPart => {
+    return { part: "end", mark, says, lines };
+  };
+  const reason = run.reason ?? "no reason was given";
+  const words = run.outcome.replaceAll("_", " ");
+  switch (run.outcome) {
+    case "verified":
+      return end("good", "verified. Nothing is applied yet.", ...listWaysOn(run));
+    case "unverified":
+      return end("none", "unverified: no command checked the change. Nothing is applied yet.", ...listWaysOn(run));
+    case "applied":
+      return end("good", describeApplied(run));
+    case "undone":
+      return end(null, "undone: your tree is as it was before the change was applied; the record stays");
+    case "discarded":
+      return end(null, "discarded: thrown away, the record stays");
+    case "unchanged":
+      return end("good", "unchanged: the agent changed nothing that can be applied");
+    case "not_started":
+      return end("bad", `not started: ${reason}`);
+    case "rejected":
+      return end("bad", `rejected: ${reason}`, ...listWaysAround(run));
+    case "verify_failed":
+      return end(
+        "bad",
+        `verify failed: ${reason}`,
+        next("again with other commands", `verbatim agent verify ${run.run_id} --verify "..."`),
+        next("apply it all the same", `verbatim agent apply ${run.run_id} --unverified`),
+        next("throw it away", `verbatim agent discard ${run.run_id}`),
+      );
+    case "agent_failed":
+    case "timed_out":
+    case "over_limit":
+    case "interrupted":
+      return end("bad", `${words}: ${reason}`, ...listWaysToJudge(run));
+    case "preparing":
+    case "working":
+    case "capturing":
+    case "judging":
+    case "verifying":
+    case "landing":
+      return end(null, `${words}: the run has not ended yet`);
+    default:
+      return assertNever(run.outcome);
+  }
+}
+
+/** What was applied, and how to take it back; it repeats when nothing verified the change. */
+export function describeApplied(run: AgentSummary): string {
+  const unverified = run.verify?.result === "NONE" ? ", unverified" : "";
+  const files = run.landing?.files.length ?? run.changes.files.length;
+  return `applied ${count(files, "file")}${unverified}. Undo: verbatim agent undo ${run.run_id}`;
+}
+
+function next(says: string, command: string): ExplainLine {
+  return { mark: null, says, command };
+}
+
+function listWaysOn({ run_id }: AgentSummary): ExplainLine[] {
+  return [
+    next("apply it", `verbatim agent apply ${run_id}`),
+    next("read it", `verbatim agent show ${run_id} --diff`),
+    next("take a part", `verbatim agent show ${run_id} --hunks`),
+    next("throw it away", `verbatim agent discard ${run_id}`),
+  ];
+}
+
+/** A rejected change is lifted by a new verdict, or lands without what was refused. */
+function listWaysAround({ run_id, gate, changes }: AgentSummary): ExplainLine[] {
+  const findings = gate?.findings ?? [];
+  const flags = [...new Set(findings.flatMap(({ flag }) => flag ?? []))];
+  const isLifted = findings.length > 0 && findings.every(({ flag }) => flag !== null);
+  const paths = [...new Set(findings.flatMap(({ path }) => path ?? []))];
+  const isPart = paths.length > 0 && paths.length < changes.files.length && findings.every(({ path }) => path !== null);
+  return [
+    ...(isLifted ? [next("allow it", `verbatim agent verify ${run_id} ${flags.join(" ")}`)] : []),
+    ...(isPart
+      ? [
+          next(
+            "take the rest",
+            `verbatim agent apply ${run_id} ${paths.map((path) => `--except ${quote(path)}`).join(" ")}`,
+          ),
+        ]
+      : []),
+    next("throw it away", `verbatim agent discard ${run_id}`),
+  ];
+}
+
+/** Work that did not end well is kept, and judged only when somebody asks. */
+function listWaysToJudge({ run_id, changes }: AgentSummary): ExplainLine[] {
+  if (changes.files.length === 0) return [];
+  return [
+    next("what it did so far is kept; judge it", `verbatim agent verify ${run_id}`),
+    next("read it", `verbatim agent show ${run_id} --diff`),
+    next("throw it away", `verbatim agent discard ${run_id}`),
+  ];
+}
+
+/** A path as a shell takes it. */
+function quote(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

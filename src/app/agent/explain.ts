@@ -1,0 +1,146 @@
+import { z } from "zod";
+import type { AgentSummary } from "./agent-summary.ts";
+import { describeEnd } from "./explain-end.ts";
+import { explainPolicy, explainTree, explainVerify } from "./explain-gates.ts";
+import { count, type ExplainLine, type ExplainPart, formatDuration, formatSize, plain } from "./explain-words.ts";
+
+const mark = z.enum(["good", "bad", "notice", "none"]).nullable().describe("Null: nothing is judged here.");
+
+/** The report of a run as data: every surface says these sentences and no others. */
+export const explanation = z.array(
+  z.strictObject({
+    part: z.enum(["goal", "agent", "base", "change", "policy", "verify", "tree", "shown", "kept", "hooks", "end"]),
+    mark,
+    says: z.string(),
+    lines: z.array(
+      z.strictObject({
+        mark,
+        says: z.string(),
+        command: z.string().optional().describe("What to type for it."),
+      }),
+    ),
+  }),
+);
+
+const MOST_FILES = 15;
+const MOST_NOTES = 8;
+const WIDEST = 48;
+
+const SIGNS = { create: "A", modify: "M", delete: "D", mode: "x" } as const;
+
+const WHY: Readonly<Record<string, string>> = {
+  special_file: "a special file",
+  too_large: "too large to carry",
+  reserved: "it belongs to Verbatim or is forbidden to agents",
+  git_name: "some systems treat this name as .git",
+  empty_folder: "an empty folder",
+  mode: "only permissions changed, which git does not record",
+  filtered: "a filter in your git settings rewrites it, so a patch cannot change it; copy it by hand",
+  left_out: "left out as you asked",
+  setuid: "it would run with the rights of its owner",
+};
+
+/** Everything a person wants to know about a run, in sentences. */
+export function explainRun(run: AgentSummary): ExplainPart[] {
+  const parts: (ExplainPart | null)[] = [
+    { part: "goal", mark: null, says: run.goal.replace(/\s+/g, " "), lines: [] },
+    explainAgent(run),
+    explainBase(run),
+    explainChange(run),
+    explainPolicy(run),
+    explainVerify(run),
+    explainTree(run),
+    explainShown(run),
+    run.kept.length === 0
+      ? null
+      : plain("kept", `${run.kept.join(", ")} stayed writable and is not covered by the proof`),
+    explainHooks(run),
+    describeEnd(run),
+  ];
+  return parts.filter((part) => part !== null);
+}
+
+function explainAgent(run: AgentSummary): ExplainPart {
+  const { agent } = run;
+  const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
+  const lines: ExplainLine[] = [];
+  if (agent.commits === null) {
+    lines.push({ mark: "notice", says: "the agent made more commits than can be counted; only its changes are kept" });
+  } else if (agent.commits > 0) {
+    const [its, gone] = agent.commits === 1 ? ["the commit itself", "is"] : ["the commits themselves", "are"];
+    const says = `the agent made ${count(agent.commits, "commit")}; its changes are in the diff, ${its} ${gone} gone`;
+    lines.push({ mark: null, says });
+  }
+  return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run)}`, lines };
+}
+
+function describeAgentEnd({ outcome, agent, proof }: AgentSummary): string {
+  const took = formatDuration(agent.duration_ms);
+  if (outcome === "not_started") return "did not start";
+  if (proof === null) return outcome === "interrupted" ? "did not end by itself" : "is at work";
+  if (proof.condition === "COMMAND_TIMED_OUT") return `was stopped after ${took} (--timeout)`;
+  if (proof.condition === "INTERRUPTED") return `was interrupted after ${took}`;
+  if (agent.exit_code === 0) return `ended by itself after ${took}`;
+  return agent.exit_code === null
+    ? `was killed by a signal after ${took}`
+    : `ended with exit code ${agent.exit_code} after ${took}`;
+}
+
+function explainBase({ base }: AgentSummary): ExplainPart | null {
+  if (base.dirty_count === 0) return null;
+  return plain("base", `${base.commit.slice(0, 12)} and ${count(base.dirty_count, "local change")}`);
+}
+
+function explainChange({ changes }: AgentSummary): ExplainPart {
+  const { files, added_lines, deleted_lines, binaries, ignored, not_carried } = changes;
+  const binary = binaries.length === 0 ? "" : `, ${binaries.length} of them binary`;
+  const says =
+    files.length === 0 ? "none" : `${count(files.length, "file")}, +${added_lines} -${deleted_lines}${binary}`;
+  const shown = files.slice(0, MOST_FILES).map(formatFile);
+  const widest = Math.min(WIDEST, Math.max(0, ...shown.map(({ name }) => name.length)));
+  const lines: ExplainLine[] = shown.flatMap(({ name, facts, notices }) => [
+    { mark: null, says: `${name.padEnd(widest)}  ${facts}`.trimEnd() },
+    ...notices.map((notice): ExplainLine => ({ mark: "notice", says: notice })),
+  ]);
+  if (files.length > MOST_FILES) lines.push({ mark: null, says: `and ${files.length - MOST_FILES} more` });
+  if (ignored > 0) {
+    const they = ignored === 1 ? "it was" : "they were";
+    lines.push({ mark: null, says: `the agent also wrote ${count(ignored, "ignored file")}; ${they} not used` });
+  }
+  for (const { path, why } of not_carried.slice(0, MOST_NOTES)) {
+    lines.push({ mark: "notice", says: `${path} is not part of the change: ${WHY[why] ?? why}` });
+  }
+  if (not_carried.length > MOST_NOTES) {
+    lines.push({ mark: "notice", says: `and ${not_carried.length - MOST_NOTES} more that are not part of the change` });
+  }
+  return { part: "change", mark: null, says, lines };
+}
+
+type ChangedFile = AgentSummary["changes"]["files"][number];
+
+/** `M src/date.ts  +30 -12`, `B feb.bin  new, 2.1 kB, binary`, `L current -> 2.4`, `x run.sh  only its mode`. */
+function formatFile(file: ChangedFile): { name: string; facts: string; notices: readonly string[] } {
+  const { path, kind, operation, notices } = file;
+  if (kind === "link" && operation !== "delete") {
+    return { name: `L ${path} -> ${file.target ?? ""}`, facts: operation === "create" ? "new link" : "link", notices };
+  }
+  if (kind === "binary" && operation !== "delete") {
+    const facts = `${operation === "create" ? "new, " : ""}${formatSize(file.bytes)}, binary`;
+    return { name: `B ${path}`, facts, notices };
+  }
+  if (operation === "mode") return { name: `x ${path}`, facts: "only its mode", notices };
+  const lines = kind === "text" ? `+${file.added} -${file.deleted}` : "";
+  return { name: `${SIGNS[operation]} ${path}`, facts: lines, notices };
+}
+
+function explainShown({ shown }: AgentSummary): ExplainPart | null {
+  if (shown.files.length === 0) return null;
+  return plain("shown", `the agent was given ${count(shown.files.length, "file")} (${formatSize(shown.bytes)})`);
+}
+
+function explainHooks({ hooks }: AgentSummary): ExplainPart | null {
+  if (hooks.reported === 0) return null;
+  const reported = `the agent reported ${count(hooks.reported, "call")} to hooks, ${hooks.reported_blocked} refused`;
+  return plain("hooks", `${reported}; nothing else confirms them`);
+}

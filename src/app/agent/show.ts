@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { agentSummary } from "./agent-summary.ts";
+import { compareChanges, comparedFile, fileDiff, readDiff } from "./diff.ts";
+import { explainRun, explanation } from "./explain.ts";
+import { findAgentRun } from "./find-agent-run.ts";
+import { type LogsRequest, readLogs } from "./logs.ts";
+import type { AgentPorts } from "./ports.ts";
+import { readSummary } from "./read-summary.ts";
+
+export const agentReport = z.strictObject({
+  summary: agentSummary,
+  explain: explanation.describe("The report in sentences, as the command line prints it."),
+  diff: z.array(fileDiff).nullable().describe("The change by file and hunk, when it was asked for."),
+  compared: z
+    .strictObject({ summary: agentSummary, files: z.array(comparedFile) })
+    .nullable()
+    .describe("The other run and both changes by path, when two were asked for."),
+});
+
+interface ShowRequest {
+  readonly run: string;
+  readonly other: string | null;
+  /** True: of every file; null: not asked for. */
+  readonly diff: string | true | null;
+}
+
+/** The report of a run; its change; two runs side by side. */
+export async function showAgentRun(outside: AgentPorts, request: ShowRequest): Promise<z.infer<typeof agentReport>> {
+  const ports = await outside.workflow("read");
+  const run = await findAgentRun(outside, ports, request.run);
+  const other = request.other === null ? null : await findAgentRun(outside, ports, request.other);
+  const summary = readSummary(outside, run)!;
+  return {
+    summary,
+    explain: explainRun(summary).map((part) => ({ ...part, lines: part.lines.map((line) => ({ ...line })) })),
+    diff: request.diff === null ? null : readDiff(run, request.diff === true ? null : request.diff),
+    compared: other === null ? null : { summary: readSummary(outside, other)!, files: compareChanges(run, other) },
+  };
+}
+
+/** What a run printed. Following ends with the run, or with whoever asked. */
+export async function showLogs(outside: AgentPorts, name: string, request: LogsRequest) {
+  const run = await findAgentRun(outside, await outside.workflow("read"), name);
+  const controller = new AbortController();
+  const ignore = outside.interrupts.listen(() => controller.abort());
+  try {
+    return await readLogs(outside, run, request, controller.signal);
+  } finally {
+    ignore();
+  }
+}

@@ -1,0 +1,61 @@
+import { groupDigits } from "../../app/agent/explain-words.ts";
+import type { Progress, ProgressStep } from "../../core/ports.ts";
+import type { Streams } from "./io.ts";
+import { showLine } from "./plain-text.ts";
+
+/** A progress line on a terminal; silent in a pipe. */
+export interface ProgressBar extends Progress {
+  /** Wipes the line, so that something else can be written; the next report draws it again. */
+  end(): void;
+}
+
+const WIDTH = 24;
+const SMALLEST_STEP = 0.01;
+/** A line that stands still says at least how long it has. */
+const TICK_MS = 1000;
+
+/** Draws at most a hundred times per label, so that reporting costs nothing, and once a second while nothing is reported. */
+export function createProgressBar(stream: Streams["stderr"], wanted: boolean): ProgressBar {
+  if (!wanted || stream.isTTY !== true) return { report: () => undefined, end: () => undefined };
+  let shown: ProgressStep | null = null;
+  let label = "";
+  let last = -1;
+  let since = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const draw = (step: ProgressStep) => {
+    const seconds = Math.floor((performance.now() - since) / 1000);
+    const line = `${formatStep(step)}${seconds > 0 ? `  ${seconds} s` : ""}`;
+    stream.write(`\r\u001b[K${line.slice(0, Math.max(20, (stream.columns || 80) - 1))}`);
+  };
+  return {
+    report(step) {
+      const share = step.total === undefined || step.total === 0 ? 0 : step.done / step.total;
+      const due = step.label !== label || share >= 1 || share - last >= SMALLEST_STEP || step.total === undefined;
+      if (!due) return;
+      if (step.label !== label) since = performance.now();
+      label = step.label;
+      last = share;
+      shown = step;
+      draw(step);
+      timer ??= setInterval(() => {
+        if (shown !== null) draw(shown);
+      }, TICK_MS).unref();
+    },
+    end() {
+      clearInterval(timer);
+      timer = undefined;
+      if (shown === null) return;
+      stream.write("\r\u001b[K");
+      shown = null;
+      label = "";
+    },
+  };
+}
+
+function formatStep({ label, done, total, unit }: ProgressStep): string {
+  const name = showLine(label);
+  const what = unit === undefined ? "" : ` ${unit}`;
+  if (total === undefined) return done === 0 ? `${name} ...` : `${name}  ${groupDigits(done)}${what}`;
+  const bar = "█".repeat(Math.round((total === 0 ? 0 : done / total) * WIDTH)).padEnd(WIDTH, "░");
+  return `${bar} ${name}  ${groupDigits(done)} of ${groupDigits(total)}${what}`;
+}

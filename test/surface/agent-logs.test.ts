@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { removeControls } from "../../src/app/agent/logs.ts";
+import { makeAgentRepo } from "../support/agent-repo.ts";
+import { BIN } from "../support/cli.ts";
+
+describe("the log of an agent run", () => {
+  it.each([
+    ["\u001b[32mgreen\u001b[0m\r\n", "green\n"],
+    ["\u001b]0;title\u0007text", "text"],
+    ["\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\", "link"],
+    ["\u001b(B\u001b=\u001b[?25l10%\r20%\r\n", "10%\n20%\n"],
+    ["a\u0000b\u0007c\u009bd\u202ee\tf", "abcde\tf"],
+    // What is never finished is only its own control character.
+    ["\u001b]0;never", "]0;never"],
+  ])("%j is shown as %j", (printed, shown) => {
+    expect(removeControls(printed)).toBe(shown);
+  });
+
+  it("is read while the agent works and followed to its end, without control characters unless they are asked for", async () => {
+    const repo = makeAgentRepo();
+    repo.write("lamp.txt", "off\n");
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "first");
+    // Outside of home and repository: the agent has layers of its own over those.
+    const sign = join(repo.base, "go");
+    const script = `printf '\\033[32mfirst\\033[0m\\n'; until [ -e ${sign} ]; do sleep 0.1; done; echo second; echo wrong >&2`;
+    const args = [
+      "agent",
+      "--goal",
+      "talk",
+      "--verify",
+      "echo checked",
+      "--json",
+      "--",
+      "sh",
+      "-c",
+      `${script}; echo on > lamp.txt`,
+    ];
+    const child = spawn(process.execPath, [BIN, ...args], { cwd: repo.root, env: repo.env, stdio: "ignore" });
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const logs = (...flags: string[]) => repo.verbatim("agent", "logs", "@", ...flags);
+    await vi.waitFor(async () => expect((await logs()).stdout).toBe("first\n"), { timeout: 200_000, interval: 200 });
+    const listed = JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as {
+      runs: { outcome: string }[];
+    };
+    expect(listed.runs[0]?.outcome).toBe("working");
+    const following = logs("-f");
+    writeFileSync(sign, "");
+    expect(await following).toEqual({ exit: 0, stdout: "first\nsecond\nwrong\n", stderr: "" });
+    await ended;
+    expect((await logs("--raw")).stdout).toBe("\u001b[32mfirst\u001b[0m\nsecond\nwrong\n");
+    // Both streams name the command they belong to.
+    expect((await logs("--verify")).stdout).toBe("$ echo checked\nchecked\n$ echo checked\n");
+    expect((await logs("--json", "--raw")).stdout).toContain(Buffer.from("wrong\n").toString("base64"));
+  });
+});
