@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...(long ? [] : ["test/long/**"])],
-    setupFiles: ["./test/support/record-raised.ts"],
+    setupFiles: ["./test/support/record-raised.ts", "./test/support/tidy-heap.ts"],
     globalSetup: existsSync(new URL(globalSetup, import.meta.url)) ? [globalSetup] : [],
     pool: "forks",
     // Test files share one set of loaded modules in each worker: loading them anew took longer than many of the tests.

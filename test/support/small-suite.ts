@@ -15,6 +15,7 @@ const NEEDED = [
   "tools/raised-table.ts",
   "tools/stages.ts",
   "test/support/record-raised.ts",
+  "test/support/tidy-heap.ts",
   "src/core/errors",
   "src/core/text/slice-forms.ts",
 ];

@@ -180,6 +180,9 @@ beforeAll(() => {
 });
 
 afterAll(() => {
+  // A worker keeps the modules of its tests.
+  sources.clear();
+  imports.clear();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
