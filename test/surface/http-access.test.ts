@@ -35,12 +35,14 @@ async function start(args: readonly string[], cwd: string, env: Readonly<Record<
 /** Tries every way in it can think of, with what it finds on the machine, and writes down what it was told. */
 const INTRUDER = `
 const { readdirSync, readFileSync, writeFileSync } = require("node:fs");
-const [base, run] = process.argv.slice(1);
+const [base, run, open] = process.argv.slice(1);
 const read = (file) => { try { return readFileSync(file, "latin1"); } catch { return ""; } };
 const found = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))
   .flatMap((pid) => [...read("/proc/" + pid + "/cmdline").matchAll(/--token[=\\0]([^\\0 ]+)/g)].map(([, token]) => token));
 const ways = [
-  ["/api/operations/workflow.advance", { run }],
+  ["/api/operations/agent.apply", { run: open }],
+  ["/api/operations/agent.undo", { run }],
+  ["/api/operations/workflow.advance", { run: open }],
   ["/api/operations/workflow.rollback", { run }],
   ["/api/operations/workflow.list", {}],
   ["/api/worlds", { title: "Mine" }],
@@ -61,26 +63,27 @@ const ways = [
 `;
 
 describe("an agent in one repository", () => {
-  it("lands nothing in another one through the server that runs there", async () => {
+  it("lands nothing in another one through the server that runs there, and takes nothing back", async () => {
     const [mine, other] = [makeSample(), makeSample()];
-    const { summary } = await other.agent(["--no-verify"], ["sh", "-c", "echo on > lamp.txt"]);
-    expect(summary.outcome).toBe("unverified");
+    const { summary } = await other.agent(["--no-verify", "--apply", "auto"], ["sh", "-c", "echo on > lamp.txt"]);
+    const { summary: open } = await other.agent(["--no-verify"], ["sh", "-c", "echo red > lamp.txt"]);
+    expect([summary.outcome, open.outcome]).toEqual(["applied", "unverified"]);
     const { address } = await start(["studio", "--no-web", "--token", TOKEN], other.root, other.env);
     const url = address.slice(0, address.indexOf("/#k="));
-    const script = [process.execPath, "-e", INTRUDER, url, summary.run_id];
+    const script = [process.execPath, "-e", INTRUDER, url, summary.run_id, open.run_id];
     const intruder = await mine.agent(["--no-verify", "--apply", "auto"], script);
     expect(intruder.summary.outcome).toBe("applied");
     const seen = JSON.parse(readFileSync(join(mine.root, "seen.json"), "utf8")) as number[];
-    expect(seen.length).toBeGreaterThanOrEqual(20);
+    expect(seen.length).toBeGreaterThanOrEqual(28);
     expect(new Set(seen)).toEqual(new Set([401]));
-    expect(readFileSync(join(other.root, "lamp.txt"), "utf8")).toBe("off\n");
-    expect(other.git("status", "--short")).toBe("");
+    expect(readFileSync(join(other.root, "lamp.txt"), "utf8")).toBe("on\n");
+    expect(other.git("status", "--short")).toBe(" M lamp.txt\n");
 
-    // What was refused is what lands it in the hands of the owner.
+    // What was refused is what takes it back in the hands of the owner.
     const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}` };
     const body = JSON.stringify({ run: summary.run_id });
-    const landed = await fetch(`${url}/api/operations/workflow.advance`, { method: "POST", headers, body });
-    expect([landed.status, readFileSync(join(other.root, "lamp.txt"), "utf8")]).toEqual([200, "on\n"]);
+    const undone = await fetch(`${url}/api/operations/workflow.rollback`, { method: "POST", headers, body });
+    expect([undone.status, readFileSync(join(other.root, "lamp.txt"), "utf8")]).toEqual([200, "off\n"]);
   });
 });
 
