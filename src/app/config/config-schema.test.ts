@@ -90,7 +90,20 @@ describe("the configuration", () => {
         templates_dir: null,
         apply: "auto",
       },
-      agent: { patch: expect.objectContaining({ max_files: 50, max_added_lines: 2000 }), keep: [] },
+      agent: {
+        patch: expect.objectContaining({ max_files: 50, max_added_lines: 2000 }),
+        first_patch: {},
+        policy: {},
+        verify: {
+          commands: [],
+          setup: [],
+          base: "auto",
+          copy_max: 5_000_000_000,
+          timeout_s: 1800,
+          baseline: true,
+        },
+        keep: [],
+      },
     });
   });
 
