@@ -52,13 +52,12 @@ it.each([
   const { exit, stderr } = await interrupt(repo, script, signals);
   expect([exit, stderr]).toEqual([code, expect.stringContaining("error[INTERRUPTED]")]);
   expect(recordWithTools(repo.root)).toBe(before);
-  const { runs } = JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as {
-    runs: { run_id: string; run_dir: string; outcome: string; proof: { directory: string; condition: string } }[];
+  const { summary: run } = JSON.parse((await repo.verbatim("agent", "show", "@", "--json")).stdout) as {
+    summary: { run_id: string; run_dir: string; outcome: string; proof: { directory: string; condition: string } };
   };
-  expect(runs.map(({ outcome, proof }) => [outcome, proof.condition])).toEqual([["interrupted", "INTERRUPTED"]]);
-  const [run] = runs;
-  expect(readFileSync(join(run!.run_dir, "agent/candidates/01/diff.patch"), "utf8")).toContain("new.txt");
-  const verified = await repo.verbatim("catalytic", "verify", run!.proof.directory, "--json");
+  expect([run.outcome, run.proof.condition]).toEqual(["interrupted", "INTERRUPTED"]);
+  expect(readFileSync(join(run.run_dir, "agent/candidates/01/diff.patch"), "utf8")).toContain("new.txt");
+  const verified = await repo.verbatim("catalytic", "verify", run.proof.directory, "--json");
   expect(JSON.parse(verified.stdout)).toMatchObject({ genuine: true, accepted: false });
-  expect((await repo.verbatim("agent", "apply", run!.run_id)).exit).toBe(1);
+  expect((await repo.verbatim("agent", "apply", run.run_id)).exit).toBe(1);
 });

@@ -37,5 +37,5 @@ it("where a filter of the user rewrites files, others are verified and land, and
   expect(files).toEqual(["on\n", "payload 1\n", "payload 0\n", "payload 3\n"]);
   expect(repo.git("status", "--porcelain").trim().split("\n")).toEqual(["M lamp.txt", "?? new.big"]);
   const shown = await repo.verbatim("agent", "show", summary.run_id);
-  expect(shown.stdout).toContain("a filter in your git settings rewrites it");
+  expect(shown.stdout.replace(/\s+/g, " ")).toContain("a filter in your git settings rewrites it");
 });

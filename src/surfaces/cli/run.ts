@@ -97,6 +97,8 @@ async function runLine(world: CliEnvironment, line: Line, io: Io, progress: Prog
       target.write(bytes);
     },
   });
+  // Loading the rooms takes longer than somebody waits without a sign.
+  if (entry.noun === "agent" && line.words.includes("--")) progress.report({ label: "looking at the tree", done: 0 });
   try {
     return await runVerb(entry, line, app, io);
   } finally {
