@@ -200,6 +200,30 @@ describe.each([
     staged.close();
   });
 
+  it("is not disturbed by git setting the times of objects, and writes no text again for it", async () => {
+    const root = makeTree("objects");
+    execFileSync("git", ["init", "-q", root]);
+    execFileSync("git", ["-C", root, "add", "."]);
+    await keep(root);
+    const [folder] = readdirSync(join(root, ".git/objects")).filter((name) => name.length === 2);
+    const [name] = readdirSync(join(root, ".git/objects", folder!));
+    const texts = readdirSync(`${root}.memory.kept`);
+    for (const time of [1_000, 2_000]) {
+      utimesSync(join(root, ".git/objects", folder!, name!), time, time);
+      const touched = await look(root);
+      expect(textsOf(touched.recall("rules"))).toEqual(KEPT);
+      expect(touched.note("git")).toBe("said so");
+      touched.keep("rules", KEPT);
+      expect(await touched.again()).toEqual({ was: new Map(), is: new Map() });
+      touched.close();
+    }
+    expect(readdirSync(`${root}.memory.kept`)).toEqual(texts);
+    writeFileSync(join(root, ".git/objects/info/alternates"), "/elsewhere\n");
+    const borrowed = await look(root);
+    expect(borrowed.recall("rules")).toBeNull();
+    borrowed.close();
+  });
+
   it("leaves names that are not UTF-8 and trees that are too large to others", async () => {
     const root = makeTree("odd");
     const memory = createTreeMemory({

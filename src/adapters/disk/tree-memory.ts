@@ -8,6 +8,8 @@ import { Look } from "./tree-scan.ts";
 import { type Hidden, isTouchedOnly, readTable } from "./tree-table.ts";
 
 const GIT = ".git";
+/** Where git keeps objects under the hash of their content, so that nothing that is known of a tree depends on them. */
+const OBJECTS = /^\.git\/objects\/(?:[0-9a-f]{2}|pack)$/;
 
 interface TreeMemorySetting {
   /** Where the last look is kept; null keeps nothing. */
@@ -49,13 +51,15 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
           checker.close();
           return null;
         }
-        const isSame = isSameTree && usable?.context === context;
+        const isSameState = isSameRoot && [...(changed ?? [])].every((folder) => isOfObjects(old, folder));
+        const isSame = isSameState && usable?.context === context;
         return new Look(root, hidden, table, checker, {
           place,
           context,
           kept: isSame ? usable!.kept : {},
           notes: isSame ? { ...usable?.notes } : {},
           taken,
+          isNew: !isSameTree,
           crypto: setting.crypto,
         });
       } catch (thrown) {
@@ -76,8 +80,15 @@ async function findChanged(
   old: KnownTable,
 ): Promise<ReadonlySet<number>> {
   const changed = await compare(checker, root, hidden, old);
-  const isTop = changed.size === 1 && changed.has(0);
-  return isTop && isTouchedOnly(root, hidden, old.getTop(), GIT) ? new Set() : changed;
+  if (!changed.has(0)) return changed;
+  const others = new Set([...changed].filter((folder) => folder !== 0));
+  const isTop = [...others].every((folder) => isOfObjects(old, folder));
+  return isTop && isTouchedOnly(root, hidden, old.getTop(), GIT) ? others : changed;
+}
+
+/** git sets the times of objects that it meets again, also when we ask it for the tree of the working state. */
+function isOfObjects(old: KnownTable | null, folder: number): boolean {
+  return old !== null && OBJECTS.test(old.get().folders[folder]!);
 }
 
 function takeTable(

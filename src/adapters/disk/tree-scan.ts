@@ -30,6 +30,8 @@ type TextName = keyof NonNullable<KeptTree["files"]>;
 const TEXT_NAMES: readonly TextName[] = ["trees", "manifests", "inputs"];
 /** git never writes its index in place, so that its inode tells what its age cannot. */
 const REPLACED = ".git/index";
+/** Nothing of them is read here, and their names say what they hold. */
+const OBJECT = /^\.git\/objects\/(?:[0-9a-f]{2}|pack)\//;
 
 /** What a look knows from the last one. */
 interface Memory {
@@ -39,6 +41,8 @@ interface Memory {
   readonly notes: Record<string, string>;
   /** When the look began: what changed shortly before is not trusted later. */
   readonly taken: number;
+  /** Whether the table is another than the one that is kept. */
+  readonly isNew: boolean;
   readonly crypto: SyncCrypto;
 }
 
@@ -50,7 +54,9 @@ export class Look implements TreeScan {
   readonly #checker: TreeChecker;
   readonly #memory: Memory;
   readonly #opened: OpenedFile[] = [];
-  #hasNews = false;
+  /** Files that hold what was recalled, which need not be written again. */
+  readonly #recalled = new Map<string, KeptFiles>();
+  #hasNews: boolean;
   #busy: string[] = [];
 
   constructor(root: string, hidden: Hidden, known: KnownTable, checker: TreeChecker, memory: Memory) {
@@ -59,6 +65,7 @@ export class Look implements TreeScan {
     this.#known = known;
     this.#checker = checker;
     this.#memory = memory;
+    this.#hasNews = memory.isNew;
   }
 
   get entries(): number {
@@ -75,6 +82,7 @@ export class Look implements TreeScan {
     const opened = place === null || one === undefined ? null : this.#open(keptFolder(place), one);
     // What was lost is made and kept again.
     if (opened === null) this.#hasNews = true;
+    else this.#recalled.set(key, one!);
     return opened;
   }
 
@@ -83,13 +91,14 @@ export class Look implements TreeScan {
   }
 
   setNote(name: string, text: string): void {
+    if (this.#memory.notes[name] === text) return;
     this.#memory.notes[name] = text;
     this.#hasNews = true;
   }
 
   keep(key: string, tree: KeptTree): KeptTree {
-    const { place, kept } = this.#memory;
-    if (place === null || (Object.hasOwn(kept, key) && !this.#hasNews)) return tree;
+    const { place } = this.#memory;
+    if (place === null || (this.#recalled.has(key) && !this.#hasNews)) return tree;
     // It is a cache: a disk that cannot take it costs time, and the run goes on.
     return orNull(() => this.#keepAt(place, key, tree)) ?? tree;
   }
@@ -105,7 +114,8 @@ export class Look implements TreeScan {
     );
     for (const { at } of fresh) digests.fill(0, at * DIGEST, (at + 1) * DIGEST);
     // What is made of the whole tree is only as sure as its youngest file.
-    const files = fresh.length > 0 ? null : this.#write(keptFolder(place), tree);
+    const recalled = this.#recalled.get(key);
+    const files = fresh.length > 0 ? null : (recalled ?? this.#write(keptFolder(place), tree));
     const facts = {
       context,
       root: this.#root,
@@ -118,7 +128,7 @@ export class Look implements TreeScan {
     this.#known.keepIn(writeTreeFile(place, facts, { ...table, digests }));
     if (files === null) return tree;
     forgetKept(keptFolder(place), new Set(Object.values(files.texts).map(({ name }) => name)));
-    return this.#open(keptFolder(place), files) ?? tree;
+    return recalled === undefined ? (this.#open(keptFolder(place), files) ?? tree) : tree;
   }
 
   /** Writes the texts of a tree as files. */
@@ -225,7 +235,7 @@ function isYoung(table: TreeTable, folder: number, limit: bigint): boolean {
 }
 
 function isFresh(table: TreeTable, { at, path, type }: TableEntry, limit: bigint): boolean {
-  return type === "file" && path !== REPLACED && factsOf(table, at).ctime > limit;
+  return type === "file" && factsOf(table, at).ctime > limit && path !== REPLACED && !OBJECT.test(path);
 }
 
 const NO_DIFFERENCES: TreeDifferences = { was: new Map(), is: new Map() };
