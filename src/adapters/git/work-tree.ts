@@ -27,6 +27,7 @@ export function createGitWork(root: string, records: string | null = null): GitW
     ...createPatchChecker(root),
     head: () => readHead(root),
     changedTracked: async () => splitStatus(await readStatus(root, "no")),
+    cleanCommit: () => readCleanCommit(root),
     writeWorkingTree: (objects, untracked) => writeTree(root, objects, untracked),
     differences: (base, untracked) => findDifferences(root, base, untracked),
     fingerprint: async (withStat) => readFingerprint(root, records, withStat, await noFilters()),
@@ -45,6 +46,18 @@ async function readHead(root: string): Promise<{ readonly commit: string; readon
     throw new VerbatimError("REPO_NOT_GIT", { where: root });
   }
   return { commit, tree };
+}
+
+/** One process for what `git add` and `git write-tree` would say; those set the times of objects that are there. */
+async function readCleanCommit(root: string): Promise<string | null> {
+  const flags = ["--untracked-files=normal", "--no-renames", "--ignore-submodules=none"];
+  const { code, stdout } = await runGit({ cwd: root, args: ["status", "--porcelain=v2", "--branch", "-z", ...flags] });
+  if (code !== 0) return null;
+  const rows = splitNul(stdout);
+  const isClean = rows.every((row) => row.startsWith("# ") || row === "? .verbatim/");
+  const [, commit] =
+    rows.map((row) => /^# branch\.oid ([0-9a-f]{40,64})$/.exec(row)).find((found) => found !== null) ?? [];
+  return isClean ? (commit ?? null) : null;
 }
 
 function readStatus(

@@ -27,7 +27,16 @@ export function rememberBase(git: GitWork, take: () => Promise<TreeScan | null>)
     const facts = await known();
     return facts === null ? git.head() : { commit: facts.commit, tree: facts.tree };
   });
-  const changedTracked = once(async () => (await known())?.dirty.slice() ?? git.changedTracked());
+  /** The tree of HEAD, where the working state is exactly that. */
+  const cleanTree = once(async () => {
+    const { commit, tree } = await head();
+    return (await git.cleanCommit()) === commit ? tree : null;
+  });
+  const changedTracked = once(async () => {
+    const facts = await known();
+    if (facts !== null) return facts.dirty.slice();
+    return (await cleanTree()) === null ? git.changedTracked() : [];
+  });
   return {
     look: () => look,
     git: {
@@ -41,7 +50,9 @@ export function rememberBase(git: GitWork, take: () => Promise<TreeScan | null>)
           mkdirSync(objects, { recursive: true });
           return facts.base_tree;
         }
-        const base_tree = await git.writeWorkingTree(objects, untracked);
+        const clean = untracked && facts === null ? await cleanTree() : null;
+        if (clean !== null) mkdirSync(objects, { recursive: true });
+        const base_tree = clean ?? (await git.writeWorkingTree(objects, untracked));
         if (untracked) {
           const now: GitFacts = { ...(await head()), dirty: await changedTracked(), base_tree };
           look?.setNote(GIT_NOTE, JSON.stringify(now));

@@ -106,6 +106,8 @@ export interface GitWork extends PatchChecker {
   head(): Promise<{ readonly commit: string; readonly tree: string }>;
   /** Tracked paths that differ from HEAD in the index or the working tree. */
   changedTracked(): Promise<string[]>;
+  /** The commit of HEAD where index and working state are exactly its tree, without a file nobody tracks; else null. */
+  cleanCommit(): Promise<string | null>;
   /** Writes the working state as a tree into an object folder. */
   writeWorkingTree(objects: string, untracked: boolean): Promise<string>;
   /** Paths whose working state differs from a tree. */
