@@ -44,7 +44,13 @@ describe("the commit that a working state is exactly", () => {
     ["a file nobody tracks", () => writeFileSync(join(root, "src/new.txt"), "")],
     ["a file that is gone", () => rmSync(join(root, "src/one.txt"))],
     ["a file that is staged only", () => void git(root, "rm", "-q", "--cached", "src/one.txt")],
-    ["a name that is to be added", () => (writeFileSync(join(root, "x"), ""), void git(root, "add", "-N", "x"))],
+    [
+      "a name that is to be added",
+      () => {
+        writeFileSync(join(root, "x"), "");
+        git(root, "add", "-N", "x");
+      },
+    ],
     ["something of the product that is staged", () => void git(root, "add", "-f", ".verbatim/state")],
   ])("is none with %s", async (_what, change) => {
     change();
