@@ -9,8 +9,9 @@ import { type Bench, type Effort, type Result, runBench } from "./harness.ts";
 import { ROOT } from "./places.ts";
 import { formatTable } from "./table.ts";
 
-const USAGE = `npm run bench -- [--only NAME]... [--sizes N,N] [--rounds N] [--out FILE] [--strict] [--list]
+const USAGE = `npm run bench -- [GROUP]... [--only NAME]... [--sizes N,N] [--rounds N] [--out FILE] [--strict] [--list]
 
+  GROUP         run the benches whose names begin with it (agent, world), also those that only run when asked for
   --only NAME   run this bench only; may be given more than once
   --sizes N,N   these sizes instead of the bench's own, the goal is judged at the last
   --rounds N    exactly so many rounds instead of as many as fit
@@ -20,7 +21,8 @@ const USAGE = `npm run bench -- [--only NAME]... [--sizes N,N] [--rounds N] [--o
   --here        run in this process instead of one for each`;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       only: { type: "string", multiple: true },
       sizes: { type: "string" },
@@ -36,7 +38,7 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const benches = await loadBenches(values.only);
+  const benches = await loadBenches(values.only, positionals);
   if (values.list) {
     for (const bench of benches) console.log(`${bench.name}: ${bench.what}`);
     return;
@@ -105,10 +107,19 @@ function runAlone(benches: readonly Bench[]): readonly Result[] {
 }
 
 /** The benches asked for, or all, by name. Modules that cannot hold what was asked for are not loaded: that takes long. */
-async function loadBenches(only: readonly string[] | undefined): Promise<readonly Bench[]> {
+async function loadBenches(only: readonly string[] | undefined, groups: readonly string[]): Promise<readonly Bench[]> {
   const folder = new URL("benches/", import.meta.url);
   const files = sortedByCodePoint(readdirSync(folder).filter((file) => /\.[jt]s$/.test(file)));
-  if (only === undefined) return importBenches(folder, files);
+  if (only === undefined && groups.length === 0) {
+    return (await importBenches(folder, files)).filter(({ onAsking }) => onAsking !== true);
+  }
+  if (only === undefined) {
+    const asked = (await importBenches(folder, files)).filter(({ name }) =>
+      groups.some((one) => name.startsWith(`${one}-`)),
+    );
+    if (asked.length === 0) throw new Error(`no bench begins with ${groups.join(" or ")}`);
+    return asked;
+  }
   const mentions = (file: string) => {
     const text = readFileSync(new URL(file, folder), "utf8");
     return only.some((name) => text.includes(JSON.stringify(name)));
