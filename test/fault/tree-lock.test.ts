@@ -57,7 +57,7 @@ describe("while an agent looks at the tree", () => {
     const repo = makeSample();
     const { summary } = await repo.agent(["--no-verify", "--apply", "auto"], ["sh", "-c", "echo on > lamp.txt"]);
     expect(summary.outcome).toBe("applied");
-    const state = join(summary.run_dir, "RUN.json");
+    const state = join(summary.run_dir, "agent/run.json");
     const applied = readFileSync(state, "utf8");
     const looking = start(repo, view("echo looking; read line"));
     await vi.waitUntil(() => looking.said().includes("looking"), { timeout: 200_000 });
@@ -66,12 +66,16 @@ describe("while an agent looks at the tree", () => {
     expect([rollback.exit, rollback.stderr]).toEqual([4, isBusy]);
     expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("on\n");
 
-    // What a process that died inside git apply leaves.
-    const before = JSON.parse(applied) as { readonly updated_at: string };
-    const in_progress = { step: "apply", iteration: 1, started_at: before.updated_at };
-    const torn = { ...before, status: "running", in_progress };
-    writeFileSync(state, JSON.stringify(torn));
-    const recovery = await contend(repo, "workflow", "advance", summary.run_id);
+    // What a process that died while the change landed leaves.
+    const before = JSON.parse(applied) as { readonly candidate: number };
+    const back_to = {
+      state: "unverified",
+      reason: "you asked for --no-verify",
+      candidate: before.candidate,
+      verification: null,
+    };
+    writeFileSync(state, JSON.stringify({ ...before, state: "landing", back_to }));
+    const recovery = await contend(repo, "agent", "apply", summary.run_id);
     expect([recovery.exit, recovery.stderr]).toEqual([4, isBusy]);
     expect(readFileSync(join(repo.root, "lamp.txt"), "utf8")).toBe("on\n");
     writeFileSync(state, applied);
