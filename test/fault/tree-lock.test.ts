@@ -91,12 +91,13 @@ describe("an apply that is at work", () => {
   it("keeps its lock when another process tries to apply the same run", async () => {
     const repo = makeSample();
     const { summary } = await repo.agent(["--no-verify"], ["sh", "-c", "echo on > lamp.txt"]);
-    // The git of this one process waits before it writes, as one does on a slow disk.
+    // The tree has moved on, so git is asked how. That of this one process waits, as one does on a slow disk.
+    repo.write("notes.txt", "a local file\n");
     const slow = join(repo.base, "slow");
     mkdirSync(slow);
     const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
     const wait = `touch ${slow}/writing; while [ ! -e ${slow}/go ]; do sleep 0.05; done`;
-    const git = `#!/bin/sh\ncase "$*" in *"apply --whitespace=nowarn -") ${wait};; esac\nexec ${real} "$@"\n`;
+    const git = `#!/bin/sh\ncase "$*" in *"diff-tree -r -z --name-only"*) ${wait};; esac\nexec ${real} "$@"\n`;
     writeFileSync(join(slow, "git"), git, { mode: 0o755 });
     onTestFinished(() => writeFileSync(join(slow, "go"), ""));
     const env = { ...repo.env, PATH: `${slow}:${repo.env["PATH"]}` };
@@ -104,7 +105,10 @@ describe("an apply that is at work", () => {
     await vi.waitUntil(() => existsSync(join(slow, "writing")), { timeout: 200_000 });
 
     const second = await contend(repo, "agent", "apply", summary.run_id);
-    expect([second.exit, second.stderr]).toEqual([4, expect.stringContaining("error[RUN_LOCKED]")]);
+    expect([second.exit, second.stderr]).toEqual([
+      4,
+      expect.stringMatching(/^error\[RUN_AT_WORK\] the run is at work \(process [0-9]+\): /),
+    ]);
     const look = await contend(repo, ...view("true"));
     expect([look.exit, look.stderr]).toEqual([4, isBusy]);
 

@@ -60,6 +60,54 @@ describe("several runs on one tree", () => {
     expect(read(repo, "lamp.txt")).toBe("off\n");
   });
 
+  it("name every file that cannot land with its lines, what happened to the tree, and the ways on", async () => {
+    const repo = makeHarbour();
+    const script = "sed -i '3s/.*/a/; 20s/.*/b/' lines.txt; echo on > lamp.txt; echo new > 'a b.txt'; echo x > c.txt";
+    repo.write("verbatim.config.json", '{"agent":{"patch":{"max_files":60}}}');
+    const { summary, result } = await repo.agent(NOT_BROKEN, ["sh", "-c", script]);
+    expect(result.stderr).toContain("agent.patch (max_files) is read as it was");
+    expect(result.stderr).toContain("agent.policy adds to it");
+    const run = summary.run_id;
+    repo.write("lines.txt", text([3, "mine"]));
+    repo.git("commit", "-qam", "second");
+    repo.git("commit", "-q", "--allow-empty", "-m", "third");
+    repo.write("lines.txt", text([3, "mine"], [20, "mine"], [21, "too"]));
+    repo.write("a b.txt", "mine\n");
+    const conflict = await repo.verbatim("agent", "apply", run);
+    expect([conflict.exit, conflict.stdout, conflict.stderr.split("\n")]).toEqual([
+      1,
+      "",
+      [
+        "error[LAND_CONFLICT] 2 of 4 files were changed by you and by the agent in the same place",
+        "  the tree moved on since the agent began: 2 commits, 2 local edits",
+        "  a b.txt       created by both",
+        "  lines.txt     line 3 and lines 20-21",
+        `  fix           take the rest:           verbatim agent apply ${run} --except 'a b.txt' --except lines.txt`,
+        `                the agent's version:     verbatim agent show ${run} --diff 'a b.txt'`,
+        `                the agent's version:     verbatim agent show ${run} --diff lines.txt`,
+        `                after you changed them:  verbatim agent apply ${run}`,
+        "",
+      ],
+    ]);
+    const { error } = JSON.parse((await repo.verbatim("agent", "apply", run, "--json")).stdout) as {
+      error: { details: { files: { path: string; where: string; ranges: unknown[] }[]; ways: unknown[] } };
+    };
+    expect(error.details.ways).toHaveLength(4);
+    expect(error.details.files[1]).toMatchObject({
+      path: "lines.txt",
+      ranges: [
+        { start: 3, end: 3 },
+        { start: 20, end: 21 },
+      ],
+    });
+    const rest = await repo.verbatim("agent", "apply", run, "--except", "a b.txt", "--except", "lines.txt");
+    expect([rest.exit, rest.stdout]).toEqual([
+      0,
+      expect.stringContaining("the tree moved on since the agent began: 2 commits, 2 local edits\n"),
+    ]);
+    expect([read(repo, "lamp.txt"), read(repo, "c.txt"), read(repo, "a b.txt")]).toEqual(["on\n", "x\n", "mine\n"]);
+  });
+
   it("are not written where the merged tree fails, and the run stands where it stood", async () => {
     const repo = makeHarbour();
     const both = ["--verify-sh", "! (grep -q left lines.txt && grep -q right lines.txt)"];

@@ -141,6 +141,11 @@ describe("a run that ended", () => {
       return (JSON.parse(stdout) as { runs: { run_id: string; outcome: string }[] }).runs[0];
     };
     await vi.waitFor(async () => expect((await look())?.outcome).toBe("working"), { timeout: 200_000, interval: 100 });
+    const busy = await repo.verbatim("agent", "apply", "@");
+    expect([busy.exit, busy.stderr.split("\n")[0]]).toEqual([
+      4,
+      `error[RUN_AT_WORK] the run is at work (process ${child.pid}): working`,
+    ]);
     child.kill("SIGKILL");
     await ended;
     const run = await look();

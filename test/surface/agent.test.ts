@@ -321,9 +321,15 @@ describe("what the agent is given", () => {
       'test -z "$VERBATIM_MCP_URL"',
       `printf '%s' '${call}' | ${process.execPath} ${bin} hook pre-tool | grep -q deny`,
       `printf '%s' '${call.replace("docs/x.md", "src/x.ts")}' | ${process.execPath} ${bin} hook pre-tool`,
+      // The policy is told early, in the words of the gate; what the run permits is not refused.
+      `printf '%s' '${call.replace("docs/x.md", "src/.env")}' | ${process.execPath} ${bin} hook pre-tool > said`,
+      "grep -q 'src/.env is not to be changed: its name says that it holds a secret. Allow it: --permit src/.env' said",
+      `printf '%s' '${call.replace("docs/x.md", "src/.npmrc")}' | ${process.execPath} ${bin} hook pre-tool > said`,
+      "! grep -q deny said",
+      "rm said",
     ].join("\n");
     const { exit, summary, result } = await repo.agent(
-      ["--no-verify", "--allow", "src", "--file", "src/oil.txt"],
+      ["--no-verify", "--allow", "src", "--file", "src/oil.txt", "--permit", "src/.npmrc"],
       ["sh", "-ec", script],
     );
     expect([exit, summary.outcome, result.stderr.includes("blocked, the hook failed")]).toEqual([
@@ -332,7 +338,7 @@ describe("what the agent is given", () => {
       false,
     ]);
     expect(summary.shown.files).toEqual(["src/oil.txt"]);
-    expect(summary.hooks).toEqual({ reported: 2, reported_blocked: 1 });
+    expect(summary.hooks).toEqual({ reported: 4, reported_blocked: 2 });
     const ledger = await repo.verbatim("ledger", "show", "--stream", `workflow/${summary.run_id}`, "--json");
     expect(ledger.stdout).toContain("HOOK_REPORTED");
   });

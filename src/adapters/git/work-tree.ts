@@ -6,6 +6,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, GitWork } from "../../rooms/workflow/ports.ts";
 import { checkOutCopy } from "./checkout.ts";
 import { requireGit, runGit, splitNul } from "./git-process.ts";
+import { findMoved } from "./moved-since.ts";
 import { findNoFilters } from "./no-filters.ts";
 import { createPatchChecker } from "./patch-check.ts";
 
@@ -30,6 +31,7 @@ export function createGitWork(root: string, records: string | null = null): GitW
     cleanCommit: () => readCleanCommit(root),
     writeWorkingTree: (objects, untracked) => writeTree(root, objects, untracked),
     differences: (base, untracked) => findDifferences(root, base, untracked),
+    movedSince: (from, to, objects) => findMoved(root, objects, from, to),
     fingerprint: async (withStat) => readFingerprint(root, records, withStat, await noFilters()),
     states: async () => readStates(root, records, await noFilters()),
     apply: async (patch) =>

@@ -17,6 +17,12 @@ export function forgetProcess(run: Run): void {
   run.folder.remove(PROCESS_FILE);
 }
 
+/** Which process of ours works on a run by its own word, or null. */
+export function readProcess(run: Run): { readonly pid: number } | null {
+  const owner = toOwner(run.read(PROCESS_FILE));
+  return owner === null ? null : { pid: owner.pid };
+}
+
 /** Whether no process works on a run that is at work by its own word. */
 export function isProcessGone(run: Run, outside: AgentPorts): boolean {
   return isGone(run.read(PROCESS_FILE), outside, true);
@@ -28,6 +34,11 @@ export function isFirstProcessGone(run: Run, outside: AgentPorts): boolean {
 }
 
 function isGone(bytes: Uint8Array | null, outside: AgentPorts, unknown: boolean): boolean {
+  const owner = toOwner(bytes);
+  return owner === null ? unknown : lockState(owner, outside.host()) === "stale";
+}
+
+function toOwner(bytes: Uint8Array | null): ReturnType<typeof readOwner> | null {
   const owner = bytes === null ? null : parseJson(bytes);
-  return isJsonObject(owner) ? lockState(readOwner(owner), outside.host()) === "stale" : unknown;
+  return isJsonObject(owner) ? readOwner(owner) : null;
 }

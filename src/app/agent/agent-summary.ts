@@ -113,6 +113,7 @@ export const agentSummary = z.strictObject({
         z.strictObject({ path: z.string(), how: z.enum(["as_is", "already", "merged", "conflict"]), says: z.string() }),
       ),
       moved: z.boolean().describe("The tree was not as the agent found it."),
+      since: z.string().nullable().default(null).describe("What happened to it since the agent began, in words."),
       reverified: z.boolean(),
     })
     .nullable()

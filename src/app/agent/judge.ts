@@ -3,6 +3,7 @@ import {
   type AgentRecord,
   type BaseTree,
   checkOwnGates,
+  describeFinding,
   judgeCandidate,
   recordSkipped,
   recordVerification,
@@ -26,6 +27,16 @@ export interface Gated {
     readonly permit: string[];
     readonly gate_sha256: string;
   };
+}
+
+/** Says that the configuration still has the policy of the first generation, and what took its place. */
+export function warnOfPatch(outside: AgentPorts): void {
+  const keys = Object.keys(outside.config().agent.first_patch);
+  if (keys.length === 0) return;
+  outside.notify(
+    `agent.patch (${keys.join(", ")}) is read as it was, and its lists replace the default policy; ` +
+      "agent.policy adds to it: permit, protect, secret, max_files, max_added_lines. See: verbatim agent --help policy",
+  );
 }
 
 /** Policy, scope and git about a candidate. The state of the run is left to the caller. */
@@ -142,5 +153,5 @@ export async function judge(
 export function describeRejection({ findings }: AgentGate): string {
   const [first, ...more] = findings;
   const rest = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  return `${first!.says}. ${first!.fix}${rest}`;
+  return `${describeFinding(first!)}${rest}`;
 }

@@ -6,8 +6,10 @@ import {
   type BaseTree,
   type Candidate,
   closeLanding,
+  describeMoved,
   finishLanding,
   isLandingOpen,
+  type Landing,
   type LandingPlan,
   planLanding,
   type Run,
@@ -187,9 +189,11 @@ async function landLocked(
   const content = await outside.content("append");
   const plan = await planLanding({ ...landing, content, crypto }, base, candidate.files);
   const l = now.landings + 1;
-  const planned = toLanding(plan, { l, candidate: c, onto: there });
+  const isMoved = there.tree !== candidate.base.tree;
+  const moved = isMoved ? { moved: await sayMoved(run, candidate, there) } : {};
+  const planned = toLanding(plan, { l, candidate: c, onto: there, ...moved });
   if (options.dryRun) return { ...toSummary(record), landing: describeLanding(planned, now.base.tree) };
-  await refuseConflict(record, plan, c);
+  await refuseConflict(record, planned, c);
   const plan_sha256 = record.writeLanding(planned, "plan");
   const { state, reason, verification } = now;
   const begun = { l, c, onto: there, plan_sha256 };
@@ -201,7 +205,6 @@ async function landLocked(
     back_to: { state, reason, candidate: now.candidate, verification },
   });
   const place = { folder: run.folder, l };
-  const isMoved = there.tree !== candidate.base.tree;
   try {
     if (isMoved) await judgeAgain(outside, { session, record }, plan, there, options);
     await writeLanding({ files: landing.files, content, crypto, random }, place, plan);
@@ -236,12 +239,16 @@ function listWithout(
   ];
 }
 
-async function refuseConflict(record: AgentRecord, plan: LandingPlan, c: number): Promise<void> {
-  const paths = plan.files.filter(({ how }) => how === "conflict").map(({ path }) => path);
+async function sayMoved(run: Run, { base }: Candidate, there: TreeNow): Promise<NonNullable<Landing["moved"]>> {
+  return { from: base.commit, ...(await run.ports.git.movedSince(base, there, run.objects())) };
+}
+
+async function refuseConflict(record: AgentRecord, landing: Landing, c: number): Promise<void> {
+  const paths = landing.files.filter(({ how }) => how === "conflict").map(({ path }) => path);
   if (paths.length === 0) return;
   const { state, reason } = record.now;
   await record.enter("AGENT_LAND_REFUSED", { l: null, c, code: "LAND_CONFLICT", paths }, state, reason);
-  requireNoConflict(plan, record.run.id);
+  requireNoConflict(landing, record.run.id, describeMoved(landing));
 }
 
 /** The change on the tree as it is now is a candidate of its own: judged, and verified by the commands of the run. */

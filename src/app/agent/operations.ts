@@ -30,7 +30,9 @@ const verifyFlags = {
 
 /** What a change may touch, and how large it may be. */
 const policyFlags = {
-  permit: texts.describe("A protected or secret path, or a pattern of them, that may change in this run; repeatable."),
+  permit: texts.describe(
+    "A protected or secret path, or a pattern, that may change in this run; repeatable (see: --help policy).",
+  ),
   max_files: z.int().min(1).optional().describe("Maximum number of files a change may touch (default: 50)."),
   max_added_lines: z
     .int()

@@ -11,6 +11,7 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { describeBreak, requirePaths, toKeptPlaces } from "./agent-arguments.ts";
 import { recordProcess } from "./agent-process.ts";
+import { warnOfPatch } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
 import { rememberBase } from "./prepare-base.ts";
 import { readShown } from "./report.ts";
@@ -35,6 +36,7 @@ export async function prepare(outside: AgentPorts, request: AgentRequest): Promi
   outside.progress.report({ label: "looking at the tree", done: 0 });
   const asked = await outside.workflow("mutate");
   const keep = toKeptPlaces(outside, request.keep);
+  warnOfPatch(outside);
   requirePaths(asked.repoRoot, request);
   const base = rememberBase(asked.git, () => look(outside));
   const ports = { ...asked, git: base.git };

@@ -12,6 +12,7 @@ import {
   describeBase,
   describeConflict,
   describeMerge,
+  describeMoved,
   type LandedFile,
   type Landing,
   type Run,
@@ -161,6 +162,7 @@ export function describeLanding(landing: Landing, tree: string): NonNullable<Age
     l: landing.l,
     files: landing.files.map((file) => ({ path: file.path, how: file.how, says: describeFile(file) })),
     moved: landing.onto.tree !== tree,
+    since: describeMoved(landing),
     reverified: landing.onto.tree !== tree && landing.verification !== undefined,
   };
 }

@@ -4,7 +4,7 @@ import type { AgentSummary } from "./agent-summary.ts";
 import { readCandidate } from "./candidate.ts";
 import { findOwnAgentRun } from "./find-agent-run.ts";
 import { applyFirst, discardFirst, readFirstSummary, refuseDiscard, undoFirst } from "./first-generation.ts";
-import { judge } from "./judge.ts";
+import { judge, warnOfPatch } from "./judge.ts";
 import { type LandOptions, land } from "./land.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
@@ -50,6 +50,7 @@ export interface VerifyAgain {
 export async function verifyAgentRun(outside: AgentPorts, name: string, again: VerifyAgain): Promise<AgentSummary> {
   const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
   requireSecond(run);
+  warnOfPatch(outside);
   return await withAgentRun(outside, run, "agent verify", async ({ session, record }) => {
     const begun = outside.clock.now();
     const { now } = record;

@@ -1,13 +1,14 @@
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import {
   AgentRecord,
   isInTheMiddle,
+  type LockFacts,
   type Run,
   recoverAgentRun,
   type Session,
   withSession,
 } from "../../rooms/workflow/index.ts";
-import { forgetProcess, isProcessGone, recordProcess } from "./agent-process.ts";
+import { forgetProcess, isProcessGone, readProcess, recordProcess } from "./agent-process.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** A run that may be changed, and its record. */
@@ -18,7 +19,7 @@ export interface OpenAgentRun {
 
 /**
  * Takes the lock of an agent run, repairs what a kill left of it, and lets `work` change it. The process is written down
- * meanwhile, so that others can tell when it is gone. RUN_OTHER_REPO, RUN_LOCKED.
+ * meanwhile, so that others can tell when it is gone. RUN_OTHER_REPO, RUN_AT_WORK.
  */
 export async function withAgentRun<T>(
   outside: AgentPorts,
@@ -26,6 +27,11 @@ export async function withAgentRun<T>(
   command: string,
   work: (open: OpenAgentRun) => Promise<T>,
 ): Promise<T> {
+  // Whoever is at work holds the lock too: there is no need to wait for it.
+  const before = AgentRecord.load(run);
+  if (before !== null && isInTheMiddle(before) && !isProcessGone(run, outside)) {
+    throw atWork(run, readProcess(run)?.pid ?? null, before.now.state);
+  }
   return await withSession(run.ports, run.folder, command, async (session) => {
     const record = AgentRecord.load(session.run);
     if (record === null) throw notOfAgents(run);
@@ -36,6 +42,9 @@ export async function withAgentRun<T>(
     } finally {
       forgetProcess(session.run);
     }
+  }).catch((thrown: unknown) => {
+    // No verb of an agent run steals a lock.
+    throw isVerbatimError(thrown) && thrown.code === "RUN_LOCKED" ? toAtWork(run, thrown) : thrown;
   });
 }
 
@@ -52,14 +61,26 @@ export async function withPreparedRun<T>(run: Run, work: (open: OpenAgentRun) =>
 
 async function repair(outside: AgentPorts, session: Session, record: AgentRecord): Promise<void> {
   if (!isProcessGone(session.run, outside)) {
-    throw new VerbatimError("RUN_LOCKED", {
-      message: `the run is at work: ${record.now.state}`,
-      where: session.run.folder.dir,
-      fix: "Wait for it to finish.",
-    });
+    throw atWork(session.run, readProcess(session.run)?.pid ?? null, record.now.state);
   }
   const said = await recoverAgentRun(session, record);
   outside.notify(`agent run ${session.run.id}: ${said}`);
+}
+
+function atWork({ id, folder }: Run, pid: number | null, doing: string): VerbatimError {
+  const who = pid === null ? "" : ` (process ${pid})`;
+  return new VerbatimError("RUN_AT_WORK", {
+    message: `the run is at work${who}: ${doing}`,
+    where: folder.dir,
+    fix: `Wait for it to end. See how far it is: verbatim agent show ${id}`,
+    details: { pid, state: doing },
+  });
+}
+
+/** Somebody holds the lock of a run that says nothing of a process: another verb is busy with it. */
+function toAtWork(run: Run, locked: VerbatimError): VerbatimError {
+  const owner = locked.details?.["owner"] as LockFacts | null | undefined;
+  return atWork(run, owner?.pid ?? null, owner == null ? "another verb is busy with it" : owner.command);
 }
 
 function notOfAgents(run: Run): VerbatimError {

@@ -3,7 +3,13 @@ import { join, relative, resolve, sep } from "node:path";
 import { sortedUnique } from "../../core/canonical/index.ts";
 import { formatTime } from "../../core/time.ts";
 import { type CatalyticPorts, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
-import { type AgentAttempt, type AgentRecord, CONTEXT_PACK_FILE, PLAN_FILE } from "../../rooms/workflow/index.ts";
+import {
+  AGENT_RUN_FILE,
+  type AgentAttempt,
+  type AgentRecord,
+  CONTEXT_PACK_FILE,
+  PLAN_FILE,
+} from "../../rooms/workflow/index.ts";
 import type { ServeMcp } from "../compose/compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
@@ -15,7 +21,7 @@ import { readProof } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
 
 /** What of its own run an agent may read; the folder of the hooks' spool is kept. */
-const OWN_FILES = ["RUN.json", PLAN_FILE, CONTEXT_PACK_FILE];
+const OWN_FILES = ["RUN.json", AGENT_RUN_FILE, PLAN_FILE, CONTEXT_PACK_FILE];
 
 /** Lets the command work in its view: one attempt, from its entry in the ledger to the end of its command. */
 export async function work(
@@ -102,7 +108,7 @@ async function start(
       extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
       hidden: outside.hiddenPlaces(),
-      // A hook in the view judges by the plan of its run.
+      // A hook in the view judges by the plan of its run, and by what it permits.
       shown: OWN_FILES.map((file) => join(run.folder.dir, file)),
       hash_all: request.hashAll,
       look,

@@ -3,7 +3,16 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { isRunId, PLAN_FILE, toRepoSlug, validatePlan } from "../../rooms/workflow/index.ts";
+import {
+  AGENT_RUN_FILE,
+  type AgentPolicy,
+  isRunId,
+  PLAN_FILE,
+  type PolicySources,
+  resolveAgentPolicy,
+  toRepoSlug,
+  validatePlan,
+} from "../../rooms/workflow/index.ts";
 import { findRunsRoot, type Workspace } from "../config/workspace.ts";
 import type { HookPorts } from "./ports.ts";
 
@@ -19,6 +28,8 @@ export interface HookRun {
   readonly allow_roots: readonly string[];
   readonly deny_prefixes: readonly string[];
   readonly deny_suffixes: readonly string[];
+  /** What an agent run may change; null: the run is not one of `verbatim agent`. */
+  readonly policy: AgentPolicy | null;
 }
 
 /** What a tool call is judged by. */
@@ -112,7 +123,21 @@ function readRun(
     allow_roots: requireTexts(policy["allow_roots"], id),
     deny_prefixes: requireTexts(policy["deny_prefixes"], id),
     deny_suffixes: requireTexts(policy["deny_suffixes"], id),
+    policy: readPolicy(dir, id, config),
   };
+}
+
+/** The policy that the gate will judge by: the configuration, and what the run permits. */
+function readPolicy(dir: string, id: string, config: JsonObject): AgentPolicy | null {
+  const place = join(dir, ...AGENT_RUN_FILE.split("/"));
+  if (!existsSync(place)) return null;
+  const record = parseJson(readFileSync(place));
+  const request = isJsonObject(record) && record["run_id"] === id ? record["request"] : undefined;
+  if (!isJsonObject(request)) throw refuseRun(`run.json of ${id} cannot be read`);
+  const agent = isJsonObject(config["agent"]) ? config["agent"] : {};
+  // Judged in full before, with the rest of the configuration.
+  const { policy: own, patch } = agent as Pick<PolicySources, "patch"> & { policy?: PolicySources["config"] };
+  return resolveAgentPolicy({ config: own, patch, permit: requireTexts(request["permit"], id) });
 }
 
 /** The directory of a run of this repository, or null. */

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { resolveAgentPolicy } from "../../rooms/workflow/index.ts";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules } from "./hook-rules.ts";
 import { judgeCall } from "./hook-verdict.ts";
@@ -271,6 +272,7 @@ describe("the scope of a run", () => {
     allow_roots: ["./src/", "docs"],
     deny_prefixes: ["src/private", "src/Secret/"],
     deny_suffixes: [".lock", ".PEM"],
+    policy: null,
   };
   it.each([
     ["src/lamp.ts", null],
@@ -296,5 +298,28 @@ describe("the scope of a run", () => {
     const { allowed, targets } = judgeCall({ ...call, ...parts } as HookCall, { ...rules, run });
     expect([allowed, targets[0]?.code]).toEqual(rule === null ? [true, null] : [false, "HOOK_SCOPE"]);
     if (rule !== null) expect(targets[0]?.reason).toContain(`the run r1 (${rule})`);
+  });
+});
+
+describe("the policy of an agent run", () => {
+  const open = { allow: ["."], deny: [], allow_roots: ["."], deny_prefixes: [], deny_suffixes: [] };
+  const policy = resolveAgentPolicy({ permit: [".github/workflows/docs.yml"], config: { protect: ["db/"] } });
+  const run = { id: "r1", dir: "/none", ...open, policy };
+
+  it.each([
+    [".github/workflows/ci.yml", ".github/workflows/ci.yml is protected: it decides what CI runs. Allow it: --permit "],
+    [".GitHub/workflows/ci.yml", ".GitHub/workflows/ci.yml is protected: it decides what CI runs. Allow it: --permit "],
+    ["src/.env", "src/.env is not to be changed: its name says that it holds a secret. Allow it: --permit src/.env"],
+    ["db/1.sql", "db/1.sql is protected: the configuration says so. Allow it: --permit db/1.sql"],
+    [".github/workflows/docs.yml", null],
+    ["src/lamp.ts", null],
+  ])("judges %s as the gate will", (path, said) => {
+    const byTool = judge({ writes: [path] }, { ...rules, run });
+    const byShell = judge({ commands: [`echo x > ${path}`] }, { ...rules, run });
+    for (const { allowed, reason, targets } of [byTool, byShell]) {
+      expect([allowed, targets[0]?.code]).toEqual(said === null ? [true, null] : [false, "HOOK_POLICY"]);
+      expect(reason.startsWith(said ?? "")).toBe(true);
+    }
+    expect(judge({ writes: [path] }).allowed).toBe(true);
   });
 });

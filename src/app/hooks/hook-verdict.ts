@@ -9,7 +9,7 @@ import {
   isUnder,
   showPath,
 } from "../../core/paths/index.ts";
-import { coversExactly, coversFolded, judgeScope } from "../../rooms/workflow/index.ts";
+import { coversExactly, coversFolded, describeFinding, judgePath, judgeScope } from "../../rooms/workflow/index.ts";
 import type { HookCall } from "./hook-call.ts";
 import type { HookRules, HookRun } from "./hook-rules.ts";
 import { locatePlace, type NamedPlace } from "./named-place.ts";
@@ -21,7 +21,7 @@ interface JudgedTarget {
   readonly path: string;
   readonly access: "write" | "read";
   /** Null when it is allowed. */
-  readonly code: "HOOK_OUTSIDE" | "HOOK_FORBIDDEN" | "HOOK_SCOPE" | null;
+  readonly code: "HOOK_OUTSIDE" | "HOOK_FORBIDDEN" | "HOOK_SCOPE" | "HOOK_POLICY" | null;
   readonly reason: string;
 }
 
@@ -63,9 +63,15 @@ function judgeWrite(place: NamedPlace, rules: HookRules): JudgedTarget {
     return { ...target, code: "HOOK_FORBIDDEN", reason: `${shown} is in the forbidden root ${showPath(root)}` };
   }
   const rule = rules.run === null ? null : findBrokenRule(place.inside, rules.run);
-  if (rule === null) return { ...target, code: null, reason: "" };
-  const reason = `${shown} is outside the scope of the run ${rules.run!.id} (${rule})`;
-  return { ...target, code: "HOOK_SCOPE", reason };
+  if (rule !== null) {
+    const reason = `${shown} is outside the scope of the run ${rules.run!.id} (${rule})`;
+    return { ...target, code: "HOOK_SCOPE", reason };
+  }
+  // The gate would say the same of the whole change when the agent has ended.
+  const policy = rules.run?.policy ?? null;
+  const [finding] = policy === null ? [] : judgePath(place.inside, policy);
+  if (finding === undefined) return { ...target, code: null, reason: "" };
+  return { ...target, code: "HOOK_POLICY", reason: describeFinding(finding) };
 }
 
 function findForbidden(path: string, forbidden: readonly string[]): string | null {

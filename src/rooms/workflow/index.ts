@@ -78,7 +78,14 @@ export {
   toLandingChanges,
 } from "./landing/plan-landing.ts";
 export { type Recovered, type RecoverPorts, recoverLanding, undoLanding } from "./landing/recover-landing.ts";
-export { describeConflict, describeMerge, requireNoConflict, requireVerified, toLanding } from "./landing/refusals.ts";
+export {
+  describeConflict,
+  describeMerge,
+  describeMoved,
+  requireNoConflict,
+  requireVerified,
+  toLanding,
+} from "./landing/refusals.ts";
 export {
   closeLanding,
   isLandingOpen,
@@ -103,13 +110,16 @@ export {
   type AddedLine,
   type ChangeSize,
   type ChangeToJudge,
+  describeFinding,
   isLockFile,
   judgeChange,
+  judgePath,
   measureChange,
   type PolicyFinding,
   type SpecialFile,
 } from "./policy/judge-change.ts";
 export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";
+export { listDefaultPolicy, type PolicyTableRow } from "./policy/policy-table.ts";
 export type {
   AgentRunRow,
   AgentRunsReader,
@@ -124,6 +134,7 @@ export type {
   GitWork,
   Isolations,
   LeftSide,
+  LockFacts,
   PatchChecker,
   PathChange,
   RepoIdentity,

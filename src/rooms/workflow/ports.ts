@@ -26,6 +26,7 @@ export type {
   Isolation,
   Isolations,
   LockFacts,
+  MovedOn,
   PreImage,
   RepoFiles,
   RepoIdentity,
@@ -34,6 +35,7 @@ export type {
   RunFolders,
   RunLock,
   RunOwner,
+  TreeState,
   Zipper,
 } from "./run/ports.ts";
 export type {

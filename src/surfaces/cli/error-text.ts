@@ -21,8 +21,42 @@ export function formatError(error: VerbatimError, paint: Paint): string[] {
   const lines = [`${paint.bad(`error[${error.code}]`)} ${error.message}`];
   if (error.where !== undefined && error.where !== "") lines.push(`  where: ${showPlace(error.where)}`);
   for (const problem of listProblems(error)) lines.push(`  - ${showLine(problem)}`);
-  lines.push(`  fix: ${error.fix}`);
+  const moved = error.details?.["moved"];
+  if (typeof moved === "string") lines.push(`  ${showLine(moved)}`);
+  lines.push(...formatFiles(error), ...formatFix(error));
   return lines;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+function listFacts(error: VerbatimError, key: string): Facts[] {
+  const listed = error.details?.[key];
+  return Array.isArray(listed) ? listed.filter((one): one is Facts => typeof one === "object" && one !== null) : [];
+}
+
+/** Files that the error is about, each with where in it. */
+function formatFiles(error: VerbatimError): string[] {
+  const files = listFacts(error, "files").flatMap(({ path, where }) =>
+    typeof path === "string" && typeof where === "string" ? [[showLine(path), showLine(where)] as const] : [],
+  );
+  const shown = files.slice(0, MOST_PROBLEMS);
+  const width = Math.max(FIX_WIDTH, ...shown.map(([path]) => path.length));
+  const lines = shown.map(([path, where]) => `  ${path.padEnd(width)}  ${where}`);
+  return files.length > shown.length ? [...lines, `  and ${files.length - shown.length} more (see --json)`] : lines;
+}
+
+const FIX_WIDTH = 12;
+
+/** What to do next; where there are several ways, each on a line of its own with what to type. */
+function formatFix(error: VerbatimError): string[] {
+  const ways = listFacts(error, "ways").flatMap(({ says, command }) =>
+    typeof says === "string" && typeof command === "string" ? [[`${says}:`, command] as const] : [],
+  );
+  if (ways.length === 0) return [`  fix: ${error.fix}`];
+  const width = Math.max(...ways.map(([says]) => says.length));
+  return ways.map(([says, command], i) => {
+    return `  ${(i === 0 ? "fix" : "").padEnd(FIX_WIDTH)}  ${says.padEnd(width)}  ${showLine(command)}`;
+  });
 }
 
 const MOST_PROBLEMS = 20;

@@ -138,6 +138,11 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
   let request: Request | undefined;
   const at = line.words.indexOf(entry.noun);
   const words = [entry.noun, ...line.words.slice(0, at), ...line.words.slice(at + 1)];
+  const topic = words[1] === "--help" || words[1] === "-h" ? noun.topics?.[words[2] ?? ""] : undefined;
+  if (topic !== undefined) {
+    await io.out(`${(await topic(io.width)).join("\n")}\n`);
+    return 0;
+  }
   const program = await buildProgram(
     entry.noun,
     entry.summary,

@@ -69,6 +69,8 @@ export interface Noun {
   readonly verbs: readonly Verb[];
   /** What help says about a word that only groups verbs. */
   readonly groups?: Readonly<Record<string, string>>;
+  /** Pages of their own: `verbatim NOUN --help WORD`. */
+  readonly topics?: Readonly<Record<string, (width: number) => Promise<string[]>>>;
 }
 
 /** Binds a verb to its operation: fields and results are those of the operation's own schemas. */

@@ -84,6 +84,12 @@ export const AGENT_CODES = {
     says: "This candidate is not verified.",
     fix: "Verify it: verbatim agent verify RUN, or apply it with --unverified",
   },
+  RUN_AT_WORK: {
+    exit: 4,
+    http: 409,
+    says: "A process is at work on the run.",
+    fix: "Wait for it to end. See how far it is: verbatim agent show RUN",
+  },
   SELECTION_INVALID: {
     exit: 2,
     http: 400,

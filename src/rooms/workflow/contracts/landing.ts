@@ -33,6 +33,8 @@ const landing = z.strictObject({
   /** The number of the candidate. */
   candidate: number,
   onto: z.strictObject({ commit: objectId, tree: objectId }),
+  /** What happened to the tree since the base of the candidate; commits are null where the history is another one. */
+  moved: z.strictObject({ from: objectId, commits: z.int().min(0).nullable(), edits: z.int().min(0) }).optional(),
   files: z.array(landedFile),
   verification: number.optional(),
   commit: objectId.optional(),

@@ -5,7 +5,7 @@ import { formatArgv } from "../dispatch/argv-template.ts";
 import type { LandingPlan } from "./plan-landing.ts";
 
 /** The record of a plan; what the caller learns later (verification, commit, time) is added to it. */
-export function toLanding(plan: LandingPlan, facts: Pick<Landing, "l" | "candidate" | "onto">): Landing {
+export function toLanding(plan: LandingPlan, facts: Pick<Landing, "l" | "candidate" | "onto" | "moved">): Landing {
   return {
     schema_version: LANDING_VERSION,
     ...facts,
@@ -47,25 +47,52 @@ export function describeMerge({ ranges }: LandedFile): string {
   return `merged: yours at line ${list("yours")}, the agent's at ${list("agent")}`;
 }
 
+const amount = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** `2 commits, 1 local edit`, or where HEAD went that does not follow from where it was. */
+export function describeMoved({ moved, onto }: Pick<Landing, "moved" | "onto">): string | null {
+  if (moved === undefined) return null;
+  const { from, commits, edits } = moved;
+  const parts = [
+    ...(commits === null ? [`HEAD moved from ${from.slice(0, 7)} to ${onto.commit.slice(0, 7)}`] : []),
+    ...(commits === null || commits === 0 ? [] : [amount(commits, "commit")]),
+    ...(edits === 0 ? [] : [amount(edits, "local edit")]),
+  ];
+  return `the tree moved on since the agent began${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;
+}
+
 /** LAND_CONFLICT with every file that cannot land and the ways on; `run` is how a person names the run. */
-export function requireNoConflict(plan: LandingPlan, run: string): void {
-  const conflicts = plan.files.filter(({ how }) => how === "conflict");
+export function requireNoConflict(
+  { files }: { readonly files: readonly LandedFile[] },
+  run: string,
+  moved: string | null = null,
+): void {
+  const conflicts = files.filter(({ how }) => how === "conflict");
   if (conflicts.length === 0) return;
-  const [count, all] = [conflicts.length, plan.files.length];
-  const first = formatArgv([conflicts[0]!.path]);
+  const [count, all] = [conflicts.length, files.length];
   const rest = conflicts.map(({ path }) => `--except ${formatArgv([path])}`).join(" ");
+  const them = count === 1 ? "it" : "them";
   const ways = [
-    ...(count < all ? [`take the rest: verbatim agent apply ${run} ${rest}`] : []),
-    `the agent's version: verbatim agent show ${run} --diff ${first}`,
+    ...(count < all ? [{ says: "take the rest", command: `verbatim agent apply ${run} ${rest}` }] : []),
+    ...conflicts.slice(0, MOST_WAYS).map(({ path }) => ({
+      says: "the agent's version",
+      command: `verbatim agent show ${run} --diff ${formatArgv([path])}`,
+    })),
+    { says: `after you changed ${them}`, command: `verbatim agent apply ${run}` },
   ];
   throw new VerbatimError("LAND_CONFLICT", {
     message: `${count} of ${all} files ${count === 1 ? "was" : "were"} changed by you and by the agent in the same place`,
-    fix: ways.join("\n"),
+    fix: ways.map(({ says, command }) => `${says}: ${command}`).join("\n"),
     details: {
       files: conflicts.map((file) => ({ path: file.path, where: describeConflict(file), ranges: file.ranges })),
+      ways,
+      moved,
     },
   });
 }
+
+/** How many files are named one by one among the ways on. */
+const MOST_WAYS = 3;
 
 /** LAND_UNVERIFIED unless the candidate is verified, or may land without. A selection is a change that nobody tried. */
 export function requireVerified(facts: {

@@ -69,6 +69,16 @@ export function judgeChange(change: ChangeToJudge): PolicyFinding[] {
   ];
 }
 
+/** What the policy says of a path by its name alone, before anything is in it. */
+export function judgePath(path: string, policy: AgentPolicy): PolicyFinding[] {
+  return [...findProtected(path, policy), ...findSecretPath(path, policy)];
+}
+
+/** A finding as people read it. */
+export function describeFinding({ says, fix }: Pick<PolicyFinding, "says" | "fix">): string {
+  return `${says}. ${fix}`;
+}
+
 const NAMES = new Set(LOCK_FILES.map(foldName));
 
 /** Whether a path is a file that a package manager writes. */

@@ -26,7 +26,8 @@ export interface NoticeRequest {
   hasFile(path: string): boolean;
 }
 
-const SAYS = {
+/** What is said of a file that somebody should look at. */
+export const NOTICES = {
   tells_agents: "tells later agents what to do",
   runs_on_install: "runs on install",
   decides_verification: "decides how the change is verified",
@@ -53,7 +54,7 @@ export function listNotices(request: NoticeRequest): CandidateNotice[] {
     if (facts?.install === true) rules.push("runs_on_install");
     if (decides(path) || named.has(foldCase(path)) || facts?.scripts === true) rules.push("decides_verification");
     if (facts?.dependencies === true && isLockLeftBehind(path, changed, request.hasFile)) rules.push("lock_unchanged");
-    return rules.map((rule) => ({ path, rule, says: SAYS[rule] }));
+    return rules.map((rule) => ({ path, rule, says: NOTICES[rule] }));
   });
 }
 

@@ -35,6 +35,9 @@ const PATTERNS: readonly SecretPattern[] = [
   { name: "private-key", pattern: /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/ },
 ];
 
+/** The kinds of credentials that are found in text. */
+export const SECRET_KINDS: readonly string[] = PATTERNS.map(({ name }) => name);
+
 function at(source: string, flags = ""): RegExp {
   return new RegExp(START + source, flags);
 }

@@ -99,6 +99,20 @@ export interface RepoFiles {
   drop(path: string): void;
 }
 
+/** Where a work tree stands: its commit, and a tree with everything that is not committed. */
+export interface TreeState {
+  readonly commit: string;
+  readonly tree: string;
+}
+
+/** How a work tree came from one state to another. */
+export interface MovedOn {
+  /** Null: the commit of the second state does not follow that of the first. */
+  readonly commits: number | null;
+  /** Paths that differ and that no commit explains. */
+  readonly edits: number;
+}
+
 /** git for runs, alongside judging patches. Nothing is ever written into the real .git. */
 export interface GitWork extends PatchChecker {
   readonly root: string;
@@ -112,6 +126,8 @@ export interface GitWork extends PatchChecker {
   writeWorkingTree(objects: string, untracked: boolean): Promise<string>;
   /** Paths whose working state differs from a tree. */
   differences(base: BaseTree, untracked: boolean): Promise<string[]>;
+  /** What happened between two states of the work tree; `objects` has what the repository itself does not have. */
+  movedSince(from: TreeState, to: TreeState, objects: string): Promise<MovedOn>;
   /**
    * HEAD, a line feed, and the status of every path outside .verbatim, rows separated by NUL; with the stat of what is
    * in it, a second change of a changed file shows as well.

@@ -23,6 +23,7 @@ function canAsk(io: Io): boolean {
 }
 
 export const noun: Noun = {
+  topics: { policy: async (width) => (await import("../policy-text.ts")).formatPolicy(width) },
   verbs: [
     defineVerb("agent.run", {
       path: [],
@@ -142,7 +143,7 @@ function renderApplied(view: AgentView, io: Io): void {
 /** What became of files that were not as the agent found them. */
 function renderLanding({ landing }: AgentView, io: Io): void {
   if (landing === null) return;
-  if (landing.moved) io.line("the tree moved on since the agent began");
+  if (landing.moved) io.line(landing.since ?? "the tree moved on since the agent began");
   const others = landing.files.filter(({ how }) => how === "as_is");
   const others_count = landing.moved ? others.length : 0;
   for (const { path, says } of landing.files.filter(({ how }) => how !== "as_is")) {

@@ -1,0 +1,77 @@
+// Guards: whoever kills the tool itself in the middle of an agent run loses no work. What was at work is told to others, what
+// is left is repaired by the next verb, and the tree is as it was before or as it is after, never between.
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { BIN } from "../support/cli.ts";
+
+/** The verify command waits as long as this file is there, which git ignores. */
+const WAIT = "wait.txt";
+
+function start(repo: AgentRepo, ...args: string[]): { readonly pid: number; kill(): Promise<void> } {
+  const child: ChildProcess = spawn(process.execPath, [BIN, "agent", ...args], {
+    cwd: repo.root,
+    env: repo.env,
+    stdio: "ignore",
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  onTestFinished(kill);
+  return { pid: child.pid!, kill };
+}
+
+async function look(repo: AgentRepo): Promise<{ run_id: string; outcome: string; reason: string | null }> {
+  const { stdout } = await repo.verbatim("agent", "list", "--json");
+  return (JSON.parse(stdout) as { runs: { run_id: string; outcome: string; reason: string | null }[] }).runs[0]!;
+}
+
+async function waitFor(repo: AgentRepo, outcome: string): Promise<void> {
+  await vi.waitFor(async () => expect((await look(repo))?.outcome).toBe(outcome), { timeout: 200_000, interval: 200 });
+}
+
+it("a run whose tool is killed while it verifies, and again while it lands, reaches the tree all the same", async () => {
+  const repo = makeAgentRepo();
+  repo.write("lamp.txt", "off\n");
+  repo.write(".gitignore", `${WAIT}\n`);
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  const lamp = () => readFileSync(join(repo.root, "lamp.txt"), "utf8");
+
+  repo.write(WAIT, "");
+  const verify = ["--verify-sh", `test ! -e ${WAIT} || sleep 300`];
+  const working = start(repo, "--goal", "light the lamp", ...verify, "--", "sh", "-c", "echo on > lamp.txt");
+  await waitFor(repo, "verifying");
+  const busy = await repo.verbatim("agent", "discard", "@");
+  expect([busy.exit, busy.stderr.split("\n")[0]]).toEqual([
+    4,
+    `error[RUN_AT_WORK] the run is at work (process ${working.pid}): verifying`,
+  ]);
+  await working.kill();
+  const { run_id, outcome, reason } = await look(repo);
+  expect([outcome, reason]).toEqual(["interrupted", expect.stringContaining(`verbatim agent verify ${run_id}`)]);
+  rmSync(join(repo.root, WAIT));
+  const again = await repo.verbatim("agent", "verify", "@");
+  expect([again.exit, (await look(repo)).outcome, lamp()]).toEqual([0, "verified", "off\n"]);
+
+  // The tree has moved on, so the change is verified once more while it lands.
+  repo.write("notes.txt", "a local file\n");
+  repo.write(WAIT, "");
+  const landing = start(repo, "apply", "@");
+  await waitFor(repo, "landing");
+  const other = await repo.verbatim("agent", "verify", "@");
+  expect([other.exit, other.stderr.split("\n")[0]]).toEqual([
+    4,
+    `error[RUN_AT_WORK] the run is at work (process ${landing.pid}): landing`,
+  ]);
+  await landing.kill();
+  expect(lamp()).toBe("off\n");
+  rmSync(join(repo.root, WAIT));
+  const landed = await repo.verbatim("agent", "apply", "@");
+  expect([landed.exit, (await look(repo)).outcome, lamp()]).toEqual([0, "applied", "on\n"]);
+  expect(landed.stderr).toContain("the tree was put back to what it was before the landing");
+});
