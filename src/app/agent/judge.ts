@@ -16,6 +16,9 @@ import type { MadeCandidate } from "./candidate.ts";
 import type { AgentPorts } from "./ports.ts";
 import { type JudgedOn, verifyChange } from "./verify.ts";
 
+/** For help: what is judged, class by class. */
+export { listDefaultPolicy } from "../../rooms/workflow/index.ts";
+
 /** A verdict, with what the ledger says of it. */
 export interface Gated {
   readonly gate: AgentGate;

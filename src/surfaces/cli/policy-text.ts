@@ -1,4 +1,4 @@
-import { listDefaultPolicy } from "../../rooms/workflow/index.ts";
+import { listDefaultPolicy } from "../../app/agent/judge.ts";
 
 const INDENT = "  ";
 
