@@ -52,7 +52,7 @@ export async function killWorkers(
   const keepKilling = async () => {
     while (!over) {
       const child = program.start([...harness.place, tree, String(LEASE_MS)]);
-      const steps = 1 + dice(8);
+      const steps = 1 + dice(4);
       child.onLine(() => {
         // A little after a step ended, so that it dies at any point of the next one.
         if (child.lines.length > steps) setTimeout(() => child.process.kill("SIGKILL"), dice(12));

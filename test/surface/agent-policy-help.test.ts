@@ -36,5 +36,5 @@ it("verbatim agent --help policy prints every class with its paths, its rule and
     expect(stdout.replace(/\n */g, " ")).toContain(words);
   }
   // Any other word after --help is no page.
-  expect((await runHere(["agent", "--help"], { cwd: process.cwd(), env: {} })).stdout).toContain("--help policy");
+  expect((await runHere(["agent", "--help"], { cwd: process.cwd(), env: {} })).stdout).toMatch(/--help\s+policy/);
 });
