@@ -164,7 +164,7 @@ export const agentCommand = inView(
   "agent-command",
   "a verify command that computes",
   1.15,
-  `node -e "let x = 0; for (let i = 0; i < 1e9; i++) x += i"`,
+  `node -e "let x = 0; for (let i = 0; i < 5e7; i++) x += i"`,
 );
 
 export const agentWalk = inView(
