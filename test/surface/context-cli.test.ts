@@ -57,7 +57,7 @@ describe("index", () => {
   it("build shows its progress at a terminal and takes it away before it says how it went", async () => {
     for (let i = 0; i < 300; i++) write(`docs/page-${i}.md`, "# Page\n");
     const { both, stdout } = await run(["index", "build"], true);
-    expect(both).toContain("indexing 256/301\r\u001b[Kindexed 301 files");
+    expect(both).toContain("░░░░ indexing  256 of 301\r\u001b[Kindexed 301 files");
     expect(stdout).not.toContain("indexing");
     expect((await run(["index", "build", "--full", "--no-progress"], true)).both).not.toContain("indexing");
     expect((await run(["index", "build", "--full"])).stderr).toBe("");
