@@ -126,6 +126,21 @@ describe("several runs on one tree", () => {
   });
 });
 
+describe("a name that an agent chose", () => {
+  it("is quoted in what people are told to type, and typing it works", async () => {
+    const repo = makeAgentRepo();
+    repo.write("lamp.txt", "off\n");
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "first");
+    const script = "echo on > lamp.txt; ln -s /etc/hosts 'a$(touch oops)'";
+    const { summary } = await repo.agent(["--no-verify"], ["sh", "-c", script]);
+    const refused = await repo.verbatim("agent", "apply", summary.run_id);
+    expect(refused.stderr).toContain(`verbatim agent apply ${summary.run_id} --except 'a$(touch oops)'\n`);
+    const landed = await repo.verbatim("agent", "apply", summary.run_id, "--except", "a$(touch oops)");
+    expect([refused.exit, landed.exit, repo.git("status", "--short")]).toEqual([1, 0, " M lamp.txt\n"]);
+  });
+});
+
 describe("a change that is more than text", () => {
   it("is verified, lands and comes out again: a binary, a link, a mode, a file that becomes a link", async () => {
     const repo = makeHarbour();

@@ -149,9 +149,10 @@ describe("a run that ended", () => {
     child.kill("SIGKILL");
     await ended;
     const run = await look();
-    expect(run).toMatchObject({ outcome: "interrupted", reason: "Verbatim was killed while it worked on the run" });
+    const reason = "Verbatim ended while it worked on the run; what the agent had done was not kept";
+    expect(run).toMatchObject({ outcome: "interrupted", reason });
     const shown = await repo.verbatim("agent", "show", run!.run_id);
-    expect(shown.stdout).toContain("Verbatim was killed while it worked on the run");
+    expect(shown.stdout).toContain("Verbatim ended while it worked on the run");
     expect(shown.stdout).not.toContain("working:");
     const refused = await repo.verbatim("agent", "apply", run!.run_id);
     expect([refused.exit, refused.stderr]).toEqual([

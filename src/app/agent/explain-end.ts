@@ -1,4 +1,5 @@
 import { assertNever } from "../../core/errors/index.ts";
+import { formatArgv } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { count, type ExplainLine, type ExplainPart } from "./explain-words.ts";
 
@@ -84,7 +85,7 @@ function listWaysAround({ run_id, gate, changes }: AgentSummary): ExplainLine[] 
       ? [
           next(
             "take the rest",
-            `verbatim agent apply ${run_id} ${paths.map((path) => `--except ${quote(path)}`).join(" ")}`,
+            `verbatim agent apply ${run_id} ${paths.map((path) => `--except ${quotePath(path)}`).join(" ")}`,
           ),
         ]
       : []),
@@ -102,7 +103,7 @@ function listWaysToJudge({ run_id, changes }: AgentSummary): ExplainLine[] {
   ];
 }
 
-/** A path as a shell takes it. */
-function quote(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+/** A path as a shell takes it: an agent chose the name, and people paste what they are shown. */
+export function quotePath(path: string): string {
+  return formatArgv([path]);
 }

@@ -8,6 +8,7 @@ import {
   closeLanding,
   describeMoved,
   finishLanding,
+  formatArgv,
   isLandingOpen,
   type Landing,
   type LandingPlan,
@@ -99,7 +100,7 @@ function refusedByGate({ id, folder }: Run, gate: AgentGate): VerbatimError {
     where: folder.dir,
     fix: isLifted
       ? `Judge it again: verbatim agent verify ${id} ${[...new Set(flags)].join(" ")}`
-      : `Apply the rest: verbatim agent apply ${id} --except ${first.path ?? "PATH"}`,
+      : `Apply the rest: verbatim agent apply ${id} --except ${first.path === null ? "PATH" : formatArgv([first.path])}`,
     details: { findings: gate.findings },
   });
 }

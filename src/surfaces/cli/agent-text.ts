@@ -1,4 +1,5 @@
 import { explainRun } from "../../app/agent/explain.ts";
+import { quotePath } from "../../app/agent/explain-end.ts";
 import type { ExplainPart, Mark } from "../../app/agent/explain-words.ts";
 import type { Output } from "../../app/operations.ts";
 import type { Io } from "./io.ts";
@@ -117,12 +118,8 @@ export function renderHunks(run: string, files: readonly FileDiff[], io: Io): vo
   if (first === undefined) return;
   const part = first.hunks.length === 0 ? first.path : `${first.path}:1`;
   io.line();
-  io.line(`take some:       verbatim agent apply ${run} --only ${showLine(quote(part))}`);
-  io.line(`leave some out:  verbatim agent apply ${run} --except ${showLine(quote(part))}`);
-}
-
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  io.line(`take some:       verbatim agent apply ${run} --only ${showLine(quotePath(part))}`);
+  io.line(`leave some out:  verbatim agent apply ${run} --except ${showLine(quotePath(part))}`);
 }
 
 const SIGNS = { create: "A", modify: "M", delete: "D" } as const;

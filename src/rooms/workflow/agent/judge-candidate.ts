@@ -2,6 +2,7 @@ import { sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { readHunks } from "../candidate/hunks.ts";
 import type { AgentGate, GateFinding } from "../contracts/agent-run.ts";
 import type { Candidate } from "../contracts/candidate.ts";
+import { formatArgv } from "../dispatch/argv-template.ts";
 import { PATCH_FILE } from "../dispatch/next-step.ts";
 import { judgePatchWithGit } from "../patch/git-stage.ts";
 import type { PatchResult } from "../patch/patch-gate.ts";
@@ -116,7 +117,7 @@ function toTextFinding(
   const what = stderr === undefined || stderr.trim() === "" ? rule.replaceAll("_", " ") : stderr.trim().split("\n")[0]!;
   const says =
     path === undefined ? `the change cannot be a patch: ${what}` : `${path} cannot be part of a patch: ${what}`;
-  const leave = path === undefined ? "" : ` Leave it out: --leave-out ${path}`;
+  const leave = path === undefined ? "" : ` Leave it out: --leave-out ${formatArgv([path])}`;
   return { code, rule, path: path ?? null, line: null, says, flag: null, fix: `${adviseFor(rule)}${leave}` };
 }
 

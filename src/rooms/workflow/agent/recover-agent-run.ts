@@ -14,7 +14,8 @@ export function isInTheMiddle({ run, now }: AgentRecord): boolean {
   return ["undoing", "undone"].includes(new LandingRecord(run.folder, now.landing).journal()?.state ?? "");
 }
 
-const KILLED = "Verbatim was killed while";
+/** Killed, or ended by an error: nobody can tell afterwards. */
+const ENDED = "Verbatim ended while";
 
 /** Where a run stands whose process is gone, before somebody repairs it; null: where it says. */
 export function describeLost({
@@ -23,14 +24,14 @@ export function describeLost({
 }: AgentRecord): { readonly state: AgentState; readonly reason: string } | null {
   switch (now.state) {
     case "preparing":
-      return { state: "not_started", reason: `${KILLED} it prepared the run; the agent did not start` };
+      return { state: "not_started", reason: `${ENDED} it prepared the run; the agent did not start` };
     case "working":
     case "capturing":
-      return { state: "interrupted", reason: `${KILLED} it worked on the run` };
+      return { state: "interrupted", reason: `${ENDED} it worked on the run; what the agent had done was not kept` };
     case "judging":
     case "verifying": {
       const again = `start again with: verbatim agent verify ${run.id}`;
-      return { state: "interrupted", reason: `${KILLED} it judged the change; ${again}` };
+      return { state: "interrupted", reason: `${ENDED} it judged the change; ${again}` };
     }
     default:
       return null;
