@@ -30,7 +30,8 @@ export async function diffOverlay(
     return { was, is };
   };
   const note = (path: string, was: FingerprintScan, is: FingerprintScan) => {
-    if (was.packed.get(path) !== is.packed.get(path)) candidates.push({ path, was, is });
+    if (was.packed.get(path) !== is.packed.get(path) && !isUntouched(disk, places, path))
+      candidates.push({ path, was, is });
   };
   const touched = [""];
   for (let folder = touched.pop(); folder !== undefined; folder = touched.pop()) {
@@ -50,6 +51,16 @@ export async function diffOverlay(
   }
   const sides = { before: places.lower, after: places.merged };
   return { changes: await readCandidates(disk, sides, candidates, reading), not_utf8: notUtf8 };
+}
+
+/**
+ * Whether the view shows the real thing, of which the upper folder has nothing: then someone else changed it between two
+ * looks. A folder that was renamed shows another one's files at its old paths, and those have other numbers.
+ */
+function isUntouched(disk: RunDisk, { lower, merged, upper }: OverlayPlaces, path: string): boolean {
+  if (disk.stat(`${upper}/${path}`) !== null) return false;
+  const [real, shown] = [disk.stat(`${lower}/${path}`), disk.stat(`${merged}/${path}`)];
+  return real === null ? shown === null : real.ino === shown?.ino;
 }
 
 function pathsOf(was: FingerprintScan, is: FingerprintScan): Set<string> {

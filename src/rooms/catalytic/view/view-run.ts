@@ -6,12 +6,12 @@ import { isInside } from "../declare/path-rules.ts";
 import { isOwnTrace } from "../guard/own-traces.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
 import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "../outputs/staging.ts";
-import type { CatalyticPorts, LaunchRequest, Layer, RunningCommand, TreeScan } from "../ports.ts";
+import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand, TreeScan } from "../ports.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "../run/places.ts";
 import { diffTree } from "../tree/diff.ts";
 import { Reading, viewLimits } from "../tree/reading.ts";
-import type { Entry, Tree, Trees } from "../tree/tree.ts";
+import type { Entry, OtherEntry, Tree, Trees } from "../tree/tree.ts";
 import { keepTexts } from "../tree/tree-texts.ts";
 import { makeTexts, recallTree } from "../tree/written-tree.ts";
 import type { Violation } from "../verify/verdict.ts";
@@ -40,6 +40,9 @@ export class ViewRun {
   #watch: Watch | null = null;
   #isCollected = false;
   #look: TreeScan | null = null;
+  /** The copy as the command finds it: by stat, and by hash where stat is not trusted. */
+  #copied: FingerprintScan | null = null;
+  #copiedTree: ReadonlyMap<string, Entry | OtherEntry> = new Map();
   #concurrent: string[] = [];
   readonly #unsteady: string[] = [];
   changes: ViewChanges = NO_CHANGES;
@@ -166,6 +169,14 @@ export class ViewRun {
       if (isState) disk.createFolder(`${work}/cp0/${name}`, 0o755);
       else await disk.copy(`${root}/${name}`, `${work}/cp0/${name}`);
     }
+    // Somebody may have written since the snapshot, and that is not the command's. It starts several processes later, when
+    // the clock of the file system has moved on: whatever it writes has another time.
+    const options = { skip: (path: string) => this.#isLeftOut(path), max_entries: Number.MAX_SAFE_INTEGER };
+    if (disk.isStatTrusted(work)) this.#copied = await disk.scan(`${work}/cp0`, { ...options, from: [""] });
+    else
+      this.#copiedTree = (
+        await disk.snapshot(`${work}/cp0`, { ...options, strict_mtime: false, lenient: true })
+      ).entries;
   }
 
   /** How the command is started: the root is a layer, holes are read-only, the home folder is one more layer. */
@@ -250,7 +261,7 @@ export class ViewRun {
     const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
     const merged = this.#isNamespace ? running.merged(layer) : `${work}/cp0`;
     const upper = running.upper?.(layer) ?? null;
-    const skip = (path: string) => this.#isHole(path) || isInside(path, ".git");
+    const skip = (path: string) => this.#isLeftOut(path);
     const late = new Set<string>();
     const limits = viewLimits(this.#declared.settings.limits.max_entries);
     const reading = new Reading(
@@ -267,7 +278,13 @@ export class ViewRun {
     );
     const { changes, not_utf8 } =
       upper === null
-        ? await diffFolders(disk, { before: root, after: merged }, skip, reading, this.#watch?.before ?? null)
+        ? await diffFolders(
+            disk,
+            { before: root, after: merged },
+            skip,
+            reading,
+            this.#copied ?? this.#watch?.before ?? null,
+          )
         : await diffOverlay(disk, { lower: root, merged, upper }, skip, reading);
     const added = new Map<string, Entry>();
     const removed = new Map<string, Entry>();
@@ -277,6 +294,8 @@ export class ViewRun {
     const kept = await this.#keepContents(merged, changes, reading);
     let ignored = 0;
     for (const [path, { after }] of changes) {
+      const found = this.#copiedTree.get(path);
+      if (found !== undefined && after !== null && isSameEntry(found, after)) continue;
       const before = this.#tree.get(path) ?? null;
       const isUnread = not_utf8.has(path) || after?.type === "other" || (after?.type === "file" && !kept.has(path));
       // What git ignores and what is not read is counted like everything else that it ignores.
@@ -361,8 +380,13 @@ export class ViewRun {
     return this.#holes.some((hole) => isInside(path, hole)) || isOwnState(path, this.#declared.policy);
   }
 
+  /** What is not compared: forbidden places and the private repository have their own rules. */
+  #isLeftOut(path: string): boolean {
+    return this.#isHole(path) || isInside(path, ".git");
+  }
+
   #isInView(path: string): boolean {
-    return !this.#isHole(path) && !isInside(path, ".git") && !this.#isIgnored(path);
+    return !this.#isLeftOut(path) && !this.#isIgnored(path);
   }
 
   #isIgnored(path: string): boolean {
