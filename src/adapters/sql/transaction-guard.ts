@@ -35,16 +35,26 @@ export class TransactionGuard {
   }
 }
 
+/** A door that the running code stands in, and the one around it, of another store. */
+interface HeldDoor {
+  readonly keeper: DoorKeeper;
+  readonly lease: TransactionGuard;
+  readonly outer: HeldDoor | undefined;
+}
+
+// One for all stores: Node asks every storage that was ever used at every promise, so that one for each store would make a
+// process slower with each store it opens.
+const doors = new AsyncLocalStorage<HeldDoor>();
+
 /**
  * Refuses a door inside a door. A nested transaction would wait for the one around it, and a nested read
  * would see another state of the store than the code that asked for it.
  */
 export class DoorKeeper {
-  readonly #current = new AsyncLocalStorage<TransactionGuard>();
-
   /** Throws when the caller stands inside an open door of this store. */
   requireOutside(): void {
-    if (this.#current.getStore()?.open === true) {
+    for (let held = doors.getStore(); held !== undefined; held = held.outer) {
+      if (held.keeper !== this || !held.lease.open) continue;
       throw new VerbatimError("INTERNAL", {
         message: "read, transact or close was called inside another read or transact of the same store",
       });
@@ -53,6 +63,9 @@ export class DoorKeeper {
 
   /** Runs `fn` inside the door. */
   enter<T>(lease: TransactionGuard, fn: () => Promise<T>): Promise<T> {
-    return this.#current.run(lease, fn);
+    let outer = doors.getStore();
+    // What was started inside a door may go on long after it: closed doors are not carried along.
+    while (outer?.lease.open === false) outer = outer.outer;
+    return doors.run({ keeper: this, lease, outer }, fn);
   }
 }
