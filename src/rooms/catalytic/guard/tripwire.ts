@@ -1,4 +1,4 @@
-import { compareCodePoints, sortedUnique } from "../../../core/canonical/index.ts";
+import { sortedUnique } from "../../../core/canonical/index.ts";
 import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { isInside } from "../declare/path-rules.ts";
 import type { Policy } from "../declare/policy.ts";
@@ -82,7 +82,6 @@ export function compareTripwire(facts: TripwireFacts): TripwireResult {
       violations.push({ code: forbidden ? "FORBIDDEN_CHANGED" : change, path, fields });
     }
   }
-  violations.sort((a, b) => compareCodePoints(a.path, b.path) || compareCodePoints(a.code, b.code));
   return { violations, noise };
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
@@ -15,6 +15,8 @@ interface Parts {
   readonly disk?: Partial<CatalyticPorts["disk"]>;
   readonly outside?: readonly string[];
   readonly skip?: readonly string[];
+  readonly domains?: readonly string[];
+  readonly inputs?: readonly string[];
 }
 
 let root: string;
@@ -26,13 +28,14 @@ beforeEach(() => {
 });
 
 /** A watch over that tree, of which at most some entries may be looked at. */
-function watch(guard_class: GuardClass, { max_entries = 100, disk = {}, outside = [], skip = [] }: Parts = {}): Watch {
+function watch(guard_class: GuardClass, parts: Parts = {}): Watch {
+  const { max_entries = 100, disk = {}, outside = [], skip = [], domains = [], inputs = [] } = parts;
   const state = join(root, ".verbatim/state");
   const places = { root, state, record: join(root, "record"), record_path: "record", work: join(state, "w") };
   const ports = { disk: { ...runDisk, ...disk }, git: { outsideRoot: () => outside } } as never;
   const { policy } = effectivePolicy({ forbidden_roots: ["law"], durable_roots: ["out"] });
   const settings = { max_entries, noise: [], on_hit: "fail" };
-  const jobspec = { run_id: "run-1", catalytic_domains: [], inputs: [] };
+  const jobspec = { run_id: "run-1", catalytic_domains: domains, inputs };
   return new Watch(ports, { places, policy, settings, jobspec, guard_class, skip } as never);
 }
 
@@ -43,6 +46,13 @@ it("a tree that is too large is watched less under a namespace guard, and refuse
   await less.begin();
   expect([less.scope, less.before, less.fingerprint(nodeCrypto, ["src"])]).toEqual(["forbidden", null, null]);
   expect(less.entries).toBeLessThan(4);
+  // The folder above a domain is looked at, but not what else lies in it.
+  const around = watch("namespace", { max_entries: 3, domains: ["src/d"] });
+  await around.begin();
+  expect(around.entries).toBe(4);
+  const read = watch("namespace", { max_entries: 3, inputs: ["src"] });
+  await read.begin();
+  expect(read.entries).toBe(6);
   for (const guard of ["landlock", "audit"] as const) {
     await expect(watch(guard, { max_entries: 3 }).begin()).rejects.toMatchObject({ code: "TRIPWIRE_TOO_LARGE" });
   }
@@ -63,7 +73,7 @@ it("a look that fails for another reason is not taken for one that is too large"
 it("a look at everything is kept, and says of each path whether anything below it changed", async () => {
   const whole = watch("namespace");
   await whole.begin();
-  expect([whole.scope, whole.entries > 5]).toEqual(["full", true]);
+  expect([whole.scope, whole.entries]).toEqual(["full", 8]);
   const texts = whole.fingerprint(nodeCrypto, ["src", "law", "nothing"])!;
   expect([...texts.keys()].sort()).toEqual(["law", "src"]);
   expect(texts.get("law")).not.toBe(texts.get("src"));
@@ -89,9 +99,15 @@ it("where a stat proves nothing and nothing was prevented, contents are compared
   for (const one of [untrusted, trusted, prevented]) await one.begin();
   expect(paths(await untrusted.end())).toEqual([]);
   writeFileSync(join(root, "src/a.txt"), "y\n");
-  expect(paths(await untrusted.end())).toEqual(["src/a.txt"]);
+  const changed = [{ code: "OUTSIDE_CHANGED", path: "src/a.txt", fields: ["sha256"] }];
+  expect((await untrusted.end()).violations).toEqual(changed);
   rmSync(join(root, "src/a.txt"));
-  expect(paths(await untrusted.end())).toEqual(["src/a.txt"]);
+  expect((await untrusted.end()).violations).toEqual(changed);
+  const gone = watch("audit", { disk: { ...blind, isStatTrusted: () => false } });
+  await gone.begin();
+  expect((await gone.end()).violations).toEqual([]);
+  writeFileSync(join(root, "src/a.txt"), "y\n");
+  expect((await gone.end()).violations).toEqual(changed);
   for (const one of [trusted, prevented]) expect(paths(await one.end())).toEqual([]);
 });
 
@@ -109,6 +125,51 @@ it("a repository that is kept outside the root is watched, unless the kernel kee
   const told = ["HEAD", "config", "new"].map((name) => join(outside, name));
   expect(paths(await open.end())).toEqual(expect.arrayContaining(told));
   expect(paths(await held.end())).toEqual([]);
+});
+
+it("a look at the whole tree that was taken before is kept, and only what it hides is read", async () => {
+  const facts = (path: string) => seen.packed.get(path)!;
+  const seen = await runDisk.scan(root, { from: [""], skip: () => false, max_entries: 100 });
+  const moved = { was: new Map([["src/a.txt", facts("src/a.txt")]]), is: new Map([["src/d.txt", facts("src/b.txt")]]) };
+  const one = watch("namespace");
+  await one.begin({ entries: 20, again: async () => moved } as never);
+  expect([one.entries, one.before, one.fingerprint(nodeCrypto, ["src"])]).toEqual([20, null, null]);
+  writeFileSync(join(root, "src/c.txt"), "of this the look would tell\n");
+  expect((await one.end()).violations).toEqual([
+    { code: "OUTSIDE_REMOVED", path: "src/a.txt", fields: [] },
+    { code: "OUTSIDE_ADDED", path: "src/d.txt", fields: [] },
+  ]);
+});
+
+it("the folder around a domain may show that the domain is another folder now, and nothing else", async () => {
+  const all = watch("audit", { disk: { isStatTrusted: () => true }, skip: ["src"] });
+  await all.begin();
+  writeFileSync(join(root, "passing"), "x\n");
+  rmSync(join(root, "passing"));
+  expect(paths(await all.end())).toEqual(["."]);
+  renameSync(join(root, "src"), join(root, "out/src"));
+  mkdirSync(join(root, "src"));
+  expect(paths(await all.end())).not.toContain(".");
+});
+
+it("what a run that had ended before claims is not its own any more", async () => {
+  const index = join(root, ".verbatim/state/catalytic/_index");
+  mkdirSync(index, { recursive: true });
+  const claim = (run_id: string, ended: boolean, path: string) =>
+    writeFileSync(join(index, `${run_id}.json`), JSON.stringify({ run_id, ended, paths: [path] }));
+  claim("run-1", false, "out/own.txt");
+  claim("run-2", true, "out/ended.txt");
+  claim("run-3", false, "out/running.txt");
+  writeFileSync(join(index, "broken.json"), "{");
+  writeFileSync(join(index, "other.json"), "[]");
+  writeFileSync(join(index, "empty.json"), "{}");
+  const all = watch("audit", { disk: { isStatTrusted: () => true } });
+  await all.begin();
+  claim("run-3", true, "out/running.txt");
+  for (const name of ["own", "ended", "running"]) writeFileSync(join(root, `out/${name}.txt`), "x\n");
+  const { violations, noise } = await all.end();
+  expect(violations.map(({ path }) => path)).toEqual(["out/ended.txt", "out/own.txt"]);
+  expect(noise).toEqual(["out/running.txt"]);
 });
 
 it("what another run claims is its own where it may write, and nowhere else", async () => {

@@ -1,4 +1,4 @@
-import { decodeUtf8, isJsonObject, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import { QUARANTINE_FOLDER } from "../contracts/constants.ts";
 import type { CatalyticPorts } from "../ports.ts";
@@ -25,7 +25,7 @@ export function listStrays(disk: CatalyticPorts["disk"], record: string): string
 /** A JSON artifact of a run directory, or null. */
 export function readArtifact(disk: CatalyticPorts["disk"], record: string, name: string): JsonObject | null {
   const bytes = disk.read(`${record}/${name}`);
-  if (bytes === null || decodeUtf8(bytes) === null) return null;
+  if (bytes === null) return null;
   try {
     const value = parseJson(bytes);
     return isJsonObject(value) ? value : null;

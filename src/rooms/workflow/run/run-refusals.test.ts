@@ -11,8 +11,11 @@ import {
   SampleRepository,
 } from "../../../../test/support/sample-repository.ts";
 import { openWorkflow } from "../../../../test/support/workflow-room.ts";
+import { advanceRun } from "./advance.ts";
 import { createRun } from "./create-run.ts";
+import { findOwnRun } from "./find-run.ts";
 import { MOST_ARTIFACT_BYTES, toStoredBytes } from "./receive.ts";
+import { withSession } from "./session.ts";
 
 const repository = new SampleRepository({
   apply: "never",
@@ -252,6 +255,31 @@ describe("a verified patch", () => {
     expect(repository.manifest((path) => path.startsWith(".git/"))).toEqual(
       Object.fromEntries(Object.entries(clean).filter(([path]) => !path.startsWith(".git/"))),
     );
+  });
+
+  it("is not applied over what somebody does while it waits for the tree", async () => {
+    let meanwhile = () => {};
+    const { ports, close } = await openWorkflow(repository, ({ lockTree }) => ({
+      lockTree: async (runId) => {
+        const unlock = await lockTree(runId);
+        meanwhile();
+        return unlock;
+      },
+    }));
+    const { folder } = findOwnRun(ports, "ready");
+    const apply = () =>
+      withSession(ports, folder, "test", (session) =>
+        advanceRun(session, { maxSteps: 1, apply: true, retryVerify: false }),
+      );
+    meanwhile = () => repository.write("src/list.js", "mine\n");
+    await expect(apply()).rejects.toMatchObject({ code: "REPO_DIRTY", details: { paths: ["src/list.js"] } });
+    expect(repository.read("src/list.js")).toBe("mine\n");
+    repository.git("checkout", "-q", ".");
+    meanwhile = () => repository.commit("meanwhile");
+    await expect(apply()).rejects.toMatchObject({ code: "REPO_MOVED" });
+    await close();
+    repository.git("reset", "-q", "--soft", "HEAD~1");
+    expect(repository.read("src/greet.js")).not.toContain("Hello, ");
   });
 
   it("is not applied when the record of its verification is another's", async () => {
