@@ -30,7 +30,7 @@ export async function openAgentCorpus(size: number): Promise<AgentCorpus> {
   // The state must not lie below the temporary folder, which an agent has for itself.
   const base = realpathSync(mkdtempSync(join(homedir(), ".verbatim-bench-")));
   const env = { PATH: process.env["PATH"], HOME: join(base, "home"), XDG_STATE_HOME: join(base, "state") };
-  const app = openApp({ door: "library", start: root, env, platform: process.platform });
+  const app = openApp({ surface: "library", start: root, env, platform: process.platform });
   return {
     root,
     app,

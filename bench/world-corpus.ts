@@ -125,7 +125,7 @@ async function copySecondWorld(ports: WorldPorts, path: string, size: number): P
       );
     }
     database.exec("commit");
-    await ports.store.transact((door) => setEnd(door.world, `w_bench-${number - 1}`, size + 1));
+    await ports.store.transact((tx) => setEnd(tx.world, `w_bench-${number - 1}`, size + 1));
   }
   // On disk before anything is measured: later the system would write it while others wait for the disk.
   database.exec("pragma synchronous = full; pragma wal_checkpoint(restart)");
@@ -139,16 +139,16 @@ async function fillWorld(
   next: (bound: number) => number,
 ): Promise<void> {
   for (let from = 1; from <= count; from += BLOCK) {
-    await ports.store.transact(async (door) => {
-      const world = await loadWorld(door.world, worldId);
+    await ports.store.transact(async (tx) => {
+      const world = await loadWorld(tx.world, worldId);
       const key = keyOf(world.state);
       const rows: EntryRow[] = [];
       for (let wseq = from; wseq < from + BLOCK && wseq <= count; wseq++)
         rows.push(toRow(wseq, toEntryId(ports.crypto, key, wseq), next));
       const { visible, indexed } = toLines(ports.crypto, world.numbers, rows);
-      const recent = await indexEntries(door.world, world.number, indexed);
-      await door.world.addEntries(world.number, rows, visible, recent);
-      await setEnd(door.world, worldId, from + rows.length);
+      const recent = await indexEntries(tx.world, world.number, indexed);
+      await tx.world.addEntries(world.number, rows, visible, recent);
+      await setEnd(tx.world, worldId, from + rows.length);
     });
   }
 }

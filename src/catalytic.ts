@@ -45,7 +45,7 @@ export {
  * const run = await room.run({ schema_version: "cmp01-jobspec-1", ... });
  */
 export function openCatalytic(folder: string, env: NodeJS.ProcessEnv = process.env) {
-  const options = { door: "library", start: folder, env, platform: process.platform } as const;
+  const options = { surface: "library", start: folder, env, platform: process.platform } as const;
   const composition = compose(options, () => openApp(options));
   const ports = createCatalyticPorts(composition);
   const places = toCatalyticPlaces(composition);

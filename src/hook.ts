@@ -1,7 +1,7 @@
 import { toPlainLine } from "./app/hooks/hook-reply.ts";
-import { runHook } from "./surfaces/cli/hook-door.ts";
+import { runHook } from "./surfaces/cli/hook-surface.ts";
 
-export { leadsNowhere, NOWHERE } from "./surfaces/cli/hook-door.ts";
+export { leadsNowhere, NOWHERE } from "./surfaces/cli/hook-surface.ts";
 
 /** The short way for hooks, built into one file of its own. Whatever breaks is a refusal with a reason. */
 export async function startHook(argv: readonly string[]): Promise<void> {

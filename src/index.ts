@@ -30,7 +30,7 @@ export interface Workspace extends App, RoomMethods {}
  */
 export function openWorkspace(folder: string, options: OpenOptions = {}): Workspace {
   const app = openApp({
-    door: "library",
+    surface: "library",
     start: folder,
     env: options.env ?? process.env,
     platform: process.platform,

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { Writable } from "node:stream";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
-/** Starts a door: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
+/** Starts a surface: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
 export async function main(argv: readonly string[]): Promise<void> {
-  const [door, ...rest] = withFolderLast(argv);
+  const [surface, ...rest] = withFolderLast(argv);
   if (isHook(argv)) await openHook(argv);
-  else if (door === "mcp") await startMcp(rest);
-  else if (door === "studio") await startStudio(rest);
+  else if (surface === "mcp") await startMcp(rest);
+  else if (surface === "studio") await startStudio(rest);
   else await startCli(argv);
 }
 
@@ -16,7 +16,7 @@ function withFolderLast(argv: readonly string[]): readonly string[] {
   return argv[0] === "-C" && argv.length > 2 ? [...argv.slice(2), "-C", argv[1]!] : argv;
 }
 
-/** The HTTP door; an interrupt closes it. */
+/** The HTTP surface; an interrupt closes it. */
 async function startStudio(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
@@ -28,7 +28,7 @@ async function startStudio(argv: readonly string[]): Promise<void> {
   process.exitCode = await runStudio({ ...world, signal: stop.signal, openMcp });
 }
 
-/** The MCP door; an interrupt closes it, and so does a client that leaves. */
+/** The MCP surface; an interrupt closes it, and so does a client that leaves. */
 async function startMcp(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());

@@ -55,7 +55,7 @@ export function openWorld(
   options: { readonly start?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): World {
   const { start = process.cwd(), env = process.env } = options;
-  const app = openApp({ door: "library", start, env, platform: process.platform });
+  const app = openApp({ surface: "library", start, env, platform: process.platform });
   return {
     async beat(envelope) {
       const { body } = await app.call("world.invoke", { world, envelope });

@@ -74,7 +74,7 @@ function writeLicences(target: string): void {
 }
 
 /**
- * The hook door once more, on its own and for `require`: an agent waits for it at every tool call, and the loader of
+ * The hook surface once more, on its own and for `require`: an agent waits for it at every tool call, and the loader of
  * modules takes longer than the judgement. Everything an ordinary call needs is in one file; the rest is next to it.
  */
 async function bundleHook(target: string): Promise<void> {
@@ -102,7 +102,7 @@ async function bundleHook(target: string): Promise<void> {
     if (file.type === "chunk") writeFileSync(join(target, file.fileName), file.code);
   }
   const core = join(target, "hook", "core.cjs");
-  await run(process.execPath, ["tools/hook-use.cjs", core], "the hook door cannot be compiled");
+  await run(process.execPath, ["tools/hook-use.cjs", core], "the hook surface cannot be compiled");
 }
 
 /** What only some calls of a hook need: another database, a configuration that was never judged. */

@@ -1,4 +1,4 @@
-// Makes the compiled form of the hook door: node tools/hook-use.cjs CORE. A plain script, because the compiled form is
+// Makes the compiled form of the hook surface: node tools/hook-use.cjs CORE. A plain script, because the compiled form is
 // valid only for the options of V8 it was made with, and those of a hook are none.
 const { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } = require("node:fs");
 const { tmpdir } = require("node:os");

@@ -39,7 +39,7 @@ async function makeWorkspace(size: number) {
     writeFileSync(join(folder, `file-${i}.txt`), Buffer.alloc(FILE_BYTES, `${i} ${next(1_000_000)} `));
   }
   const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), HOME: base };
-  const options = { door: "library", start: root, env, platform: process.platform } as const;
+  const options = { surface: "library", start: root, env, platform: process.platform } as const;
   const composition = compose(options, () => openApp(options));
   const real = createCatalyticPorts(composition);
   // The bench ends at PROOF.json; the product ledger has a bench of its own.

@@ -22,7 +22,7 @@ export const contextExpand: Bench = {
   async prepare(size) {
     const root = await openCorpus(FILES);
     writeFileSync(join(root, "verbatim.config.json"), '{"context":{"sources":["docs/**/*.md"]}}');
-    const app = openApp({ door: "library", start: root, env: {}, platform: process.platform });
+    const app = openApp({ surface: "library", start: root, env: {}, platform: process.platform });
     await app.call("context.index-build", {});
     const sections = (await app.call("context.section-list", {})) as { section_id: string; file_path: string }[];
     const files = [...new Set(sections.map(({ file_path }) => file_path))];

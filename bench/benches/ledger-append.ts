@@ -65,7 +65,7 @@ export const ledgerAppend: Bench = {
     }
     return {
       async ours() {
-        for (const entry of entries) await store.transact((door) => door.ledger.append(STREAM, "next", [entry]));
+        for (const entry of entries) await store.transact((tx) => tx.ledger.append(STREAM, "next", [entry]));
       },
       baseline() {
         for (const entry of ready) bare.insert([entry]);

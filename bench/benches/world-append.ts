@@ -38,7 +38,7 @@ export const worldAppend: Bench = {
     const bundles = Array.from({ length: size }, () =>
       Array.from({ length: 3 }, () => ({ author, channel: "PEOPLE" as const, text: lineOf(next), visibility })),
     );
-    const world = await ports.store.read((door) => loadWorld(door.world, "w_bench"));
+    const world = await ports.store.read((tx) => loadWorld(tx.world, "w_bench"));
     const numbers = toNumbers(world.cast, [{ number: 3, ...PEOPLE[0]! }]);
     const answer = "x".repeat(900);
     let run = 0;
@@ -75,9 +75,9 @@ export const worldAppend: Bench = {
       async ours() {
         run++;
         for (const [i, lines] of bundles.entries()) {
-          await ports.store.transact(async (door) => {
-            const open = await loadWorld(door.world, "w_bench");
-            await appendRecord(ports, door, open, "WORLD_BEAT", toRecord(open.state, lines) as never);
+          await ports.store.transact(async (tx) => {
+            const open = await loadWorld(tx.world, "w_bench");
+            await appendRecord(ports, tx, open, "WORLD_BEAT", toRecord(open.state, lines) as never);
             const row = {
               body_sha256: "x",
               status: "DONE",
@@ -86,7 +86,7 @@ export const worldAppend: Bench = {
               outcome: answer,
               headers: "{}",
             } as const;
-            await door.world.putInvocation(open.number, { request_id: `r${run}-${i}`, ...row });
+            await tx.world.putInvocation(open.number, { request_id: `r${run}-${i}`, ...row });
           });
         }
       },

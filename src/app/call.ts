@@ -78,7 +78,7 @@ async function* lines(composition: Composition, name: string, input: unknown): A
 }
 
 function parseInput(operation: Operation, composition: Composition, input: unknown): z.output<z.ZodType> {
-  if (operation.doors !== undefined && !operation.doors.includes(composition.door)) {
+  if (operation.surfaces !== undefined && !operation.surfaces.includes(composition.surface)) {
     throw new VerbatimError("OPERATION_UNKNOWN", {
       message: `${operation.name} is not available through this surface`,
     });
@@ -107,14 +107,14 @@ function toInputProblems(error: z.ZodError): InputProblem[] {
   }));
 }
 
-/** One opened workspace, seen from a door. */
+/** One opened workspace, as one surface sees it. */
 export interface App extends AsyncDisposable {
   readonly workspace: Workspace;
   /** Runs an operation: parses its input, runs it, parses its output. */
   call<N extends OperationName>(name: N, input: Input<N>, options?: CallOptions): Promise<Output<N>>;
   /** The canonical JSON Lines of an operation that has them; the result at the end is an exit code. */
   lines<N extends OperationName>(name: N, input: Input<N>): AsyncGenerator<string, unknown>;
-  /** The description of an operation, for doors that are generated from it. */
+  /** The description of an operation, for surfaces that are generated from it. */
   describe<N extends OperationName>(name: N): Promise<Operation & { readonly name: N }>;
   /** `call` for an input, or a name, that someone outside wrote: what is wrong with it is refused when it is parsed. */
   callUnknown(name: string, input: unknown, options?: CallOptions): Promise<unknown>;

@@ -11,10 +11,10 @@ export interface RoomOptions {
   readonly progress?: Progress;
 }
 
-/** A workspace for the library door, and a typed function for each operation that is bound to it. */
+/** A workspace for the library surface, and a typed function for each operation that is bound to it. */
 export function openLibraryRoom(folder: string, { env = process.env, progress }: RoomOptions) {
   const app = openApp({
-    door: "library",
+    surface: "library",
     start: folder,
     env,
     platform: process.platform,

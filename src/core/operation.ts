@@ -3,15 +3,15 @@ import type { z } from "zod";
 /** What an operation may do: nothing, append to the ledger, or change things outside the store as well. */
 export type Effect = "read" | "append" | "mutate";
 
-/** The four doors. An operation that touches the caller's own files is for the local doors only. */
-export type Door = "cli" | "mcp" | "http" | "library";
+/** The four surfaces. An operation that touches the caller's own files is for the local surfaces only. */
+export type Surface = "cli" | "mcp" | "http" | "library";
 
-/** Doors that run on the caller's own machine and may name files there. */
-export const LOCAL_DOORS: readonly Door[] = ["cli", "library"];
+/** Surfaces that run on the caller's own machine and may name files there. */
+export const LOCAL_SURFACES: readonly Surface[] = ["cli", "library"];
 
 /**
  * One thing the product can do. `app.call` parses the input, runs it, and parses the output;
- * every door is generated from the table of operations.
+ * every surface is generated from the table of operations.
  */
 export interface Operation<
   Ports = never,
@@ -23,8 +23,8 @@ export interface Operation<
   readonly name: N;
   readonly summary: string;
   readonly effect: Effect;
-  /** Absent: all doors. */
-  readonly doors?: readonly Door[];
+  /** Absent: all surfaces. */
+  readonly surfaces?: readonly Surface[];
   readonly input: I;
   readonly output: O;
   run(ports: Ports, input: z.output<I>): Promise<z.input<O>>;

@@ -139,13 +139,13 @@ export interface WriteTransaction {
 }
 
 /**
- * The store has two doors. Rooms extend the doors with their own tables; a reader cannot write.
+ * The store is reached by two kinds of transaction. Rooms add their own tables to both; a reader cannot write.
  * `transact` commits everything `fn` did, or nothing when it throws. No slow work inside, and no effect outside the
- * door: when two transactions block each other the database ends one, and its `fn` runs again. Doors do not nest.
+ * transaction: when two block each other the database ends one, and its `fn` runs again. Transactions do not nest.
  */
 export interface Store<R extends ReadTransaction = ReadTransaction, W extends WriteTransaction = WriteTransaction> {
-  read<T>(fn: (door: R) => Promise<T>): Promise<T>;
-  transact<T>(fn: (door: W) => Promise<T>): Promise<T>;
+  read<T>(fn: (tx: R) => Promise<T>): Promise<T>;
+  transact<T>(fn: (tx: W) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -37,9 +37,9 @@ describe.skipIf(postgres.reason !== null)("append-only tables in PostgreSQL", ()
   beforeEach(async () => {
     harness = await createPostgresHarness(database);
     const store = await harness.open();
-    const [first] = await store.transact((door) => door.ledger.append("a", "next", [note("one"), note("two")]));
-    await store.transact((door) => door.ledger.append("b", "next", [note("three")]));
-    await store.transact((door) => door.notes.stamp("A", 1));
+    const [first] = await store.transact((tx) => tx.ledger.append("a", "next", [note("one"), note("two")]));
+    await store.transact((tx) => tx.ledger.append("b", "next", [note("three")]));
+    await store.transact((tx) => tx.notes.stamp("A", 1));
     taken = first!.hash;
     role = (await store.facts()).role!;
   });
@@ -95,7 +95,7 @@ describe.skipIf(postgres.reason !== null)("append-only tables in PostgreSQL", ()
     const store = await harness.open();
     await harness.raw(`revoke insert on note from ${role}`);
     await expectCode(
-      store.transact((door) => door.notes.add("ink")),
+      store.transact((tx) => tx.notes.add("ink")),
       "STORE_REFUSED",
     );
   });

@@ -31,9 +31,9 @@ describe.each(["off", "on"])("append-only tables in SQLite, recursive triggers %
   beforeEach(async () => {
     harness = await createSqliteHarness();
     const store = await harness.open();
-    const [first] = await store.transact((door) => door.ledger.append("a", "next", [note("one"), note("two")]));
-    await store.transact((door) => door.ledger.append("b", "next", [note("three")]));
-    await store.transact((door) => door.notes.stamp("A", 1));
+    const [first] = await store.transact((tx) => tx.ledger.append("a", "next", [note("one"), note("two")]));
+    await store.transact((tx) => tx.ledger.append("b", "next", [note("three")]));
+    await store.transact((tx) => tx.notes.stamp("A", 1));
     taken = first!.hash;
   });
 

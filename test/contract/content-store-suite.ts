@@ -148,8 +148,8 @@ export function describeContentStore(create: () => Promise<ContentHarness>): voi
   it("removes of some payloads those that no ledger entry names, and nothing else", async () => {
     const payloads = ["named", "inside", "unnamed", "other"].map(bytesOf);
     const [named, inside, unnamed, other] = await Promise.all(payloads.map((bytes) => content.put(bytes)));
-    await harness.store.transact((door) =>
-      door.ledger.append("context", "next", [
+    await harness.store.transact((tx) =>
+      tx.ledger.append("context", "next", [
         { kind: "NOTE_ADDED", actor: "cli", body: { deep: [{ payload: named! }] } },
         { kind: "NOTE_ADDED", actor: "cli", body: { text: `see 0a${inside!}ff for more` } },
       ]),

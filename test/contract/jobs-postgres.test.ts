@@ -54,16 +54,16 @@ describe.skipIf(postgres.reason !== null)("jobs in PostgreSQL", () => {
   /** Ports whose next write stops for `meanwhile`: after its first look at the step, or before it commits. */
   function stopping(ports: JobPortsOfTest, where: "looked" | "written", meanwhile: () => Promise<void>) {
     const transact: JobsStore["transact"] = (fn) =>
-      ports.store.transact(async (door) => {
-        const look = door.jobs.viewForChange.bind(door.jobs);
+      ports.store.transact(async (tx) => {
+        const look = tx.jobs.viewForChange.bind(tx.jobs);
         if (where === "looked") {
-          door.jobs.viewForChange = async (place) => {
+          tx.jobs.viewForChange = async (place) => {
             const view = await look(place);
             await meanwhile();
             return view;
           };
         }
-        const result = await fn(door);
+        const result = await fn(tx);
         if (where === "written") await meanwhile();
         return result;
       });

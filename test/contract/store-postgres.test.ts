@@ -63,24 +63,24 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
       const meet = meetingOf(2);
       await Promise.all(
         ["job/1", "job/2"].map((stream) =>
-          store.transact(async (door) => {
-            await door.ledger.append(stream, "next", [note("both are here")]);
+          store.transact(async (tx) => {
+            await tx.ledger.append(stream, "next", [note("both are here")]);
             await meet();
           }),
         ),
       );
-      expect(await store.read((door) => door.ledger.size())).toBe(2);
+      expect(await store.read((tx) => tx.ledger.size())).toBe(2);
     });
 
     it("holds a stream for whoever asked for its head", async () => {
       const store = await harness.open();
       const order: string[] = [];
       let second: Promise<unknown> = Promise.resolve();
-      await store.transact(async (door) => {
-        await door.ledger.head("context");
+      await store.transact(async (tx) => {
+        await tx.ledger.head("context");
         second = harness.open().then((other) =>
-          other.transact(async (otherDoor) => {
-            await otherDoor.ledger.append("context", "next", [note("second")]);
+          other.transact(async (otherTx) => {
+            await otherTx.ledger.append("context", "next", [note("second")]);
             order.push("second");
           }),
         );
@@ -89,7 +89,7 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
             and database = (select oid from pg_database where datname = current_database()))
            loop perform pg_sleep(0.01); end loop; end $$`,
         );
-        await door.ledger.append("context", 0, [note("first")]);
+        await tx.ledger.append("context", 0, [note("first")]);
         order.push("first");
       });
       await second;
@@ -105,17 +105,17 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
           ["job/1", "job/2"],
           ["job/2", "job/1"],
         ].map((streams) =>
-          store.transact(async (door) => {
+          store.transact(async (tx) => {
             runs++;
             for (const stream of streams) {
-              await door.ledger.append(stream, "next", [note("crossing")]);
+              await tx.ledger.append(stream, "next", [note("crossing")]);
               await meet();
             }
           }),
         ),
       );
       expect(runs).toBe(3);
-      expect(await store.read((door) => door.ledger.streams())).toEqual([
+      expect(await store.read((tx) => tx.ledger.streams())).toEqual([
         { stream: "job/1", length: 2 },
         { stream: "job/2", length: 2 },
       ]);
@@ -123,11 +123,11 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
 
     it("says STORE_BUSY when a lock is held for too long", async () => {
       const store = await harness.open();
-      await store.transact(async (door) => {
-        await door.ledger.head("context");
+      await store.transact(async (tx) => {
+        await tx.ledger.head("context");
         const other = await harness.open(200);
         await expectCode(
-          other.transact((otherDoor) => otherDoor.ledger.append("context", "next", [note("too long")])),
+          other.transact((otherTx) => otherTx.ledger.append("context", "next", [note("too long")])),
           "STORE_BUSY",
         );
       });
@@ -135,45 +135,45 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
 
     it("says STORE_UNAVAILABLE when its connection is cut, loses only that transaction, and goes on", async () => {
       const store = await harness.open();
-      await store.transact((door) => door.ledger.append("context", "next", [note("before")]));
-      const cut = store.transact(async (door) => {
-        await door.ledger.append("context", "next", [note("lost")]);
+      await store.transact((tx) => tx.ledger.append("context", "next", [note("before")]));
+      const cut = store.transact(async (tx) => {
+        await tx.ledger.append("context", "next", [note("lost")]);
         await harness.raw(
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and state = 'idle in transaction'`,
         );
-        await door.ledger.append("context", "next", [note("never")]);
+        await tx.ledger.append("context", "next", [note("never")]);
       });
       await expectCode(cut, "STORE_UNAVAILABLE");
-      await store.transact((door) => door.ledger.append("context", "next", [note("after")]));
-      const entries = await store.read((door) => door.ledger.readStream("context", 0, 10));
+      await store.transact((tx) => tx.ledger.append("context", "next", [note("after")]));
+      const entries = await store.read((tx) => tx.ledger.readStream("context", 0, 10));
       expect(entries.map((entry) => entry.body)).toEqual(['{"text":"before"}', '{"text":"after"}']);
     });
 
     it("survives that idle connections are cut", async () => {
       const store = await harness.open();
-      await store.read((door) => door.ledger.size());
+      await store.read((tx) => tx.ledger.size());
       await harness.raw(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid()`,
       );
       // The next use may still meet the dead connection; the one after that has a new one.
       await store
-        .read((door) => door.ledger.size())
+        .read((tx) => tx.ledger.size())
         .catch((thrown: unknown) => {
           expect(thrown).toMatchObject({ code: "STORE_UNAVAILABLE" });
         });
-      expect(await store.read((door) => door.ledger.size())).toBe(0);
+      expect(await store.read((tx) => tx.ledger.size())).toBe(0);
     });
 
     it("does not commit what the server gave up", async () => {
       const store = await harness.open();
-      const attempt = store.transact(async (door) => {
-        await door.notes.add("half");
-        await door.notes.sql("select 1 / 0").catch(() => undefined);
+      const attempt = store.transact(async (tx) => {
+        await tx.notes.add("half");
+        await tx.notes.sql("select 1 / 0").catch(() => undefined);
       });
       await expectCode(attempt, "INTERNAL");
-      expect(await store.read((door) => door.notes.list())).toEqual([]);
+      expect(await store.read((tx) => tx.notes.list())).toEqual([]);
     });
 
     it("does not call a transaction committed that the server answered with a rollback", async () => {
@@ -188,27 +188,27 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
         return query.apply(this, given);
       } as never);
       try {
-        const lost = store.transact((door) => door.notes.add("lost"));
+        const lost = store.transact((tx) => tx.notes.add("lost"));
         await expect(lost).rejects.toMatchObject({ code: "INTERNAL", message: expect.stringContaining("ROLLBACK") });
       } finally {
         spy.mockRestore();
       }
-      expect(await store.read((door) => door.notes.list())).toEqual([]);
-      await store.transact((door) => door.notes.add("kept"));
-      expect(await store.read((door) => door.notes.list())).toEqual(["kept"]);
+      expect(await store.read((tx) => tx.notes.list())).toEqual([]);
+      await store.transact((tx) => tx.notes.add("kept"));
+      expect(await store.read((tx) => tx.notes.list())).toEqual(["kept"]);
     });
 
     it("answers callers who do not wait for each other on one connection", async () => {
       const store = await harness.open();
-      const sizes = await store.read((door) =>
-        Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? door.ledger.size() : door.ledger.head("x")))),
+      const sizes = await store.read((tx) =>
+        Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? tx.ledger.size() : tx.ledger.head("x")))),
       );
       expect(sizes).toEqual([0, null, 0, null, 0, null, 0, null, 0, null]);
     });
 
     it("refuses an integer that a number cannot hold", async () => {
       const store = await harness.open();
-      const attempt = store.transact((door) => door.notes.sql("select 9007199254740993::bigint"));
+      const attempt = store.transact((tx) => tx.notes.sql("select 9007199254740993::bigint"));
       await expectCode(attempt, "INTERNAL");
     });
 
@@ -224,12 +224,12 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
         heard.push(payload);
         if (payload === "ready") wake();
       });
-      const failed = store.transact(async (door) => {
-        await door.notes.notify("steps", "never");
+      const failed = store.transact(async (tx) => {
+        await tx.notes.notify("steps", "never");
         throw new Error("changed my mind");
       });
       await expect(failed).rejects.toThrow("changed my mind");
-      await store.transact((door) => door.notes.notify("steps", "ready"));
+      await store.transact((tx) => tx.notes.notify("steps", "ready"));
       await woken;
       expect(heard).toEqual(["ready"]);
       stop();
@@ -277,7 +277,7 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
       const facts = await store.facts();
       expect(facts.role).toBeNull();
       expect(facts.role_missing_because).toContain("only triggers protect the ledger");
-      const [entry] = await store.transact((door) => door.ledger.append("context", "next", [note("a clerk's")]));
+      const [entry] = await store.transact((tx) => tx.ledger.append("context", "next", [note("a clerk's")]));
       expect(entry?.position).toBe(0);
       await store.close();
       const again = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
@@ -294,7 +294,7 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
       const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
       const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       expect((await store.facts()).role).toMatch(/^verbatim_writer_/);
-      await store.transact((door) => door.ledger.append("context", "next", [note("a steward's")]));
+      await store.transact((tx) => tx.ledger.append("context", "next", [note("a steward's")]));
       await store.close();
     });
 
@@ -309,14 +309,14 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
       const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
       const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       expect((await store.facts()).role).toBe(role);
-      await store.transact((door) => door.ledger.append("context", "next", [note("kept")]));
+      await store.transact((tx) => tx.ledger.append("context", "next", [note("kept")]));
       await store.close();
-      expect(await admin.read((door) => door.ledger.size())).toBe(1);
+      expect(await admin.read((tx) => tx.ledger.size())).toBe(1);
     });
 
     it("opens twenty times at once on a fresh database", async () => {
       const stores = await Promise.all(Array.from({ length: 20 }, () => harness.open()));
-      const ids = await Promise.all(stores.map((store) => store.read((door) => door.ledger.ledgerId())));
+      const ids = await Promise.all(stores.map((store) => store.read((tx) => tx.ledger.ledgerId())));
       expect(new Set(ids).size).toBe(1);
     });
   });

@@ -40,7 +40,7 @@ describe("a store in SQLite", () => {
 
   it("survives power loss after every commit: WAL with full synchronisation", async () => {
     const store = await harness.open();
-    await store.transact((door) => door.ledger.append("context", "next", [note("one")]));
+    await store.transact((tx) => tx.ledger.append("context", "next", [note("one")]));
     expect(await harness.raw("pragma journal_mode")).toEqual([{ journal_mode: "wal" }]);
     expect(statSync(`${harness.path}-wal`).size).toBeGreaterThan(0);
   });
@@ -74,18 +74,18 @@ describe("a store in SQLite", () => {
   it("takes an empty file for a store that is still to be made", async () => {
     prepareFile((path) => writeFileSync(path, ""));
     const store = await harness.open();
-    expect(await store.read((door) => door.ledger.size())).toBe(0);
+    expect(await store.read((tx) => tx.ledger.size())).toBe(0);
   });
 
   it("names a damaged file when it meets the damage", async () => {
     const store = await harness.open();
     const texts = Array.from({ length: 200 }, (_, i) => note(`page ${i} `.repeat(40)));
-    await store.transact((door) => door.ledger.append("context", "next", texts));
+    await store.transact((tx) => tx.ledger.append("context", "next", texts));
     await store.close();
     const bytes = readFileSync(harness.path);
     bytes.fill(0xa5, 8192, bytes.length - 4096);
     writeFileSync(harness.path, bytes);
-    const look = async () => (await harness.open()).read((door) => door.ledger.readAll(0, 1000));
+    const look = async () => (await harness.open()).read((tx) => tx.ledger.readAll(0, 1000));
     await expectCode(look(), "STORE_CORRUPT");
   });
 
@@ -94,53 +94,53 @@ describe("a store in SQLite", () => {
     const other = new DatabaseSync(harness.path);
     other.exec("begin immediate");
     await expectCode(
-      store.transact((door) => door.ledger.append("context", "next", [note("waiting")])),
+      store.transact((tx) => tx.ledger.append("context", "next", [note("waiting")])),
       "STORE_BUSY",
     );
     other.exec("rollback");
     other.close();
-    await store.transact((door) => door.ledger.append("context", "next", [note("at last")]));
-    expect(await store.read((door) => door.ledger.size())).toBe(1);
+    await store.transact((tx) => tx.ledger.append("context", "next", [note("at last")]));
+    expect(await store.read((tx) => tx.ledger.size())).toBe(1);
   });
 
   it("keeps the rest of the process running while it waits for another process", async () => {
     const store = await harness.open();
     const other = new DatabaseSync(harness.path);
     other.exec("begin immediate");
-    const waiting = store.transact((door) => door.ledger.append("context", "next", [note("patience")]));
+    const waiting = store.transact((tx) => tx.ledger.append("context", "next", [note("patience")]));
     // Were the event loop blocked, this timer could not end what the transaction waits for.
     await new Promise((resolve) => setTimeout(resolve, 120));
     other.exec("rollback");
     other.close();
     await waiting;
-    expect(await store.read((door) => door.ledger.size())).toBe(1);
+    expect(await store.read((tx) => tx.ledger.size())).toBe(1);
   });
 
   it("says DISK_FULL when the file may not grow, and keeps what was there", async () => {
     const store = await harness.open();
-    await store.transact((door) => door.ledger.append("context", "next", [note("small")]));
+    await store.transact((tx) => tx.ledger.append("context", "next", [note("small")]));
     await store.close();
     const full = await harness.open();
     const long = note("x".repeat(3_000_000));
-    const attempt = full.transact(async (door) => {
-      await door.notes.limitPages(100);
-      await door.ledger.append("context", "next", [long]);
+    const attempt = full.transact(async (tx) => {
+      await tx.notes.limitPages(100);
+      await tx.ledger.append("context", "next", [long]);
     });
     await expectCode(attempt, "DISK_FULL");
-    expect(await full.read((door) => door.ledger.size())).toBe(1);
-    await full.transact((door) => door.ledger.append("context", "next", [note("goes on")]));
-    expect(await full.read((door) => door.ledger.size())).toBe(2);
+    expect(await full.read((tx) => tx.ledger.size())).toBe(1);
+    await full.transact((tx) => tx.ledger.append("context", "next", [note("goes on")]));
+    expect(await full.read((tx) => tx.ledger.size())).toBe(2);
   });
 
   it("folds the WAL into the file when it is closed, so that the file alone is the store", async () => {
     const store = await harness.open();
-    await store.transact((door) => door.ledger.append("context", "next", [note("one"), note("two")]));
+    await store.transact((tx) => tx.ledger.append("context", "next", [note("one"), note("two")]));
     await store.close();
     const second = await createSqliteHarness();
     mkdirSync(dirname(second.path), { recursive: true });
     copyFileSync(harness.path, second.path);
     const copy = await second.open();
-    expect(await copy.read((door) => door.ledger.size())).toBe(2);
+    expect(await copy.read((tx) => tx.ledger.size())).toBe(2);
     await second.destroy();
   });
 });

@@ -26,9 +26,9 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
   });
 
   const append = (stream: string, ...texts: string[]): Promise<EntryRecord[]> =>
-    store.transact((door: WriteTransaction) => door.ledger.append(stream, "next", texts.map(note)));
-  const readStream = (stream: string) => store.read((door) => door.ledger.readStream(stream, 0, 10_000));
-  const size = () => store.read((door) => door.ledger.size());
+    store.transact((tx: WriteTransaction) => tx.ledger.append(stream, "next", texts.map(note)));
+  const readStream = (stream: string) => store.read((tx) => tx.ledger.readStream(stream, 0, 10_000));
+  const size = () => store.read((tx) => tx.ledger.size());
 
   describe("appending", () => {
     it("seals entries with position, time and hashes, and gives back what it stored", async () => {
@@ -60,10 +60,10 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
 
     it("accepts the position it expects and refuses any other without writing", async () => {
       await append("context", "first");
-      await store.transact((door) => door.ledger.append("context", 1, [note("second")]));
+      await store.transact((tx) => tx.ledger.append("context", 1, [note("second")]));
       for (const wrong of [0, 1, 3]) {
         await expectCode(
-          store.transact((door) => door.ledger.append("context", wrong, [note("never")])),
+          store.transact((tx) => tx.ledger.append("context", wrong, [note("never")])),
           "LEDGER_POSITION_CONFLICT",
         );
       }
@@ -71,9 +71,9 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
     });
 
     it("lets a transaction go on after a conflict that it handled", async () => {
-      await store.transact(async (door) => {
-        await expectCode(door.ledger.append("context", 5, [note("never")]), "LEDGER_POSITION_CONFLICT");
-        await door.ledger.append("context", 0, [note("instead")]);
+      await store.transact(async (tx) => {
+        await expectCode(tx.ledger.append("context", 5, [note("never")]), "LEDGER_POSITION_CONFLICT");
+        await tx.ledger.append("context", 0, [note("instead")]);
       });
       expect((await readStream("context")).map((entry) => entry.body)).toEqual(['{"text":"instead"}']);
     });
@@ -81,19 +81,19 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
     it("refuses an entry that breaks the rules of the envelope and writes none of its neighbours", async () => {
       const bad = { ...note("bad"), kind: "lower case" };
       await expectCode(
-        store.transact((door) => door.ledger.append("context", "next", [note("good"), bad])),
+        store.transact((tx) => tx.ledger.append("context", "next", [note("good"), bad])),
         "LEDGER_ENTRY_INVALID",
       );
       expect(await size()).toBe(0);
     });
 
     it("appends nothing when asked for nothing, but still minds the position", async () => {
-      expect(await store.transact((door) => door.ledger.append("context", 0, []))).toEqual([]);
+      expect(await store.transact((tx) => tx.ledger.append("context", 0, []))).toEqual([]);
       await expectCode(
-        store.transact((door) => door.ledger.append("context", 1, [])),
+        store.transact((tx) => tx.ledger.append("context", 1, [])),
         "LEDGER_POSITION_CONFLICT",
       );
-      expect(await store.read((door) => door.ledger.head("context"))).toBeNull();
+      expect(await store.read((tx) => tx.ledger.head("context"))).toBeNull();
     });
 
     it("keeps many entries of one append in their order", async () => {
@@ -122,7 +122,7 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
           sha256: createHash("sha256").update(body).digest("hex"),
         };
         const entry = { kind: "RUN", actor: "cli", body: null, body_parts };
-        const [sealed] = await store.transact((door) => door.ledger.append("run/1", "next", [entry]));
+        const [sealed] = await store.transact((tx) => tx.ledger.append("run/1", "next", [entry]));
         expect(sealed?.body).toBe(body);
       }
       // Twice for each body that was looked at here, and once to be kept.
@@ -130,9 +130,9 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       const entries = await readStream("run/1");
       expect(entries.map(({ body }) => body)).toEqual(bodies);
       expectUnbrokenChain(entries);
-      const all = await store.read((door) => door.ledger.readAll(0, 10));
+      const all = await store.read((tx) => tx.ledger.readAll(0, 10));
       expect(all.map(({ entry }) => entry)).toEqual(entries);
-      expect((await store.read((door) => door.ledger.findByHash(entries[1]!.hash)))?.entry).toEqual(entries[1]);
+      expect((await store.read((tx) => tx.ledger.findByHash(entries[1]!.hash)))?.entry).toEqual(entries[1]);
     });
 
     it("keeps a long body with every kind of character as it is", async () => {
@@ -147,51 +147,51 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
   describe("transactions", () => {
     it("leave nothing behind when the function throws", async () => {
       const reason = new Error("changed my mind");
-      const attempt = store.transact(async (door) => {
-        await door.ledger.append("context", "next", [note("gone")]);
-        await door.notes.add("gone too");
+      const attempt = store.transact(async (tx) => {
+        await tx.ledger.append("context", "next", [note("gone")]);
+        await tx.notes.add("gone too");
         throw reason;
       });
       await expect(attempt).rejects.toBe(reason);
       expect(await size()).toBe(0);
-      expect(await store.read((door) => door.notes.list())).toEqual([]);
-      expect(await store.read((door) => door.ledger.streams())).toEqual([]);
+      expect(await store.read((tx) => tx.notes.list())).toEqual([]);
+      expect(await store.read((tx) => tx.ledger.streams())).toEqual([]);
     });
 
     it("that failed do not disturb those that follow", async () => {
       await append("context", "one");
-      const attempt = store.transact(async (door) => {
-        await door.ledger.append("context", 1, [note("never")]);
+      const attempt = store.transact(async (tx) => {
+        await tx.ledger.append("context", 1, [note("never")]);
         throw new Error("changed my mind");
       });
       await expect(attempt).rejects.toThrow("changed my mind");
       await append("context", "two");
-      await store.transact((door) => door.ledger.append("context", 2, [note("three")]));
+      await store.transact((tx) => tx.ledger.append("context", 2, [note("three")]));
       const entries = await readStream("context");
       expect(entries.map((entry) => entry.body)).toEqual(['{"text":"one"}', '{"text":"two"}', '{"text":"three"}']);
       expectUnbrokenChain(entries);
     });
 
     it("commit the ledger and a room's tables together", async () => {
-      await store.transact(async (door) => {
-        await door.ledger.append("context", "next", [note("kept")]);
-        await door.notes.add("kept too");
+      await store.transact(async (tx) => {
+        await tx.ledger.append("context", "next", [note("kept")]);
+        await tx.notes.add("kept too");
       });
       expect(await size()).toBe(1);
-      expect(await store.read((door) => door.notes.list())).toEqual(["kept too"]);
+      expect(await store.read((tx) => tx.notes.list())).toEqual(["kept too"]);
     });
 
     it("see what they wrote themselves, the global order included", async () => {
       await append("other", "before");
-      const seen = await store.transact(async (door) => {
-        const [entry] = await door.ledger.append("context", "next", [note("mine")]);
-        await door.ledger.append("context", "next", [note("mine again")]);
+      const seen = await store.transact(async (tx) => {
+        const [entry] = await tx.ledger.append("context", "next", [note("mine")]);
+        await tx.ledger.append("context", "next", [note("mine again")]);
         return {
-          head: (await door.ledger.head("context"))?.position,
-          size: await door.ledger.size(),
-          found: (await door.ledger.findByHash(entry!.hash))?.index,
-          hashes: (await door.ledger.readHashes(0, 10)).length,
-          all: (await door.ledger.readAll(0, 10)).map(({ index, entry: { body } }) => `${index} ${body}`),
+          head: (await tx.ledger.head("context"))?.position,
+          size: await tx.ledger.size(),
+          found: (await tx.ledger.findByHash(entry!.hash))?.index,
+          hashes: (await tx.ledger.readHashes(0, 10)).length,
+          all: (await tx.ledger.readAll(0, 10)).map(({ index, entry: { body } }) => `${index} ${body}`),
         };
       });
       expect(seen).toEqual({
@@ -204,13 +204,13 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
     });
 
     it("are not committed when a statement failed, even if the function hides it", async () => {
-      await store.transact((door) => door.notes.stamp("A", 1));
-      const attempt = store.transact(async (door) => {
-        await door.notes.add("half of the work");
-        await door.notes.stamp("A", 2).catch(() => undefined);
+      await store.transact((tx) => tx.notes.stamp("A", 1));
+      const attempt = store.transact(async (tx) => {
+        await tx.notes.add("half of the work");
+        await tx.notes.stamp("A", 2).catch(() => undefined);
       });
       await expectCode(attempt, "STORE_REFUSED");
-      expect(await store.read((door) => door.notes.list())).toEqual([]);
+      expect(await store.read((tx) => tx.notes.list())).toEqual([]);
     });
 
     it("asked for at once all find their place in the chain", async () => {
@@ -227,9 +227,9 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       const second = await harness.open();
       await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? store : second).transact(async (door) => {
-            const head = await door.ledger.head("context");
-            await door.ledger.append("context", head === null ? 0 : head.position + 1, [note(`turn ${i}`)]);
+          (i % 2 === 0 ? store : second).transact(async (tx) => {
+            const head = await tx.ledger.head("context");
+            await tx.ledger.append("context", head === null ? 0 : head.position + 1, [note(`turn ${i}`)]);
           }),
         ),
       );
@@ -239,7 +239,7 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
     });
 
     it("refuse to be nested in any way, and survive the attempt", async () => {
-      await store.transact(async (door) => {
+      await store.transact(async (tx) => {
         await expectCode(
           store.transact(async () => 1),
           "INTERNAL",
@@ -249,7 +249,7 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
           "INTERNAL",
         );
         await expectCode(store.close(), "INTERNAL");
-        await door.ledger.append("context", "next", [note("still here")]);
+        await tx.ledger.append("context", "next", [note("still here")]);
       });
       await store.read(async () => {
         await expectCode(
@@ -274,16 +274,16 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       expect(await size()).toBe(1);
     });
 
-    it("refuse a door that is used after they ended", async () => {
-      const doors = await Promise.all([
-        store.transact(async (door) => [door] as const),
-        store.read(async (door) => [door] as const),
+    it("refuse a transaction that is used after they ended", async () => {
+      const ended = await Promise.all([
+        store.transact(async (tx) => [tx] as const),
+        store.read(async (tx) => [tx] as const),
       ]);
-      for (const [door] of doors) {
-        await expectCode(door.ledger.size(), "INTERNAL");
-        await expectCode(door.notes.list(), "INTERNAL");
+      for (const [tx] of ended) {
+        await expectCode(tx.ledger.size(), "INTERNAL");
+        await expectCode(tx.notes.list(), "INTERNAL");
       }
-      const [[writer]] = doors;
+      const [[writer]] = ended;
       await expectCode(writer.ledger.append("context", "next", [note("late")]), "INTERNAL");
       expect(await size()).toBe(0);
     });
@@ -292,20 +292,20 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
   describe("readers", () => {
     it("keep seeing one state while writers go on", async () => {
       await append("context", "one");
-      await store.read(async (door) => {
-        expect(await door.ledger.size()).toBe(1);
+      await store.read(async (tx) => {
+        expect(await tx.ledger.size()).toBe(1);
         const outside = await harness.open();
         await outside.transact((other) => other.ledger.append("context", "next", [note("two")]));
-        expect(await door.ledger.size()).toBe(1);
-        expect((await door.ledger.readAll(0, 10)).length).toBe(1);
-        expect((await door.ledger.head("context"))?.position).toBe(0);
+        expect(await tx.ledger.size()).toBe(1);
+        expect((await tx.ledger.readAll(0, 10)).length).toBe(1);
+        expect((await tx.ledger.head("context"))?.position).toBe(0);
       });
       expect(await size()).toBe(2);
     });
 
     it("do not see what is not committed", async () => {
-      await store.transact(async (door) => {
-        await door.ledger.append("context", "next", [note("soon")]);
+      await store.transact(async (tx) => {
+        await tx.ledger.append("context", "next", [note("soon")]);
         const outside = await harness.open();
         expect(await outside.read((other) => other.ledger.size())).toBe(0);
         expect(await outside.read((other) => other.ledger.streams())).toEqual([]);
@@ -315,11 +315,11 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
 
     it("cannot write", async () => {
       await expectCode(
-        store.read((door) => door.notes.sneak("ink")),
+        store.read((tx) => tx.notes.sneak("ink")),
         "INTERNAL",
       );
-      expect(await store.read((door) => door.notes.list())).toEqual([]);
-      expect(await store.read(async (door) => "append" in door.ledger)).toBe(false);
+      expect(await store.read((tx) => tx.notes.list())).toEqual([]);
+      expect(await store.read(async (tx) => "append" in tx.ledger)).toBe(false);
     });
 
     it("can be more at once than the store has connections", async () => {
@@ -330,14 +330,14 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
 
     it("page through everything without gaps or repetitions", async () => {
       for (let i = 0; i < 23; i++) await append(`job/${i % 3}`, `step ${i}`);
-      const pages = await store.read(async (door) => {
+      const pages = await store.read(async (tx) => {
         const all: string[] = [];
         const hashes: string[] = [];
         for (let from = 0; from < 30; from += 7) {
-          all.push(...(await door.ledger.readAll(from, 7)).map(({ index, entry }) => `${index} ${entry.hash}`));
-          hashes.push(...(await door.ledger.readHashes(from, 7)));
+          all.push(...(await tx.ledger.readAll(from, 7)).map(({ index, entry }) => `${index} ${entry.hash}`));
+          hashes.push(...(await tx.ledger.readHashes(from, 7)));
         }
-        return { all, hashes, tail: await door.ledger.readStream("job/1", 5, 2) };
+        return { all, hashes, tail: await tx.ledger.readStream("job/1", 5, 2) };
       });
       expect(pages.all).toEqual(pages.hashes.map((hash, index) => `${index} ${hash}`));
       expect(new Set(pages.hashes).size).toBe(23);
@@ -346,23 +346,23 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
 
     it("get an empty page beyond the end, and none for a page that makes no sense", async () => {
       await append("context", "one");
-      await store.read(async (door) => {
-        expect(await door.ledger.readAll(1, 10)).toEqual([]);
-        expect(await door.ledger.readHashes(99, 10)).toEqual([]);
-        expect(await door.ledger.readStream("nobody", 0, 10)).toEqual([]);
-        expect(await door.ledger.readAll(0, 0)).toEqual([]);
-        await expectCode(door.ledger.readAll(-1, 10), "LEDGER_RANGE_INVALID");
-        await expectCode(door.ledger.readHashes(0, 1.5), "LEDGER_RANGE_INVALID");
-        await expectCode(door.ledger.readStream("context", Number.NaN, 1), "LEDGER_RANGE_INVALID");
+      await store.read(async (tx) => {
+        expect(await tx.ledger.readAll(1, 10)).toEqual([]);
+        expect(await tx.ledger.readHashes(99, 10)).toEqual([]);
+        expect(await tx.ledger.readStream("nobody", 0, 10)).toEqual([]);
+        expect(await tx.ledger.readAll(0, 0)).toEqual([]);
+        await expectCode(tx.ledger.readAll(-1, 10), "LEDGER_RANGE_INVALID");
+        await expectCode(tx.ledger.readHashes(0, 1.5), "LEDGER_RANGE_INVALID");
+        await expectCode(tx.ledger.readStream("context", Number.NaN, 1), "LEDGER_RANGE_INVALID");
       });
     });
 
     it("find an entry by its hash with its global index, and nothing by a foreign one", async () => {
       await append("context", "one");
       const [entry] = await append("job/1", "two");
-      await store.read(async (door) => {
-        expect(await door.ledger.findByHash(entry!.hash)).toEqual({ index: 1, entry });
-        expect(await door.ledger.findByHash("f".repeat(64))).toBeNull();
+      await store.read(async (tx) => {
+        expect(await tx.ledger.findByHash(entry!.hash)).toEqual({ index: 1, entry });
+        expect(await tx.ledger.findByHash("f".repeat(64))).toBeNull();
       });
     });
 
@@ -370,7 +370,7 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       // By UTF-16 units the emoji would come before the full-width tilde; by a locale "a" before "B".
       const names = ["job/B", "job/a", "job/é", "job/～", "job/😀"];
       for (const name of names.toReversed()) await append(name, "x", "y");
-      expect(await store.read((door) => door.ledger.streams())).toEqual(names.map((stream) => ({ stream, length: 2 })));
+      expect(await store.read((tx) => tx.ledger.streams())).toEqual(names.map((stream) => ({ stream, length: 2 })));
     });
   });
 
@@ -378,14 +378,14 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
     it("is gap-free while many streams grow and some transactions fail", async () => {
       const second = await harness.open();
       const attempts = Array.from({ length: 60 }, (_, i) =>
-        (i % 2 === 0 ? store : second).transact(async (door) => {
-          await door.ledger.append(`job/${i % 5}`, "next", [note(`a ${i}`), note(`b ${i}`)]);
+        (i % 2 === 0 ? store : second).transact(async (tx) => {
+          await tx.ledger.append(`job/${i % 5}`, "next", [note(`a ${i}`), note(`b ${i}`)]);
           if (i % 4 === 3) throw new Error("this one fails");
         }),
       );
       const results = await Promise.allSettled(attempts);
       expect(results.filter((result) => result.status === "fulfilled").length).toBe(45);
-      const all = await store.read((door) => door.ledger.readAll(0, 1000));
+      const all = await store.read((tx) => tx.ledger.readAll(0, 1000));
       expect(all.map(({ index }) => index)).toEqual(Array.from({ length: 90 }, (_, i) => i));
       for (let i = 0; i < 5; i++) {
         expectUnbrokenChain(all.map(({ entry }) => entry).filter((entry) => entry.stream === `job/${i}`));
@@ -400,14 +400,14 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       ["the other half", "\ude00"],
     ])("with %s is refused instead of being cut or changed", async (_, text) => {
       await expectCode(
-        store.transact((door) => door.notes.add(text)),
+        store.transact((tx) => tx.notes.add(text)),
         "STORE_TEXT_INVALID",
       );
       await expectCode(
-        store.read((door) => door.ledger.readStream(text, 0, 1)),
+        store.read((tx) => tx.ledger.readStream(text, 0, 1)),
         "STORE_TEXT_INVALID",
       );
-      expect(await store.read((door) => door.notes.list())).toEqual([]);
+      expect(await store.read((tx) => tx.notes.list())).toEqual([]);
     });
 
     it("of any other kind comes back as it went in", async () => {
@@ -424,17 +424,17 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
         "'\"\\;--",
         "\u0001",
       ];
-      await store.transact(async (door) => {
-        for (const text of texts) await door.notes.add(text);
+      await store.transact(async (tx) => {
+        for (const text of texts) await tx.notes.add(text);
       });
-      expect(new Set(await store.read((door) => door.notes.list()))).toEqual(new Set(texts));
+      expect(new Set(await store.read((tx) => tx.notes.list()))).toEqual(new Set(texts));
     });
   });
 
   describe("the store itself", () => {
     it("has one identity that every opening sees", async () => {
       const second = await harness.open();
-      const ids = await Promise.all([store, second].map((one) => one.read((door) => door.ledger.ledgerId())));
+      const ids = await Promise.all([store, second].map((one) => one.read((tx) => tx.ledger.ledgerId())));
       expect(ids).toEqual(["00000000-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000000"]);
     });
 

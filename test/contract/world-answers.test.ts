@@ -32,7 +32,7 @@ interface Lived {
 }
 
 async function readLedger({ ports }: TestWorlds, id: string): Promise<Lived> {
-  const records = await ports.store.read((door) => door.ledger.readStream(`world/${id}`, 0, 1000));
+  const records = await ports.store.read((tx) => tx.ledger.readStream(`world/${id}`, 0, 1000));
   const written = records.flatMap(({ body }) => {
     const { write_bundle: bundle } = JSON.parse(body) as { write_bundle?: { entries: LedgerEntry[] } | null };
     return bundle?.entries ?? [];

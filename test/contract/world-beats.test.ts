@@ -77,9 +77,9 @@ describe.each([
     await using worlds = await open(model);
     const id = await makeHarbour(worlds, OLLAMA);
     await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
-    const doors = [worlds.beats, worlds.another(), worlds.another()];
+    const workers = [worlds.beats, worlds.another(), worlds.another()];
     const answers = await Promise.all(
-      Array.from({ length: 9 }, (_, i) => doors[i % 3]!.invoke(id, envelope("r1", "Hello."))),
+      Array.from({ length: 9 }, (_, i) => workers[i % 3]!.invoke(id, envelope("r1", "Hello."))),
     );
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
     expect(model.prompts).toHaveLength(1);
@@ -187,7 +187,7 @@ describe("a refusal between claim and writer", () => {
       code: "INPUT_EXCEEDS_CONTEXT",
     });
     expect(model.prompts).toEqual([]);
-    const records = await worlds.ports.store.read((door) => door.ledger.readStream(`world/${id}`, 0, 10));
+    const records = await worlds.ports.store.read((tx) => tx.ledger.readStream(`world/${id}`, 0, 10));
     expect(records.map(({ kind }) => kind)).toEqual(["WORLD_CREATED", "WORLD_REFUSED"]);
     expect(JSON.parse(records[1]!.body)).toMatchObject({
       request_id: "r1",
@@ -205,10 +205,10 @@ describe("a refusal between claim and writer", () => {
     await using worlds = await openWorlds({ models: new ListedModel() });
     const id = await makeHarbour(worlds, OLLAMA);
     await beat(worlds, id, "r1", "One.");
-    const before = await worlds.ports.store.read((door) => door.ledger.head(`world/${id}`));
+    const before = await worlds.ports.store.read((tx) => tx.ledger.head(`world/${id}`));
     const output = await beat(worlds, id, "r2", "", { mode: { kind: "NO_OP" } });
     expect(output.stream.entries.map(({ text }) => text)).toEqual(["One."]);
-    expect(await worlds.ports.store.read((door) => door.ledger.head(`world/${id}`))).toEqual(before);
+    expect(await worlds.ports.store.read((tx) => tx.ledger.head(`world/${id}`))).toEqual(before);
   });
 });
 

@@ -22,7 +22,7 @@ async function openBed(database: string): Promise<Bed> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-delete-"));
   const made = database === "SQLite" ? null : await postgres.createDatabase();
   const env = { VERBATIM_DATABASE_URL: made?.url ?? "", HOME: folder, XDG_STATE_HOME: join(folder, "s") };
-  const app = openApp({ door: "library", start: folder, env, platform: process.platform });
+  const app = openApp({ surface: "library", start: folder, env, platform: process.platform });
   return {
     app,
     folder,

@@ -98,13 +98,13 @@ describe.each([
     await using other = await openWorlds();
     const changed = text.replace("Good morning.", "Good evening.");
     await expect(importWorld(other.ports, changed, null)).rejects.toMatchObject({ code: "IMPORT_VERIFY_FAILED" });
-    expect(await other.ports.store.read((door) => door.world.list())).toEqual([]);
+    expect(await other.ports.store.read((tx) => tx.world.list())).toEqual([]);
   });
 
   it.skipIf(skip)("finds a stale index and makes it anew", async () => {
     await using worlds = await open();
     const id = await live(worlds);
-    await worlds.ports.store.transact(async (door) => door.world.clearPostings(1));
+    await worlds.ports.store.transact(async (tx) => tx.world.clearPostings(1));
     const stale = await verifyWorld(worlds.ports, id);
     expect(stale.findings.map(({ code }) => code)).toEqual(["WORLD_INDEX_STALE"]);
     expect(stale.ok).toBe(true);

@@ -56,8 +56,8 @@ function plan(): Line[][] {
 
 async function commit(worlds: TestWorlds, id: string, lines: readonly Line[]): Promise<Written[]> {
   const { ports } = worlds;
-  return ports.store.transact(async (door) => {
-    const world = await loadWorld(door.world, id);
+  return ports.store.transact(async (tx) => {
+    const world = await loadWorld(tx.world, id);
     const accepted = lines.map(({ author, text, seen }): AcceptedLine => {
       const isOperator = author === "GEORGE";
       return {
@@ -74,7 +74,7 @@ async function commit(worlds: TestWorlds, id: string, lines: readonly Line[]): P
       lines: accepted,
     });
     const body = { people: [], present: [...world.state.present], source_sha256: "a".repeat(64), write_bundle };
-    await appendRecord(ports, door, world, "WORLD_IMPORTED", body as never);
+    await appendRecord(ports, tx, world, "WORLD_IMPORTED", body as never);
     return lines.map((line, i) => ({ ...line, entry_id: write_bundle!.entries[i]!.entry_id! }));
   });
 }
@@ -121,11 +121,11 @@ describe.each([
               expect(results.map(({ entry_id }) => entry_id)).toEqual(expectedHits(lines, viewer, asked));
             }
           }
-          await ports.store.read(async (door) => {
-            const opened = await loadWorld(door.world, id);
+          await ports.store.read(async (tx) => {
+            const opened = await loadWorld(tx.world, id);
             const world = { ...opened, cast: { ...opened.cast, present: VIEWERS } };
             const view = { kind: "viewer", id: VIEWERS[n % 3]! } as const;
-            const packs = await kept.ofPresent(ports, door.world, world, view, 4000, "2026-01-01T07:30:00+00:00");
+            const packs = await kept.ofPresent(ports, tx.world, world, view, 4000, "2026-01-01T07:30:00+00:00");
             for (const pack of packs) {
               const own = lines.filter(({ author, seen }) => author === pack.person_id && seen.includes(view.id));
               const shown = pack.sections[0]!.provenance.used_entry_ids;
@@ -148,7 +148,7 @@ describe.each([
           });
         }
         expect((await verifyWorld(ports, id)).findings).toEqual([]);
-        const waiting = await ports.store.read((door) => door.world.recentTerms(1));
+        const waiting = await ports.store.read((tx) => tx.world.recentTerms(1));
         expect(waiting.every(({ wseq }) => wseq >= lines.length - (lines.length % 256))).toBe(true);
         for (const viewer of VIEWERS) {
           const visible = lines.filter(({ seen }) => seen.includes(viewer)).map(({ text }) => text);

@@ -23,7 +23,7 @@ describe("a derived note", () => {
     const model = new ListedModel();
     const { worlds, id, room } = await live(model);
     await using _ = worlds;
-    const head = await worlds.ports.store.read((door) => door.ledger.head(`world/${id}`));
+    const head = await worlds.ports.store.read((tx) => tx.ledger.head(`world/${id}`));
     model.answers.push(NOTE);
     const pack = await deriveNote(room, id, "ANA", null);
     const [source, derived] = pack.sections;
@@ -34,12 +34,12 @@ describe("a derived note", () => {
       provenance: source!.provenance,
     });
     expect((await readCapsule(worlds.ports, id, "ANA", null)).sections).toHaveLength(1);
-    expect(await worlds.ports.store.read((door) => door.ledger.head(`world/${id}`))).toEqual(head);
+    expect(await worlds.ports.store.read((tx) => tx.ledger.head(`world/${id}`))).toEqual(head);
     const query = { query_text: "authoritative", limit: 5, person_id: null, from: null, to: null };
     expect((await search(worlds.ports, id, null, query)).results).toEqual([]);
     await worlds.beats.invoke(id, envelope("r3", "And now?"));
     expect(model.prompts.at(-1)!.user).not.toContain("authoritative");
-    const calls = await worlds.ports.store.read((door) => door.world.calls(1, `derived:${pack.capsule_id}`, 10));
+    const calls = await worlds.ports.store.read((tx) => tx.world.calls(1, `derived:${pack.capsule_id}`, 10));
     expect(calls.map(({ body }) => JSON.parse(body) as object)).toMatchObject([{ purpose: "DERIVED", raw: NOTE }]);
   });
 

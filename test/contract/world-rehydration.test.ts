@@ -36,7 +36,7 @@ it.each([
     await worlds.beats.invoke(id, envelope(`r${i}`, words(80)));
     const { system, user } = models.prompts.at(-1)!;
     expect((tokens(system) + tokens(user)) * 100, `beat ${i}`).toBeLessThan(80 * usable);
-    const records = await worlds.ports.store.read((door) => door.ledger.readStream(`world/${id}`, 0, 1000));
+    const records = await worlds.ports.store.read((tx) => tx.ledger.readStream(`world/${id}`, 0, 1000));
     const [pack] = (JSON.parse(records.at(-1)!.body) as { rehydration: Pack[] }).rehydration;
     if (pack === undefined) continue;
     rehydrated++;

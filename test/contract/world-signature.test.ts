@@ -238,7 +238,7 @@ describe("the import of a signed world", () => {
       const refused = importWorld(here.ports, text, null, false, policy);
       await expect(refused).rejects.toMatchObject({ code: "IMPORT_VERIFY_FAILED" });
     }
-    expect(await here.ports.store.read((door) => door.ledger.size())).toBe(0);
-    expect(await here.ports.store.read((door) => door.world.list())).toEqual([]);
+    expect(await here.ports.store.read((tx) => tx.ledger.size())).toBe(0);
+    expect(await here.ports.store.read((tx) => tx.world.list())).toEqual([]);
   });
 });

@@ -76,7 +76,7 @@ describe("an exported world", () => {
     expect(checkWorldFile(worlds.ports, text).findings).toMatchObject([{ code: "WORLD_FILE_MALFORMED" }]);
     await using other = await openWorlds();
     await expect(importWorld(other.ports, text, null)).rejects.toMatchObject({ code: "IMPORT_VERIFY_FAILED" });
-    expect(await other.ports.store.read((door) => door.ledger.size())).toBe(0);
+    expect(await other.ports.store.read((tx) => tx.ledger.size())).toBe(0);
   });
 
   it("is not believed when an answer is not the one its record vouches for, or when one is missing", async () => {
@@ -96,7 +96,7 @@ describe("an exported world", () => {
     const text = `${(await exportWorld(worlds.ports, id)).join("\n")}\n`;
     await using other = await openWorlds();
     expect(await importWorld(other.ports, text, null, true)).toMatchObject({ preview: true, entries: 2 });
-    expect(await other.ports.store.read((door) => door.ledger.size())).toBe(0);
+    expect(await other.ports.store.read((tx) => tx.ledger.size())).toBe(0);
     expect(await other.ports.content.list()[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
   });
 });

@@ -398,9 +398,9 @@ describe("the tree as it is now", () => {
 
 describe("a folder that holds no record", () => {
   it("is no run, and no forged one either", async () => {
-    const doors = { ...room.ports, folder: base, places: () => room.places } as unknown as RoomPorts;
+    const ports = { ...room.ports, folder: base, places: () => room.places } as unknown as RoomPorts;
     const asked = catalyticVerify.input.parse({ run: "repo/src" });
-    await expect(catalyticVerify.run(doors, asked)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", exit: 2 });
+    await expect(catalyticVerify.run(ports, asked)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", exit: 2 });
   });
 });
 
@@ -408,9 +408,9 @@ describe("a signature", () => {
   it("by something that is no key is a mistake of the caller", async () => {
     const keys = new DiskKeys({ folder: join(base, "keys"), base }, nodeCrypto);
     const publicKey = async (key: string) => (await keys.show(key)).public_key;
-    const doors = { ...room.ports, publicKey, folder: base, places: () => room.places } as unknown as RoomPorts;
+    const ports = { ...room.ports, publicKey, folder: base, places: () => room.places } as unknown as RoomPorts;
     const asked = catalyticVerify.input.parse({ run: "good", pin: ["A".repeat(64)] });
-    await expect(catalyticVerify.run(doors, asked)).rejects.toMatchObject({ code: "KEY_UNKNOWN", exit: 2 });
+    await expect(catalyticVerify.run(ports, asked)).rejects.toMatchObject({ code: "KEY_UNKNOWN", exit: 2 });
   });
 
   const other = "0".repeat(64);

@@ -104,7 +104,7 @@ describe("a domain that somebody else changes during the run", () => {
     const record = join(root, ".verbatim/runs/run-1");
     const again = await retryHalted(room.ports, room.places.state, record, "run-1");
     expect(again).toMatchObject({ action: "halt", code: "RESTORE_FAILED" });
-    const doors = { ...room.ports, folder: root, places: () => room.places } as unknown as RoomPorts;
+    const ports = { ...room.ports, folder: root, places: () => room.places } as unknown as RoomPorts;
     const asked = catalyticRecover.input.parse({});
     const waiting = {
       run_id: "run-1",
@@ -114,10 +114,10 @@ describe("a domain that somebody else changes during the run", () => {
       final_status: "halted",
       condition: "RESTORATION_FAILED_HASH_MISMATCH",
     };
-    expect(await catalyticRecover.run(doors, asked)).toEqual({ runs: [waiting] });
-    expect(await catalyticRecover.run(doors, { ...asked, run: "run-1" })).toEqual({ runs: [waiting] });
+    expect(await catalyticRecover.run(ports, asked)).toEqual({ runs: [waiting] });
+    expect(await catalyticRecover.run(ports, { ...asked, run: "run-1" })).toEqual({ runs: [waiting] });
     await acceptCurrent(room.ports, room.places.state, { run_id: "run-1", by: "Ada", reason: "the edit is mine" });
-    expect(await catalyticRecover.run(doors, asked)).toEqual({ runs: [] });
+    expect(await catalyticRecover.run(ports, asked)).toEqual({ runs: [] });
     expect(await room.run(toJobSpec(["true"], { run_id: "run-2" }))).toMatchObject({ accepted: true });
   });
 });

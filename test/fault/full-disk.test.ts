@@ -45,8 +45,8 @@ describe.skipIf("reason" in disk)("a full disk", () => {
     const path = join(folder, "store.db");
     const store = await openSqliteStore({ ...fixedPorts(), path });
     const append = (size: number) =>
-      store.transact((door) =>
-        door.ledger.append("context", "next", [{ kind: "NOTE_ADDED", actor: "cli", body: { text: "x".repeat(size) } }]),
+      store.transact((tx) =>
+        tx.ledger.append("context", "next", [{ kind: "NOTE_ADDED", actor: "cli", body: { text: "x".repeat(size) } }]),
       );
     await append(10);
     fill(200_000);
@@ -61,13 +61,13 @@ describe.skipIf("reason" in disk)("a full disk", () => {
       );
     }
     expect(thrown).toMatchObject({ code: "DISK_FULL", where: path, fix: "Free some space and run the command again." });
-    expect(await store.read((door) => door.ledger.size())).toBe(kept);
+    expect(await store.read((tx) => tx.ledger.size())).toBe(kept);
     rmSync(filler);
     await append(20_000);
     await store.close();
 
     const again = await openSqliteStore({ ...fixedPorts(), path });
-    const entries = await again.read((door) => door.ledger.readStream("context", 0, 1000));
+    const entries = await again.read((tx) => tx.ledger.readStream("context", 0, 1000));
     expect(entries.length).toBe(kept + 1);
     expectUnbrokenChain(entries);
     await again.close();
@@ -80,7 +80,7 @@ describe.skipIf("reason" in disk)("a full disk", () => {
     await expect(openSqliteStore({ ...fixedPorts(), path })).rejects.toMatchObject({ code: "DISK_FULL", where: path });
     rmSync(filler);
     const store = await openSqliteStore({ ...fixedPorts(), path });
-    expect(await store.read((door) => door.ledger.size())).toBe(0);
+    expect(await store.read((tx) => tx.ledger.size())).toBe(0);
     await store.close();
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
   });

@@ -14,7 +14,7 @@ describe.skipIf(postgres.reason !== null)("a store in PostgreSQL shared by proce
       place: ["postgres", url],
       async readAll() {
         const store = await openPostgresStore({ ...fixedPorts(), url });
-        const all = await store.read((door) => door.ledger.readAll(0, 100_000));
+        const all = await store.read((tx) => tx.ledger.readAll(0, 100_000));
         await store.close();
         return all;
       },

@@ -14,7 +14,7 @@ describe("a store in SQLite shared by processes", () => {
       place: ["sqlite", path],
       async readAll() {
         const store = await openSqliteStore({ ...fixedPorts(), path });
-        const all = await store.read((door) => door.ledger.readAll(0, 100_000));
+        const all = await store.read((tx) => tx.ledger.readAll(0, 100_000));
         await store.close();
         return all;
       },

@@ -43,7 +43,12 @@ const repository = new SampleRepository(
   { "src/old/deep/x.js": "export {};\n" },
 );
 const saved = join(repository.folder, "saved");
-const OPTIONS = { door: "library", start: repository.root, env: repository.env, platform: process.platform } as const;
+const OPTIONS = {
+  surface: "library",
+  start: repository.root,
+  env: repository.env,
+  platform: process.platform,
+} as const;
 
 let before: Record<string, string>;
 let dir: string;

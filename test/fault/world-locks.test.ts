@@ -27,13 +27,13 @@ async function linesOf({ ports }: Pick<TestWorlds, "ports">, world: string): Pro
 }
 
 const lockOf = ({ ports }: Pick<TestWorlds, "ports">, world: string) =>
-  ports.store.read(async (door) => (await door.world.find(world))!.lock_holder);
+  ports.store.read(async (tx) => (await tx.world.find(world))!.lock_holder);
 
 /** The lock of a world runs out, as it does when its holder sleeps too long; the claims of requests stay. */
 const lapse = ({ ports }: Pick<TestWorlds, "ports">, world: string) =>
-  ports.store.transact(async (door) => {
-    const row = (await door.world.hold(world))!;
-    await door.world.setLock(row.number, row.lock_holder, 0);
+  ports.store.transact(async (tx) => {
+    const row = (await tx.world.hold(world))!;
+    await tx.world.setLock(row.number, row.lock_holder, 0);
   });
 
 describe("a worker whose lock went to another request while it slept", () => {
@@ -125,7 +125,7 @@ describe.each([
     mkdirSync(folder, { recursive: true });
     const made = database === "SQLite" ? null : await postgres.createDatabase();
     const env = { VERBATIM_DATABASE_URL: made?.url ?? "", HOME: root, XDG_STATE_HOME: join(root, "s") };
-    const app = openApp({ door: "library", start: root, env, platform: process.platform });
+    const app = openApp({ surface: "library", start: root, env, platform: process.platform });
     const model = new ListedModel(says("ANA", "Tea?"));
     const worlds = await openHarbour(model, made === null ? { folder } : { folder, url: made.url });
     const erase = () => app.call("world.delete", { world: worlds.world, confirm: "Harbour" });
@@ -138,9 +138,9 @@ describe.each([
       expect(refused).toMatchObject({ code: "WORLD_BUSY", where: worlds.world });
       expect(await linesOf(worlds, worlds.world)).toEqual(["Hello.", "Tea?"]);
       // A lock that ran out belongs to a worker that died: it keeps nobody from deleting.
-      await worlds.ports.store.transact(async (door) => {
-        const row = (await door.world.hold(worlds.world))!;
-        await door.world.setLock(row.number, "a worker that died", 1);
+      await worlds.ports.store.transact(async (tx) => {
+        const row = (await tx.world.hold(worlds.world))!;
+        await tx.world.setLock(row.number, "a worker that died", 1);
       });
       await worlds[Symbol.asyncDispose]();
       expect(await erase()).toMatchObject({ world_id: worlds.world, entries: 2 });

@@ -100,9 +100,9 @@ describe.each(["ollama", "openai-compatible"] as const)("a %s writer that sends"
     expect(page.entries.map(({ text }) => text)).toEqual(["I sit down."]);
     expect((await verifyWorld(worlds.ports, id)).findings).toEqual([]);
 
-    const { record, verdicts } = await worlds.ports.store.read(async (door) => {
-      const kept = await door.world.calls(1, "r1", 100);
-      const [beat] = (await door.ledger.readStream(`world/${id}`, 2, 1)).map(({ body }) => JSON.parse(body) as Beat);
+    const { record, verdicts } = await worlds.ports.store.read(async (tx) => {
+      const kept = await tx.world.calls(1, "r1", 100);
+      const [beat] = (await tx.ledger.readStream(`world/${id}`, 2, 1)).map(({ body }) => JSON.parse(body) as Beat);
       return { record: beat!, verdicts: kept.map(({ body }) => (JSON.parse(body) as { verdict: string }).verdict) };
     });
     expect(record.passes).toMatchObject([{ actor: "WORLD", result, code }]);
@@ -135,8 +135,8 @@ describe("a writer", () => {
     const [sent] = server.requests;
     expect(sent!.headers.authorization).toBe("Bearer sesame");
     expect(sent!.body["user"]).toBe("SYSTEM_INVOKER");
-    const records = await worlds.ports.store.read((door) => door.ledger.readStream(`world/${id}`, 0, 100));
-    const calls = await worlds.ports.store.read((door) => door.world.calls(1, null, 100));
+    const records = await worlds.ports.store.read((tx) => tx.ledger.readStream(`world/${id}`, 0, 100));
+    const calls = await worlds.ports.store.read((tx) => tx.world.calls(1, null, 100));
     expect(JSON.stringify([records, calls])).not.toContain("sesame");
   });
 
@@ -211,8 +211,7 @@ describe("a writer", () => {
     while (server.requests.length === 0) await worlds.ports.pace.sleep(5);
     const waiting = worlds.beats.invoke(id, envelope("r2", "And for me."));
     const other = worlds.another();
-    const isKnown = async () =>
-      worlds.ports.store.read(async (door) => (await door.world.invocation(1, "r2")) !== null);
+    const isKnown = async () => worlds.ports.store.read(async (tx) => (await tx.world.invocation(1, "r2")) !== null);
     while (!(await isKnown())) await worlds.ports.pace.sleep(5);
     expect(await other.stop(id, "r2")).toBe(true);
     expect(await other.stop(id, "r1")).toBe(true);

@@ -23,8 +23,8 @@ function withFaults(ports: WorldPorts): { readonly ports: WorldPorts; fault: (wr
         read: ((fn) => ports.store.read(fn)) as WorldStore["read"],
         transact: (async (fn) => {
           const failure = faulty.fault(++write);
-          return ports.store.transact(async (door) => {
-            const result = await fn(door);
+          return ports.store.transact(async (tx) => {
+            const result = await fn(tx);
             // At the very end, when every row is written and only the commit is missing.
             if (failure !== null) throw failure;
             return result;
@@ -42,9 +42,9 @@ async function linesOf({ ports }: Pick<TestWorlds, "ports">, world: string): Pro
 }
 
 async function stateOf({ ports }: Pick<TestWorlds, "ports">, world: string, requestId: string) {
-  return ports.store.read(async (door) => {
-    const row = (await door.world.find(world))!;
-    const stored = await door.world.invocation(row.number, requestId);
+  return ports.store.read(async (tx) => {
+    const row = (await tx.world.find(world))!;
+    const stored = await tx.world.invocation(row.number, requestId);
     return { status: stored?.status ?? null, lock: row.lock_holder };
   });
 }
@@ -147,11 +147,11 @@ describe.each([
       model.before = null;
       // The first worker sleeps through its lease and the lock; the same request is sent to another one.
       now -= 3_600_000;
-      await worlds.ports.store.transact(async (door) => {
-        const row = (await door.world.hold(world))!;
-        const stored = (await door.world.invocation(row.number, "r1"))!;
-        await door.world.putInvocation(row.number, { ...stored, lease_until: 0 });
-        await door.world.setLock(row.number, row.lock_holder, 0);
+      await worlds.ports.store.transact(async (tx) => {
+        const row = (await tx.world.hold(world))!;
+        const stored = (await tx.world.invocation(row.number, "r1"))!;
+        await tx.world.putInvocation(row.number, { ...stored, lease_until: 0 });
+        await tx.world.setLock(row.number, row.lock_holder, 0);
       });
       await second.invoke(world, envelope("r1", "Is anybody here?"));
     };

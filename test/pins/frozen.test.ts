@@ -39,7 +39,7 @@ describe("as it was frozen", () => {
 /** Prints help as the command line does, but asks for the verbs of a noun only once. */
 function printerIn(cwd: string): (argv: readonly string[]) => Promise<string> {
   const nouns = new Map<string, Command>();
-  const app = openApp({ door: "cli", start: cwd, env: {}, platform: process.platform });
+  const app = openApp({ surface: "cli", start: cwd, env: {}, platform: process.platform });
   return async ([noun = "", ...path]) => {
     const said: string[] = [];
     const stdout = { write: (text: string) => said.push(text) };

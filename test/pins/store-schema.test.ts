@@ -29,16 +29,16 @@ const readPin = (kind: string, version: number) => readFileSync(join(FOLDER, `${
 
 /** What must still be there after an upgrade, and still be usable. */
 async function expectKept(store: Store): Promise<void> {
-  const entries = await store.read((door) => door.ledger.readStream("context", 0, 10));
+  const entries = await store.read((tx) => tx.ledger.readStream("context", 0, 10));
   expect(entries.map(({ body, hash }) => `${body} ${hash}`)).toEqual([
     '{"text":"The harbour lamp was lit."} 62825e12fce815ecfabc1d7c47ded9e21e06b5ac31f84de45fa9c14dcc2ea93e',
     '{"text":"Mira counted the boats."} e8d78b5e97cef0d73c7fba765eac8dd138f09c227198b5d31e8653b7112cf614',
   ]);
   const note = { kind: "NOTE_ADDED", actor: "cli", body: { text: "A tenth came in." } };
-  await store.transact((door) => door.ledger.append("context", 2, [note]));
-  expect(await store.read((door) => door.ledger.size())).toBe(4);
-  expect(await store.read((door) => door.ledger.ledgerId())).toBe("00000000-0000-4000-8000-000000000000");
-  expectUnbrokenChain(await store.read((door) => door.ledger.readStream("context", 0, 10)));
+  await store.transact((tx) => tx.ledger.append("context", 2, [note]));
+  expect(await store.read((tx) => tx.ledger.size())).toBe(4);
+  expect(await store.read((tx) => tx.ledger.ledgerId())).toBe("00000000-0000-4000-8000-000000000000");
+  expectUnbrokenChain(await store.read((tx) => tx.ledger.readStream("context", 0, 10)));
 }
 
 it("the migrations of both databases have the same numbers and names, ascending", () => {

@@ -1,5 +1,5 @@
 // Guards: over HTTP nobody reads or writes a file outside the workspace, whatever operation and field names it. Every
-// operation of the door is listed from the table, so a new one that takes a path is tried without being added here.
+// operation of the surface is listed from the table, so a new one that takes a path is tried without being added here.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,9 @@ import { listOperations } from "../../src/app/operations.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 
 const SECRET = "the-lighthouse-key-hangs-by-the-stove";
-const operations = (await listOperations()).filter(({ doors }) => doors === undefined || doors.includes("http"));
+const operations = (await listOperations()).filter(
+  ({ surfaces }) => surfaces === undefined || surfaces.includes("http"),
+);
 
 interface Field {
   readonly name: string;
@@ -56,7 +58,7 @@ beforeAll(() => {
   mkdirSync(root);
   execFileSync("git", ["init", "-q", root]);
   symlinkSync("../outside/secret.json", join(root, "link.json"));
-  app = openApp({ door: "http", start: root, env: { HOME: base }, platform: process.platform });
+  app = openApp({ surface: "http", start: root, env: { HOME: base }, platform: process.platform });
 });
 
 afterAll(async () => {
@@ -69,7 +71,7 @@ const look = () =>
     .toSorted()
     .map((name) => [name, name.includes(".") ? readFileSync(join(outside, name), "utf8") : ""]);
 
-/** What the door would answer, whatever it is, as one text. */
+/** What the surface would answer, whatever it is, as one text. */
 async function ask(name: string, input: object): Promise<string> {
   try {
     return JSON.stringify(await app.callUnknown(name, input)) ?? "";

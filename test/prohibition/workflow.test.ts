@@ -122,7 +122,7 @@ describe("init", () => {
     const folder = join(base, "fresh");
     mkdirSync(folder);
     writeFileSync(join(folder, "AGENTS.md"), "mine\n");
-    await using app = openApp({ door: "library", start: folder, env: { HOME: base }, platform: process.platform });
+    await using app = openApp({ surface: "library", start: folder, env: { HOME: base }, platform: process.platform });
     const outcome = await app.call("hall.init", { write: true, docs: true });
     expect(outcome).toMatchObject({
       written: true,

@@ -6,10 +6,10 @@ import { toolsFor } from "../../src/surfaces/mcp/tool-table.ts";
 import { openWorld } from "../../src/world.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { runCanary } from "../support/world-canary.ts";
-import { openDoor } from "../support/world-canary-door.ts";
 import { findUndrivenTools } from "../support/world-canary-mcp.ts";
 import { findDriven, findUndriven } from "../support/world-canary-reads.ts";
 import { findUndrivenRoutes } from "../support/world-canary-routes.ts";
+import { openSurface } from "../support/world-canary-surface.ts";
 
 const postgres = await usePostgres();
 
@@ -34,10 +34,10 @@ describe("the canary", () => {
   });
 
   it("is thought of at every route of the server, and a route is open to no more than it believes", async () => {
-    const app = openApp({ door: "http", start: "/", env: {}, platform: process.platform });
-    await using door = await openDoor(app, "call");
-    const { routes, registered } = door;
-    expect(findUndrivenRoutes(door)).toEqual([]);
+    const app = openApp({ surface: "http", start: "/", env: {}, platform: process.platform });
+    await using surface = await openSurface(app, "call");
+    const { routes, registered } = surface;
+    expect(findUndrivenRoutes(surface)).toEqual([]);
     expect(registered.length).toBeGreaterThan(routes.length);
     const more = (method: "get" | "post", path: string, who: "viewer" | "operator") => ({
       registered: [...registered, `${method.toUpperCase()} ${path}`],

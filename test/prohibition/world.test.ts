@@ -26,10 +26,10 @@ interface Prompt {
 const readPrompts = (model: ListedModel): Prompt[] => model.prompts.map(({ user }) => JSON.parse(user) as Prompt);
 
 async function snapshot(worlds: TestWorlds, id: string): Promise<string> {
-  return worlds.ports.store.read(async (door) => {
-    const row = await door.world.find(id);
-    const entries = await door.world.scan(row!.number, 0, 1000);
-    return JSON.stringify([row!.state, entries, await door.ledger.head(`world/${id}`)]);
+  return worlds.ports.store.read(async (tx) => {
+    const row = await tx.world.find(id);
+    const entries = await tx.world.scan(row!.number, 0, 1000);
+    return JSON.stringify([row!.state, entries, await tx.ledger.head(`world/${id}`)]);
   });
 }
 
@@ -45,13 +45,13 @@ describe("a write bundle", () => {
       read: (fn) => store.read(fn),
       close: () => store.close(),
       transact: (fn) =>
-        store.transact((door) => {
-          const addEntries = door.world.addEntries.bind(door.world);
-          door.world.addEntries = async (...rows) => {
+        store.transact((tx) => {
+          const addEntries = tx.world.addEntries.bind(tx.world);
+          tx.world.addEntries = async (...rows) => {
             await addEntries(...rows);
             if (broken) throw new VerbatimError("DISK_FULL");
           };
-          return fn(door);
+          return fn(tx);
         }),
     };
     const beats = new Beats({
@@ -74,7 +74,7 @@ describe("time", () => {
     await worlds.beats.invoke(id, envelope("r1", "Hours passed. The next day came."));
     await worlds.beats.invoke(id, envelope("r2", "", { mode: { kind: "NO_OP" } }));
     await readPage(worlds.ports, id, whole);
-    const row = await worlds.ports.store.read((door) => door.world.find(id));
+    const row = await worlds.ports.store.read((tx) => tx.world.find(id));
     expect(JSON.parse(row!.state)).toMatchObject({ clock_ms: Date.UTC(2026, 0, 1, 7, 30), paused: false });
   });
 
@@ -82,10 +82,10 @@ describe("time", () => {
     await using worlds = await openWorlds({ models: new ListedModel() });
     const id = await makeHarbour(worlds, OLLAMA);
     await worlds.beats.invoke(id, envelope("r1", "Now."));
-    const [entry] = await worlds.ports.store.read((door) => door.world.scan(1, 0, 1));
+    const [entry] = await worlds.ports.store.read((tx) => tx.world.scan(1, 0, 1));
     const earlier = { ...entry!, wseq: 2, entry_id: "e_x", created_ms: entry!.created_ms - 1 };
     await expect(
-      worlds.ports.store.transact(async (door) => door.world.addEntries(1, [earlier], [], null)),
+      worlds.ports.store.transact(async (tx) => tx.world.addEntries(1, [earlier], [], null)),
     ).rejects.toMatchObject({
       code: "STORE_REFUSED",
     });
@@ -107,7 +107,7 @@ describe("rehydration", () => {
       const shown = readPrompts(model).slice(before);
       expect(new Set(shown.map(({ scene, continuity }) => JSON.stringify([scene, continuity]))).size).toBe(1);
     }
-    const records = await worlds.ports.store.read((door) => door.ledger.readStream(`world/${id}`, 0, 100));
+    const records = await worlds.ports.store.read((tx) => tx.ledger.readStream(`world/${id}`, 0, 100));
     const packs = records
       .filter(({ kind }) => kind === "WORLD_BEAT")
       .map(({ body }) => (JSON.parse(body) as { rehydration: unknown[] }).rehydration.length);
@@ -291,7 +291,7 @@ describe("history", () => {
       code: "STORE_CORRUPT",
       message: expect.stringContaining("STREAM_ORDER"),
     });
-    const stored = await worlds.ports.store.read((door) => door.world.invocation(1, "look"));
+    const stored = await worlds.ports.store.read((tx) => tx.world.invocation(1, "look"));
     expect(stored).toMatchObject({ status: "RELEASED", outcome: null });
   });
 

@@ -97,7 +97,7 @@ export function openCatalytic(
   change: (ports: CatalyticPorts) => CatalyticPorts = (ports) => ports,
 ): TestRun {
   const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), HOME: base };
-  const options = { door: "library", start: root, env, platform: process.platform } as const;
+  const options = { surface: "library", start: root, env, platform: process.platform } as const;
   const composition = compose(options, () => openApp(options));
   const ports = change(createCatalyticPorts(composition));
   const places = toCatalyticPlaces(composition);

@@ -64,7 +64,7 @@ export class ContextWorkspace {
   /** Another process, as far as caches are concerned. */
   open(): App {
     return openApp({
-      door: "library",
+      surface: "library",
       start: this.root,
       env: this.#env,
       platform: process.platform,

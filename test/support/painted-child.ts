@@ -10,7 +10,7 @@ const streams = { stdin: process.stdin, stdout: process.stdout, stderr: process.
 
 async function fill(word: string): Promise<string> {
   if (!word.startsWith("{")) return word;
-  await using app = openApp({ door: "library", start: folder, env: process.env, platform: process.platform });
+  await using app = openApp({ surface: "library", start: folder, env: process.env, platform: process.platform });
   const ids: Record<string, () => Promise<string | undefined>> = {
     "{section}": async () => (await app.call("context.section-list", {}))[0]?.section_id,
     "{job}": async () => (await app.call("jobs.list", {})).jobs[0]?.job_id,

@@ -104,7 +104,7 @@ export async function playRandomCase(seed: number): Promise<void> {
   writeFileSync(join(kept, "player.mjs"), PLAYER);
   writeFileSync(join(kept, "steps.json"), JSON.stringify(makeSteps(dice, known)));
   const env = { PATH: process.env["PATH"], HOME: join(repo.base, "home"), XDG_STATE_HOME: join(repo.base, "state") };
-  await using app = openApp({ door: "library", start: repo.root, env, platform: process.platform });
+  await using app = openApp({ surface: "library", start: repo.root, env, platform: process.platform });
   const summary = (await app.call("agent.run", {
     goal: `case ${seed}`,
     no_verify: true,

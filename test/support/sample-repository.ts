@@ -139,7 +139,7 @@ export class SampleRepository {
   }
 
   get app(): App {
-    this.#app ??= openApp({ door: "library", start: this.root, env: this.env, platform: process.platform });
+    this.#app ??= openApp({ surface: "library", start: this.root, env: this.env, platform: process.platform });
     return this.#app;
   }
 

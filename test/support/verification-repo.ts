@@ -93,7 +93,7 @@ export function openComposition({ base, root }: Pick<NodeRepo, "base" | "root">)
     XDG_CONFIG_HOME: join(base, "config"),
     HOME: base,
   };
-  const options = { door: "library", start: root, env, platform: process.platform } as const;
+  const options = { surface: "library", start: root, env, platform: process.platform } as const;
   const composition = compose(options, () => openApp(options));
   const guards = join(root, ".verbatim/state/guards.json");
   const known = found.get(dirname(base));

@@ -9,7 +9,12 @@ export async function openWorkflow(
   repository: SampleRepository,
   change: (ports: WorkflowPorts) => Partial<WorkflowPorts> = () => ({}),
 ): Promise<{ readonly ports: WorkflowPorts; close(): Promise<void> }> {
-  const options = { door: "library", start: repository.root, env: repository.env, platform: process.platform } as const;
+  const options = {
+    surface: "library",
+    start: repository.root,
+    env: repository.env,
+    platform: process.platform,
+  } as const;
   const composition = compose(options, () => openApp(options));
   const real = await workflowPorts(composition, "mutate");
   return { ports: { ...real, ...change(real) }, close: () => composition.close() };

@@ -1,9 +1,9 @@
 import { LIST_PARTS } from "../../src/surfaces/mcp/resource-list.ts";
 import { RESOURCE_TEMPLATES } from "../../src/surfaces/mcp/resource-uri.ts";
 import { type ToolPlan, toolsFor } from "../../src/surfaces/mcp/tool-table.ts";
-import { type CanaryDoor, OWNER_TOKEN } from "./world-canary-door.ts";
 import { findHidden, NO_WORD, noteLeaks, type Totals } from "./world-canary-reads.ts";
 import { EVERYBODY, type Story } from "./world-canary-story.ts";
+import { type CanarySurface, OWNER_TOKEN } from "./world-canary-surface.ts";
 
 type Calls = (story: Story, viewer: string) => readonly Readonly<Record<string, unknown>>[];
 
@@ -61,7 +61,7 @@ export function findUndrivenTools(
 
 /** Uses every verb as the owner who reads as a viewer. */
 export async function callTools(
-  door: CanaryDoor,
+  surface: CanarySurface,
   viewer: string,
   story: Story,
   label: string,
@@ -74,7 +74,7 @@ export async function callTools(
     let nothing = "";
     for (const asked of calls(story, viewer)) {
       const world = action === "list" ? {} : { world_id: story.world };
-      const text = await call(door, "tools/call", { name, arguments: { action, ...world, ...asked } });
+      const text = await call(surface, "tools/call", { name, arguments: { action, ...world, ...asked } });
       totals.outputs++;
       noteLeaks(
         totals,
@@ -97,25 +97,30 @@ export async function callTools(
 const allWords = ({ secrets }: Story): string[] => secrets.map(({ word }) => word);
 
 /** Lists everything there is to list and asks for a world as if it were a resource. */
-export async function listResources(door: CanaryDoor, story: Story, label: string, totals: Totals): Promise<void> {
+export async function listResources(
+  surface: CanarySurface,
+  story: Story,
+  label: string,
+  totals: Totals,
+): Promise<void> {
   const lists = ["tools/list", "resources/list", "resources/templates/list"];
   for (const method of lists) {
-    const text = await call(door, method, {});
+    const text = await call(surface, method, {});
     totals.outputs++;
     if (!text.includes('"result"')) totals.leaks.push(`${label}: ${method} answers ${text.slice(0, 200)}`);
     noteLeaks(totals, `${label}: ${method}`, allWords(story), text);
   }
   for (const uri of [`world://${story.world}`, `run://world/${story.world}/entries`, `section://${story.world}`]) {
-    const text = await call(door, "resources/read", { uri });
+    const text = await call(surface, "resources/read", { uri });
     totals.outputs++;
     if (!text.includes("RESOURCE_UNKNOWN")) totals.leaks.push(`${label}: ${uri} is read`);
     noteLeaks(totals, `${label}: ${uri}`, allWords(story), text);
   }
 }
 
-async function call(door: CanaryDoor, method: string, params: object): Promise<string> {
+async function call(surface: CanarySurface, method: string, params: object): Promise<string> {
   const body = { jsonrpc: "2.0", id: 1, method, params };
-  const { status, text } = await door.ask("post", "/mcp", { token: OWNER_TOKEN, body });
+  const { status, text } = await surface.ask("post", "/mcp", { token: OWNER_TOKEN, body });
   if (status !== 200) throw new Error(`MCP answers ${method} with ${text.slice(0, 300)}`);
   return text;
 }

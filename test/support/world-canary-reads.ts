@@ -21,7 +21,7 @@ export const NO_WORD = "zqnowherezq";
 
 /**
  * How each operation of worlds is driven, or why it need not be:
- * a function for what shows a viewer something, `owner` for what the doors give to the owner only, `writes` for what
+ * a function for what shows a viewer something, `owner` for what the surfaces give to the owner only, `writes` for what
  * answers with nothing but what its caller sent. An operation that is not listed fails the canary: somebody added a
  * way to read without thinking of who may read.
  */
@@ -109,10 +109,10 @@ const DRIVEN = (WORLD_OPERATIONS as readonly unknown[] as readonly Operation<Wor
   ({ name }) => typeof OPERATIONS[name] === "function",
 );
 /** These look whether they could write, or write an answer, so they cannot run inside a reading of others. */
-const OWN_DOOR: ReadonlySet<string> = new Set(["world.health", "world.invoke"]);
+const OWN_SURFACE: ReadonlySet<string> = new Set(["world.health", "world.invoke"]);
 
 /** What the routes of a viewer show. */
-const AT_DOORS: ReadonlySet<string> = new Set([
+const AT_SURFACES: ReadonlySet<string> = new Set([
   "world.projection",
   "world.entry",
   "world.search",
@@ -127,23 +127,23 @@ interface Read {
   readonly label: string;
 }
 
-/** Looks at everything that everybody but one can read of a world; who watches at the doors asks there. */
+/** Looks at everything that everybody but one can read of a world; who watches at the surfaces asks there. */
 export async function readAsOthers(room: WorldRoom, watcher: string, read: Read, totals: Totals): Promise<void> {
   for (const viewer of EVERYBODY) {
-    const operations = viewer === watcher ? DRIVEN.filter(({ name }) => !AT_DOORS.has(name)) : DRIVEN;
+    const operations = viewer === watcher ? DRIVEN.filter(({ name }) => !AT_SURFACES.has(name)) : DRIVEN;
     await readAs(
       room,
       viewer,
       read,
       totals,
-      operations.filter(({ name }) => !OWN_DOOR.has(name)),
+      operations.filter(({ name }) => !OWN_SURFACE.has(name)),
     );
   }
 }
 
 /** Looks through operations that cannot run inside a reading of others. */
 export async function readAlone(room: WorldRoom, read: Read, totals: Totals): Promise<void> {
-  const alone = DRIVEN.filter(({ name }) => OWN_DOOR.has(name));
+  const alone = DRIVEN.filter(({ name }) => OWN_SURFACE.has(name));
   for (const viewer of EVERYBODY) await readAs(room, viewer, read, totals, alone);
 }
 

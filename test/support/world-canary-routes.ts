@@ -1,8 +1,8 @@
 import { envelope } from "./world.ts";
-import type { Answered, Asked, CanaryDoor } from "./world-canary-door.ts";
-import { OWNER_TOKEN } from "./world-canary-door.ts";
 import { findHidden, NO_ENTRY, NO_WORD, noteLeaks, type Totals } from "./world-canary-reads.ts";
 import { EVERYBODY, type Story } from "./world-canary-story.ts";
+import type { Answered, Asked, CanarySurface } from "./world-canary-surface.ts";
+import { OWNER_TOKEN } from "./world-canary-surface.ts";
 
 interface Request {
   readonly path: string;
@@ -96,11 +96,11 @@ const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "
 };
 
 const BASE = "/api/worlds";
-type Route = CanaryDoor["routes"][number];
+type Route = CanarySurface["routes"][number];
 const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path.replace(BASE, "")}`;
 
 /** Routes that the canary does not know, or that are open to more than it believes. */
-export function findUndrivenRoutes({ routes, registered }: Pick<CanaryDoor, "routes" | "registered">): string[] {
+export function findUndrivenRoutes({ routes, registered }: Pick<CanarySurface, "routes" | "registered">): string[] {
   const known = routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
   const foreign = registered.filter((one) => !(one in OTHER_ROUTES) && !known.includes(one));
   const undriven = routes.filter((route) => {
@@ -122,7 +122,7 @@ export interface Asker {
 
 /** Asks at every route as a viewer, and looks at every answer. */
 export async function askEverywhere(
-  door: CanaryDoor,
+  surface: CanarySurface,
   asker: Asker,
   story: Story,
   label: string,
@@ -132,8 +132,8 @@ export async function askEverywhere(
   const { viewer, world } = asker;
   const answers = new Map<string, string>();
   const ask = async (method: string, path: string, more: Asked = {}): Promise<Answered> =>
-    door.ask(method, path, { token: await asker.token(), ...more });
-  for (const route of door.routes) {
+    surface.ask(method, path, { token: await asker.token(), ...more });
+  for (const route of surface.routes) {
     const name = nameOf(route);
     const isOpen = route.who === "viewer" || (route.who === "operator" && viewer === "GEORGE");
     if (!isOpen) {
@@ -182,40 +182,40 @@ const allWords = ({ secrets }: Story): string[] => secrets.map(({ word }) => wor
 
 /** Whoever has no token, or one of another world, learns nothing: not even whether there is such a world. */
 export async function askAsStranger(
-  door: CanaryDoor,
+  surface: CanarySurface,
   stranger: string,
   world: string,
   label: string,
   totals: Totals,
 ): Promise<void> {
-  for (const { method, path } of door.routes) {
+  for (const { method, path } of surface.routes) {
     if (!path.includes(":id")) continue;
     const at = (id: string): string => path.replace(":id", id).replaceAll(/:\w+/g, "r0");
-    const here = await door.ask(method, at(world), { token: stranger });
-    const nowhere = await door.ask(method, at("w_nowhere"), { token: stranger });
+    const here = await surface.ask(method, at(world), { token: stranger });
+    const nowhere = await surface.ask(method, at("w_nowhere"), { token: stranger });
     totals.outputs += 2;
     if (here.text.replaceAll(world, "w_nowhere") !== nowhere.text || here.status !== 404)
       totals.leaks.push(`${label}: ${method} ${path} tells a stranger of the world: ${here.text.slice(0, 200)}`);
-    const { status } = await door.ask(method, at(world));
+    const { status } = await surface.ask(method, at(world));
     if (status !== 401) totals.leaks.push(`${label}: ${method} ${path} answers without a token: ${status}`);
   }
 }
 
 /** What does not depend on who asks has no secret in it, and the measured figures no name either. */
 export async function askAsOwner(
-  door: CanaryDoor,
+  surface: CanarySurface,
   secrets: readonly string[],
   titles: readonly string[],
   totals: Totals,
 ): Promise<void> {
   const fixed = Object.entries(OTHER_ROUTES).filter(([, kind]) => kind === "fixed" || kind === "open");
   for (const [route] of fixed) {
-    const { status, text } = await door.ask("get", route.slice("GET ".length), { token: OWNER_TOKEN });
+    const { status, text } = await surface.ask("get", route.slice("GET ".length), { token: OWNER_TOKEN });
     totals.outputs++;
     if (status !== 200) totals.leaks.push(`${route} answers with ${status}`);
     noteLeaks(totals, route, secrets, text);
   }
-  const { status, text } = await door.ask("get", "/api/metrics", { token: OWNER_TOKEN });
+  const { status, text } = await surface.ask("get", "/api/metrics", { token: OWNER_TOKEN });
   totals.outputs++;
   if (status !== 200 || !text.includes("verbatim_world_sse_clients")) totals.leaks.push("there are no metrics");
   noteLeaks(totals, "the metrics", [...secrets, ...titles, ...EVERYBODY], text);

@@ -1,4 +1,4 @@
-import type { WorldReadDoor, WorldStore } from "../../src/rooms/world/operations/ports.ts";
+import type { WorldReadTransaction, WorldStore } from "../../src/rooms/world/operations/ports.ts";
 
 /**
  * A store that can stand still: while it does, everybody reads the same state of it in one transaction. A story that
@@ -8,7 +8,7 @@ export class StillStore {
   readonly store: WorldStore;
   readonly #inner: WorldStore;
   readonly #reading = new Set<Promise<unknown>>();
-  #door: WorldReadDoor | null = null;
+  #tx: WorldReadTransaction | null = null;
 
   constructor(inner: WorldStore) {
     this.#inner = inner;
@@ -17,20 +17,20 @@ export class StillStore {
 
   /** Stands still until `run` has ended and nobody reads any more. */
   async during<T>(run: () => Promise<T>): Promise<T> {
-    return this.#inner.read(async (door) => {
-      this.#door = door;
+    return this.#inner.read(async (tx) => {
+      this.#tx = tx;
       try {
         return await run();
       } finally {
-        this.#door = null;
+        this.#tx = null;
         await Promise.allSettled(this.#reading);
       }
     });
   }
 
-  async #read<T>(fn: (door: WorldReadDoor) => Promise<T>): Promise<T> {
-    if (this.#door === null) return this.#inner.read(fn);
-    const reading = fn(this.#door);
+  async #read<T>(fn: (tx: WorldReadTransaction) => Promise<T>): Promise<T> {
+    if (this.#tx === null) return this.#inner.read(fn);
+    const reading = fn(this.#tx);
     this.#reading.add(reading);
     try {
       return await reading;

@@ -163,9 +163,9 @@ export async function tellStory(
     }
   }
   await startScene(worlds.ports, world, { text: story.last_line, present: [...EVERYBODY] });
-  const rows = await worlds.ports.store.read(async (door) => {
-    const row = await door.world.find(world);
-    return door.world.scan(row!.number, 0, 1000);
+  const rows = await worlds.ports.store.read(async (tx) => {
+    const row = await tx.world.find(world);
+    return tx.world.scan(row!.number, 0, 1000);
   });
   for (const { entry_id, scope, audience } of rows) {
     story.entryIds.push(entry_id);

@@ -6,12 +6,12 @@ import { VerbatimError } from "../../src/core/errors/index.ts";
 import type { WorldRoom } from "../../src/rooms/world/operations/index.ts";
 import { makeToken, setPresence } from "../../src/rooms/world/people/people.ts";
 import { ListedModel, openWorlds, type TestWorlds } from "./world.ts";
-import { type CanaryDoor, openDoor, toApp } from "./world-canary-door.ts";
 import { callTools, listResources } from "./world-canary-mcp.ts";
 import { findHidden, noteLeaks, readAlone, readAs, readAsOthers, type Totals } from "./world-canary-reads.ts";
 import { type Answers, type Asker, askAsOwner, askAsStranger, askEverywhere } from "./world-canary-routes.ts";
 import { StillStore } from "./world-canary-still.ts";
 import { EVERYBODY, type Story, tellStory, tellUnseen } from "./world-canary-story.ts";
+import { type CanarySurface, openSurface, toApp } from "./world-canary-surface.ts";
 
 export interface CanaryResult {
   readonly sequences: number;
@@ -22,7 +22,7 @@ export interface CanaryResult {
 }
 
 /** Of so many stories one is looked at through a socket, the composed app and transactions of each operation. */
-const WHOLE_DOOR = 20;
+const WHOLE_SURFACE = 20;
 /** Of so many stories one goes on with what its watcher cannot see. */
 const UNSEEN = 4;
 const REQUESTS_A_TOKEN = 100;
@@ -43,7 +43,7 @@ export async function runCanary(options: {
     const url = options.url === undefined ? {} : { url: options.url };
     await using worlds = await openWorlds({ models: model, folder, ...url });
     const env = options.url === undefined ? {} : { VERBATIM_DATABASE_URL: options.url };
-    await using app = openApp({ door: "http", start: root, env, platform: process.platform });
+    await using app = openApp({ surface: "http", start: root, env, platform: process.platform });
     const still = new StillStore(worlds.ports.store);
     const room: WorldRoom = {
       ...worlds.ports,
@@ -55,8 +55,8 @@ export async function runCanary(options: {
         throw new VerbatimError("KEY_UNKNOWN");
       },
     };
-    await using near = await openDoor(toApp(room), "call");
-    await using far = await openDoor(app, "socket");
+    await using near = await openSurface(toApp(room), "call");
+    await using far = await openSurface(app, "socket");
     const run = { worlds, model, room, still, near, far, totals };
     const words: string[] = [];
     let stranger: string | null = null;
@@ -66,9 +66,9 @@ export async function runCanary(options: {
       words.push(...story.secrets.map(({ word }) => word));
     }
     totals.secrets = words.length;
-    for (const door of [near, far]) {
-      await askAsOwner(door, words, ["Canary"], totals);
-      noteLeaks(totals, "the log", words, door.takeLog());
+    for (const surface of [near, far]) {
+      await askAsOwner(surface, words, ["Canary"], totals);
+      noteLeaks(totals, "the log", words, surface.takeLog());
     }
   } finally {
     rmSync(root, { recursive: true, force: true });
@@ -81,27 +81,27 @@ interface Run {
   readonly model: ListedModel;
   readonly room: WorldRoom;
   readonly still: StillStore;
-  readonly near: CanaryDoor;
-  readonly far: CanaryDoor;
+  readonly near: CanarySurface;
+  readonly far: CanarySurface;
   readonly totals: Totals;
 }
 
-/** One story: everybody reads it by operations, and one of them watches it at the doors. */
+/** One story: everybody reads it by operations, and one of them watches it at the surfaces. */
 async function runStory(
   run: Run,
   seed: number,
   stranger: string | null,
 ): Promise<{ readonly story: Story; readonly token: string }> {
   const { worlds, model, room, totals } = run;
-  const isWhole = seed % WHOLE_DOOR === 0;
-  const door = isWhole ? run.far : run.near;
+  const isWhole = seed % WHOLE_SURFACE === 0;
+  const surface = isWhole ? run.far : run.near;
   const viewer = EVERYBODY[seed % EVERYBODY.length]!;
   const label = `seed ${seed}`;
   const world = `w_canary-${seed}`;
   const asker = makeAsker(run, world, viewer);
-  let events: Awaited<ReturnType<CanaryDoor["listen"]>> | undefined;
+  let events: Awaited<ReturnType<CanarySurface["listen"]>> | undefined;
   const story = await tellStory(worlds, model, seed, totals, async () => {
-    events = await door.listen(`/api/worlds/${world}/stream`, await asker.token());
+    events = await surface.listen(`/api/worlds/${world}/stream`, await asker.token());
   });
   // Who follows is told at once of what another process would look for after a while.
   worlds.beats.hub.committed(world);
@@ -121,18 +121,18 @@ async function runStory(
     await readAsOthers(room, viewer, read, totals);
     if (story.fork !== null)
       await readAs(room, viewer, { story, world: story.fork, label: `fork of ${label}` }, totals);
-    await callTools(door, viewer, story, label, totals);
-    return askEverywhere(door, asker, story, label, totals);
+    await callTools(surface, viewer, story, label, totals);
+    return askEverywhere(surface, asker, story, label, totals);
   });
-  if (isWhole) await listResources(door, story, label, totals);
-  if (stranger !== null && seed % WHOLE_DOOR === 1) await askAsStranger(door, stranger, world, label, totals);
+  if (isWhole) await listResources(surface, story, label, totals);
+  if (stranger !== null && seed % WHOLE_SURFACE === 1) await askAsStranger(surface, stranger, world, label, totals);
   if (seed % UNSEEN === 0) {
     const told = { ...story, secrets: [...story.secrets] };
     await tellUnseen(worlds, model, story, viewer, seed);
     await asker.prepare();
     const after = await stand(async () => {
-      await callTools(door, viewer, story, label, totals);
-      return askEverywhere(door, asker, told, label, totals, findHidden(story, viewer));
+      await callTools(surface, viewer, story, label, totals);
+      return askEverywhere(surface, asker, told, label, totals, findHidden(story, viewer));
     });
     noteChanges(totals, `${label}: for ${viewer}`, before, after);
   }

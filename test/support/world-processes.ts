@@ -131,7 +131,7 @@ async function inspect(
     const { body, replayed } = await worlds.beats.invoke(world, asked);
     if (!replayed || worlds.ports.crypto.sha256(body) !== sha256) lost.push(`r${n}`);
   }
-  const rows = await worlds.ports.store.read((door) => door.world.scan(1, 0, 100_000));
+  const rows = await worlds.ports.store.read((tx) => tx.world.scan(1, 0, 100_000));
   const sizes = new Map<string, number>();
   for (const { bundle_id } of rows) sizes.set(bundle_id, (sizes.get(bundle_id) ?? 0) + 1);
   // Every beat of this story writes the operator's line and one answer.

@@ -66,7 +66,7 @@ const SUMMARY: AgentSummary = {
 };
 
 it("every fix of these codes, and every line of every report, names only verbs and flags that there are", async () => {
-  await using app = openApp({ door: "library", start: process.cwd(), env: {}, platform: process.platform });
+  await using app = openApp({ surface: "library", start: process.cwd(), env: {}, platform: process.platform });
   // Loading the verbs of every noun would take longer than all the rest.
   const verbs = new Map<string, readonly string[]>(NOUNS.map(({ noun }) => [noun, []]));
   const known = new Set<string>();

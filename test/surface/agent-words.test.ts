@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
 
-// Guards: no outcome of an agent run is called better than it is, at any door.
+// Guards: no outcome of an agent run is called better than it is, at any surface.
 
 function makeLamp(): AgentRepo {
   const repo = makeAgentRepo();
@@ -27,7 +27,7 @@ async function tell(repo: AgentRepo, flags: readonly string[], command: readonly
 }
 
 describe("a change that nobody verified", () => {
-  it("is called unverified at every door, before and after it is applied", async () => {
+  it("is called unverified at every surface, before and after it is applied", async () => {
     const repo = makeLamp();
     const { exit, stdout, summary } = await tell(repo, ["--no-verify"], LIGHT);
     expect(exit).toBe(0);
@@ -131,7 +131,7 @@ describe("a run that ended", () => {
     ]);
   });
 
-  it("because Verbatim was killed is interrupted at every door, and can be discarded", async () => {
+  it("because Verbatim was killed is interrupted at every surface, and can be discarded", async () => {
     const repo = makeLamp();
     const args = ["agent", "--goal", "wait", "--no-verify", "--", "sleep", "300"];
     const child = spawn(process.execPath, [BIN, ...args], { cwd: repo.root, env: repo.env, stdio: "ignore" });

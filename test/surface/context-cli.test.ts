@@ -271,8 +271,8 @@ describe("refusals", () => {
     expect([reads.exit, existsSync(join(root, ".verbatim"))]).toEqual([1, false]);
     await run(["index", "build"]);
     expect((await run(["expand", "@NONE/A"])).stderr).toContain("SYMBOL_UNKNOWN");
-    for (const door of ["mcp", "http", "library"] as const) {
-      await using app = openApp({ door, start: root, env: {}, platform: process.platform });
+    for (const surface of ["mcp", "http", "library"] as const) {
+      await using app = openApp({ surface, start: root, env: {}, platform: process.platform });
       await expect(app.call("context.expand", { refs: ["@NONE/A"] })).rejects.toMatchObject({ code: "SYMBOL_UNKNOWN" });
     }
     const { entries } = await json<{ entries: { kind: string; actor: string; body: object }[] }>("ledger", "show");

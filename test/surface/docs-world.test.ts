@@ -90,7 +90,7 @@ describe("docs/rooms/world.md", () => {
   });
 
   it("shows what its requests answer", async () => {
-    await using app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+    await using app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
     await using http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
     writeFileSync(join(folder, "api.curl"), `header = "Authorization: Bearer ${http.token}"\n`);
     const steps = readSteps("curl");

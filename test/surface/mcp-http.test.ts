@@ -18,7 +18,7 @@ import {
   type ToolResult,
 } from "../support/mcp.ts";
 
-// Guards: MCP over HTTP, alone and in the studio, has the checks of the whole HTTP door.
+// Guards: MCP over HTTP, alone and in the studio, has the checks of the whole HTTP surface.
 
 const BIN = new URL("../../bin/verbatim.js", import.meta.url).pathname;
 const TOKEN = "token-of-the-owner";
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await legacy.connect(new OldTransport(new URL(address), { requestInit }) as never);
   clients.modern = modern as unknown as AnyClient;
   clients.legacy = legacy as unknown as AnyClient;
-  app = openApp({ door: "http", start: workspace.root, env, platform: process.platform });
+  app = openApp({ surface: "http", start: workspace.root, env, platform: process.platform });
   mcp = openMcpHttp({ env, platform: process.platform, stderr: process.stderr, version: "0.0.0" }, workspace.root);
   studio = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: TOKEN, mcp });
 });

@@ -385,7 +385,7 @@ describe.each(GENERATIONS)("refusals for the %s client", (generation) => {
   });
 });
 
-/** Entries of kind EXPANSION by this door. */
+/** Entries of kind EXPANSION by this surface. */
 async function countExpansions(): Promise<number> {
   const { stdout } = await runCli(["ledger", "export", "--stream", "context"], {
     cwd: workspace.root,

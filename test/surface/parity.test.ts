@@ -11,7 +11,7 @@ import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { openMcpHttp } from "../../src/surfaces/mcp/mcp.ts";
 import { runHere } from "../support/cli-in-process.ts";
 
-// Guards: one table of operations behind every door. The same input gives the same value, or the same code.
+// Guards: one table of operations behind every surface. The same input gives the same value, or the same code.
 
 interface Case {
   readonly operation: string;
@@ -89,7 +89,7 @@ beforeAll(async () => {
   library = openWorkspace(cwd, { env });
   await library.call("keys.new", { name: "mira" });
   for (let i = 0; i < 3; i++) await library.call("ledger.checkpoint", { key: "mira" });
-  served = openApp({ door: "http", start: cwd, env, platform: process.platform });
+  served = openApp({ surface: "http", start: cwd, env, platform: process.platform });
   const stderr = process.stderr;
   mcp = openMcpHttp({ env, platform: process.platform, stderr, version: "0.0.0" }, cwd);
   http = await startHttp({ app: served, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });

@@ -53,7 +53,7 @@ describe("what is kept", () => {
 
   it("keeps the side files of the store as private as the store while it is open", async () => {
     const repo = makeSample();
-    await using app = openApp({ door: "cli", start: repo.root, env: repo.env, platform: process.platform });
+    await using app = openApp({ surface: "cli", start: repo.root, env: repo.env, platform: process.platform });
     await app.call("world.new", { title: "Harbour", timezone: "UTC" });
     const state = join(repo.root, ".verbatim", "state");
     expect(readdirSync(state)).toEqual(expect.arrayContaining(["store.db", "store.db-shm", "store.db-wal"]));

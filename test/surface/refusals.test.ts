@@ -28,7 +28,7 @@ let app: App;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-refusals-")));
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state"), XDG_CONFIG_HOME: join(folder, "config") };
-  app = openApp({ door: "library", start: folder, env, platform: process.platform });
+  app = openApp({ surface: "library", start: folder, env, platform: process.platform });
 });
 afterAll(async () => {
   await app.close();
@@ -85,7 +85,7 @@ describe("a world", () => {
     const place = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-refused-world-")));
     onTestFinished(() => rmSync(place, { recursive: true, force: true }));
     const env = { HOME: place };
-    const own = openApp({ door: "library", start: place, env, platform: process.platform });
+    const own = openApp({ surface: "library", start: place, env, platform: process.platform });
     await own.call("world.new", { title: "Harbour", id: "w_h", timezone: "UTC", person: ["ANA=Ana"] });
     for (const text of ["One.", "Two.", "Three."]) await own.call("world.say", { world: "w_h", text });
     await own.close();
@@ -94,7 +94,7 @@ describe("a world", () => {
       database.exec(`drop trigger "${(row as { name: string }).name}"`);
     database.exec(sql);
     database.close();
-    const again = openApp({ door: "library", start: place, env, platform: process.platform });
+    const again = openApp({ surface: "library", start: place, env, platform: process.platform });
     const report = (await again.call("world.verify", { world: "w_h" })) as {
       ok: boolean;
       findings: readonly { code: string }[];

@@ -49,7 +49,7 @@ function makeUser() {
   const runs = join(base, "runs");
   const env = { PATH: process.env["PATH"], HOME: base, XDG_STATE_HOME: join(base, "state"), VERBATIM_RUNS_ROOT: runs };
   const call = async (root: string, name: string, input: object) => {
-    const app = openApp({ door: "library", start: root, env, platform: process.platform });
+    const app = openApp({ surface: "library", start: root, env, platform: process.platform });
     try {
       return (await app.callUnknown(name, input)) as Record<string, unknown>;
     } finally {

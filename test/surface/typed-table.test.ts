@@ -13,7 +13,7 @@ import { defineToolVerb } from "../../src/surfaces/mcp/tool-table.ts";
 // that comment is an error of its own, and the type check fails.
 
 const folder = mkdtempSync(join(tmpdir(), "verbatim-typed-"));
-const app = openApp({ door: "library", start: folder, env: {}, platform: process.platform });
+const app = openApp({ surface: "library", start: folder, env: {}, platform: process.platform });
 const rooms = createRoomMethods(app);
 
 // A name that is not known is compared with all others, so every room is loaded once before anything is timed.

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { makeHttpDoor } from "../../src/surfaces/http/server.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 
 let folder: string;
 let app: App;
 let streams: WorldStreams;
-let fetchDoor: (request: Request) => Response | Promise<Response>;
+let fetchSurface: (request: Request) => Response | Promise<Response>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-control-"));
-  app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+  app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
   streams = new WorldStreams(app);
-  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
-  fetchDoor = (request) => hono.fetch(request);
+  const { hono } = await makeHttpSurface({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
+  fetchSurface = (request) => hono.fetch(request);
   await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
   await ask("POST", "/api/worlds/w_harbour/pocket/calendar", { title: "Market" });
 });
@@ -40,7 +40,7 @@ async function ask(method: string, path: string, body: unknown, key?: string): P
   const headers: Record<string, string> = { host: "127.0.0.1", "content-type": `application/${type}` };
   if (key !== undefined) headers["idempotency-key"] = key;
   const init = { method, headers, ...(body === null ? {} : { body: JSON.stringify(body) }) };
-  const response = await fetchDoor(new Request(`http://127.0.0.1${path}`, init));
+  const response = await fetchSurface(new Request(`http://127.0.0.1${path}`, init));
   const replayed = response.headers.get("idempotent-replayed");
   return { status: response.status, text: await response.text(), replayed };
 }
@@ -90,7 +90,7 @@ describe("a control write with a key", () => {
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
   });
 
-  it("is marked at the door of operations too", async () => {
+  it("is marked at the surface of operations too", async () => {
     const input = { world: "w_harbour", text: "Sun.", key: "sun" };
     const first = await ask("POST", "/api/operations/world.scene", input);
     const again = await ask("POST", "/api/operations/world.scene", input);

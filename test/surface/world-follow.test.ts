@@ -18,7 +18,7 @@ describe("a stream that is followed", () => {
     "shows $viewer the page and then what $viewer may see, from the first line on",
     async ({ viewer, first, later }) => {
       const folder = mkdtempSync(join(tmpdir(), "verbatim-follow-"));
-      await using app = openApp({ door: "library", start: folder, env: {}, platform: process.platform });
+      await using app = openApp({ surface: "library", start: folder, env: {}, platform: process.platform });
       const world = "w_harbour";
       await app.call("world.new", { title: "Harbour", id: world, timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
       await app.call("world.presence", { world, present: ["GEORGE", "ANA"], scene: "Before." });
@@ -37,7 +37,7 @@ describe("a stream that is followed", () => {
 
   it("is woken by control writes of its own process, without looking for them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "verbatim-follow-"));
-    await using app = openApp({ door: "library", start: folder, env: {}, platform: process.platform });
+    await using app = openApp({ surface: "library", start: folder, env: {}, platform: process.platform });
     const world = "w_harbour";
     await app.call("world.new", { title: "Harbour", id: world, timezone: "UTC", person: ["ANA=Ana"] });
     const lines = app.lines("world.follow", { world, viewer: "GEORGE", ticks: true });

@@ -30,7 +30,7 @@ let guarded: RunningHttp;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-http-"));
-  app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+  app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
   guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "token-from-far-away" });
   const made = await call("POST", "/api/worlds", {

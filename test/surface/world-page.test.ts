@@ -20,7 +20,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-world-page-"));
-  app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+  app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
   guarded = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: "token-of-the-owner" });
   await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });

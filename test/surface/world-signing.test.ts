@@ -1,11 +1,11 @@
-// Signing and trusting exports at the doors: what names a file of the caller is for the doors of this machine.
+// Signing and trusting exports at the surfaces: what names a file of the caller is for the surfaces of this machine.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { makeHttpDoor } from "../../src/surfaces/http/server.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 
 let folder: string;
@@ -14,7 +14,7 @@ let app: App;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-signing-"));
   const env = { XDG_CONFIG_HOME: join(folder, "config") };
-  app = openApp({ door: "library", start: folder, env, platform: process.platform });
+  app = openApp({ surface: "library", start: folder, env, platform: process.platform });
   for (const id of ["w_harbour", "w_island"]) await app.call("world.new", { title: id, id, timezone: "UTC" });
   await app.call("keys.new", { name: "harbour" });
   await app.call("keys.policy-init", { file: "trust.json", keys: ["harbour"] });
@@ -67,12 +67,12 @@ describe("an export that is signed", () => {
   });
 });
 
-describe("the door of HTTP", () => {
+describe("the HTTP surface", () => {
   it("signs nothing, and refuses an import whose signature is of another file", async () => {
     const env = { XDG_CONFIG_HOME: join(folder, "config") };
-    await using http = openApp({ door: "http", start: folder, env, platform: process.platform });
+    await using http = openApp({ surface: "http", start: folder, env, platform: process.platform });
     const streams = new WorldStreams(http);
-    const { hono } = await makeHttpDoor({ app: http, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
+    const { hono } = await makeHttpSurface({ app: http, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
     const ask = async (path: string, body: string): Promise<[number, string]> => {
       const type = path.startsWith("/api/operations/") ? "application/json" : "application/octet-stream";
       const init = { method: "POST", headers: { host: "127.0.0.1", "content-type": type }, body };

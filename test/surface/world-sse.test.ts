@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { makeHttpDoor, type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
+import { makeHttpSurface, type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 
 // Server-sent events as a reader gets them: where it left off, and under the cursor of each line.
@@ -15,7 +15,7 @@ let http: RunningHttp;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-sse-"));
-  app = openApp({ door: "http", start: folder, env: {}, platform: process.platform });
+  app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
   await app.call("world.new", { title: "Harbour", timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
@@ -138,7 +138,7 @@ it("lines that are written while a reader catches up come once, after the others
 
 it("two thousand readers are served, the next one is refused, and may come when somebody has left", async () => {
   const streams = new WorldStreams(app);
-  const { hono } = await makeHttpDoor({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
+  const { hono } = await makeHttpSurface({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
   const ask = () => hono.request("/api/worlds/w_harbour/stream?viewer=ANA", { headers: { host: "127.0.0.1" } });
   const query = { world: "w_harbour", viewer: "ANA", after: undefined, status: false };
   const readers = Array.from({ length: 1999 }, () => streams.open(query));

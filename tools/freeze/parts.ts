@@ -1,7 +1,7 @@
-import { freezeDoors } from "./doors.ts";
 import type { FrozenFiles } from "./files.ts";
 import { freezeStore } from "./store.ts";
 import { freezeCatalytic, freezeContext, freezeJob, freezeWorkflow, freezeWorld } from "./stories.ts";
+import { freezeSurfaces } from "./surfaces.ts";
 import { freezeConfig, freezeContracts, freezeErrors, freezeOperations } from "./table.ts";
 
 /** A part of what is frozen, by what it is. Help is not here: who asks decides which program prints it. */
@@ -11,7 +11,7 @@ export const TABLES: Readonly<Record<string, () => Promise<FrozenFiles>>> = {
   errors: freezeErrors,
   config: freezeConfig,
   store: freezeStore,
-  doors: freezeDoors,
+  surfaces: freezeSurfaces,
 };
 
 /** One run of each kind. The quick ones start no process. */

@@ -39,7 +39,7 @@ export async function freezeRun(
   try {
     const files = new Map<string, Uint8Array>();
     {
-      await using app = openApp({ door: "library", start: root, env, platform: process.platform, ...ports });
+      await using app = openApp({ surface: "library", start: root, env, platform: process.platform, ...ports });
       const answers = await story({ app, base, put });
       for (const [what, answer] of Object.entries(answers)) files.set(`answers/${what}.json`, encode(answer));
       const entries: string[] = [];

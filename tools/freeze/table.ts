@@ -15,13 +15,13 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 1)}\n`;
 }
 
-/** Name, effect, doors and summary of every operation. Its schemas are frozen with the contracts. */
+/** Name, effect, surfaces and summary of every operation. Its schemas are frozen with the contracts. */
 export async function freezeOperations(): Promise<FrozenFiles> {
-  const blocks = (await listOperations()).map(({ name, effect, doors, summary, lines }) =>
+  const blocks = (await listOperations()).map(({ name, effect, surfaces, summary, lines }) =>
     [
       name,
       `  effect: ${effect}`,
-      `  doors: ${doors === undefined ? "all" : doors.join(" ")}`,
+      `  doors: ${surfaces === undefined ? "all" : surfaces.join(" ")}`,
       `  lines: ${lines === undefined ? "no" : "yes"}`,
       `  summary: ${summary}`,
     ].join("\n"),

@@ -15,7 +15,7 @@ export async function removeUnnamed(
 ): Promise<number> {
   const unnamed = new Set(hashes);
   for (let from = 0; unnamed.size > 0; ) {
-    const page = await store.read((door) => door.ledger.readAll(from, PAGE));
+    const page = await store.read((tx) => tx.ledger.readAll(from, PAGE));
     for (const { entry } of page) dropNamed(entry.body, unnamed);
     if (page.length === 0) break;
     from += page.length;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { VerbatimError } from "../../core/errors/index.ts";
 
-/** The life of one door: open until its transaction ends, and spoiled by the first statement that failed. */
+/** The life of one transaction: open until it ends, and spoiled by the first statement that failed. */
 export class TransactionGuard {
   #open = true;
   #failure: Error | undefined;
@@ -15,10 +15,10 @@ export class TransactionGuard {
     return this.#failure;
   }
 
-  /** Throws unless the door may still be used. */
+  /** Throws unless the transaction may still be used. */
   require(): void {
     if (!this.#open) {
-      throw new VerbatimError("INTERNAL", { message: "a door of the store was used after its transaction had ended" });
+      throw new VerbatimError("INTERNAL", { message: "a transaction of the store was used after it had ended" });
     }
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -35,25 +35,25 @@ export class TransactionGuard {
   }
 }
 
-/** A door that the running code stands in, and the one around it, of another store. */
-interface HeldDoor {
-  readonly keeper: DoorKeeper;
+/** A transaction that the running code stands in, and the one around it, of another store. */
+interface HeldTransaction {
+  readonly keeper: TransactionKeeper;
   readonly lease: TransactionGuard;
-  readonly outer: HeldDoor | undefined;
+  readonly outer: HeldTransaction | undefined;
 }
 
 // One for all stores: Node asks every storage that was ever used at every promise, so that one for each store would make a
 // process slower with each store it opens.
-const doors = new AsyncLocalStorage<HeldDoor>();
+const current = new AsyncLocalStorage<HeldTransaction>();
 
 /**
- * Refuses a door inside a door. A nested transaction would wait for the one around it, and a nested read
+ * Refuses a transaction inside another. A nested one would wait for the one around it, and a nested read
  * would see another state of the store than the code that asked for it.
  */
-export class DoorKeeper {
-  /** Throws when the caller stands inside an open door of this store. */
+export class TransactionKeeper {
+  /** Throws when the caller stands inside an open transaction of this store. */
   requireOutside(): void {
-    for (let held = doors.getStore(); held !== undefined; held = held.outer) {
+    for (let held = current.getStore(); held !== undefined; held = held.outer) {
       if (held.keeper !== this || !held.lease.open) continue;
       throw new VerbatimError("INTERNAL", {
         message: "read, transact or close was called inside another read or transact of the same store",
@@ -61,11 +61,11 @@ export class DoorKeeper {
     }
   }
 
-  /** Runs `fn` inside the door. */
+  /** Runs `fn` inside the transaction. */
   enter<T>(lease: TransactionGuard, fn: () => Promise<T>): Promise<T> {
-    let outer = doors.getStore();
-    // What was started inside a door may go on long after it: closed doors are not carried along.
+    let outer = current.getStore();
+    // What was started inside a transaction may go on long after it: ended ones are not carried along.
     while (outer?.lease.open === false) outer = outer.outer;
-    return doors.run({ keeper: this, lease, outer }, fn);
+    return current.run({ keeper: this, lease, outer }, fn);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
@@ -59,7 +59,7 @@ const start = defineOperation({
   name: "agent.run",
   summary: "Runs any command as an agent under contract: isolated, captured, gated, verified, proved.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
     ...verifyFlags,
@@ -112,7 +112,7 @@ const list = defineOperation({
   name: "agent.list",
   summary: "Lists the agent runs of this repository, newest first.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     limit: z.int().min(1).default(20).describe("Maximum number of runs to show."),
     outcome: z.enum(AGENT_STATES).optional().describe("Only runs that stand there, such as verified."),
@@ -126,7 +126,7 @@ const show = defineOperation({
   name: "agent.show",
   summary: "Shows one agent run in plain words, its change, or two runs side by side.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     run,
     other: run.optional(),
@@ -147,7 +147,7 @@ const logs = defineOperation({
   name: "agent.logs",
   summary: "Shows what an agent printed, without control characters.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     run,
     follow: z.boolean().default(false).describe("Wait for more until the run ends."),
@@ -165,7 +165,7 @@ const verify = defineOperation({
   name: "agent.verify",
   summary: "Judges and verifies the change of an agent run once more, with other flags.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     run,
     ...verifyFlags,
@@ -191,7 +191,7 @@ const apply = defineOperation({
   name: "agent.apply",
   summary: "Puts the change of an agent run that passed its gates into your tree as it is now.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     run,
     only: texts.describe("Apply only this path, pattern or PATH:1,3-4 of the change; repeatable."),
@@ -209,7 +209,7 @@ const undo = defineOperation({
   name: "agent.undo",
   summary: "Takes an applied change out of your tree again, if its files were not edited since.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ run }),
   output: agentSummary,
   run: (outside: AgentPorts, input) => undoAgent(outside, input.run),
@@ -219,7 +219,7 @@ const discard = defineOperation({
   name: "agent.discard",
   summary: "Throws away the change of an agent run; the record is kept.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ run }),
   output: agentSummary,
   run: (outside: AgentPorts, input) => discardAgentRun(outside, input.run),

@@ -14,7 +14,7 @@ type OfTheWorkspace =
   | "clock"
   | "config"
   | "content"
-  | "door"
+  | "surface"
   | "interrupts"
   | "notify"
   | "progress"

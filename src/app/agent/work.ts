@@ -113,7 +113,7 @@ async function start(
       hash_all: request.hashAll,
       look,
       // Only at the command line the standard input belongs to whoever asked.
-      stdin: outside.door === "cli" ? "inherit" : "null",
+      stdin: outside.surface === "cli" ? "inherit" : "null",
       ...(request.guard === null ? {} : { guard: request.guard }),
       ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
     });

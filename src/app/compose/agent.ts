@@ -23,12 +23,13 @@ export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
 
 /** What an agent run needs, over one workspace. */
 export function agentPorts(composition: Composition): AgentPorts {
-  const { clock, config, content, door, interrupts, notify, progress, serveMcp, start, store, terminal } = composition;
+  const { clock, config, content, surface, interrupts, notify, progress, serveMcp, start, store, terminal } =
+    composition;
   return {
     clock,
     config,
     content,
-    door,
+    surface,
     interrupts,
     notify,
     progress,

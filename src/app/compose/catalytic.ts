@@ -1,4 +1,4 @@
-import { LOCAL_DOORS } from "../../core/operation.ts";
+import { LOCAL_SURFACES } from "../../core/operation.ts";
 import { CATALYTIC_OPERATIONS, type RoomPorts } from "../../rooms/catalytic/index.ts";
 import type { Wiring } from "../operations.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
@@ -10,7 +10,7 @@ export const wiring: Wiring<typeof CATALYTIC_OPERATIONS> = {
       ...createCatalyticPorts(composition),
       files: composition.files,
       publicKey: async (key) => (await composition.keys.show(key)).public_key,
-      folder: LOCAL_DOORS.includes(composition.door) ? composition.folder : null,
+      folder: LOCAL_SURFACES.includes(composition.surface) ? composition.folder : null,
       places: () => toCatalyticPlaces(composition),
     };
   },

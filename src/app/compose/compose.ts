@@ -10,7 +10,7 @@ import { createLocalFiles } from "../../adapters/disk/local-files.ts";
 import { processInterrupts } from "../../adapters/process/host.ts";
 import type { JsonValue } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type Door, type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { type Effect, LOCAL_SURFACES, type Surface } from "../../core/operation.ts";
 import type { Clock, ContentStore, Ids, LocalFiles, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { KeyFolder } from "../../core/trust/operations.ts";
 import type { Interrupts, UserTerminal } from "../../rooms/catalytic/index.ts";
@@ -31,7 +31,7 @@ export type ServeMcp = (
 ) => Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
 
 export interface CompositionOptions {
-  readonly door: Door;
+  readonly surface: Surface;
   /** Folder from which the workspace is looked for. */
   readonly start: string;
   readonly env: NodeJS.ProcessEnv;
@@ -63,8 +63,8 @@ export interface CatalyticPlaces {
 
 /** Real adapters behind the ports, made when they are first asked for. */
 export interface Composition {
-  readonly door: Door;
-  /** Who appends: the door. */
+  readonly surface: Surface;
+  /** Who appends: the surface. */
   readonly actor: string;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
@@ -102,7 +102,7 @@ export interface Composition {
   close(): Promise<void>;
 }
 
-/** Opens another workspace with the same door and ports. */
+/** Opens another workspace with the same surface and ports. */
 type Reopen = (start: string, env: NodeJS.ProcessEnv) => App;
 
 interface Opened {
@@ -171,8 +171,8 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
   };
 
   return {
-    door: options.door,
-    actor: options.door,
+    surface: options.surface,
+    actor: options.surface,
     env: options.env,
     platform: options.platform,
     start: options.start,
@@ -182,7 +182,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     ...ports,
     progress: callProgress(options.progress),
     interrupts: callInterrupts(processInterrupts),
-    files: LOCAL_DOORS.includes(options.door)
+    files: LOCAL_SURFACES.includes(options.surface)
       ? createLocalFiles(options.start, options.stdin ?? noInput())
       : createInsideFiles(workspace.root),
     keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
@@ -206,7 +206,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
 }
 
 /** A workspace with no caller: nobody is told anything, and no other one is opened from it. */
-export function composeAlone(options: Pick<CompositionOptions, "door" | "start" | "env" | "platform">): Composition {
+export function composeAlone(options: Pick<CompositionOptions, "surface" | "start" | "env" | "platform">): Composition {
   return compose(options, () => {
     throw new VerbatimError("INTERNAL", { message: "a workspace of its own opens no other" });
   });

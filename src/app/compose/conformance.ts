@@ -25,7 +25,7 @@ export const conformancePorts: AreaPorts = {
   git: (root, args) => requireGit({ cwd: root, args }),
   tool: runTool,
   openWorkspace(root, env) {
-    const composition = composeAlone({ door: "library", start: root, env, platform: process.platform });
+    const composition = composeAlone({ surface: "library", start: root, env, platform: process.platform });
     return {
       context: () => contextPorts(composition, "mutate"),
       jobs: () => jobPorts(composition, "mutate"),

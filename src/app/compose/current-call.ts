@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Progress } from "../../core/ports.ts";
 import type { Interrupts } from "../../rooms/catalytic/index.ts";
 
-/** What a door knows about one call and about no other. */
+/** What a surface knows about one call and about no other. */
 export interface CallOptions {
   /** Ends the call: what listens for interrupts hears one, puts back what it began and stops. */
   readonly signal?: AbortSignal;
   /** Where progress of this call goes, instead of the workspace's own. */
   readonly progress?: Progress;
-  /** Refuses, by throwing, an answer the door could not carry; asked before the answer is recorded as given. */
+  /** Refuses, by throwing, an answer the surface could not carry; asked before the answer is recorded as given. */
   readonly assertDeliverable?: (output: unknown) => void;
   /** Told when the answer was given before and is given again. */
   readonly onReplay?: () => void;
@@ -17,7 +17,7 @@ export interface CallOptions {
 // Many calls share one workspace and its caches, so what belongs to one call travels with its promises.
 const calls = new AsyncLocalStorage<CallOptions>();
 
-/** Runs a call with what its door knows about it. */
+/** Runs a call with what its surface knows about it. */
 export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
   // Every promise of the process costs more once something travels with them, so only what has to does.
   const { signal, progress, assertDeliverable } = options ?? {};
@@ -30,7 +30,7 @@ export function callProgress(own: Progress | undefined): Progress {
   return { report: (step) => (calls.getStore()?.progress ?? own)?.report(step) };
 }
 
-/** Refuses an answer that the door of the current call cannot carry. */
+/** Refuses an answer that the surface of the current call cannot carry. */
 export function assertOutputDeliverable(output: unknown): void {
   calls.getStore()?.assertDeliverable?.(output);
 }

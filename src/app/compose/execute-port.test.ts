@@ -39,7 +39,7 @@ describe("an EXECUTE step whose lease is lost", () => {
     onBegun = () => undefined;
     const env = { PATH: process.env["PATH"], HOME: folder, XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder };
     composition = compose(
-      { door: "library", start: root, env, platform: process.platform, onOutput: () => onBegun() },
+      { surface: "library", start: root, env, platform: process.platform, onOutput: () => onBegun() },
       () => {
         throw new VerbatimError("INTERNAL", { message: "one workspace is enough" });
       },

@@ -13,7 +13,7 @@ import { createStateFolder } from "./workspace.ts";
 export const wiring: Wiring<typeof HALL_OPERATIONS> = {
   operations: HALL_OPERATIONS,
   async ports(composition): Promise<HallPorts> {
-    const { config, crypto, door, env, files, open, platform, progress, store, userState, workspace } = composition;
+    const { config, crypto, surface, env, files, open, platform, progress, store, userState, workspace } = composition;
     return {
       config,
       crypto,
@@ -31,7 +31,7 @@ export const wiring: Wiring<typeof HALL_OPERATIONS> = {
       openGuards: (folder) => createGuards(null, folder),
       git: (root, args) => requireGit({ cwd: root, args }),
       openAlone(start, own) {
-        const alone = composeAlone({ door, start, env: own, platform });
+        const alone = composeAlone({ surface, start, env: own, platform });
         return { agent: agentPorts(alone), close: () => alone.close() };
       },
       forgeEntry,

@@ -9,7 +9,7 @@ import { resolveInside } from "../../adapters/disk/inside-root.ts";
 import { createPauses } from "../../adapters/process/pauses.ts";
 import { isHash } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { type Effect, LOCAL_SURFACES } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import { cutLines } from "../../core/text/index.ts";
 import {
@@ -56,7 +56,7 @@ const kept = new WeakMap<Composition, Pauses>();
 
 /** Ports of the operations on jobs. */
 export async function jobPorts(composition: Composition, effect: Effect): Promise<JobPorts> {
-  const { crypto, clock, ids, progress, actor, files, door } = composition;
+  const { crypto, clock, ids, progress, actor, files, surface } = composition;
   const store = await composition.store(effect);
   const sources = await contextPorts(composition, effect);
   return {
@@ -68,7 +68,7 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
     progress,
     actor,
     files,
-    local: LOCAL_DOORS.includes(door),
+    local: LOCAL_SURFACES.includes(surface),
     host: `${hostname()}:${process.pid}`,
     notify: composition.notify,
     corpus: createCorpus(sources),
@@ -112,7 +112,7 @@ async function keepPauses(composition: Composition, store: AppStore): Promise<Pa
 /** Index and symbols of the context room as planning sees them. */
 function createCorpus(ports: ContextPorts): Corpus {
   return {
-    look: (fn) => ports.store.read(async (door) => fn(await openView(ports, door.context))),
+    look: (fn) => ports.store.read(async (tx) => fn(await openView(ports, tx.context))),
   };
 }
 
@@ -180,13 +180,13 @@ async function bundlePorts(
 }
 
 /** A place the caller names: anywhere for someone at this machine, inside the workspace for everyone else. */
-function placeOf({ door, start, workspace }: Composition, path: string): string {
-  if (LOCAL_DOORS.includes(door)) return resolve(start, path);
+function placeOf({ surface, start, workspace }: Composition, path: string): string {
+  if (LOCAL_SURFACES.includes(surface)) return resolve(start, path);
   return resolveInside(workspace.root, parseRepoPath(path));
 }
 
 /** The attestation next to a bundle, as the caller's files name it. */
-function besideOf({ door, workspace }: Composition, folder: string): string {
+function besideOf({ surface, workspace }: Composition, folder: string): string {
   const place = `${folder}.dsse.json`;
-  return LOCAL_DOORS.includes(door) ? place : relative(realpathSync(workspace.root), place).replaceAll(sep, "/");
+  return LOCAL_SURFACES.includes(surface) ? place : relative(realpathSync(workspace.root), place).replaceAll(sep, "/");
 }

@@ -19,16 +19,16 @@ interface StoreFacts {
   readonly [name: string]: unknown;
 }
 
-/** A read door with the tables of every room. */
-interface AppReadDoor extends ReadTransaction {
+/** A read transaction with the tables of every room. */
+interface AppReadTransaction extends ReadTransaction {
   readonly agents: AgentRunsReader;
   readonly context: ContextReader;
   readonly jobs: JobsReader;
   readonly world: WorldReader;
 }
 
-/** A write door with the tables of every room. */
-interface AppWriteDoor extends WriteTransaction {
+/** A write transaction with the tables of every room. */
+interface AppWriteTransaction extends WriteTransaction {
   readonly agents: AgentRunsWriter;
   readonly context: ContextWriter;
   readonly jobs: JobsWriter;
@@ -36,7 +36,7 @@ interface AppWriteDoor extends WriteTransaction {
 }
 
 /** The store of a workspace, whichever database holds it. */
-export interface AppStore extends Store<AppReadDoor, AppWriteDoor> {
+export interface AppStore extends Store<AppReadTransaction, AppWriteTransaction> {
   facts(): Promise<StoreFacts>;
   /** Where the database keeps payloads itself. */
   readonly content: ContentStore | null;
@@ -110,7 +110,7 @@ export async function maintainStore<T>(options: StoreOptions, run: (store: AppSt
     const store = await openStore({ ...options, path: copy });
     try {
       const result = await run(store);
-      const { problems } = await store.read((door) => verifyLedger(door.ledger, options.crypto));
+      const { problems } = await store.read((tx) => verifyLedger(tx.ledger, options.crypto));
       if (problems.length === 0) return result;
       throw new VerbatimError("STORE_CORRUPT", {
         message: "the migrated copy of the store does not verify; the store was left as it was",
@@ -124,7 +124,7 @@ export async function maintainStore<T>(options: StoreOptions, run: (store: AppSt
 }
 
 function bind(
-  store: Store<AppReadDoor, AppWriteDoor>,
+  store: Store<AppReadTransaction, AppWriteTransaction>,
   facts: () => Promise<StoreFacts>,
   content: ContentStore | null,
   subscribe: AppStore["subscribe"],

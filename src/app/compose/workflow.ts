@@ -11,7 +11,7 @@ import { createTreeFiles } from "../../adapters/git/tree-files.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
 import { chatModels } from "../../adapters/models/chat.ts";
 import { agentRunner } from "../../adapters/process/agent-runner.ts";
-import { type Effect, LOCAL_DOORS } from "../../core/operation.ts";
+import { type Effect, LOCAL_SURFACES } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import { type RunStore, toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
 import { findRunsRoot } from "../config/workspace.ts";
@@ -60,7 +60,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     checkerOf: (folder) => createPatchChecker(placeOf(composition, folder)),
     reader: createRepoReader(root),
     repoFiles: createRepoFiles(root),
-    runs: LOCAL_DOORS.includes(composition.door) ? runs : { ...runs, openPath: () => null },
+    runs: LOCAL_SURFACES.includes(composition.surface) ? runs : { ...runs, openPath: () => null },
     zipper,
     isolations: createIsolations(composition),
     landing: { files: createLandingFiles(root), trees: createTreeFiles(root), merge: mergeText },
@@ -81,7 +81,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
 }
 
 /** A folder the caller names: anywhere for someone at this machine, inside the workspace for everyone else. */
-function placeOf({ door, workspace }: Composition, folder: string): string {
-  if (LOCAL_DOORS.includes(door)) return resolve(folder);
+function placeOf({ surface, workspace }: Composition, folder: string): string {
+  if (LOCAL_SURFACES.includes(surface)) return resolve(folder);
   return resolveInside(workspace.root, parseRepoPath(folder));
 }

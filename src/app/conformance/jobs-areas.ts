@@ -108,9 +108,9 @@ async function withWorkspace(
   try {
     const ports = await workspace.context();
     await buildIndex(ports, { full: false });
-    await ports.store.transact(async (door) => {
+    await ports.store.transact(async (tx) => {
       for (const symbol of input["symbols"] as readonly JsonValue[]) {
-        await door.context.putSymbol({ symbol: given<SymbolRecord>(symbol), last: null });
+        await tx.context.putSymbol({ symbol: given<SymbolRecord>(symbol), last: null });
       }
     });
     return await run(await workspace.jobs());

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { decodeUtf8, findIllFormed, locatePointers, parseJson } from "../../core/canonical/index.ts";
 import { type JsonContract, judgeObject, type TextContract } from "../../core/contracts/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import type { Crypto, LocalFiles } from "../../core/ports.ts";
 import { formatContractSchema } from "./contract-files.ts";
 import { CONTRACTS, findContract, toContractId } from "./contracts.ts";
@@ -49,7 +49,7 @@ const check = defineOperation({
   summary:
     "Checks a file against a contract object: lists every problem with its code and place, and recomputes hashes.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ object: objectName, file: z.string().describe("File to check; - reads standard input.") }),
   output: z.strictObject({
     ok: z.boolean(),

@@ -16,7 +16,7 @@ async function diagnose(isolation: string): Promise<readonly Check[]> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
   onTestFinished(() => rmSync(base, { recursive: true }));
   writeFileSync(join(base, "verbatim.config.json"), JSON.stringify({ workflow: { verify: { isolation } } }));
-  await using app = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  await using app = openApp({ surface: "library", start: base, env: { HOME: base }, platform: process.platform });
   return ((await app.call("hall.doctor", {})) as { readonly checks: readonly Check[] }).checks;
 }
 

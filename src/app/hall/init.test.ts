@@ -14,7 +14,7 @@ it("proposes the roots a repository has and makes the folders of runs; what it w
   writeFileSync(join(base, "LAW/CANON/law.md"), "# Law\n");
   writeFileSync(join(base, ".env"), "LAMP=on\n");
   writeFileSync(join(base, ".env.example"), "LAMP=\n");
-  await using app = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  await using app = openApp({ surface: "library", start: base, env: { HOME: base }, platform: process.platform });
   const proposed = await app.call("hall.init", {});
   expect(proposed).toMatchObject({ written: false });
   expect(existsSync(join(base, ".verbatim"))).toBe(false);
@@ -28,7 +28,7 @@ it("proposes the roots a repository has and makes the folders of runs; what it w
   });
   for (const name of ["runs", "out", "scratch"]) expect(existsSync(join(base, ".verbatim", name))).toBe(true);
   expect(readFileSync(join(base, ".verbatim/.gitignore"), "utf8")).toBe("*\n");
-  await using again = openApp({ door: "library", start: base, env: { HOME: base }, platform: process.platform });
+  await using again = openApp({ surface: "library", start: base, env: { HOME: base }, platform: process.platform });
   const { checks } = (await again.call("hall.doctor", {})) as { checks: { name: string; status: string }[] };
   expect(checks.find(({ name }) => name === "config")?.status).toBe("ok");
 });

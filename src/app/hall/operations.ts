@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { sortedByCodePoint } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
 import { parseVectors, type Vector } from "../conformance/vector.ts";
@@ -19,7 +19,7 @@ const conformance = defineOperation({
   name: "hall.conformance",
   summary: "Runs test vectors against the public functions of the rooms.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     files: z.array(z.string()).min(1).describe("Vector files; - reads standard input."),
     area: z.string().optional().describe("Only areas that start with this."),
@@ -56,7 +56,7 @@ const doctor = defineOperation({
   name: "hall.doctor",
   summary: "Checks this machine and this workspace; each line says ok, warn or fail.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({}),
   output: z.strictObject({
     ok: z.boolean(),
@@ -79,7 +79,7 @@ const init = defineOperation({
   name: "hall.init",
   summary: "Looks at the repository, proposes a configuration and writes it.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     write: z.boolean().default(false).describe("Write the proposal without asking."),
     docs: z.boolean().default(false).describe("Also write minimal versions of missing mandatory documents."),
@@ -125,7 +125,7 @@ const completion = defineOperation({
   name: "hall.completion",
   summary: "Prints a completion script for your shell.",
   effect: "read",
-  doors: ["cli"],
+  surfaces: ["cli"],
   input: z.strictObject({
     shell: z.enum(SHELLS).describe("Which shell."),
     tree: z
@@ -140,7 +140,7 @@ const demo = defineOperation({
   name: "hall.demo",
   summary: "Shows what Verbatim does, on a sample repository in a temporary folder.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ keep: z.boolean().default(false).describe("Keep the sample folder to look around in it.") }),
   output: z.strictObject({
     ok: z.boolean(),

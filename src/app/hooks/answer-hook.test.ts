@@ -43,7 +43,7 @@ beforeAll(async () => {
   git("init", "-q");
   git("add", "-A");
   git("commit", "-q", "-m", "base");
-  const app = openApp({ door: "library", start: root, env, platform });
+  const app = openApp({ surface: "library", start: root, env, platform });
   const made = (await app.call("workflow.new", {
     goal: "light it",
     run_id: "mine",
@@ -76,7 +76,7 @@ const ask = (value: object, more: NodeJS.ProcessEnv = {}, event = "pre-tool", st
   });
 
 async function readStream(stream: string): Promise<{ kind: string; actor: string; body: Record<string, unknown> }[]> {
-  const app = openApp({ door: "library", start: root, env, platform });
+  const app = openApp({ surface: "library", start: root, env, platform });
   try {
     const { entries } = (await app.call("ledger.show", { stream })) as never;
     return entries;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation, LOCAL_DOORS } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
 import type { LocalFiles } from "../../core/ports.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { answerHook } from "./answer-hook.ts";
@@ -27,7 +27,7 @@ function defineHook<E extends (typeof HOOK_EVENTS)[number]>(event: E, summary: s
     name: `hook.${event}` as const,
     summary,
     effect: "append",
-    doors: LOCAL_DOORS,
+    surfaces: LOCAL_SURFACES,
     input: z.strictObject({
       client,
       file: z.string().default("-").describe("File with the JSON of the hook; - reads standard input."),
@@ -49,7 +49,7 @@ const install = defineOperation({
   name: "hook.install",
   summary: "Shows the hooks for a coding agent and merges them into its settings file.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     client: z.enum(HOOK_CLIENTS).describe("The coding agent."),
     user: z.boolean().default(false).describe("Use your own settings instead of the repository's."),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { encodeUtf8 } from "../canonical/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../operation.ts";
 import { signEnvelope, toEnvelopeFile } from "../trust/dsse.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, formatCheckpoint } from "./checkpoint.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
@@ -14,7 +14,7 @@ export const ledgerCheckpoint = defineOperation({
   name: "ledger.checkpoint",
   summary: "Signs the current ledger and records the checkpoint in the stream trust.",
   effect: "append",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     key: z.string().describe("Key to sign with: a name, or the path of a key file."),
     out: z.string().optional().describe("File to write the signed checkpoint to; never overwritten."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../operation.ts";
 import type { LedgerReader } from "../ports.ts";
 import { ledgerCheckpoint } from "./checkpoint-operation.ts";
 import { formatEntry } from "./entry.ts";
@@ -150,7 +150,7 @@ export const ledgerCheckProof = defineOperation({
   name: "ledger.check-proof",
   summary: "Checks a proof offline, without a ledger.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     file: z.string().describe("File with the proof; - reads standard input."),
     root: hash.optional().describe("Root that the proof must lead to, for example from a signed checkpoint."),

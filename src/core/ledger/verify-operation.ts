@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../operation.ts";
 import { type OpenedEnvelope, openEnvelopeFile } from "../trust/dsse.ts";
 import { parsePolicy } from "../trust/policy.ts";
 import { evaluateTrust } from "../trust/verdict.ts";
@@ -31,7 +31,7 @@ export const ledgerVerify = defineOperation({
   name: "ledger.verify",
   summary: "Verifies every stream, the global order and, if given, a signed checkpoint.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     checkpoint: z.string().optional().describe("File with a signed checkpoint to compare with."),
     trust: z.string().optional().describe("Trust policy that says whose checkpoints count."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type JsonValue, parseJson, toCanonicalFile } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../operation.ts";
 import type { LocalFiles, SyncCrypto } from "../ports.ts";
 import type { SigningKey } from "./key.ts";
 import { parsePolicy, SCOPES, type TrustPolicy, toThreshold } from "./policy.ts";
@@ -46,7 +46,7 @@ export const keysNew = defineOperation({
   name: "keys.new",
   summary: "Creates an Ed25519 key pair in your key folder.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ name: z.string().describe("Name of the key; an existing key is never overwritten.") }),
   output: keySchema,
   run: ({ keys }: TrustPorts, { name }) => keys.create(name),
@@ -56,7 +56,7 @@ export const keysList = defineOperation({
   name: "keys.list",
   summary: "Lists the keys in your key folder.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({}),
   output: z.strictObject({ keys: z.array(keySchema) }),
   run: async ({ keys }: TrustPorts) => ({ keys: [...(await keys.list())] }),
@@ -66,7 +66,7 @@ export const keysShow = defineOperation({
   name: "keys.show",
   summary: "Shows the public half of a key.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ key: z.string().describe("Name of a key, or the path of a key file.") }),
   output: keySchema,
   run: ({ keys }: TrustPorts, { key }) => keys.show(key),
@@ -90,7 +90,7 @@ export const keysPolicyInit = defineOperation({
   name: "keys.policy-init",
   summary: "Writes a trust policy that pins public keys.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     file: z.string().describe("File to write; never overwritten."),
     keys: z.array(z.string()).min(1).describe("Key to pin, by name or path; can be repeated."),
@@ -125,7 +125,7 @@ export const keysPolicyCheck = defineOperation({
   name: "keys.policy-check",
   summary: "Checks a trust policy and shows whom it trusts.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ file: z.string().describe("File with the policy; - reads standard input.") }),
   output: policyOutput,
   async run({ files, crypto }: TrustPorts, { file }) {

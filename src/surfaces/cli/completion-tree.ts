@@ -11,8 +11,8 @@ interface CompletionNode {
   readonly flags: string[];
 }
 
-/** Verbs that are doors of their own, which src/main.ts starts. */
-const DOORS: Readonly<Record<string, readonly string[]>> = {
+/** Verbs that are surfaces of their own, which src/main.ts starts. */
+const SURFACES: Readonly<Record<string, readonly string[]>> = {
   mcp: ["--max-bytes", "--http", "--port", "--host", "--token"],
   studio: ["--port", "--host", "--token", "--no-web"],
 };
@@ -41,9 +41,9 @@ export async function describeTree(app: App): Promise<CompletionNode[]> {
       if (verb.isDefault === true) node(path.slice(0, path.lastIndexOf(" "))).flags.push(...all);
     }
   }
-  for (const [door, flags] of Object.entries(DOORS)) {
-    node("").words.push(door);
-    node(door).flags.push(...flags, "--help");
+  for (const [surface, flags] of Object.entries(SURFACES)) {
+    node("").words.push(surface);
+    node(surface).flags.push(...flags, "--help");
   }
   return [...nodes.values()];
 }

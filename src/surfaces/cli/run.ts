@@ -80,7 +80,7 @@ async function runLine(world: CliEnvironment, line: Line, io: Io, progress: Prog
   if (word === "help") return await showFirstHelp(world, io);
   const entry = NOUNS.find(({ noun }) => noun === word) ?? refuseNoun(word);
   await using app = openApp({
-    door: "cli",
+    surface: "cli",
     start: line.folder,
     env: world.env,
     platform: world.platform,
@@ -122,11 +122,11 @@ function refuseFlag(flag: string): never {
   });
 }
 
-/** Doors that src/main.ts starts. */
-const DOORS = ["mcp", "studio"];
+/** Surfaces that src/main.ts starts. */
+const SURFACES = ["mcp", "studio"];
 
 function refuseNoun(word: string): never {
-  const near = findNearest(word, [...NOUNS.map(({ noun }) => noun), ...DOORS]);
+  const near = findNearest(word, [...NOUNS.map(({ noun }) => noun), ...SURFACES]);
   throw new VerbatimError("VERB_UNKNOWN", {
     message: `there is no verb ${JSON.stringify(word)}`,
     ...(near.length > 0 ? { fix: `Did you mean: verbatim ${near.join(", verbatim ")}` } : {}),

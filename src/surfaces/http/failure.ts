@@ -1,6 +1,6 @@
 import { codeFacts, isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 
-/** An error as every door writes it. An unknown one says nothing about its cause to a stranger. */
+/** An error as every surface writes it. An unknown one says nothing about its cause to a stranger. */
 export function toErrorBody(thrown: unknown): {
   readonly status: number;
   readonly body: object;

@@ -29,7 +29,7 @@ interface RunningMcp extends AsyncDisposable {
 
 const PATH = "/mcp";
 
-/** Serves MCP alone at `/mcp`, with the checks of the whole door: host, origin, token. */
+/** Serves MCP alone at `/mcp`, with the checks of the whole surface: host, origin, token. */
 export async function startMcpHttp(
   options: AccessOptions & Omit<McpRouteOptions, "token"> & { readonly port: number },
 ): Promise<RunningMcp> {
@@ -41,7 +41,7 @@ export async function startMcpHttp(
   return { address, access: describeAccess(token), close, [Symbol.asyncDispose]: close };
 }
 
-/** MCP at its address, behind the checks of the door. */
+/** MCP at its address, behind the checks of the surface. */
 export function makeMcpRoute({ host, mcp, log, token }: McpRouteOptions): Hono {
   const allowed = allowedHosts(host);
   const hono = new Hono();

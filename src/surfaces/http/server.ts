@@ -19,7 +19,7 @@ import { answerCall, type Variables, type WorldRoute, WorldRouter } from "./worl
 import { addWritingRoutes } from "./world-writing.ts";
 
 interface HttpOptions extends AccessOptions {
-  /** A workspace opened at the door `http`. */
+  /** A workspace opened at the surface `http`. */
   readonly app: App;
   readonly version: string;
   /** 0 takes a free one. */
@@ -45,7 +45,7 @@ const AUTONOMY_MS = 5000;
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const token = chooseToken(options);
   const streams = new WorldStreams(options.app);
-  const { hono } = await makeHttpDoor({ ...options, token }, streams);
+  const { hono } = await makeHttpSurface({ ...options, token }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -65,8 +65,8 @@ async function passTime(app: App): Promise<void> {
   if (worlds.length > 0) await app.call("world.autonomy", {});
 }
 
-/** The whole door as a function from request to response, with the routes of worlds as they are documented. */
-export async function makeHttpDoor(
+/** The whole surface as a function from request to response, with the routes of worlds as they are documented. */
+export async function makeHttpSurface(
   {
     app,
     version,
@@ -132,7 +132,9 @@ export async function makeHttpDoor(
     const { text } = await app.call("world.metrics", {});
     return call.text(`${text}# TYPE verbatim_world_sse_clients gauge\nverbatim_world_sse_clients ${streams.clients}\n`);
   });
-  const operations = (await listOperations()).filter(({ doors }) => doors === undefined || doors.includes("http"));
+  const operations = (await listOperations()).filter(
+    ({ surfaces }) => surfaces === undefined || surfaces.includes("http"),
+  );
   const document = toOpenApi(version, operations, routes);
   hono.get("/api/openapi.json", (call) => call.json(document));
   hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
@@ -160,11 +162,11 @@ function toDocs(
 
 /** The routes of worlds. Each says who may use it and calls one operation. */
 function worldRoutes(app: App, streams: WorldStreams): Pick<WorldRouter, "hono" | "routes"> {
-  const door = new WorldRouter(app);
-  addReadingRoutes(door, streams);
-  addWritingRoutes(door);
-  addHistoryRoutes(door);
-  return door;
+  const router = new WorldRouter(app);
+  addReadingRoutes(router, streams);
+  addWritingRoutes(router);
+  addHistoryRoutes(router);
+  return router;
 }
 
 /** A small page that proves the API works; the Studio takes its place. */

@@ -62,7 +62,7 @@ async function serve(world: StudioEnvironment): Promise<number> {
     return 0;
   }
   await using app = openApp({
-    door: "http",
+    surface: "http",
     start: options.folder ?? world.cwd,
     env: world.env,
     platform: world.platform,

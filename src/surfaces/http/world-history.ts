@@ -4,12 +4,12 @@ import { requireOwner } from "./caller.ts";
 import { dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";
 
 /** Routes about the whole of a world: forks, files and verification. */
-export function addHistoryRoutes(door: WorldRouter): void {
-  door.route("post", "/:id/fork", "owner", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
+export function addHistoryRoutes(router: WorldRouter): void {
+  router.route("post", "/:id/fork", "owner", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
     const { world_id, ...rest } = await readInput(call);
-    return door.answer(call, "world.fork", { ...rest, id: world_id, world });
+    return router.answer(call, "world.fork", { ...rest, id: world_id, world });
   });
-  door.route(
+  router.route(
     "get",
     "/:id/export",
     "viewer",
@@ -18,10 +18,10 @@ export function addHistoryRoutes(door: WorldRouter): void {
     async (call, world) => {
       const kind = call.req.query("kind") ?? "full";
       if (kind === "full") requireOwner(call.get("caller"));
-      return exportStream(door.app, { world, kind, viewer: viewerIn(call) });
+      return exportStream(router.app, { world, kind, viewer: viewerIn(call) });
     },
   );
-  door.route(
+  router.route(
     "post",
     "/import",
     "owner",
@@ -30,10 +30,10 @@ export function addHistoryRoutes(door: WorldRouter): void {
     async (call) => {
       const base64 = Buffer.from(await readUpload(call)).toString("base64");
       const preview = switchIn(call, "preview");
-      return door.answer(call, "world.import-bytes", { base64, as: call.req.query("as"), preview });
+      return router.answer(call, "world.import-bytes", { base64, as: call.req.query("as"), preview });
     },
   );
-  door.route(
+  router.route(
     "post",
     "/:id/imports",
     "owner",
@@ -49,11 +49,11 @@ export function addHistoryRoutes(door: WorldRouter): void {
         no_enter: wordIn(call, "enter", ["true", "false"]) === "false",
         keep_macros: wordIn(call, "macros", ["expand", "keep"]) === "keep",
       };
-      return door.answer(call, "world.import-bytes", { world, base64, ...options });
+      return router.answer(call, "world.import-bytes", { world, base64, ...options });
     },
   );
-  door.route("get", "/:id/verify", "viewer", "Checks a world.", {}, async (call, world) => {
-    const report = await door.app.call("world.verify", { world });
+  router.route("get", "/:id/verify", "viewer", "Checks a world.", {}, async (call, world) => {
+    const report = await router.app.call("world.verify", { world });
     return call.json(call.get("caller").role === "owner" ? report : { ok: report.ok });
   });
 }

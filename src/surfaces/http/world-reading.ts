@@ -10,12 +10,12 @@ const STREAM_HEADERS = {
 } as const;
 
 /** Routes that show something of a world, each as one viewer may see it, or to the owner only. */
-export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void {
-  door.route("get", "", "viewer", "Lists worlds.", { operation: "world.list" }, async (call) =>
-    listFor(door.app, call),
+export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): void {
+  router.route("get", "", "viewer", "Lists worlds.", { operation: "world.list" }, async (call) =>
+    listFor(router.app, call),
   );
-  door.route("get", "/:id", "viewer", "Shows a world.", {}, async (call, world) => showFor(door.app, call, world));
-  door.route(
+  router.route("get", "/:id", "viewer", "Shows a world.", {}, async (call, world) => showFor(router.app, call, world));
+  router.route(
     "get",
     "/:id/stream",
     "viewer",
@@ -23,13 +23,13 @@ export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void
     { query: ["viewer", "after"] },
     async (call, world) => {
       const caller = call.get("caller");
-      await door.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
+      await router.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
       const after = call.req.header("last-event-id") ?? call.req.query("after");
       const status = caller.role !== "viewer";
       return new Response(streams.open({ world, viewer: viewerIn(call), after, status }), { headers: STREAM_HEADERS });
     },
   );
-  door.route(
+  router.route(
     "get",
     "/:id/projection",
     "viewer",
@@ -37,7 +37,7 @@ export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void
     { operation: "world.projection", query: ["viewer", "after", "before", "limit"] },
     async (call, world) => {
       const { after, before } = call.req.query();
-      return door.answer(call, "world.projection", {
+      return router.answer(call, "world.projection", {
         world,
         viewer: viewerIn(call),
         after,
@@ -46,21 +46,21 @@ export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void
       });
     },
   );
-  door.route(
+  router.route(
     "get",
     "/:id/entries/:entry",
     "viewer",
     "Shows one entry.",
     { operation: "world.entry", query: ["viewer"] },
     async (call, world) =>
-      door.answer(call, "world.entry", {
+      router.answer(call, "world.entry", {
         world,
         viewer: viewerIn(call),
         entry_id: call.req.param("entry"),
         audience: call.get("caller").role === "owner",
       }),
   );
-  door.route(
+  router.route(
     "get",
     "/:id/search",
     "viewer",
@@ -68,7 +68,7 @@ export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void
     { operation: "world.search", query: ["viewer", "q", "person", "from", "to", "limit"] },
     async (call, world) => {
       const { q, person, from, to } = call.req.query();
-      return door.answer(call, "world.search", {
+      return router.answer(call, "world.search", {
         world,
         viewer: viewerIn(call),
         query: q ?? "",
@@ -79,51 +79,51 @@ export function addReadingRoutes(door: WorldRouter, streams: WorldStreams): void
       });
     },
   );
-  door.route(
+  router.route(
     "get",
     "/:id/capsules/:person",
     "viewer",
     "Quotes a person.",
     { operation: "world.capsule", query: ["viewer", "derived"] },
     async (call, world) =>
-      door.answer(call, "world.capsule", {
+      router.answer(call, "world.capsule", {
         world,
         viewer: viewerIn(call),
         person: call.req.param("person"),
         derived: wantsNote(call),
       }),
   );
-  door.route("get", "/:id/people", "viewer", "Lists people.", { operation: "world.people" }, async (call, world) =>
-    door.answer(call, "world.people", { world }),
+  router.route("get", "/:id/people", "viewer", "Lists people.", { operation: "world.people" }, async (call, world) =>
+    router.answer(call, "world.people", { world }),
   );
-  door.route(
+  router.route(
     "get",
     "/:id/pocket",
     "viewer",
     "Shows clock, calendar and messages.",
     { operation: "world.pocket", query: ["viewer"] },
-    async (call, world) => door.answer(call, "world.pocket", { world, viewer: viewerIn(call) }),
+    async (call, world) => router.answer(call, "world.pocket", { world, viewer: viewerIn(call) }),
   );
-  door.route(
+  router.route(
     "get",
     "/:id/calls",
     "owner",
     "Lists model calls.",
     { operation: "world.calls", query: ["request_id", "limit"] },
     async (call, world) =>
-      door.answer(call, "world.calls", {
+      router.answer(call, "world.calls", {
         world,
         request_id: call.req.query("request_id"),
         limit: numberIn(call, "limit"),
       }),
   );
-  door.route(
+  router.route(
     "get",
     "/:id/calls/:call",
     "owner",
     "Shows a model call.",
     { operation: "world.call" },
-    async (call, world) => door.answer(call, "world.call", { world, call_id: call.req.param("call") }),
+    async (call, world) => router.answer(call, "world.call", { world, call_id: call.req.param("call") }),
   );
 }
 

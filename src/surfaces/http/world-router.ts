@@ -36,7 +36,7 @@ type RouteFacts = Pick<WorldRoute, "operation" | "query">;
 const INVOCATIONS_A_SECOND = 10;
 const READS_A_SECOND = 60;
 
-/** The door of worlds: who may use a route is checked and counted here, before anything is looked at. */
+/** The routes of worlds: who may use a route is checked and counted here, before anything is looked at. */
 export class WorldRouter {
   readonly app: App;
   readonly hono = new Hono<Env>();

@@ -9,7 +9,7 @@ export const MOST_MAX_BYTES = 10_000_000;
 // What the protocol adds around a result: id, version, name of the server.
 const ENVELOPE = 600;
 
-/** A refusal as every door writes it. */
+/** A refusal as every surface writes it. */
 interface Refusal {
   readonly error: {
     readonly code: string;

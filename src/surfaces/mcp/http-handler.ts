@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createMcpHandler, readRequestBody } from "@modelcontextprotocol/server";
-import { createMcpDoor, type McpOptions, SESSION_HEADER } from "./server.ts";
+import { createMcpSurface, type McpOptions, SESSION_HEADER } from "./server.ts";
 
 /** MCP over HTTP as a function from request to response; who may call is for the server around it to say. */
 export interface McpHttp {
@@ -14,7 +14,7 @@ export interface McpHttp {
  * are given only tells whose call a cancellation means.
  */
 export function createMcpHttp(options: McpOptions & { readonly maxBodyBytes: number }): McpHttp {
-  const { factory, idle, cancelAll } = createMcpDoor(options);
+  const { factory, idle, cancelAll } = createMcpSurface(options);
   const handler = createMcpHandler(factory, {
     maxRequestBodySize: options.maxBodyBytes,
     ...(options.log === undefined ? {} : { onerror: options.log }),

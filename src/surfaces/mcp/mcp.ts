@@ -6,9 +6,9 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
 import { DEFAULT_MAX_BYTES, LEAST_MAX_BYTES, MOST_MAX_BYTES } from "./answer.ts";
 import { createMcpHttp, type McpHttp } from "./http-handler.ts";
-import { createMcpDoor, type McpOptions } from "./server.ts";
+import { createMcpSurface, type McpOptions } from "./server.ts";
 
-/** Serves MCP over HTTP behind the checks of the HTTP door. */
+/** Serves MCP over HTTP behind the checks of the HTTP surface. */
 export type ServeHttp = (
   options: Listen & { readonly mcp: McpHttp; readonly log: (thrown: unknown) => void },
 ) => Promise<AsyncDisposable & { readonly address: string; readonly access: string }>;
@@ -40,7 +40,7 @@ interface McpEnvironment {
 }
 
 const DEFAULT_PORT = 4681;
-// Over HTTP as much as at every other address of that door; on standard input the largest message of a job fits.
+// Over HTTP as much as at every other address of that surface; on standard input the largest message of a job fits.
 const MAX_BODY = 256 * 1024;
 const MAX_LINE = 20 * 1024 * 1024;
 
@@ -98,12 +98,12 @@ export async function runMcp(world: McpEnvironment): Promise<number> {
   }
 }
 
-/** The workspace around a folder as this door sees it. */
+/** The workspace around a folder as this surface sees it. */
 function openMcpApp(
   { env, platform, stderr }: Pick<McpEnvironment, "env" | "platform" | "stderr">,
   start: string,
 ): App {
-  return openApp({ door: "mcp", start, env, platform, notify: (text) => void stderr.write(`${text}\n`) });
+  return openApp({ surface: "mcp", start, env, platform, notify: (text) => void stderr.write(`${text}\n`) });
 }
 
 /** MCP over HTTP for the workspace around a folder, with a workspace of its own so that entries say who asked. */
@@ -135,7 +135,7 @@ function note({ stderr }: Pick<McpEnvironment, "stderr">, thrown: unknown): void
 
 /** Standard output belongs to the protocol; everything else goes to standard error. */
 async function serveStreams(world: McpEnvironment, options: McpOptions): Promise<number> {
-  const door = createMcpDoor(options);
+  const surface = createMcpSurface(options);
   const ended = new Promise<void>((resolve) => {
     world.stdin.once("end", resolve);
     world.stdin.once("close", resolve);
@@ -144,13 +144,13 @@ async function serveStreams(world: McpEnvironment, options: McpOptions): Promise
     world.signal.addEventListener("abort", () => resolve(), { once: true });
   });
   const transport = new StdioServerTransport(world.stdin, world.stdout, { maxBufferSize: MAX_LINE });
-  const serving = serveStdio(door.factory, {
+  const serving = serveStdio(surface.factory, {
     transport,
     onerror: (error) => void world.stderr.write(`${error.message}\n`),
   });
   await ended;
   await serving.close();
-  await door.idle();
+  await surface.idle();
   world.stdin.pause();
   return 0;
 }

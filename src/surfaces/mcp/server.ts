@@ -19,7 +19,7 @@ import { type ListedTool, listTools } from "./tool-schema.ts";
 import { toolsFor } from "./tool-table.ts";
 
 export interface McpOptions {
-  /** A workspace opened at the door `mcp`. */
+  /** A workspace opened at the surface `mcp`. */
   readonly app: App;
   readonly version: string;
   /** Bytes a response may have at most. */
@@ -31,7 +31,7 @@ export interface McpOptions {
 }
 
 /** Makes one server per connection or request, all over the same workspace, and knows when the last call has ended. */
-interface McpDoor {
+interface McpSurface {
   readonly factory: McpServerFactory;
   /** Ends with the last call that is running; calls that were cancelled put back what they began first. */
   idle(): Promise<void>;
@@ -50,7 +50,7 @@ const INVALID_PARAMS = -32_602;
 const INTERNAL = -32_603;
 const REFUSED = -32_000;
 
-export function createMcpDoor(options: McpOptions): McpDoor {
+export function createMcpSurface(options: McpOptions): McpSurface {
   const { app, version, log = () => undefined } = options;
   const answers = new Answers(options.maxBytes);
   const running = new Set<Promise<unknown>>();

@@ -51,7 +51,7 @@ function pickAnswer(answers: Answers, { part, operation }: ToolVerb, output: Inp
   return { ...answers.answer(picked), _meta: { [`verbatim/${operation}`]: beside } };
 }
 
-/** A field of the operation that this door does not take is as unknown as any other. */
+/** A field of the operation that this surface does not take is as unknown as any other. */
 function refuseField(tool: ToolPlan, verb: ToolVerb, field: string): VerbatimError {
   const name = tool.verbs.length > 1 ? `${tool.name} with the action ${verb.action}` : tool.name;
   return invalid(

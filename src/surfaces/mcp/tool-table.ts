@@ -1,7 +1,7 @@
 import type { Input, OperationName, Output } from "../../app/operations.ts";
 import { BUDGET_FIELDS } from "../../core/text/index.ts";
 
-/** One thing a tool can do: an operation of the table, and which of its fields this door takes. */
+/** One thing a tool can do: an operation of the table, and which of its fields this surface takes. */
 export interface ToolVerb {
   readonly action: string;
   readonly operation: OperationName;
@@ -178,7 +178,7 @@ const TOOLS: readonly ToolPlan[] = [
 ];
 
 /**
- * The tools of a door. An agent in its cage gets what reads: this server runs outside the cage, so a job it could run
+ * The tools of a surface. An agent in its cage gets what reads: this server runs outside the cage, so a job it could run
  * would write to the tree that is read-only to it, and the worlds are not its own.
  */
 export function toolsFor(isCaged: boolean): readonly ToolPlan[] {

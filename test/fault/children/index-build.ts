@@ -28,8 +28,8 @@ const ports = {
     read: store.read.bind(store),
     close: store.close.bind(store),
     transact: <T>(fn: Parameters<typeof store.transact<T>>[0]) =>
-      store.transact(async (door) => {
-        const result = await fn(door);
+      store.transact(async (tx) => {
+        const result = await fn(tx);
         if (point === "transaction" && ++transactions === Number(count)) die();
         return result;
       }),

@@ -17,8 +17,8 @@ async function append(): Promise<void> {
       openSqliteStore({ ...ports, path: place, busyMs: 200_000 })
     : openPostgresStore({ ...ports, url: place }));
   for (let i = 0; i < Number(count); i++) {
-    const [entry] = await store.transact((door) =>
-      door.ledger.append("shared", "next", [{ kind: "NOTE_ADDED", actor: name, body: { turn: i } }]),
+    const [entry] = await store.transact((tx) =>
+      tx.ledger.append("shared", "next", [{ kind: "NOTE_ADDED", actor: name, body: { turn: i } }]),
     );
     process.stdout.write(`${entry!.hash}\n`);
   }

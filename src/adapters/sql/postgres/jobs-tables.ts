@@ -139,7 +139,7 @@ class PostgresJobsWriter extends SqlJobsWriter {
   }
 }
 
-/** What the jobs room gets on the doors of a PostgreSQL store. Leases are counted by the server's clock. */
+/** What the jobs room gets on the transactions of a PostgreSQL store. Leases are counted by the server's clock. */
 export function postgresJobs(clock: Clock | null = null) {
   return {
     read: (connection: PostgresReadConnection): JobsReader =>

@@ -2,8 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type pg from "pg";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../../core/ports.ts";
-import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../doors.ts";
-import { DoorKeeper, TransactionGuard } from "../transaction-guard.ts";
+import { TransactionGuard, TransactionKeeper } from "../transaction-guard.ts";
+import { prepareTransactions, type ReadTransactionOf, type Rooms, type WriteTransactionOf } from "../transactions.ts";
 import { newestVersion } from "../versions.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
@@ -16,7 +16,7 @@ import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
 import { channelName, type Listener, Notifications } from "./notifications.ts";
 import { ConnectionPool } from "./pool.ts";
 
-/** Rooms whose tables are reachable from the doors of a PostgreSQL store. */
+/** Rooms whose tables are reachable from the transactions of a PostgreSQL store. */
 export type PostgresRooms = Rooms<PostgresReadConnection, PostgresWriteConnection>;
 
 interface PostgresStoreOptions<D extends PostgresRooms> {
@@ -44,7 +44,7 @@ interface PostgresFacts {
   readonly role_missing_because: string | null;
 }
 
-export interface PostgresStore<D extends PostgresRooms> extends Store<ReadDoorOf<D>, WriteDoorOf<D>> {
+export interface PostgresStore<D extends PostgresRooms> extends Store<ReadTransactionOf<D>, WriteTransactionOf<D>> {
   /** Payloads, in the same database. */
   readonly content: ContentStore;
   facts(): Promise<PostgresFacts>;
@@ -53,8 +53,8 @@ export interface PostgresStore<D extends PostgresRooms> extends Store<ReadDoorOf
 }
 
 const BUSY_MS = 10_000;
-const MAX_DOORS = 8;
-// Payloads have connections of their own: a door that waits for one must not starve behind other doors.
+const MAX_TRANSACTIONS = 8;
+// Payloads have connections of their own: a transaction that waits for one must not starve behind other transactions.
 const MAX_PAYLOADS = 2;
 const MAX_ATTEMPTS = 6;
 
@@ -74,12 +74,12 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly #prepared: Prepared;
   readonly #version: number;
   readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
-  readonly #keeper = new DoorKeeper();
-  readonly #doors: ConnectionPool;
+  readonly #keeper = new TransactionKeeper();
+  readonly #transactions: ConnectionPool;
   readonly #payloads: ConnectionPool;
   readonly #notifications: Notifications;
-  readonly #toReadDoor: (c: PostgresReadConnection, ledger: LedgerReader) => { readonly ledger: LedgerReader };
-  readonly #toWriteDoor: (c: PostgresWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
+  readonly #toReadTransaction: (c: PostgresReadConnection, ledger: LedgerReader) => { readonly ledger: LedgerReader };
+  readonly #toWriteTransaction: (c: PostgresWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
   #closing: Promise<unknown> | undefined;
 
   constructor(address: Address, prepared: Prepared, options: PostgresStoreOptions<D>, version: number) {
@@ -87,20 +87,20 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     this.#prepared = prepared;
     this.#version = version;
     this.#ports = { crypto: options.crypto, clock: options.clock };
-    this.#doors = new ConnectionPool(address, prepared.role.name, MAX_DOORS);
+    this.#transactions = new ConnectionPool(address, prepared.role.name, MAX_TRANSACTIONS);
     this.#payloads = new ConnectionPool(address, prepared.role.name, MAX_PAYLOADS);
     this.#notifications = new Notifications(address, prepared.role.name);
     this.content = new PostgresContentStore(this.#payloads, this.#ports, address.where);
     const rooms = Object.entries(options.rooms ?? {});
-    this.#toReadDoor = prepareDoors(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
-    this.#toWriteDoor = prepareDoors(Object.fromEntries(rooms.map(([name, room]) => [name, room.write])));
+    this.#toReadTransaction = prepareTransactions(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
+    this.#toWriteTransaction = prepareTransactions(Object.fromEntries(rooms.map(([name, room]) => [name, room.write])));
   }
 
-  async transact<T>(fn: (door: WriteDoorOf<D>) => Promise<T>): Promise<T> {
+  async transact<T>(fn: (tx: WriteTransactionOf<D>) => Promise<T>): Promise<T> {
     this.#requireUsable();
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#doors.use((client) => this.#tryTransact(client, fn));
+        return await this.#transactions.use((client) => this.#tryTransact(client, fn));
       } catch (thrown) {
         // The server has rolled back what it refused for the sake of others, so running it again is safe.
         if (!isRetryable(thrown) || attempt === MAX_ATTEMPTS) throw thrown;
@@ -109,15 +109,15 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     }
   }
 
-  async #tryTransact<T>(client: pg.PoolClient, fn: (door: WriteDoorOf<D>) => Promise<T>): Promise<T> {
+  async #tryTransact<T>(client: pg.PoolClient, fn: (tx: WriteTransactionOf<D>) => Promise<T>): Promise<T> {
     // Read committed: what is read after waiting for a stream's lock must be what the other writer committed.
     await this.#ask(client, "begin isolation level read committed read write");
     const lease = new TransactionGuard();
     const connection = this.#bind(client, lease);
     const ledger = new PostgresLedgerWriter(connection, this.#ports);
     try {
-      const door = this.#toWriteDoor(connection, ledger) as WriteDoorOf<D>;
-      const result = await this.#keeper.enter(lease, () => fn(door));
+      const tx = this.#toWriteTransaction(connection, ledger) as WriteTransactionOf<D>;
+      const result = await this.#keeper.enter(lease, () => fn(tx));
       await ledger.order();
       await connection.settled();
       lease.require();
@@ -131,15 +131,15 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     }
   }
 
-  async read<T>(fn: (door: ReadDoorOf<D>) => Promise<T>): Promise<T> {
+  async read<T>(fn: (tx: ReadTransactionOf<D>) => Promise<T>): Promise<T> {
     this.#requireUsable();
-    return this.#doors.use(async (client) => {
+    return this.#transactions.use(async (client) => {
       await this.#ask(client, "begin isolation level repeatable read read only");
       const lease = new TransactionGuard();
       const connection = this.#bind(client, lease);
       try {
-        const door = this.#toReadDoor(connection, new PostgresLedgerReader(connection)) as ReadDoorOf<D>;
-        const result = await this.#keeper.enter(lease, () => fn(door));
+        const tx = this.#toReadTransaction(connection, new PostgresLedgerReader(connection)) as ReadTransactionOf<D>;
+        const result = await this.#keeper.enter(lease, () => fn(tx));
         await connection.settled();
         lease.require();
         lease.end();
@@ -215,10 +215,10 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     return this.#notifications.subscribe(channel, listener);
   }
 
-  /** Waits for the doors that are open, then closes all connections. */
+  /** Waits for the transactions that are open, then closes all connections. */
   async close(): Promise<void> {
     this.#keeper.requireOutside();
-    this.#closing ??= Promise.all([this.#notifications.end(), this.#doors.end(), this.#payloads.end()]);
+    this.#closing ??= Promise.all([this.#notifications.end(), this.#transactions.end(), this.#payloads.end()]);
     await this.#closing;
   }
 

@@ -103,7 +103,7 @@ class SqliteJobsWriter extends SqlJobsWriter {
   async wake(): Promise<void> {}
 }
 
-/** What the jobs room gets on the doors of a SQLite store. Leases are counted by this machine's clock. */
+/** What the jobs room gets on the transactions of a SQLite store. Leases are counted by this machine's clock. */
 export function sqliteJobs(clock: Clock) {
   return {
     read: (connection: SqliteReadConnection): JobsReader => new SqlJobsReader(connection, toFindStepIds(connection)),

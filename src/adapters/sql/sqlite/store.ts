@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock, Ids, LedgerReader, LedgerWriter, Store, SyncCrypto } from "../../../core/ports.ts";
-import { prepareDoors, type ReadDoorOf, type Rooms, type WriteDoorOf } from "../doors.ts";
-import { DoorKeeper, TransactionGuard } from "../transaction-guard.ts";
+import { TransactionGuard, TransactionKeeper } from "../transaction-guard.ts";
+import { prepareTransactions, type ReadTransactionOf, type Rooms, type WriteTransactionOf } from "../transactions.ts";
 import { newestVersion } from "../versions.ts";
 import {
   type SqliteReadConnection,
@@ -18,7 +18,7 @@ import { BUSY_MS, beginImmediate, closeWriter, openReader, openWriter } from "./
 import { RecentHeads } from "./recent-heads.ts";
 import { Semaphore } from "./semaphore.ts";
 
-/** Rooms whose tables are reachable from the doors of a SQLite store. */
+/** Rooms whose tables are reachable from the transactions of a SQLite store. */
 export type SqliteRooms = Rooms<SqliteReadConnection, SqliteWriteConnection>;
 
 interface SqliteStoreOptions<D extends SqliteRooms> {
@@ -43,7 +43,7 @@ interface SqliteFacts {
   readonly schema_version: number;
 }
 
-export interface SqliteStore<D extends SqliteRooms> extends Store<ReadDoorOf<D>, WriteDoorOf<D>> {
+export interface SqliteStore<D extends SqliteRooms> extends Store<ReadTransactionOf<D>, WriteTransactionOf<D>> {
   facts(): Promise<SqliteFacts>;
 }
 
@@ -67,12 +67,18 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
   readonly #version: number;
   readonly #busyMs: number;
   readonly #heads = new RecentHeads();
-  readonly #keeper = new DoorKeeper();
+  readonly #keeper = new TransactionKeeper();
   readonly #writing = new Semaphore(1);
   readonly #reading = new Semaphore(MAX_READERS);
   readonly #readers: StatementCache[] = [];
-  readonly #toReadDoor: (connection: SqliteReadConnection, ledger: LedgerReader) => { readonly ledger: LedgerReader };
-  readonly #toWriteDoor: (connection: SqliteWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
+  readonly #toReadTransaction: (
+    connection: SqliteReadConnection,
+    ledger: LedgerReader,
+  ) => { readonly ledger: LedgerReader };
+  readonly #toWriteTransaction: (
+    connection: SqliteWriteConnection,
+    ledger: LedgerWriter,
+  ) => { readonly ledger: LedgerWriter };
   #closing: Promise<void> | undefined;
 
   constructor(path: string, writer: StatementCache, options: SqliteStoreOptions<D>, version: number) {
@@ -82,11 +88,11 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     this.#version = version;
     this.#busyMs = options.busyMs ?? BUSY_MS;
     const rooms = Object.entries(options.rooms ?? {});
-    this.#toReadDoor = prepareDoors(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
-    this.#toWriteDoor = prepareDoors(Object.fromEntries(rooms.map(([name, room]) => [name, room.write])));
+    this.#toReadTransaction = prepareTransactions(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
+    this.#toWriteTransaction = prepareTransactions(Object.fromEntries(rooms.map(([name, room]) => [name, room.write])));
   }
 
-  async transact<T>(fn: (door: WriteDoorOf<D>) => Promise<T>): Promise<T> {
+  async transact<T>(fn: (tx: WriteTransactionOf<D>) => Promise<T>): Promise<T> {
     this.#requireUsable();
     const turn = this.#writing.take();
     if (turn !== undefined) await turn;
@@ -96,8 +102,8 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
       if (begun !== undefined) await begun;
       const connection = new TransactionConnection(this.#writer, lease);
       const ledger = new SqliteLedgerWriter(connection, this.#ports, this.#heads);
-      const door = this.#toWriteDoor(connection, ledger) as WriteDoorOf<D>;
-      const result = await this.#keeper.enter(lease, () => fn(door));
+      const tx = this.#toWriteTransaction(connection, ledger) as WriteTransactionOf<D>;
+      const result = await this.#keeper.enter(lease, () => fn(tx));
       commit(this.#writer, lease);
       ledger.committed();
       return result;
@@ -109,7 +115,7 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     }
   }
 
-  async read<T>(fn: (door: ReadDoorOf<D>) => Promise<T>): Promise<T> {
+  async read<T>(fn: (tx: ReadTransactionOf<D>) => Promise<T>): Promise<T> {
     this.#requireUsable();
     const turn = this.#reading.take();
     if (turn !== undefined) await turn;
@@ -119,8 +125,8 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
       try {
         reader.statement("begin deferred").run([]);
         const connection = new TransactionConnection(reader, lease);
-        const door = this.#toReadDoor(connection, new SqliteLedgerReader(connection)) as ReadDoorOf<D>;
-        const result = await this.#keeper.enter(lease, () => fn(door));
+        const tx = this.#toReadTransaction(connection, new SqliteLedgerReader(connection)) as ReadTransactionOf<D>;
+        const result = await this.#keeper.enter(lease, () => fn(tx));
         commit(reader, lease);
         return result;
       } catch (thrown) {
@@ -147,7 +153,7 @@ class FileStore<D extends SqliteRooms> implements SqliteStore<D> {
     };
   }
 
-  /** Waits for the doors that are open, then closes the file. */
+  /** Waits for the transactions that are open, then closes the file. */
   async close(): Promise<void> {
     this.#keeper.requireOutside();
     this.#closing ??= this.#close();

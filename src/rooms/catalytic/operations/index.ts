@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GUARD_NAMES } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { examine } from "../guard/doctor.ts";
 import { readArtifact } from "../record/record-files.ts";
 import { toRecordPlace } from "../record/records.ts";
@@ -25,7 +25,7 @@ export const catalyticRecover = defineOperation({
   name: "catalytic.recover",
   summary: "Restores what a run left behind when the tool died, or records a decision about a halted run.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     run: z.string().optional().describe("The id of one run (default: all unfinished runs)."),
     dry_run: z.boolean().default(false).describe("Only show what would be done."),
@@ -83,7 +83,7 @@ const catalyticDoctor = defineOperation({
   name: "catalytic.doctor",
   summary: "Tests every guard on this machine and shows what each can do.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({}),
   output: z.strictObject({
     guards: z.array(
@@ -120,7 +120,7 @@ const catalyticCheckSkill = defineOperation({
   name: "catalytic.check-skill",
   summary: "Checks what a skill declares about the files it touches.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ dir: z.string().describe("The folder of the skill, with its SKILL.md.") }),
   output: z.strictObject({
     ok: z.boolean(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { encodeBase64 } from "../../../core/trust/base64.ts";
 import { readPolicy } from "../declare/declare.ts";
 import { listStrays, readRecord } from "../record/record-files.ts";
@@ -26,7 +26,7 @@ export const catalyticVerify = defineOperation({
   name: "catalytic.verify",
   summary: "Recomputes everything a catalytic run claims, and says whether to accept it.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     run: z.string().describe("The id of a run, or its directory."),
     tree: z

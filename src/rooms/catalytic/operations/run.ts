@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isJsonObject } from "../../../core/canonical/index.ts";
 import { GUARD_NAMES } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { violation } from "../contracts/parts.ts";
 import { declareRun, readPolicy } from "../declare/declare.ts";
 import { runInput, toJobSpec } from "../declare/run-input.ts";
@@ -42,7 +42,7 @@ export const catalyticRun = defineOperation({
   name: "catalytic.run",
   summary: "Runs a command that may change files, restores them, and proves it.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: runInput,
   output: runOutput,
   async run(ports: RoomPorts, input) {

@@ -28,7 +28,7 @@ export interface ExpansionPorts {
   readonly actor: string;
   readonly views: ViewCache;
   readonly contents: ContentCache;
-  /** Throws when the door cannot carry an answer; asked before anything is stored. */
+  /** Throws when the surface cannot carry an answer; asked before anything is stored. */
   assertDeliverable?(output: unknown): void;
   /** Payloads of expansions that this process has recorded; they need not be stored again. */
   readonly known: Set<string>;

@@ -127,7 +127,7 @@ export class ViewCache {
     this.#crypto = crypto;
   }
 
-  /** The view of the index as the door sees it; INDEX_MISSING when there is none. */
+  /** The view of the index as the transaction sees it; INDEX_MISSING when there is none. */
   async open(context: ContextReader): Promise<IndexView> {
     const facts = await context.facts();
     if (facts === null) throw new VerbatimError("INDEX_MISSING");

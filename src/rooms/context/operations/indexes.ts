@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { parseTime } from "../../../core/time.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
@@ -132,7 +132,7 @@ export const indexExport = defineOperation({
   name: "context.index-export",
   summary: "Writes SECTION_INDEX: every section as canonical JSON Lines.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     out: z.string().optional().describe("File to write, completely or not at all (default: standard output)."),
   }),

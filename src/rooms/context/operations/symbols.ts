@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { SLICE_FORM_LIST } from "../../../core/text/index.ts";
 import { sectionSchema, symbolSchema } from "../contracts/index.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
@@ -172,7 +172,7 @@ const symbolImport = defineOperation({
   name: "context.symbol-import",
   summary: "Adds the symbols from a JSON Lines file: all of them or none.",
   effect: "append",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ file: z.string().describe("File with symbols; - reads standard input.") }),
   output: z.strictObject({ added: z.int(), existing: z.int() }),
   run: (ports: ContextPorts, input) =>

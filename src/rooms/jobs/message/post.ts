@@ -14,7 +14,7 @@ export interface PostPorts extends PlanPorts {
   readonly store: JobsStore;
   readonly content: ContentStore;
   readonly clock: Clock;
-  /** Who posts: the door. */
+  /** Who posts: the surface. */
   readonly actor: string;
 }
 

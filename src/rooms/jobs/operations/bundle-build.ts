@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import type { BundleSink } from "../bundle/bundle-artifacts.ts";
 import { type BundleBuildPorts, toBuiltEntry, writeBundle } from "../bundle/bundle-build.ts";
 import type { BundleFiles } from "../bundle/bundle-files.ts";
@@ -19,7 +19,7 @@ export const bundleBuild = defineOperation({
   name: "jobs.bundle-build",
   summary: "Builds the portable bundle of a finished job and verifies it before it appears.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     job_id: z.string().describe("Id of the job."),
     out: z.string().describe("Folder to create; it must be empty if it exists."),

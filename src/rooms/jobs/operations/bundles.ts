@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { encodeUtf8, parseJson } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS, typed } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, typed } from "../../../core/operation.ts";
 import type { LocalFiles, SyncCrypto } from "../../../core/ports.ts";
 import {
   addSignature,
@@ -73,7 +73,7 @@ export const bundleVerify = defineOperation({
   name: "jobs.bundle-verify",
   summary: "Verifies a bundle offline: integrity always, who made it with a trust policy.",
   effect: "read",
-  doors: [...LOCAL_DOORS, "mcp"],
+  surfaces: [...LOCAL_SURFACES, "mcp"],
   input: z.strictObject({
     path,
     strict,
@@ -131,7 +131,7 @@ export const bundleInspect = defineOperation({
   name: "jobs.bundle-inspect",
   summary: "Shows what a bundle contains, or the text of one artifact.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ path, artifact: z.string().optional().describe("Print the text of this artifact.") }),
   output: z.strictObject({
     bundle: typed<ReturnType<typeof describeBundle>>(
@@ -181,7 +181,7 @@ export const bundleDiff = defineOperation({
   name: "jobs.bundle-diff",
   summary: "Shows how two bundles differ, down to the lines of their artifacts.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ a: z.string().describe("The first bundle."), b: z.string().describe("The second bundle.") }),
   output: z.strictObject({
     equal: z.boolean(),
@@ -238,7 +238,7 @@ const bundleReplay = defineOperation({
   name: "jobs.bundle-replay",
   summary: "Replays a bundle offline: verifies it, then prints a receipt for every step.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     path,
     strict,
@@ -271,7 +271,7 @@ const bundleAttest = defineOperation({
   name: "jobs.bundle-attest",
   summary: "Signs a bundle; the attestation is written next to it and can take more signatures.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({ path, key: z.string().describe("Key to sign with: a name, or the path of a key file.") }),
   output: z.strictObject({ path: z.string(), key_id: z.string(), bundle_id: z.string(), signatures: count }),
   async run(ports: BundlePorts, input) {

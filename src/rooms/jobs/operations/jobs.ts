@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatCanonical, type JsonValue, parseJson, utf8Length } from "../../../core/canonical/index.ts";
 import { budgets, count, hashHex, uuid } from "../../../core/contracts/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import type { LocalFiles } from "../../../core/ports.ts";
 import { mapBudgets, type Totals } from "../../../core/text/index.ts";
 import { receiptSchema } from "../contracts/receipt-shape.ts";
@@ -166,7 +166,7 @@ const jobWorker = defineOperation({
   name: "jobs.worker",
   summary: "Runs steps of any open job, oldest job first, until interrupted.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     workers,
     once: z.boolean().default(false).describe("Stop when there is nothing to claim."),

@@ -15,17 +15,17 @@ const LEASE_MS = 60_000;
 
 /** Fails the lowest step that is not final, so that nothing further of the job runs; JOB_BUSY while it is leased. */
 export function cancelJob(ports: QueuePorts, job_id: string, actor: string): Promise<Cancelled> {
-  return ports.store.transact(async (door) => {
-    const { run_id } = await requireFacts(door.jobs, job_id);
-    await door.jobs.hold(streamOf(job_id));
-    const view = await door.jobs.viewForClaim(job_id);
+  return ports.store.transact(async (tx) => {
+    const { run_id } = await requireFacts(tx.jobs, job_id);
+    await tx.jobs.hold(streamOf(job_id));
+    const view = await tx.jobs.viewForClaim(job_id);
     if (view.failed || view.lowest === null) return { ordinal: null };
     const place = { job_id, ordinal: view.lowest };
-    const { step, now } = (await door.jobs.viewForChange(place))!;
+    const { step, now } = (await tx.jobs.viewForChange(place))!;
     if (step.status === "LEASED" && now < step.lease_expires_ms!) {
-      throw busy(job_id, [(await door.jobs.step(job_id, view.lowest))!]);
+      throw busy(job_id, [(await tx.jobs.step(job_id, view.lowest))!]);
     }
-    const row = await door.jobs.lease({
+    const row = await tx.jobs.lease({
       ...place,
       lease_owner: actor,
       lease_expires_ms: now + LEASE_MS,
@@ -33,7 +33,7 @@ export function cancelJob(ports: QueuePorts, job_id: string, actor: string): Pro
       now,
     });
     const outcome = toFailureOutcome(run_id, row.step, { code: "JOB_CANCELLED", details: {} });
-    await settle(door, { ...place, worker: actor, token: row.fencing_token }, outcome, now);
+    await settle(tx, { ...place, worker: actor, token: row.fencing_token }, outcome, now);
     return { ordinal: view.lowest };
   });
 }

@@ -22,7 +22,7 @@ export type Claim = StepRow | "NO_STEP" | "JOB_DONE" | "JOB_FAILED";
 /** Where the next step is looked for: in one job, perhaps only before a step, or in all open ones, oldest first. */
 export type Wanted = { readonly job_id: string; readonly below?: number } | "any";
 
-type JobsDoor = WriteTransaction & { readonly jobs: JobsWriter };
+type JobsTransaction = WriteTransaction & { readonly jobs: JobsWriter };
 
 // A job without a free step has a leased one, so there are never more of them than workers.
 const OPEN_PAGE = 64;
@@ -34,15 +34,15 @@ export async function claimStep(ports: QueuePorts, wanted: Wanted, worker: Worke
     const open = await ports.store.read(({ jobs }) => jobs.openJobsAfter(0, 1));
     if (open.length === 0) return "NO_STEP";
   }
-  return ports.store.transact((door) => claimNext(door, wanted, worker));
+  return ports.store.transact((tx) => claimNext(tx, wanted, worker));
 }
 
-async function claimNext(door: JobsDoor, wanted: Wanted, worker: Worker): Promise<Claim> {
-  if (wanted !== "any") return (await claimIn(door, wanted.job_id, worker, wanted.below)).claim;
+async function claimNext(tx: JobsTransaction, wanted: Wanted, worker: Worker): Promise<Claim> {
+  if (wanted !== "any") return (await claimIn(tx, wanted.job_id, worker, wanted.below)).claim;
   for (let after = 0; ; ) {
-    const page = await door.jobs.openJobsAfter(after, OPEN_PAGE);
+    const page = await tx.jobs.openJobsAfter(after, OPEN_PAGE);
     for (const { job_id, number } of page) {
-      const { claim } = await claimIn(door, job_id, worker);
+      const { claim } = await claimIn(tx, job_id, worker);
       if (typeof claim === "object") return claim;
       after = number;
     }
@@ -50,7 +50,7 @@ async function claimNext(door: JobsDoor, wanted: Wanted, worker: Worker): Promis
   }
 }
 
-async function claimIn({ jobs }: JobsDoor, job_id: string, worker: Worker, below = Number.POSITIVE_INFINITY) {
+async function claimIn({ jobs }: JobsTransaction, job_id: string, worker: Worker, below = Number.POSITIVE_INFINITY) {
   const { now, ...view } = await jobs.viewForClaim(job_id);
   const { lowest } = view;
   const answer = decideClaim(view, now, worker.lease_ms);
@@ -103,13 +103,13 @@ export type Finish =
  * lease is not held any more or a step before this one is not committed.
  */
 export function finishStep(ports: QueuePorts, held: Held, outcome: Outcome): Promise<Finish> {
-  return ports.store.transact(async (door) => {
+  return ports.store.transact(async (tx) => {
     // A step before this one that is being ended right now is waited for.
-    await door.jobs.hold(streamOf(held.job_id));
-    const view = await requireView(door.jobs, held);
+    await tx.jobs.hold(streamOf(held.job_id));
+    const view = await requireView(tx.jobs, held);
     const refused = decideFinish(view.step, view.ready, held, view.now);
     if (refused !== null) return { refused, job_failed: view.failed };
-    return { done: await settle(door, held, outcome, view.now) };
+    return { done: await settle(tx, held, outcome, view.now) };
   });
 }
 
@@ -129,14 +129,14 @@ export function finishPrepared(
   { job_id, outcomes }: Prepared,
   worker: Worker,
 ): Promise<{ readonly ended: readonly Ended[]; readonly claim: Claim | null }> {
-  return ports.store.transact(async (door) => {
-    await door.jobs.hold(streamOf(job_id));
+  return ports.store.transact(async (tx) => {
+    await tx.jobs.hold(streamOf(job_id));
     const ended: Ended[] = [];
     while (ended.length < outcomes.size) {
-      const { claim, lowest, now } = await claimIn(door, job_id, worker);
+      const { claim, lowest, now } = await claimIn(tx, job_id, worker);
       const outcome = typeof claim === "object" ? outcomes.get(claim.step.ordinal) : undefined;
       if (typeof claim === "string" || outcome === undefined || lowest !== claim.step.ordinal) return { ended, claim };
-      ended.push(await settle(door, toHeld(claim, worker), outcome, now));
+      ended.push(await settle(tx, toHeld(claim, worker), outcome, now));
     }
     return { ended, claim: null };
   });
@@ -144,7 +144,7 @@ export function finishPrepared(
 
 /** Entries, receipt, state. The caller has checked that the holder may. */
 export async function settle(
-  { ledger, jobs }: JobsDoor,
+  { ledger, jobs }: JobsTransaction,
   { job_id, ordinal, worker }: Held,
   { receipt, expansion }: Outcome,
   now: number,

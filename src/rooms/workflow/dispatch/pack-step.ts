@@ -74,7 +74,5 @@ export async function recordPack(
   const pack = JSON.parse(text) as ContextPack;
   const files = pack.files.map(({ path, content }) => ({ path, sha256: crypto.sha256(content) }));
   const body = { request_sha256: requestSha256, pack_sha256: crypto.sha256(text), files };
-  await store.transact((door) =>
-    door.ledger.append(stream, "next", [WORKFLOW_RECORDS.make("CONTEXT_PACK", actor, body)]),
-  );
+  await store.transact((tx) => tx.ledger.append(stream, "next", [WORKFLOW_RECORDS.make("CONTEXT_PACK", actor, body)]));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { FILE_REQUEST_FILE, validateFileRequest } from "../artifacts/file-request.ts";
 import { type ArtifactFinding, sayFinding } from "../artifacts/finding.ts";
 import { formatArtifact } from "../artifacts/json.ts";
@@ -25,7 +25,7 @@ const VALIDATE = defineOperation({
   name: "workflow.validate",
   summary: "Check an artifact or a whole run: every error and warning with file and line.",
   effect: "read",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     target: z.string().min(1).describe("a file, - for standard input, or a run"),
     kind: z.string().min(1).optional().describe("what kind of file it is, if its name does not say"),
@@ -63,7 +63,7 @@ const PACK = defineOperation({
   name: "workflow.pack",
   summary: "Run only the librarian: build a context pack for a file request.",
   effect: "append",
-  doors: [...LOCAL_DOORS, "mcp"],
+  surfaces: [...LOCAL_SURFACES, "mcp"],
   input: z.strictObject({
     request: z.string().min(1).optional().describe("file with a file_request.json; - reads standard input"),
     file_request: z.unknown().optional().describe("the file request itself, instead of a file"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { validateDispatch } from "../artifacts/dispatch.ts";
 import { sayFinding } from "../artifacts/finding.ts";
 import { createRun, requireDispatch } from "../run/create-run.ts";
@@ -17,7 +17,7 @@ export const NEW = defineOperation({
   name: "workflow.new",
   summary: "Create a workflow run at HEAD, outside the repository.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     goal: z.string().describe("what the run is for, 1 to 4000 characters"),
     run_id: z.string().optional().describe("id of the run; default: time and random digits"),

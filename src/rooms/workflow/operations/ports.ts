@@ -49,7 +49,7 @@ export interface WorkflowPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly progress: Progress;
-  /** Throws when the door cannot carry an answer; asked before anything is recorded. */
+  /** Throws when the surface cannot carry an answer; asked before anything is recorded. */
   assertDeliverable?(output: unknown): void;
   readonly files: LocalFiles;
   readonly env: Readonly<Record<string, string | undefined>>;

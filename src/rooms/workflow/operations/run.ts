@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { AgentRecord } from "../agent/agent-record.ts";
 import { undoAgentRun } from "../agent/recover-agent-run.ts";
 import { findKind, KINDS } from "../artifacts/artifact-kinds.ts";
@@ -73,7 +73,7 @@ const SUBMIT = defineOperation({
   name: "workflow.submit",
   summary: "Submit an artifact: it is validated, then stored.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     artifact: z.string().min(1).describe("run-relative path of the artifact, its file name or its stem"),
     file: z.string().optional().describe("file with its content; - reads standard input"),

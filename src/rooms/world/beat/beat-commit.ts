@@ -7,7 +7,7 @@ import { writeEffects } from "../history/commit.ts";
 import { reduceBeat } from "../history/reduce.ts";
 import { streamOf } from "../history/state.ts";
 import type { Frame } from "../knowledge/frames.ts";
-import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
+import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
 import { type Author, defaultVisibility } from "../people/cast.ts";
 import { type OpenWorld, openRow } from "../projection/reading.ts";
 import type { ClockMove } from "../time/clock.ts";
@@ -38,9 +38,9 @@ export async function commitBeat(
 ): Promise<string> {
   const { world_id, envelope, body_sha256, cursor } = checked;
   const { move, frames, writing, outcome } = work;
-  const write = async (door: WorldWriteDoor): Promise<string> => {
-    const row = await door.world.hold(world_id);
-    const stored = await requireLease(door, row, lease);
+  const write = async (tx: WorldWriteTransaction): Promise<string> => {
+    const row = await tx.world.hold(world_id);
+    const stored = await requireLease(tx, row, lease);
     const before = openRow(row!);
     const bundle = toWriteBundle(ports.crypto, before.state, {
       request_id: envelope.request_id,
@@ -73,7 +73,7 @@ export async function commitBeat(
       })),
       result: outcome.result,
     };
-    const head = await door.ledger.head(streamOf(world_id));
+    const head = await tx.ledger.head(streamOf(world_id));
     const position = (head?.position ?? -1) + 1;
     const effects = reduceBeat(before.state, record, position);
     const after: OpenWorld = { ...before, state: effects.state };
@@ -84,23 +84,23 @@ export async function commitBeat(
       cursor,
       bundle,
     } as const;
-    const output: ProjectionOutput = await makeOutcome(ports, door.world, before, after, parts);
+    const output: ProjectionOutput = await makeOutcome(ports, tx.world, before, after, parts);
     const text = JSON.stringify(output);
     const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) };
     const entry = WORLD_RECORDS.make("WORLD_BEAT", ports.actor, sealed);
-    await door.ledger.append(streamOf(world_id), position, [entry]);
-    await writeEffects(ports, door, before, effects);
-    await keepCalls(door, lease.number, writing);
-    await door.world.putInvocation(lease.number, toDone(stored, text, headers));
-    await door.world.setLock(lease.number, null, 0);
+    await tx.ledger.append(streamOf(world_id), position, [entry]);
+    await writeEffects(ports, tx, before, effects);
+    await keepCalls(tx, lease.number, writing);
+    await tx.world.putInvocation(lease.number, toDone(stored, text, headers));
+    await tx.world.setLock(lease.number, null, 0);
     return text;
   };
   return ports.store.transact(write).catch(refuseEdit);
 }
 
 /** Keeps the model calls of a beat for the inspector. */
-export async function keepCalls(door: WorldWriteDoor, world: number, writing: Writing): Promise<void> {
-  await door.world.addCalls(world, await toCallRows(door.world, world, writing.calls), KEEP_CALLS);
+export async function keepCalls(tx: WorldWriteTransaction, world: number, writing: Writing): Promise<void> {
+  await tx.world.addCalls(world, await toCallRows(tx.world, world, writing.calls), KEEP_CALLS);
 }
 
 /** The database's guards speak about history here. */

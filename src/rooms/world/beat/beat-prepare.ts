@@ -22,11 +22,11 @@ export async function prepareBeat(
   elapsed_ms: number,
 ): Promise<Prepared> {
   const { envelope, world_id } = checked;
-  return ports.store.read(async (door) => {
-    const before = await loadWorld(door.world, world_id);
+  return ports.store.read(async (tx) => {
+    const before = await loadWorld(tx.world, world_id);
     const { time, pause_time } = envelope.declared_overrides;
     const { clock_ms, zone, paused, settings } = before.state;
-    const items = await door.world.calendar(before.number);
+    const items = await tx.world.calendar(before.number);
     const move = moveClock(
       ports.zones,
       { clock_ms, zone, paused, policy: settings.time_policy },
@@ -46,9 +46,9 @@ export async function prepareBeat(
     };
     requireFits(ports, world, request);
     const frames: Frame[] = [];
-    for (const pass of planPasses(world)) frames.push(await makeFrame(ports, door.world, world, pass, request));
+    for (const pass of planPasses(world)) frames.push(await makeFrame(ports, tx.world, world, pass, request));
     // Someone may have pressed Stop while this beat waited for its turn.
-    const stopped = isStopRequested(await door.world.invocation(before.number, envelope.request_id));
+    const stopped = isStopRequested(await tx.world.invocation(before.number, envelope.request_id));
     return { world, move, frames, stopped };
   });
 }

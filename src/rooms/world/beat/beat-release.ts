@@ -47,8 +47,8 @@ export class Releases {
     if (!isVerbatimError(thrown) || !RECEIPTED.has(thrown.code)) return;
     const { request_id } = envelope;
     const body = { request_id, body_sha256, code: thrown.code, where: thrown.where ?? null };
-    await this.#ports.store.transact(async (door) => {
-      await door.ledger.append(streamOf(world_id), "next", [
+    await this.#ports.store.transact(async (tx) => {
+      await tx.ledger.append(streamOf(world_id), "next", [
         WORLD_RECORDS.make("WORLD_REFUSED", this.#ports.actor, body),
       ]);
     });

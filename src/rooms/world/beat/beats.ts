@@ -3,7 +3,7 @@ import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { hasOverride } from "../contracts/envelope.ts";
 import { Capsules } from "../knowledge/capsules.ts";
 import { Metrics } from "../operations/metrics.ts";
-import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
+import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
 import { Reachability } from "../operations/reachability.ts";
 import { Hub } from "../projection/hub.ts";
 import { loadWorld } from "../projection/reading.ts";
@@ -77,13 +77,13 @@ export class Beats {
     if (claimed.result === "REPLAY") return toReplay(claimed.stored);
     const lease: InvocationLease = { world_id, number: claimed.number, request_id, fence: claimed.fence, holder: "" };
     const headers = { [BEAT_RESULT]: "REFRESH" };
-    const show = async (door: WorldWriteDoor): Promise<string> => {
-      const world = await loadWorld(door.world, world_id);
+    const show = async (tx: WorldWriteTransaction): Promise<string> => {
+      const world = await loadWorld(tx.world, world_id);
       const parts = { request_id, viewer: world.cast.operator_id, mode: "NO_OP", cursor, bundle: null } as const;
-      const text = JSON.stringify(await makeOutcome(ports, door.world, world, world, parts));
-      const stored = await door.world.invocation(world.number, request_id);
+      const text = JSON.stringify(await makeOutcome(ports, tx.world, world, world, parts));
+      const stored = await tx.world.invocation(world.number, request_id);
       if (stored?.status === "PENDING" && stored.fence === claimed.fence) {
-        await door.world.putInvocation(world.number, toDone(stored, text, headers));
+        await tx.world.putInvocation(world.number, toDone(stored, text, headers));
       }
       return text;
     };
@@ -168,7 +168,7 @@ export class Beats {
       for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
       const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
       if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
-        await ports.store.transact(async (door) => keepCalls(door, lease.number, writing));
+        await ports.store.transact(async (tx) => keepCalls(tx, lease.number, writing));
         throw new VerbatimError("WRITER_UNAVAILABLE", { where: world_id });
       }
       this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
@@ -198,7 +198,7 @@ export class Beats {
 
   /** Lets an empty beat pass in a world whose owner wants one every so often, when nothing else happens in it. */
   async passTime(worldId: string): Promise<boolean> {
-    const { state } = await this.#ports.store.read((door) => loadWorld(door.world, worldId));
+    const { state } = await this.#ports.store.read((tx) => loadWorld(tx.world, worldId));
     const { autonomy_interval_s, operator_id } = state.settings;
     const now = this.#ports.pace.elapsed();
     // A writer that is down is asked once an interval, not whenever someone looks.
@@ -258,7 +258,7 @@ function startPulse(ports: WorldPorts, lease: InvocationLease, abort: AbortContr
 function watchForStop({ store, pace }: WorldPorts, lease: InvocationLease, abort: AbortController): () => void {
   return pace.every(STOP_LOOK_MS, () => {
     store
-      .read((door) => door.world.invocation(lease.number, lease.request_id))
+      .read((tx) => tx.world.invocation(lease.number, lease.request_id))
       .then(
         (stored) => {
           if (isStopRequested(stored)) abort.abort();

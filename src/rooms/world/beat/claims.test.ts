@@ -38,9 +38,9 @@ async function openClaims() {
     },
     times: TIMES,
   };
-  const row = () => ports.store.read(async (door) => (await door.world.find(world))!);
+  const row = () => ports.store.read(async (tx) => (await tx.world.find(world))!);
   const { number } = await row();
-  const stored = (id: string) => ports.store.read((door) => door.world.invocation(number, id));
+  const stored = (id: string) => ports.store.read((tx) => tx.world.invocation(number, id));
   return {
     ports,
     world,
@@ -65,11 +65,11 @@ async function openClaims() {
       ...more,
     }),
     lock: (holder: string | null, until: number) =>
-      ports.store.transact((door) => door.world.setLock(number, holder, until)),
+      ports.store.transact((tx) => tx.world.setLock(number, holder, until)),
     put: (change: Partial<StoredInvocation>) =>
-      ports.store.transact(async (door) => {
-        const old = (await door.world.invocation(number, "r1"))!;
-        await door.world.putInvocation(number, { ...old, ...change });
+      ports.store.transact(async (tx) => {
+        const old = (await tx.world.invocation(number, "r1"))!;
+        await tx.world.putInvocation(number, { ...old, ...change });
       }),
     [Symbol.asyncDispose]: () => worlds[Symbol.asyncDispose](),
   };
@@ -259,7 +259,7 @@ describe("a lease", () => {
     ["a world that is not there", { world_id: "w_none" }],
   ] as const;
   const check = (it: Awaited<ReturnType<typeof openClaims>>, lease: InvocationLease) =>
-    it.ports.store.transact(async (door) => requireLease(door, await door.world.hold(lease.world_id), lease));
+    it.ports.store.transact(async (tx) => requireLease(tx, await tx.world.hold(lease.world_id), lease));
 
   it("holds on to its claim and its lock", async () => {
     await using it = await openClaims();

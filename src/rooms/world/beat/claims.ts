@@ -43,21 +43,21 @@ export async function claimRequest(
 ): Promise<Claimed | Replayed> {
   const end = ports.pace.elapsed() + ports.times.wait_ms;
   for (let pause = 5; ; pause = Math.min(pause * 2, 200)) {
-    const answer = await ports.store.transact(async (door) => {
-      const world = await door.world.hold(request.world_id);
+    const answer = await ports.store.transact(async (tx) => {
+      const world = await tx.world.hold(request.world_id);
       if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: request.world_id });
-      const stored = await door.world.invocation(world.number, request.request_id);
+      const stored = await tx.world.invocation(world.number, request.request_id);
       const now = ports.clock.now();
       const verdict = claim(stored, request.body, now, ports.times.lease_ms);
       if (!("row" in verdict)) return { verdict, stored };
-      await door.world.putInvocation(world.number, {
+      await tx.world.putInvocation(world.number, {
         ...verdict.row,
         request_id: request.request_id,
         outcome: null,
         headers: null,
       });
       const locked = turn?.held() === true && isFree(world, request.holder, now);
-      if (locked) await door.world.setLock(world.number, request.holder, now + ports.times.lock_ms);
+      if (locked) await tx.world.setLock(world.number, request.holder, now + ports.times.lock_ms);
       return { run: { result: "RUN", number: world.number, fence: verdict.row.fence, locked } as const };
     });
     if ("run" in answer) return answer.run;
@@ -84,11 +84,11 @@ function isFree(world: WorldRow, holder: string, now: number): boolean {
 export async function takeLock(ports: Ports, worldId: string, holder: string, waitMs: number): Promise<void> {
   const end = ports.pace.elapsed() + waitMs;
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
-    const got = await ports.store.transact(async (door) => {
-      const world = await door.world.hold(worldId);
+    const got = await ports.store.transact(async (tx) => {
+      const world = await tx.world.hold(worldId);
       const now = ports.clock.now();
       if (world === null || !isFree(world, holder, now)) return false;
-      await door.world.setLock(world.number, holder, now + ports.times.lock_ms);
+      await tx.world.setLock(world.number, holder, now + ports.times.lock_ms);
       return true;
     });
     if (got) return;
@@ -102,15 +102,15 @@ const STOP = '{"stop":"true"}';
 
 /** Asks whoever works on a request to stop its writer; says whether someone does. */
 export async function requestStop(ports: Ports, worldId: string, requestId: string): Promise<boolean> {
-  return ports.store.transact(async (door) => {
-    const world = await door.world.hold(worldId);
+  return ports.store.transact(async (tx) => {
+    const world = await tx.world.hold(worldId);
     if (world === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-    const stored = await door.world.invocation(world.number, requestId);
+    const stored = await tx.world.invocation(world.number, requestId);
     if (stored === null || isControlId(requestId)) {
       throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });
     }
     if (stored.status !== "PENDING") return false;
-    await door.world.putInvocation(world.number, { ...stored, headers: STOP });
+    await tx.world.putInvocation(world.number, { ...stored, headers: STOP });
     return true;
   });
 }
@@ -122,40 +122,40 @@ export function isStopRequested(stored: StoredInvocation | null): boolean {
 
 /** Shows a sign of life while a slow writer works. False when someone else took over. */
 export async function extendLease(ports: Ports, lease: InvocationLease): Promise<boolean> {
-  return ports.store.transact(async (door) => {
-    const world = await door.world.hold(lease.world_id);
-    const stored = await door.world.invocation(lease.number, lease.request_id);
+  return ports.store.transact(async (tx) => {
+    const world = await tx.world.hold(lease.world_id);
+    const stored = await tx.world.invocation(lease.number, lease.request_id);
     if (world?.lock_holder !== lease.holder || !isHolder(stored, lease.fence)) return false;
     const now = ports.clock.now();
-    await door.world.putInvocation(lease.number, {
+    await tx.world.putInvocation(lease.number, {
       ...(stored as StoredInvocation),
       lease_until: now + ports.times.lease_ms,
     });
-    await door.world.setLock(lease.number, lease.holder, now + ports.times.lock_ms);
+    await tx.world.setLock(lease.number, lease.holder, now + ports.times.lock_ms);
     return true;
   });
 }
 
 /** Lets go after a failure, so that the same request can be sent again. */
 export async function releaseLease(ports: Ports, lease: InvocationLease): Promise<void> {
-  await ports.store.transact(async (door) => {
-    const world = await door.world.hold(lease.world_id);
-    const stored = await door.world.invocation(lease.number, lease.request_id);
+  await ports.store.transact(async (tx) => {
+    const world = await tx.world.hold(lease.world_id);
+    const stored = await tx.world.invocation(lease.number, lease.request_id);
     if (isHolder(stored, lease.fence)) {
       const released = { ...(stored as StoredInvocation), status: "RELEASED", headers: null } as const;
-      await door.world.putInvocation(lease.number, released);
+      await tx.world.putInvocation(lease.number, released);
     }
-    if (world?.lock_holder === lease.holder) await door.world.setLock(lease.number, null, 0);
+    if (world?.lock_holder === lease.holder) await tx.world.setLock(lease.number, null, 0);
   });
 }
 
 /** Throws unless the worker still holds its claim and the lock; a late one writes nothing. */
 export async function requireLease(
-  door: { readonly world: { invocation(world: number, id: string): Promise<StoredInvocation | null> } },
+  tx: { readonly world: { invocation(world: number, id: string): Promise<StoredInvocation | null> } },
   world: WorldRow | null,
   lease: InvocationLease,
 ): Promise<StoredInvocation> {
-  const stored = await door.world.invocation(lease.number, lease.request_id);
+  const stored = await tx.world.invocation(lease.number, lease.request_id);
   if (world?.lock_holder === lease.holder && isHolder(stored, lease.fence)) return stored as StoredInvocation;
   throw new VerbatimError("WORLD_BUSY", { message: "another worker took over this request", where: lease.request_id });
 }

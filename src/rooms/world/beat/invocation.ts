@@ -24,18 +24,18 @@ export interface ValidInvocation {
 
 /** Checks an invocation before anything is claimed for it. */
 export async function checkInvocation(ports: WorldPorts, worldId: string, value: JsonValue): Promise<ValidInvocation> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const envelope = checkEnvelope(value, { cast: world.cast, zones: ports.zones });
     const body_sha256 = hashCanonical(ports.crypto, bodyOf(envelope));
     const text = envelope.ui.stream_cursor;
     // A request that was answered already is replayed whatever its cursor: `ui` is not part of the body.
-    const known = await door.world.invocation(world.number, envelope.request_id);
+    const known = await tx.world.invocation(world.number, envelope.request_id);
     const isReplay = known?.status === "DONE" && known.body_sha256 === body_sha256;
     const cursor =
       text === null || isReplay
         ? null
-        : { text, wseq: await resolveCursor(ports, door.world, world, world.cast.operator_id, text) };
+        : { text, wseq: await resolveCursor(ports, tx.world, world, world.cast.operator_id, text) };
     return { world_id: worldId, envelope, body_sha256, cursor };
   });
 }

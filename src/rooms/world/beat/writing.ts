@@ -124,8 +124,8 @@ export class Writing implements BeatPorts {
     const { view } = this.#frame(plan);
     const before = this.#ports.pace.elapsed();
     const { request_id, world_time } = this.#request;
-    const evidence = await this.#ports.store.read((door) =>
-      findEvidence(this.#ports, door.world, this.#world, view, request, {
+    const evidence = await this.#ports.store.read((tx) =>
+      findEvidence(this.#ports, tx.world, this.#world, view, request, {
         request_id,
         world_time,
         max_bytes: maxBytes,

@@ -1,5 +1,5 @@
 import { type NewWorldRecord, WORLD_RECORDS, type WorldRecordKind } from "../contracts/records.ts";
-import type { WorldPorts, WorldWriteDoor } from "../operations/ports.ts";
+import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
 import { toLines, toNumbers } from "../people/audience.ts";
 import type { OpenWorld } from "../projection/reading.ts";
 import { indexEntries } from "../retrieval/terms-index.ts";
@@ -8,30 +8,30 @@ import { formatState, rememberState, streamOf, type WorldState } from "./state.t
 
 type Ports = Pick<WorldPorts, "crypto" | "actor">;
 
-/** Appends a record to the stream of a world and writes what it means, in the transaction of the door. */
+/** Appends a record to the stream of a world and writes what it means, in the same transaction. */
 export async function appendRecord<K extends WorldRecordKind>(
   ports: Ports,
-  door: WorldWriteDoor,
+  tx: WorldWriteTransaction,
   world: OpenWorld,
   kind: K,
   body: NewWorldRecord<K>,
 ): Promise<Effects> {
   const stream = streamOf(world.state.world_id);
-  const [record] = await door.ledger.append(stream, "next", [WORLD_RECORDS.make(kind, ports.actor, body)]);
+  const [record] = await tx.ledger.append(stream, "next", [WORLD_RECORDS.make(kind, ports.actor, body)]);
   const effects = reduceRecord(world.state, WORLD_RECORDS.of(kind, body), record!.position);
-  await writeEffects(ports, door, world, effects);
+  await writeEffects(ports, tx, world, effects);
   return effects;
 }
 
 /** Writes the rows of a record. */
 export async function writeEffects(
   ports: Pick<WorldPorts, "crypto">,
-  door: WorldWriteDoor,
+  tx: WorldWriteTransaction,
   world: Pick<OpenWorld, "number" | "cast" | "numbers"> & { readonly state?: WorldState },
   effects: Effects,
 ): Promise<void> {
   const { number } = world;
-  const tables = door.world;
+  const tables = tx.world;
   if (effects.people.length > 0) await tables.addPeople(number, effects.people);
   for (const { person_id, display_name } of effects.renamed) await tables.renamePerson(number, person_id, display_name);
   if (effects.entries.length > 0) {

@@ -3,7 +3,7 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { StreamVerifier } from "../../../core/ledger/index.ts";
 import type { LedgerReader } from "../../../core/ports.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
-import type { WorldPorts, WorldReadDoor, WorldStore } from "../operations/ports.ts";
+import type { WorldPorts, WorldReadTransaction, WorldStore } from "../operations/ports.ts";
 import { readRecords } from "./lineage.ts";
 import { parseState, streamOf } from "./state.ts";
 
@@ -28,21 +28,21 @@ interface Erased {
 
 /** Erases a world for good. Chain and proofs of the ledger hold, because they cover the hashes of the bodies. */
 export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: string, confirm: string): Promise<Erased> {
-  await ports.store.read((door) => requireErasable(ports, door, worldId, confirm));
+  await ports.store.read((tx) => requireErasable(ports, tx, worldId, confirm));
   const erased = await ports.maintain((store) =>
-    store.transact(async (door) => {
-      await requireErasable(ports, door, worldId, confirm);
-      const world = (await door.world.hold(worldId))!;
+    store.transact(async (tx) => {
+      await requireErasable(ports, tx, worldId, confirm);
+      const world = (await tx.world.hold(worldId))!;
       const stream = streamOf(worldId);
-      const records = await readRecords(door.ledger, worldId);
+      const records = await readRecords(tx.ledger, worldId);
       const entries = parseState(world).next_wseq - 1;
       const body = { world_id: worldId, erased_below: records.length };
       const record = WORLD_RECORDS.make("WORLD_DELETED", ports.actor, body);
-      await door.ledger.append(stream, records.length, [record]);
+      await tx.ledger.append(stream, records.length, [record]);
       // Asking for the size gives the new record its place in the global order before tables are altered.
-      await door.ledger.size();
-      await door.world.erase(world, stream, records.length);
-      await requireChain(ports, door.ledger, stream);
+      await tx.ledger.size();
+      await tx.world.erase(world, stream, records.length);
+      await requireChain(ports, tx.ledger, stream);
       const sources = records.flatMap(({ body: told }) =>
         typeof told["source_sha256"] === "string" ? [told["source_sha256"]] : [],
       );
@@ -55,11 +55,11 @@ export async function eraseWorld(ports: WorldPorts & Maintenance, worldId: strin
 
 async function requireErasable(
   ports: Pick<WorldPorts, "clock">,
-  door: WorldReadDoor,
+  tx: WorldReadTransaction,
   worldId: string,
   confirm: string,
 ): Promise<void> {
-  const row = await door.world.find(worldId);
+  const row = await tx.world.find(worldId);
   if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
   if (parseState(row).settings.title !== confirm) {
     throw new VerbatimError("INPUT_INVALID", {
@@ -72,8 +72,8 @@ async function requireErasable(
     throw new VerbatimError("WORLD_BUSY", { message: "a beat is running in this world", where: worldId });
   }
   const forks: string[] = [];
-  for (const { world_id } of await door.world.list()) {
-    const [first] = await door.ledger.readStream(streamOf(world_id), 0, 1);
+  for (const { world_id } of await tx.world.list()) {
+    const [first] = await tx.ledger.readStream(streamOf(world_id), 0, 1);
     if (first?.kind !== "WORLD_FORKED") continue;
     const fork = WORLD_RECORDS.read(first);
     const isFork = fork.kind === "WORLD_FORKED" && fork.body.parent_world_id === worldId;

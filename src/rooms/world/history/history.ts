@@ -43,18 +43,18 @@ async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise
     parent_hash: parent.hash,
     source_sha256,
   };
-  await ports.store.transact(async (door) => {
+  await ports.store.transact(async (tx) => {
     const stream = streamOf(target.world_id);
-    if ((await door.ledger.head(stream)) !== null) throw exists(target.world_id);
+    if ((await tx.ledger.head(stream)) !== null) throw exists(target.world_id);
     const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, body);
-    const [sealed] = await door.ledger.append(stream, 0, [entry]);
+    const [sealed] = await tx.ledger.append(stream, 0, [entry]);
     const image = mergeEffects(replay([...records, toRecord(sealed!, target.world_id, null)]));
-    const number = await door.world.addWorld(target.world_id, formatState(image.state));
+    const number = await tx.world.addWorld(target.world_id, formatState(image.state));
     const cast = { operator_id: image.state.settings.operator_id } as Cast;
-    await writeEffects(ports, door, { number, cast, numbers: new Map() }, image);
+    await writeEffects(ports, tx, { number, cast, numbers: new Map() }, image);
     for (const { request_id, body_sha256, outcome, headers } of target.outcomes) {
       const row = { request_id, body_sha256, status: "DONE", fence: 1, lease_until: 0, outcome, headers } as const;
-      await door.world.putInvocation(number, row);
+      await tx.world.putInvocation(number, row);
     }
   });
 }
@@ -70,14 +70,14 @@ export async function forkWorld(
     readonly title: string | null;
   },
 ): Promise<{ readonly world_id: string; readonly parent_world_id: string; readonly parent_position: number }> {
-  const { wseq, title } = await ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  const { wseq, title } = await ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const viewer = wanted.viewer ?? world.cast.operator_id;
     viewerView(world, viewer);
-    const at = await resolveCursor(ports, door.world, world, viewer, wanted.cursor, "/cursor");
+    const at = await resolveCursor(ports, tx.world, world, viewer, wanted.cursor, "/cursor");
     return { wseq: at, title: world.state.settings.title };
   });
-  const own = await ports.store.read((door) => readRecords(door.ledger, worldId));
+  const own = await ports.store.read((tx) => readRecords(tx.ledger, worldId));
   const lineage = [...(await readAncestors(ports, own[0])), ...own];
   const { effects } = replay(lineage);
   const at = effects.findIndex(({ entries }) => entries.some((entry) => entry.wseq === wseq));
@@ -101,20 +101,20 @@ export async function forkWorld(
 /** An id nobody has: of the title when there is one, else of the parent; numbered when it is taken. */
 async function freeId(ports: WorldPorts, worldId: string, title: string | null): Promise<string> {
   const base = title === null ? worldId : toWorldId(title);
-  return ports.store.read(async (door) => {
+  return ports.store.read(async (tx) => {
     for (let n = title === null ? 2 : 1; ; n++) {
       const id = n === 1 ? base : `${base.slice(0, 56)}-${n}`;
-      if ((await door.world.find(id)) === null && (await door.ledger.head(streamOf(id))) === null) return id;
+      if ((await tx.world.find(id)) === null && (await tx.ledger.head(streamOf(id))) === null) return id;
     }
   });
 }
 
 /** All of a world as lines that verify offline. */
 export async function exportWorld(ports: WorldPorts, worldId: string): Promise<readonly string[]> {
-  const { own, rows, title } = await ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
-    const stored = await door.world.scanInvocations(world.number);
-    return { own: await readRecords(door.ledger, worldId), rows: stored, title: world.state.settings.title };
+  const { own, rows, title } = await ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
+    const stored = await tx.world.scanInvocations(world.number);
+    return { own: await readRecords(tx.ledger, worldId), rows: stored, title: world.state.settings.title };
   });
   const lineage = [...(await readAncestors(ports, own[0])), ...own];
   const sources = lineage.flatMap(({ kind, body }) =>
@@ -171,7 +171,7 @@ export async function importWorld(
   const parent = records.at(-1)!;
   const original = image.state.world_id;
   const worldId = requireWorldId(as ?? original);
-  const isSpent = await ports.store.read(async (door) => (await door.ledger.head(streamOf(worldId))) !== null);
+  const isSpent = await ports.store.read(async (tx) => (await tx.ledger.head(streamOf(worldId))) !== null);
   if (isSpent) throw exists(worldId, "Import it under another id: --as NEW_ID");
   const done = {
     world_id: worldId,

@@ -55,7 +55,7 @@ export async function readAncestors(
   const { parent_world_id: parent, parent_position: position, source_sha256: source } = fork.body;
   const records =
     source === null
-      ? await ports.store.read((door) => readRecords(door.ledger, parent))
+      ? await ports.store.read((tx) => readRecords(tx.ledger, parent))
       : (await readSource(ports, source)).filter(({ world_id }) => world_id === parent);
   const before =
     source === null

@@ -52,15 +52,15 @@ export async function verifyWorld(
   worldId: string,
   external: Checkpoint | null = null,
 ): Promise<VerifyReport> {
-  const first = await ports.store.read(async (door) => door.ledger.readStream(streamOf(worldId), 0, 1));
+  const first = await ports.store.read(async (tx) => tx.ledger.readStream(streamOf(worldId), 0, 1));
   const own = first[0] === undefined ? undefined : (await ports.store.read((d) => readRecords(d.ledger, worldId)))[0];
   const ancestors = await readAncestors(ports, own);
-  return ports.store.read(async (door) => {
-    const row = await door.world.find(worldId);
+  return ports.store.read(async (tx) => {
+    const row = await tx.world.find(worldId);
     if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-    const records = await readRecords(door.ledger, worldId);
+    const records = await readRecords(tx.ledger, worldId);
     const findings: VerifyFinding[] = [...verifyChain(ports.crypto, ancestors), ...verifyChain(ports.crypto, records)];
-    const head = await door.ledger.head(streamOf(worldId));
+    const head = await tx.ledger.head(streamOf(worldId));
     let checked = { records: records.length + ancestors.length, entries: 0, outcomes: 0 };
     // Records that do not verify say nothing about the tables.
     if (findings.length === 0) {
@@ -69,18 +69,18 @@ export async function verifyWorld(
       // A world that was imported under its own id brought its answers along; a fork has none of its parent's.
       const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
       const lines = toLines(ports.crypto, toNumbers(world.cast, image.people), image.entries);
-      const entries = await verifyEntries(door.world, world, image, lines, findings);
-      await verifyRows(door.world, world, image, findings);
-      const outcomes = await verifyOutcomes(ports.crypto, door.world, world, answered, findings);
-      if (!(await isIndexed(door.world, world, lines))) {
+      const entries = await verifyEntries(tx.world, world, image, lines, findings);
+      await verifyRows(tx.world, world, image, findings);
+      const outcomes = await verifyOutcomes(ports.crypto, tx.world, world, answered, findings);
+      if (!(await isIndexed(tx.world, world, lines))) {
         findings.push(finding("WORLD_INDEX_STALE", worldId, FINDINGS.world.WORLD_INDEX_STALE, REBUILD));
       }
       checked = { ...checked, entries, outcomes };
     }
-    for (const guard of await door.world.missingGuards()) findings.push(finding("WORLD_GUARD_MISSING", guard));
+    for (const guard of await tx.world.missingGuards()) findings.push(finding("WORLD_GUARD_MISSING", guard));
     const checkpoint: KnownCheckpoint | null =
-      external === null ? await findCheckpoint(door.ledger) : { ...external, source: "file", time: null };
-    const problem = checkpoint === null ? null : await judgeCheckpoint(ports.crypto, door.ledger, checkpoint);
+      external === null ? await findCheckpoint(tx.ledger) : { ...external, source: "file", time: null };
+    const problem = checkpoint === null ? null : await judgeCheckpoint(ports.crypto, tx.ledger, checkpoint);
     if (problem !== null) {
       const fix = problem === "WORLD_CHECKPOINT_AHEAD" ? AHEAD : RESTORE;
       findings.push(finding(problem, `checkpoint ${checkpoint!.tree_size}`, FINDINGS.world[problem], fix));
@@ -231,16 +231,16 @@ function isSameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
 
 /** Makes the search index of a world again from its entries. */
 export async function rebuildIndex(ports: Ports, worldId: string): Promise<void> {
-  await ports.store.transact(async (door) => {
-    const row = await door.world.hold(worldId);
+  await ports.store.transact(async (tx) => {
+    const row = await tx.world.hold(worldId);
     if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
     const world = openRow(row);
-    await door.world.clearPostings(world.number);
+    await tx.world.clearPostings(world.number);
     for (let after = 0; ; ) {
-      const page = await door.world.scan(world.number, after, PAGE);
+      const page = await tx.world.scan(world.number, after, PAGE);
       const { indexed } = toLines(ports.crypto, world.numbers, page);
-      const recent = await indexEntries(door.world, world.number, indexed);
-      if (recent !== null) await door.world.addRecentTerms(world.number, recent);
+      const recent = await indexEntries(tx.world, world.number, indexed);
+      if (recent !== null) await tx.world.addRecentTerms(world.number, recent);
       if (page.length < PAGE) return;
       after = page.at(-1)!.wseq;
     }

@@ -44,15 +44,15 @@ export async function createWorld(ports: WorldPorts, wanted: NewWorld): Promise<
     clock_ms: clockMs,
     people: wanted.people.map(({ person_id, display_name }) => ({ person_id, display_name })),
   };
-  await ports.store.transact(async (door) => {
+  await ports.store.transact(async (tx) => {
     // A stream without a world belongs to one that was deleted; its id is spent.
-    if ((await door.ledger.head(streamOf(worldId))) !== null) throw exists(worldId);
+    if ((await tx.ledger.head(streamOf(worldId))) !== null) throw exists(worldId);
     const entry = WORLD_RECORDS.make("WORLD_CREATED", ports.actor, body);
-    const [record] = await door.ledger.append(streamOf(worldId), 0, [entry]);
+    const [record] = await tx.ledger.append(streamOf(worldId), 0, [entry]);
     const effects = reduceRecord(null, WORLD_RECORDS.of("WORLD_CREATED", body), record!.position);
-    const number = await door.world.addWorld(worldId, formatState(effects.state));
+    const number = await tx.world.addWorld(worldId, formatState(effects.state));
     const cast = { operator_id: settings.operator_id } as Cast;
-    await writeEffects(ports, door, { number, cast, numbers: new Map() }, effects);
+    await writeEffects(ports, tx, { number, cast, numbers: new Map() }, effects);
   });
   return { world_id: worldId };
 }
@@ -93,7 +93,7 @@ export async function changeSettings(
   key: string | null,
 ): Promise<{ readonly settings: Settings }> {
   const once = { key, body: { settings: changes } };
-  return controlWorld(ports, worldId, once, async (door, world) => {
+  return controlWorld(ports, worldId, once, async (tx, world) => {
     const before = world.state.settings;
     const settings = parseSettings(ports.zones, mergeSettings(before, changes));
     if (settings.operator_id !== before.operator_id) {
@@ -103,7 +103,7 @@ export async function changeSettings(
       });
     }
     if (settings.writer.script !== null) parseScript(settings.writer.script);
-    await appendRecord(ports, door, world, "WORLD_SETTINGS_SET", { settings });
+    await appendRecord(ports, tx, world, "WORLD_SETTINGS_SET", { settings });
     return { settings };
   });
 }

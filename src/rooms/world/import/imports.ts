@@ -26,18 +26,18 @@ export async function importFile(
   key: string | null = null,
 ): Promise<Imported> {
   if (options.preview) {
-    const plan = await ports.store.read(async (door) =>
-      readImport((await loadWorld(door.world, worldId)).cast, bytes, options, ports.inflater),
+    const plan = await ports.store.read(async (tx) =>
+      readImport((await loadWorld(tx.world, worldId)).cast, bytes, options, ports.inflater),
     );
     return { ...plan, world_id: worldId, bundle_id: null, source_sha256: null };
   }
-  await ports.store.read(async (door) =>
-    readImport((await loadWorld(door.world, worldId)).cast, bytes, options, ports.inflater),
+  await ports.store.read(async (tx) =>
+    readImport((await loadWorld(tx.world, worldId)).cast, bytes, options, ports.inflater),
   );
   const source = await ports.content.put(bytes);
   const { expand_names, lore, enter } = options;
   const once = { key, body: { import: source, expand_names, lore, enter } };
-  return controlWorld(ports, worldId, once, async (door, world) => {
+  return controlWorld(ports, worldId, once, async (tx, world) => {
     const plan = readImport(world.cast, bytes, options, ports.inflater);
     if (world.cast.people.size + plan.people.length > MAX_PEOPLE) {
       throw new VerbatimError("IMPORT_TOO_LARGE", { message: `a world can have at most ${MAX_PEOPLE} people` });
@@ -56,7 +56,7 @@ export async function importFile(
       write_bundle: bundle,
       not_imported: plan.not_imported,
     };
-    await appendRecord(ports, door, world, "WORLD_IMPORTED", record);
+    await appendRecord(ports, tx, world, "WORLD_IMPORTED", record);
     return { ...plan, world_id: worldId, bundle_id: bundle?.bundle_id ?? null, source_sha256: source };
   });
 }

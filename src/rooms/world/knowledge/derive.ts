@@ -38,9 +38,9 @@ export async function deriveNote(
   const ids = source!.provenance.used_entry_ids;
   if (ids.length === 0)
     throw new VerbatimError("PROVENANCE_EMPTY", { message: `${person} has no lines to derive from` });
-  const { world, entries } = await ports.store.read(async (door) => {
-    const found = await loadWorld(door.world, worldId);
-    return { world: found, entries: (await door.world.entriesById(found.number, ids)).map(toLedgerEntry) };
+  const { world, entries } = await ports.store.read(async (tx) => {
+    const found = await loadWorld(tx.world, worldId);
+    return { world: found, entries: (await tx.world.entriesById(found.number, ids)).map(toLedgerEntry) };
   });
   const user = JSON.stringify({
     reply_format: "verbatim.note.v1",
@@ -119,8 +119,8 @@ async function ask(
     reported_output_tokens: "text" in answer ? answer.output_tokens : null,
     duration_ms: Math.round(ports.pace.elapsed() - before),
   };
-  await (await ports.writable()).transact(async (door) => {
-    await door.world.addCalls(world.number, await toCallRows(door.world, world.number, [call]), KEEP_CALLS);
+  await (await ports.writable()).transact(async (tx) => {
+    await tx.world.addCalls(world.number, await toCallRows(tx.world, world.number, [call]), KEEP_CALLS);
   });
   return read;
 }

@@ -37,7 +37,7 @@ const CODE = "Verbatim-Beat-Code";
 async function send(room: WorldRoom, text: string, input: BeatInput): Promise<{ answer: Answer; request_id: string }> {
   const worldId = await findWorldId(room, input.world);
   if (input.pause && input.resume) throw new VerbatimError("USAGE", { message: "pause and resume cannot be combined" });
-  const { operator_id } = (await room.store.read((door) => loadWorld(door.world, worldId))).cast;
+  const { operator_id } = (await room.store.read((tx) => loadWorld(tx.world, worldId))).cast;
   const request_id = input.request_id ?? `${room.actor}-${toHex(room.random.bytes(8))}`;
   const envelope = {
     request_id,
@@ -118,9 +118,9 @@ const invocation = defineOperation({
   }),
   async run(room: WorldRoom, { world, request_id }) {
     const worldId = await findWorldId(room, world);
-    const stored = await room.store.read(async (door) => {
-      const { number } = await loadWorld(door.world, worldId);
-      return door.world.invocation(number, request_id);
+    const stored = await room.store.read(async (tx) => {
+      const { number } = await loadWorld(tx.world, worldId);
+      return tx.world.invocation(number, request_id);
     });
     if (stored === null || isControlId(request_id)) {
       throw new VerbatimError("INVOCATION_NOT_FOUND", { where: request_id });

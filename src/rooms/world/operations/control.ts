@@ -143,7 +143,7 @@ const timeSchema = z.strictObject({
 });
 
 async function readTime(room: WorldRoom, worldId: string): Promise<z.input<typeof timeSchema>> {
-  const world = await room.store.read((door) => loadWorld(door.world, worldId));
+  const world = await room.store.read((tx) => loadWorld(tx.world, worldId));
   const { zone, paused, settings } = world.state;
   return { world_time: worldTime(room, world), timezone: zone, paused, policy: settings.time_policy };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { eraseWorld, type Maintenance } from "../history/erase.ts";
 import { findWorldId, type WorldRoom, worldField } from "./room.ts";
 
@@ -7,7 +7,7 @@ export const deleteWorld = defineOperation({
   name: "world.delete",
   summary: "Erases a world permanently: its lines, records, answers and files. Nothing else may use the workspace.",
   effect: "mutate",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     world: worldField,
     confirm: z.string().min(1).describe("The title of the world, typed out."),

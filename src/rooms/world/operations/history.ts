@@ -102,7 +102,7 @@ const authorize = defineOperation({
   name: "world.authorize",
   summary: "Shows what a token of a world may do.",
   effect: "read",
-  doors: ["http", "library"],
+  surfaces: ["http", "library"],
   input: z.strictObject({
     token_sha256: z
       .string()
@@ -115,7 +115,7 @@ const authorize = defineOperation({
     viewer: z.string().nullable(),
   }),
   async run(room: WorldRoom, { token_sha256 }) {
-    const token = await room.store.read((door) => door.world.token(token_sha256));
+    const token = await room.store.read((tx) => tx.world.token(token_sha256));
     return { role: token?.role ?? null, world_id: token?.world_id ?? null, viewer: token?.viewer ?? null };
   },
 });
@@ -133,11 +133,11 @@ const autonomy = defineOperation({
   name: "world.autonomy",
   summary: "Runs an empty beat in every world where one is due.",
   effect: "append",
-  doors: ["http", "library"],
+  surfaces: ["http", "library"],
   input: z.strictObject({}),
   output: z.strictObject({ beats: z.int() }),
   async run(room: WorldRoom) {
-    const rows = await room.store.read((door) => door.world.list());
+    const rows = await room.store.read((tx) => tx.world.list());
     const done = await Promise.all(rows.map(({ world_id }) => room.beats.passTime(world_id)));
     return { beats: done.filter(Boolean).length };
   },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_DOORS } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
 import { decodeBase64, type TrustPolicy } from "../../../core/trust/index.ts";
 import { importWorld } from "../history/history.ts";
 import { WORLD_FORMAT } from "../history/world-file.ts";
@@ -90,7 +90,7 @@ export const importOperation = defineOperation({
   name: "world.import",
   summary: "Imports a card, a lorebook, a chat or an exported world from a file.",
   effect: "append",
-  doors: LOCAL_DOORS,
+  surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     file: z.string().min(1).describe("File to read; - reads standard input."),
     trust: trustField,

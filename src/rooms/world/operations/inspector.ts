@@ -32,9 +32,9 @@ export const calls = defineOperation({
   output: z.strictObject({ calls: z.array(callSummary) }),
   async run(room: WorldRoom, { request_id, world, limit }) {
     const worldId = await findWorldId(room, world);
-    const rows = await room.store.read(async (door) => {
-      const { number } = await loadWorld(door.world, worldId);
-      return door.world.calls(number, request_id ?? null, limit);
+    const rows = await room.store.read(async (tx) => {
+      const { number } = await loadWorld(tx.world, worldId);
+      return tx.world.calls(number, request_id ?? null, limit);
     });
     return {
       calls: rows.reverse().map((row) => {
@@ -66,9 +66,9 @@ export const call = defineOperation({
   ),
   async run(room: WorldRoom, { call_id, world }) {
     const worldId = await findWorldId(room, world);
-    const row = await room.store.read(async (door) => {
-      const { number } = await loadWorld(door.world, worldId);
-      return door.world.call(number, call_id);
+    const row = await room.store.read(async (tx) => {
+      const { number } = await loadWorld(tx.world, worldId);
+      return tx.world.call(number, call_id);
     });
     if (row === null) throw new VerbatimError("CALL_NOT_FOUND", { where: call_id });
     return { ...parseCall(row) };
@@ -91,9 +91,9 @@ export const inspect = defineOperation({
   }),
   async run(room: WorldRoom, { request_id, world, call: number, raw }) {
     const worldId = await findWorldId(room, world);
-    const rows = await room.store.read(async (door) => {
-      const found = await loadWorld(door.world, worldId);
-      return door.world.calls(found.number, request_id, MAX_CALLS);
+    const rows = await room.store.read(async (tx) => {
+      const found = await loadWorld(tx.world, worldId);
+      return tx.world.calls(found.number, request_id, MAX_CALLS);
     });
     if (rows.length === 0) await requireInvocation(room, worldId, request_id);
     const all = rows.reverse().map(parseCall);
@@ -106,9 +106,9 @@ export const inspect = defineOperation({
 
 /** Calls are kept for a while only; a request that never was is something else. */
 async function requireInvocation(room: WorldRoom, worldId: string, requestId: string): Promise<void> {
-  const known = await room.store.read(async (door) => {
-    const { number } = await loadWorld(door.world, worldId);
-    return door.world.invocation(number, requestId);
+  const known = await room.store.read(async (tx) => {
+    const { number } = await loadWorld(tx.world, worldId);
+    return tx.world.invocation(number, requestId);
   });
   if (known === null || isControlId(requestId)) {
     throw new VerbatimError("INVOCATION_NOT_FOUND", { where: requestId });

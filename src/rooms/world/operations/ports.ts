@@ -11,15 +11,15 @@ import type {
 } from "../../../core/ports.ts";
 import type { Graphemes, Inflater, Models, Timer, Tokenizer, WorldReader, WorldWriter, Zones } from "../ports.ts";
 
-export interface WorldReadDoor extends ReadTransaction {
+export interface WorldReadTransaction extends ReadTransaction {
   readonly world: WorldReader;
 }
 
-export interface WorldWriteDoor extends WriteTransaction {
+export interface WorldWriteTransaction extends WriteTransaction {
   readonly world: WorldWriter;
 }
 
-export type WorldStore = Store<WorldReadDoor, WorldWriteDoor>;
+export type WorldStore = Store<WorldReadTransaction, WorldWriteTransaction>;
 
 /** Times the room keeps; tests of faults make them short. */
 export interface WorldTimes {
@@ -50,7 +50,7 @@ export interface WorldPorts {
   readonly tokenizer: Tokenizer;
   readonly models: Models;
   readonly files: LocalFiles;
-  /** Who appends: the door. */
+  /** Who appends: the surface. */
   readonly actor: string;
   /** Zone of this machine, for new worlds. */
   readonly system_zone: string;

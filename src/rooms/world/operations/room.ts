@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { LOCAL_DOORS } from "../../../core/operation.ts";
+import { LOCAL_SURFACES } from "../../../core/operation.ts";
 import { parsePolicy, type SigningKey, type TrustPolicy } from "../../../core/trust/index.ts";
 import type { Beats } from "../beat/beats.ts";
 import { parseState } from "../history/state.ts";
@@ -30,7 +30,7 @@ export async function readPolicy(room: WorldRoom, file: string): Promise<TrustPo
 
 /** Refuses to touch files for a caller on another machine. */
 export function requireLocal(room: WorldRoom, field: string): void {
-  if (LOCAL_DOORS.some((door) => door === room.actor)) return;
+  if (LOCAL_SURFACES.some((surface) => surface === room.actor)) return;
   throw new VerbatimError("USAGE", {
     message: `${field} names a file, which is not allowed through this surface`,
     where: `/${field}`,
@@ -70,8 +70,8 @@ export const requestIdField = z
 export async function findWorldId(room: WorldRoom, named: string | undefined): Promise<string> {
   const name = named ?? room.default_world;
   // An id is the usual case and needs one row; every other name needs all of them.
-  if (name !== null && (await room.store.read((door) => door.world.find(name))) !== null) return name;
-  const rows = await room.store.read((door) => door.world.list());
+  if (name !== null && (await room.store.read((tx) => tx.world.find(name))) !== null) return name;
+  const rows = await room.store.read((tx) => tx.world.list());
   if (name === null) {
     const [only, other] = rows;
     if (only !== undefined && other === undefined) return only.world_id;

@@ -210,7 +210,7 @@ const people = defineOperation({
   }),
   async run(room: WorldRoom, input) {
     const worldId = await findWorldId(room, input.world);
-    const { cast } = await room.store.read((door) => loadWorld(door.world, worldId));
+    const { cast } = await room.store.read((tx) => loadWorld(tx.world, worldId));
     const isHere = (id: string) => cast.present.includes(id);
     return {
       operator: { operator_id: cast.operator_id, name: cast.operator_name, present: isHere(cast.operator_id) },

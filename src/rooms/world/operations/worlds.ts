@@ -94,7 +94,7 @@ const listWorlds = defineOperation({
   input: z.strictObject({}),
   output: z.strictObject({ worlds: z.array(listedWorld) }),
   async run(room: WorldRoom) {
-    const rows = await room.store.read((door) => door.world.list());
+    const rows = await room.store.read((tx) => tx.world.list());
     return {
       worlds: rows.map((row) => {
         const { world_id } = row;
@@ -132,8 +132,8 @@ const showWorld = defineOperation({
   }),
   async run(room: WorldRoom, input) {
     const worldId = await findWorldId(room, input.world);
-    return room.store.read(async (door) => {
-      const world = await loadWorld(door.world, worldId);
+    return room.store.read(async (tx) => {
+      const world = await loadWorld(tx.world, worldId);
       const { state, cast } = world;
       return {
         world_id: worldId,
@@ -148,7 +148,7 @@ const showWorld = defineOperation({
         timezone: state.zone,
         paused: state.paused,
         scene_no: state.scene_no,
-        head: await door.ledger.head(`world/${worldId}`),
+        head: await tx.ledger.head(`world/${worldId}`),
         parent: state.parent === null ? null : { ...state.parent },
         writer: describeWriter(state.settings),
       };

@@ -52,13 +52,13 @@ export async function addPerson(
   key: string | null = null,
 ): Promise<NewPerson> {
   const body = { person: { ...person } };
-  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (tx, world) => {
     if (world.cast.people.get(person.person_id) === person.display_name) return { ...person };
     requireNewPerson(world.cast, person, "");
     if (world.cast.people.size >= MAX_PEOPLE)
       refuse("FIELD_VALUE", "/person_id", `a world can have at most ${MAX_PEOPLE} people`);
     const { person_id, display_name } = person;
-    await appendRecord(ports, door, world, "WORLD_PERSON_ADDED", { person_id, display_name });
+    await appendRecord(ports, tx, world, "WORLD_PERSON_ADDED", { person_id, display_name });
     return { person_id, display_name };
   });
 }
@@ -72,10 +72,10 @@ export async function namePerson(
 ): Promise<NewPerson> {
   requireName(person.display_name, "/display_name");
   const body = { name: { ...person } };
-  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (tx, world) => {
     if (!world.cast.people.has(person.person_id)) throw unknownPerson(person.person_id, "/person_id");
     const { person_id, display_name } = person;
-    await appendRecord(ports, door, world, "WORLD_PERSON_NAMED", { person_id, display_name });
+    await appendRecord(ports, tx, world, "WORLD_PERSON_NAMED", { person_id, display_name });
     return { person_id, display_name };
   });
 }
@@ -104,9 +104,9 @@ export async function setPresence(
   key: string | null = null,
 ): Promise<{ readonly present: readonly string[]; readonly scene_no: number }> {
   const once: ControlKey = { key, body: { present: [...present] } };
-  return controlWorld(ports, worldId, once, async (door, world) => {
+  return controlWorld(ports, worldId, once, async (tx, world) => {
     const next = requirePresent(world, present, "/present");
-    await appendRecord(ports, door, world, "WORLD_PRESENCE_SET", { present: next });
+    await appendRecord(ports, tx, world, "WORLD_PRESENCE_SET", { present: next });
     return { present: next, scene_no: world.state.scene_no };
   });
 }
@@ -119,7 +119,7 @@ export async function startScene(
   key: string | null = null,
 ): Promise<{ readonly scene_no: number; readonly bundle_id: string | null; readonly present: readonly string[] }> {
   const body = { scene: { text: scene.text, present: scene.present === null ? null : [...scene.present] } };
-  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (tx, world) => {
     const present =
       scene.present === null ? [...world.state.present] : requirePresent(world, scene.present, "/present");
     if (scene.text !== "") entryText.read(scene.text, "/text");
@@ -133,7 +133,7 @@ export async function startScene(
       lines: scene.text === "" ? [] : [line],
     });
     const record = { scene_no: world.state.scene_no + 1, present, write_bundle: bundle };
-    const { state } = await appendRecord(ports, door, world, "WORLD_SCENE_SET", record);
+    const { state } = await appendRecord(ports, tx, world, "WORLD_SCENE_SET", record);
     return { scene_no: state.scene_no, bundle_id: bundle?.bundle_id ?? null, present: [...state.present] };
   });
 }
@@ -145,16 +145,16 @@ export async function makeToken(
   viewer: string,
 ): Promise<{ readonly token: string; readonly role: string; readonly viewer: string }> {
   const token = `vt_${toHex(ports.random.bytes(24))}`;
-  const role = await ports.store.transact(async (door) => {
-    const row = await door.world.find(worldId);
+  const role = await ports.store.transact(async (tx) => {
+    const row = await tx.world.find(worldId);
     if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-    const people = await door.world.people(row.number);
+    const people = await tx.world.people(row.number);
     const { operator_id } = (JSON.parse(row.state) as { settings: Settings }).settings;
     if (viewer !== operator_id && !people.some(({ person_id }) => person_id === viewer)) {
       throw unknownPerson(viewer, "/person_id");
     }
     const kind = viewer === operator_id ? "operator" : "viewer";
-    await door.world.addToken({ sha256: ports.crypto.sha256(token), role: kind, world_id: worldId, viewer });
+    await tx.world.addToken({ sha256: ports.crypto.sha256(token), role: kind, world_id: worldId, viewer });
     return kind;
   });
   return { token, role, viewer };

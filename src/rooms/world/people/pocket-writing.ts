@@ -40,7 +40,7 @@ export async function addCalendarItem(
     if ([...value].length > most) refuse("FIELD_TOO_LONG", `/${name}`, `is longer than ${most} characters`);
   }
   const body = { item: { ...wanted, visible_to: wanted.visible_to === null ? null : [...wanted.visible_to] } };
-  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (tx, world) => {
     const { zone } = world.state;
     const ms =
       wanted.time === null
@@ -55,7 +55,7 @@ export async function addCalendarItem(
     };
     if (item.visible_to.length === 0) refuse("VISIBILITY_EMPTY", "/visible_to", "must list at least one id");
     const item_id = toItemId(ports.crypto, keyOf(world.state), world.state.next_item);
-    await appendRecord(ports, door, world, "WORLD_CALENDAR_ADDED", { item_id, item });
+    await appendRecord(ports, tx, world, "WORLD_CALENDAR_ADDED", { item_id, item });
     return { item_id };
   });
 }
@@ -67,12 +67,12 @@ export async function closeCalendarItem(
   { item_id: itemId, viewer }: { readonly item_id: string; readonly viewer: string | null },
   key: string | null = null,
 ): Promise<{ readonly item_id: string; readonly state: string }> {
-  return controlWorld(ports, worldId, { key, body: { close: itemId } }, async (door, world) => {
-    const all = await door.world.calendar(world.number);
+  return controlWorld(ports, worldId, { key, body: { close: itemId } }, async (tx, world) => {
+    const all = await tx.world.calendar(world.number);
     const rows = viewer === null ? all : filterCalendar(world, viewerView(world, viewer), all).map(({ row }) => row);
     const row = rows.find(({ item_id }) => item_id === itemId);
     if (row === undefined) throw new VerbatimError("CALENDAR_ITEM_UNKNOWN", { where: itemId });
-    if (row.state !== "CLOSED") await appendRecord(ports, door, world, "WORLD_CALENDAR_CLOSED", { item_id: itemId });
+    if (row.state !== "CLOSED") await appendRecord(ports, tx, world, "WORLD_CALENDAR_CLOSED", { item_id: itemId });
     return { item_id: itemId, state: "CLOSED" };
   });
 }
@@ -86,7 +86,7 @@ export async function addMessage(
 ): Promise<{ readonly message_id: string }> {
   entryText.read(wanted.text, "/text");
   const body = { message: { from: wanted.from, text: wanted.text, visible_to: [...wanted.visible_to] } };
-  return controlWorld(ports, worldId, { key, body }, async (door, world) => {
+  return controlWorld(ports, worldId, { key, body }, async (tx, world) => {
     if (!isSomebody(world.cast, wanted.from)) throw unknownPerson(wanted.from, "/from");
     const listed = requirePresent(world, wanted.visible_to, "/visible_to");
     if (!listed.some((id) => id !== wanted.from)) refuse("VISIBILITY_EMPTY", "/visible_to", "must list someone else");
@@ -96,7 +96,7 @@ export async function addMessage(
       time: formatInstant(ports.zones, world.state.clock_ms, world.state.zone),
       visible_to: sortedUnique([...listed, wanted.from]),
     };
-    await appendRecord(ports, door, world, "WORLD_MESSAGE_ADDED", message);
+    await appendRecord(ports, tx, world, "WORLD_MESSAGE_ADDED", message);
     return { message_id: toMessageId(ports.crypto, keyOf(world.state), world.state.next_message) };
   });
 }

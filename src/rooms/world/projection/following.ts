@@ -75,14 +75,14 @@ async function startFollowing(
   worldId: string,
   query: { readonly viewer: string | null; readonly after: string | null; readonly whole: boolean },
 ): Promise<{ wseq: number; pocket: string; view: View; viewer: string } | null> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const viewer = query.viewer ?? world.cast.operator_id;
     const view = viewerView(world, viewer);
-    const pocket = JSON.stringify(await readPocket(ports, door.world, world, view));
+    const pocket = JSON.stringify(await readPocket(ports, tx.world, world, view));
     if (query.after === null) return { wseq: query.whole ? 0 : world.state.next_wseq - 1, pocket, view, viewer };
     try {
-      return { wseq: await resolveCursor(ports, door.world, world, viewer, query.after), pocket, view, viewer };
+      return { wseq: await resolveCursor(ports, tx.world, world, viewer, query.after), pocket, view, viewer };
     } catch (thrown) {
       if (thrown instanceof VerbatimError && thrown.code === "CURSOR_INVALID") return null;
       throw thrown;
@@ -97,9 +97,9 @@ async function readSince(
   viewer: string,
   after: number,
 ): Promise<{ events: FollowEvent[]; wseq: number; pocket: Pocket; more: boolean }> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
-    const entries = await readVisible(door.world, world, view, { after, limit: FOLLOW_PAGE });
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
+    const entries = await readVisible(tx.world, world, view, { after, limit: FOLLOW_PAGE });
     const key = keyOf(world.state);
     const events = entries.map(
       (entry): FollowEvent => ({
@@ -110,6 +110,6 @@ async function readSince(
     );
     const more = entries.length === FOLLOW_PAGE;
     const wseq = more ? entries.at(-1)!.wseq : world.state.next_wseq - 1;
-    return { events, wseq, pocket: await readPocket(ports, door.world, world, view), more };
+    return { events, wseq, pocket: await readPocket(ports, tx.world, world, view), more };
   });
 }

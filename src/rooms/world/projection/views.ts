@@ -34,12 +34,12 @@ interface Page {
 
 /** A page of what a viewer may see. Without a cursor the newest. */
 export async function readPage(ports: WorldPorts, worldId: string, query: PageQuery): Promise<Page> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const viewer = query.viewer ?? world.cast.operator_id;
     const view = viewerView(world, viewer);
     const resolve = async (cursor: string, where: string) =>
-      resolveCursor(ports, door.world, world, viewer, cursor, where);
+      resolveCursor(ports, tx.world, world, viewer, cursor, where);
     const after = query.after === null ? null : await resolve(query.after, "/after");
     const before = query.before === null ? null : await resolve(query.before, "/before");
     const range = {
@@ -48,7 +48,7 @@ export async function readPage(ports: WorldPorts, worldId: string, query: PageQu
       limit: query.limit + 1,
       newest: after === null,
     };
-    const found = await readVisible(door.world, world, view, range);
+    const found = await readVisible(tx.world, world, view, range);
     const more = found.length > query.limit;
     const shown = after === null ? found.slice(-query.limit) : found.slice(0, query.limit);
     const cursor = (entry: LedgerEntry | undefined): string | null =>
@@ -60,7 +60,7 @@ export async function readPage(ports: WorldPorts, worldId: string, query: PageQu
       cursor_after: cursor(shown.at(-1)) ?? query.after ?? query.before,
       has_more_before: after === null ? more : true,
       has_more_after: after === null ? before !== null : more,
-      pocket: await readPocket(ports, door.world, world, view),
+      pocket: await readPocket(ports, tx.world, world, view),
     };
   });
 }
@@ -73,10 +73,10 @@ export async function readEntry(
   viewer: string | null,
   audience = false,
 ): Promise<Omit<LedgerEntry, "wseq">> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
-    const [entry] = gated(world, view, await door.world.entriesById(world.number, [entryId]));
+    const [entry] = gated(world, view, await tx.world.entriesById(world.number, [entryId]));
     if (entry === undefined) throw new VerbatimError("ENTRY_NOT_FOUND", { where: "/entry_id" });
     const { wseq: _, visibility, ...rest } = entry;
     if (audience) return { ...rest, visibility };
@@ -92,12 +92,12 @@ export async function search(
   viewer: string | null,
   query: SearchQuery,
 ): Promise<RetrievalResultPack> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
     if (query.person_id !== null) viewerView(world, query.person_id, "/person");
     const head = { tool_request_id: "tr:0001", request_id: "search" };
-    return searchWorld(ports, door.world, world, view, query, { head, max_bytes: PACK_BYTES });
+    return searchWorld(ports, tx.world, world, view, query, { head, max_bytes: PACK_BYTES });
   });
 }
 
@@ -108,20 +108,20 @@ export async function readCapsule(
   person: string,
   viewer: string | null,
 ): Promise<CapsulePack> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
     viewerView(world, person, "/person");
-    return makeCapsule(ports, door.world, world, view, person, CAPSULE_BYTES, worldTime(ports, world));
+    return makeCapsule(ports, tx.world, world, view, person, CAPSULE_BYTES, worldTime(ports, world));
   });
 }
 
 /** The pocket of a viewer. */
 export async function readViewerPocket(ports: WorldPorts, worldId: string, viewer: string | null): Promise<Pocket> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
-    return readPocket(ports, door.world, world, view);
+    return readPocket(ports, tx.world, world, view);
   });
 }
 
@@ -140,10 +140,10 @@ export async function readCalendar(
   worldId: string,
   viewer: string | null,
 ): Promise<readonly CalendarEntry[]> {
-  return ports.store.read(async (door) => {
-    const world = await loadWorld(door.world, worldId);
+  return ports.store.read(async (tx) => {
+    const world = await loadWorld(tx.world, worldId);
     const view = viewerView(world, viewer ?? world.cast.operator_id);
-    const visible = filterCalendar(world, view, await door.world.calendar(world.number));
+    const visible = filterCalendar(world, view, await tx.world.calendar(world.number));
     return visible
       .toSorted((a, b) => byTime(a.row, b.row))
       .map(({ row: { item_id, state }, item: { title, time, location, notes } }) => {

@@ -12,7 +12,7 @@ import { formatJson, sha256 } from "./table.ts";
 const VERSION = "VERSION";
 
 /** The OpenAPI document, and what an MCP client is told: both asked of a server on an empty workspace. */
-export async function freezeDoors(): Promise<FrozenFiles> {
+export async function freezeSurfaces(): Promise<FrozenFiles> {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-freeze-"));
   try {
     const [openapi, mcp] = await ask(folder, false, (server) => Promise.all([readOpenApi(server), readMcp(server)]));
@@ -35,7 +35,7 @@ interface Server {
 async function ask<T>(folder: string, caged: boolean, read: (server: Server) => Promise<T>): Promise<T> {
   const { platform, stderr } = process;
   const env = { PATH: process.env["PATH"], HOME: folder };
-  await using app = openApp({ door: "http", start: folder, env, platform });
+  await using app = openApp({ surface: "http", start: folder, env, platform });
   await using mcp = openMcpHttp({ env, platform, stderr, version: VERSION }, folder, caged);
   const token = "token-of-the-owner";
   await using http = await startHttp({ app, version: VERSION, host: "127.0.0.1", port: 0, token, mcp });

@@ -3,7 +3,7 @@ import { findOperation } from "../../src/app/operations.ts";
 import type { Operation } from "../../src/core/operation.ts";
 import { WORLD_OPERATIONS, type WorldRoom } from "../../src/rooms/world/operations/index.ts";
 import { listenHttp } from "../../src/surfaces/http/listener.ts";
-import { makeHttpDoor } from "../../src/surfaces/http/server.ts";
+import { makeHttpSurface } from "../../src/surfaces/http/server.ts";
 import { WorldStreams } from "../../src/surfaces/http/stream.ts";
 import type { WorldRoute } from "../../src/surfaces/http/world-router.ts";
 import { createMcpHttp } from "../../src/surfaces/mcp/http-handler.ts";
@@ -28,8 +28,8 @@ export interface Listening {
   cancel(): Promise<void>;
 }
 
-/** The whole HTTP door as callers from elsewhere meet it: each of them needs a token. */
-export interface CanaryDoor extends AsyncDisposable {
+/** The whole HTTP surface as callers from elsewhere meet it: each of them needs a token. */
+export interface CanarySurface extends AsyncDisposable {
   readonly app: App;
   readonly routes: readonly WorldRoute[];
   /** Every route that is registered, whoever added it. */
@@ -45,15 +45,15 @@ const EVERYWHERE = "0.0.0.0";
 const HOST = "127.0.0.1";
 const MAX_BYTES = 10_000_000;
 
-/** Opens the door on an app: by calls inside this process, or by a socket. */
-export async function openDoor(app: App, by: "call" | "socket"): Promise<CanaryDoor> {
+/** Opens the surface on an app: by calls inside this process, or by a socket. */
+export async function openSurface(app: App, by: "call" | "socket"): Promise<CanarySurface> {
   let logged = "";
   const log = (thrown: unknown): void => {
     logged += `${thrown instanceof Error ? `${thrown.stack} ${String(thrown.cause)}` : String(thrown)}\n`;
   };
   const streams = new WorldStreams(app);
   const mcp = createMcpHttp({ app, version: "0.0.0", maxBytes: MAX_BYTES, maxBodyBytes: MAX_BYTES, log });
-  const { hono, routes } = await makeHttpDoor(
+  const { hono, routes } = await makeHttpSurface(
     { app, version: "0.0.0", host: EVERYWHERE, token: OWNER_TOKEN, mcp, log },
     streams,
   );
@@ -98,7 +98,7 @@ export async function openDoor(app: App, by: "call" | "socket"): Promise<CanaryD
   };
 }
 
-/** What the door needs of an app, on the operations of one room alone. */
+/** What the surface needs of an app, on the operations of one room alone. */
 export function toApp(room: WorldRoom): App {
   const own = new Map(
     (WORLD_OPERATIONS as readonly unknown[] as readonly Operation<WorldRoom>[]).map((one) => [one.name, one]),

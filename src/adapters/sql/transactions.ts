@@ -6,7 +6,7 @@ interface RoomTables<ReadConnection, WriteConnection> {
   write(connection: WriteConnection): unknown;
 }
 
-/** Rooms by the name their tables have on a door. */
+/** Rooms by the name their tables have on a transaction. */
 export type Rooms<ReadConnection, WriteConnection> = Readonly<
   Record<string, RoomTables<ReadConnection, WriteConnection>>
 >;
@@ -16,24 +16,24 @@ interface AnyRoom {
   write(connection: never): unknown;
 }
 
-/** The read door of a store with these rooms. */
-export type ReadDoorOf<D extends Readonly<Record<string, AnyRoom>>> = ReadTransaction & {
+/** The read transaction of a store with these rooms. */
+export type ReadTransactionOf<D extends Readonly<Record<string, AnyRoom>>> = ReadTransaction & {
   readonly [K in keyof D]: ReturnType<D[K]["read"]>;
 };
 
-/** The write door of a store with these rooms. */
-export type WriteDoorOf<D extends Readonly<Record<string, AnyRoom>>> = WriteTransaction & {
+/** The write transaction of a store with these rooms. */
+export type WriteTransactionOf<D extends Readonly<Record<string, AnyRoom>>> = WriteTransaction & {
   readonly [K in keyof D]: ReturnType<D[K]["write"]>;
 };
 
 /**
- * Prepares doors once per store, so that opening one costs nothing per room: a room's tables are made when
- * they are first asked for and then kept as long as the door.
+ * Prepares transactions once per store, so that opening one costs nothing per room: a room's tables are made when
+ * they are first asked for and then kept as long as the transaction.
  */
-export function prepareDoors<Connection, Ledger extends LedgerReader | LedgerWriter>(
+export function prepareTransactions<Connection, Ledger extends LedgerReader | LedgerWriter>(
   tables: Readonly<Record<string, (connection: Connection) => unknown>>,
 ): (connection: Connection, ledger: Ledger) => { readonly ledger: Ledger } {
-  class Door {
+  class Transaction {
     readonly ledger: Ledger;
     readonly #connection: Connection;
     readonly #made = new Map<string, unknown>();
@@ -44,21 +44,21 @@ export function prepareDoors<Connection, Ledger extends LedgerReader | LedgerWri
     }
 
     /** Made on the first use and kept from then on. */
-    static make(door: Door, name: string): unknown {
-      let made = door.#made.get(name);
+    static make(tx: Transaction, name: string): unknown {
+      let made = tx.#made.get(name);
       if (made === undefined) {
-        made = tables[name]!(door.#connection);
-        door.#made.set(name, made);
+        made = tables[name]!(tx.#connection);
+        tx.#made.set(name, made);
       }
       return made;
     }
   }
   for (const name of Object.keys(tables)) {
-    Object.defineProperty(Door.prototype, name, {
-      get(this: Door) {
-        return Door.make(this, name);
+    Object.defineProperty(Transaction.prototype, name, {
+      get(this: Transaction) {
+        return Transaction.make(this, name);
       },
     });
   }
-  return (connection, ledger) => new Door(connection, ledger);
+  return (connection, ledger) => new Transaction(connection, ledger);
 }
