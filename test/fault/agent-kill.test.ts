@@ -1,7 +1,7 @@
 // Guards: whoever kills the tool itself in the middle of an agent run loses no work. What was at work is told to others, what
 // is left is repaired by the next verb, and the tree is as it was before or as it is after, never between.
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
@@ -75,3 +75,72 @@ it("a run whose tool is killed while it verifies, and again while it lands, reac
   expect([landed.exit, (await look(repo)).outcome, lamp()]).toEqual([0, "applied", "on\n"]);
   expect(landed.stderr).toContain("the tree was put back to what it was before the landing");
 });
+
+/** Everything that an overlay keeps apart: whiteouts, an opaque folder, a renamed one, modes, links, what git ignores. */
+const BUSY_AGENT = [
+  "echo on > lamp.txt",
+  "rm old.txt",
+  "mv harbour port",
+  "rm -r shed && mkdir shed && echo new > shed/list.txt",
+  "printf 'a\\000b' > light.bin",
+  "ln -s lamp.txt now",
+  "chmod +x run.sh",
+  "echo seen > wait.txt",
+  "echo ready",
+  "sleep 300",
+].join("; ");
+
+// The two ways an agent's tree is kept apart; landlock works on a copy as ns-bind does.
+it.each(["ns-overlay", "landlock"])(
+  "what an agent had done when its tool was killed is a candidate for the next verb (%s)",
+  async (guard) => {
+    const repo = makeAgentRepo();
+    for (const path of ["lamp.txt", "old.txt", "harbour/a.txt", "harbour/b/c.txt", "shed/list.txt", "shed/x.txt"])
+      repo.write(path, `${path}\n`);
+    repo.write("run.sh", "#!/bin/sh\n", 0o644);
+    repo.write(".gitignore", `${WAIT}\n`);
+    repo.git("add", ".");
+    repo.git("commit", "-qm", "first");
+
+    const flags = ["--verify", "test -x run.sh", "--guard", guard];
+    const working = start(repo, "--goal", "light the lamp", ...flags, "--", "sh", "-c", BUSY_AGENT);
+    await vi.waitFor(async () => expect((await repo.verbatim("agent", "logs", "@")).stdout).toBe("ready\n"), {
+      timeout: 200_000,
+      interval: 200,
+    });
+    await working.kill();
+    const { run_id, outcome, reason } = await look(repo);
+    expect([outcome, reason]).toEqual(["interrupted", expect.stringContaining(`verbatim agent verify ${run_id}`)]);
+    // Somebody works on while the run waits: what is theirs is not in the candidate.
+    repo.write("shed/x.txt", "edited since\n");
+    repo.write("theirs.txt", "a local file\n");
+    const verified = await repo.verbatim("agent", "verify", "@", "--json");
+    expect([verified.exit, verified.stderr]).toEqual([0, expect.stringContaining("what the agent had done is kept")]);
+    const { changes } = JSON.parse(verified.stdout) as {
+      changes: { ignored: number; files: { path: string; operation: string; kind: string }[] };
+    };
+    expect(changes.files.map(({ path, operation, kind }) => `${operation} ${kind} ${path}`)).toEqual([
+      "delete text harbour/a.txt",
+      "delete text harbour/b/c.txt",
+      "modify text lamp.txt",
+      "create binary light.bin",
+      "create link now",
+      "delete text old.txt",
+      "create text port/a.txt",
+      "create text port/b/c.txt",
+      "mode mode run.sh",
+      "modify text shed/list.txt",
+      "delete text shed/x.txt",
+    ]);
+    expect(changes.ignored).toBe(1);
+
+    const read = (path: string) => readFileSync(join(repo.root, path), "utf8");
+    expect((await repo.verbatim("agent", "apply", "@", "--except", "shed/x.txt")).exit).toBe(0);
+    expect([
+      read("lamp.txt"),
+      read("port/b/c.txt"),
+      read("shed/x.txt"),
+      existsSync(join(repo.root, "harbour")),
+    ]).toEqual(["on\n", "harbour/b/c.txt\n", "edited since\n", false]);
+  },
+);

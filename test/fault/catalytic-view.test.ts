@@ -89,8 +89,10 @@ describe.each(["ns-overlay", "ns-bind", "landlock", "audit"] as const)("a view u
       "commits",
       "concurrent_changes",
       "ignored_count",
+      "large",
       "refused",
       "removed",
+      "reserved",
     ]);
     const verdict = await verifyRun(
       room.ports.crypto,

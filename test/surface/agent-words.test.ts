@@ -149,10 +149,10 @@ describe("a run that ended", () => {
     child.kill("SIGKILL");
     await ended;
     const run = await look();
-    const reason = "Verbatim ended while it worked on the run; what the agent had done was not kept";
-    expect(run).toMatchObject({ outcome: "interrupted", reason });
+    const keep = `keep what it had done with: verbatim agent verify ${run!.run_id}`;
+    expect(run).toMatchObject({ outcome: "interrupted", reason: `Verbatim ended while the agent worked; ${keep}` });
     const shown = await repo.verbatim("agent", "show", run!.run_id);
-    expect(shown.stdout).toContain("Verbatim ended while it worked on the run");
+    expect(shown.stdout).toContain("interrupted: Verbatim ended while the agent worked");
     expect(shown.stdout).not.toContain("working:");
     const refused = await repo.verbatim("agent", "apply", run!.run_id);
     expect([refused.exit, refused.stderr]).toEqual([

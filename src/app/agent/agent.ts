@@ -1,11 +1,11 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
-import type { AgentAttempt, AgentRecord, AgentState } from "../../rooms/workflow/index.ts";
+import type { AgentState } from "../../rooms/workflow/index.ts";
 import { describeBreak, describeFailure, describeTree } from "./agent-arguments.ts";
 import { collectReports } from "./agent-hooks.ts";
 import type { AgentSummary } from "./agent-summary.ts";
-import { type MadeCandidate, makeCandidate } from "./candidate.ts";
-import { captureChanges, NOTHING_CAPTURED } from "./capture.ts";
+import type { MadeCandidate } from "./candidate.ts";
+import { captureAttempt } from "./capture-attempt.ts";
 import { judge } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
 import { prepare } from "./prepare.ts";
@@ -25,7 +25,8 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
     const { view, attempt } = await work(outside, record, prepared, request);
     try {
       record.save({ hooks: await collectReports(outside, record.run) });
-      const made = await capture(outside, record, request, view, attempt);
+      const isTouched = view.run.violations.length > 0 || view.run.condition.startsWith("RESTORATION_FAILED");
+      const made = await captureAttempt(outside, record, attempt, { changes: view.changes, isTouched });
       const end = findEnd(view, made);
       const captured = { attempt: attempt.n, candidate: made?.facts ?? null };
       const current = { candidate: made?.candidate.c ?? null };
@@ -49,44 +50,6 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
       });
     }
     return summary;
-  });
-}
-
-/** What the agent left, as a candidate; null: nothing that a candidate carries. */
-async function capture(
-  outside: AgentPorts,
-  record: AgentRecord,
-  { leaveOut }: AgentRequest,
-  view: ViewOutcome,
-  attempt: AgentAttempt,
-): Promise<MadeCandidate | null> {
-  const { run, now } = record;
-  const { landing, crypto, repoRoot } = run.ports;
-  const base = { ...run.base, commit: now.base.commit };
-  // A command that reached the real tree may have written what git there would obey: nothing is asked of it.
-  const isTouched = view.run.violations.length > 0 || view.run.condition.startsWith("RESTORATION_FAILED");
-  const captured = isTouched
-    ? NOTHING_CAPTURED
-    : await captureChanges(outside.changedPaths, {
-        root: repoRoot,
-        changes: view.changes,
-        leave_out: leaveOut,
-        content: await outside.content("append"),
-        crypto,
-        readBase: async (path) => (await (await landing.trees.find(base, [path])).get(path)?.read()) ?? null,
-      });
-  const { not_carried, ignored } = captured;
-  record.writeAttempt({
-    ...attempt,
-    ignored_written: attempt.ignored_written + ignored,
-    not_carried: not_carried.map((one) => ({ ...one })),
-  });
-  if (captured.changes.length === 0) return null;
-  return await makeCandidate(outside, record, {
-    kind: "capture",
-    attempt: attempt.n,
-    base,
-    changes: captured.changes,
   });
 }
 

@@ -86,7 +86,10 @@ export function explainTree({ proof }: AgentSummary): ExplainPart | null {
     // A guard that prevents nothing earns no tick.
     return tree("notice", "nothing could hold the agent back; comparing afterwards found no change in your tree");
   }
+  const isLost = proof.condition === "RECOVERED_AFTER_CRASH";
   const how = proof.guard === "ns-overlay" ? "overlay" : `a copy, guard ${proof.guard}`;
+  // Nobody looked at it when the agent ended, because Verbatim ended first.
+  if (isLost) return tree("none", `it was read-only to the agent (${how}); it was not compared afterwards`);
   return tree("good", `nothing in it was changed by the agent; it was read-only to the agent (${how})`);
 }
 

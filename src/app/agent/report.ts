@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
+import { GUARD_NAMES } from "../../core/contracts/guards.ts";
 import { assertNever } from "../../core/errors/index.ts";
 import { limitsOf, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import {
@@ -185,22 +186,54 @@ function describeFile(file: LandedFile): string {
 /** What the proof of a view says, for people. */
 export function readProof({ run, changes }: ViewOutcome, root: string): NonNullable<AgentAttempt["proof"]> {
   const directory = resolve(root, run.run_dir);
+  return {
+    directory,
+    accepted: run.accepted,
+    condition: run.condition,
+    ...describeProof(readObject(join(directory, "PROOF.json"))),
+    violations: run.violations.map(({ code, path }) => `${code} ${path}`),
+    limits: [...limitsOf(run.guard)],
+    concurrent_changes: [...changes.concurrent],
+  };
+}
+
+/** The same of a view that was put away after its tool had died; null where it has no proof. */
+export function readLostProof(
+  directory: string,
+): (Pick<AgentAttempt, "guard" | "proof_hash"> & { readonly proof: NonNullable<AgentAttempt["proof"]> }) | null {
   const proof = readObject(join(directory, "PROOF.json"));
+  const [guard, result] = [proof?.["guard"], proof?.["restoration_result"]];
+  const name = isJsonObject(guard) ? GUARD_NAMES.find((one) => one === guard["name"]) : undefined;
+  const [condition, hash] = [isJsonObject(result) ? result["condition"] : undefined, proof?.["proof_hash"]];
+  if (proof === null || name === undefined || typeof condition !== "string" || typeof hash !== "string") return null;
+  const violations = Array.isArray(proof["violations"]) ? proof["violations"].filter(isJsonObject) : [];
+  return {
+    guard: name,
+    proof_hash: hash,
+    proof: {
+      directory,
+      accepted: false,
+      condition,
+      ...describeProof(proof),
+      violations: violations.map(({ code, path }) => `${String(code)} ${String(path)}`),
+      limits: [...limitsOf(name)],
+      concurrent_changes: [],
+    },
+  };
+}
+
+type ProofFacts = "launcher" | "tree_root_before" | "tree_root_after" | "hashed";
+
+function describeProof(proof: JsonObject | null): Pick<NonNullable<AgentAttempt["proof"]>, ProofFacts> {
   const guard = proof === null ? undefined : proof["guard"];
   const tripwire = isJsonObject(guard) ? guard["tripwire"] : undefined;
   const trusted = isJsonObject(tripwire) ? tripwire["stat_only_roots"] : undefined;
   const launcher = isJsonObject(guard) ? guard["launcher"] : undefined;
   return {
-    directory,
-    accepted: run.accepted,
-    condition: run.condition,
     launcher: typeof launcher === "string" ? launcher : null,
     tree_root_before: readRoot(proof, "pre_state"),
     tree_root_after: readRoot(proof, "post_state"),
     hashed: Array.isArray(trusted) && trusted.includes(".") ? "what could have changed" : "everything",
-    violations: run.violations.map(({ code, path }) => `${code} ${path}`),
-    limits: [...limitsOf(run.guard)],
-    concurrent_changes: [...changes.concurrent],
   };
 }
 

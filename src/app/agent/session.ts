@@ -10,6 +10,7 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { forgetProcess, isProcessGone, readProcess, recordProcess } from "./agent-process.ts";
 import type { AgentPorts } from "./ports.ts";
+import { recoverWork } from "./recover-work.ts";
 
 /** A run that may be changed, and its record. */
 export interface OpenAgentRun {
@@ -63,7 +64,8 @@ async function repair(outside: AgentPorts, session: Session, record: AgentRecord
   if (!isProcessGone(session.run, outside)) {
     throw atWork(session.run, readProcess(session.run)?.pid ?? null, record.now.state);
   }
-  const said = await recoverAgentRun(session, record);
+  const isWork = record.now.state === "working" || record.now.state === "capturing";
+  const said = isWork ? await recoverWork(outside, record) : await recoverAgentRun(session, record);
   outside.notify(`agent run ${session.run.id}: ${said}`);
 }
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { sortedUnique } from "../../core/canonical/index.ts";
 import { formatTime } from "../../core/time.ts";
-import { type CatalyticPorts, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
+import { type CatalyticPorts, nameView, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import {
   AGENT_RUN_FILE,
   type AgentAttempt,
@@ -17,6 +17,7 @@ import { withTerminal } from "./agent-terminal.ts";
 import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
+import { recoverWork } from "./recover-work.ts";
 import { readProof } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
 
@@ -44,7 +45,8 @@ export async function work(
     kept: [...prepared.keep],
     guard: null,
     network: { mode: network },
-    catalytic_run: null,
+    // Named before it begins, so that what is left of it can be found when this process is gone.
+    catalytic_run: nameView(outside.catalytic()),
     proof_hash: null,
     proof: null,
     commits: 0,
@@ -53,11 +55,15 @@ export async function work(
   };
   record.writeAttempt(opened);
   await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv }, "working", null, { attempts: n });
-  const view = await start(outside, record, prepared, request).catch(async (thrown: unknown) => {
+  const view = await start(outside, record, prepared, request, opened.catalytic_run!).catch(async (thrown: unknown) => {
     const { outcome, reason } = describeBreak(thrown, false);
-    const lost = { n, code: null, guard: null, catalytic_run: null, proof_hash: null, attempt_sha256: null };
-    const end = outcome === "not_started" ? "not_started" : "lost";
-    await record.enter("AGENT_ATTEMPT_ENDED", { ...lost, end }, outcome, reason);
+    if (outcome === "interrupted") {
+      // What fails once more is left to the next verb, which finds the run at work and nobody there.
+      await recoverWork(outside, record, reason).catch((second: unknown) => outside.notify(String(second)));
+    } else {
+      const nothing = { n, code: null, guard: null, catalytic_run: null, proof_hash: null, attempt_sha256: null };
+      await record.enter("AGENT_ATTEMPT_ENDED", { ...nothing, end: "not_started" }, outcome, reason);
+    }
     throw thrown;
   });
   const attempt: AgentAttempt = {
@@ -87,6 +93,7 @@ async function start(
   { run, now }: AgentRecord,
   { look, keep }: Prepared,
   request: AgentRequest,
+  run_id: string,
 ): Promise<ViewOutcome> {
   const places = outside.places();
   const spool = run.folder.makeFolder(HOOK_SPOOL);
@@ -102,6 +109,7 @@ async function start(
     const ports = withOutputLog(own, run, now.attempts, limits.log_bytes);
     return await runInView(withTerminal(ports, outside.terminal), {
       ...places,
+      run_id,
       command: request.command,
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,

@@ -26,6 +26,7 @@ export type {
 } from "./ports.ts";
 export { type Proof, proofHash } from "./record/proof.ts";
 export { checkRunLedger, type RunEntry } from "./record/run-ledger.ts";
+export { readLeftChanges } from "./recover/left-view.ts";
 export { recoverDead, recoverRuns } from "./recover/recover.ts";
 export { planRecovery } from "./recover/recovery.ts";
 export { acquireLocks, ownerOf, releaseLocks } from "./run/lock-files.ts";
@@ -36,5 +37,5 @@ export { memoKey } from "./tree/memo.ts";
 export { contentManifest, type Entry, merkleRoot, readTree, stateOf, type Tree } from "./tree/tree.ts";
 export { decideVerdict } from "./verify/verdict.ts";
 export { verifyRun } from "./verify/verify.ts";
-export { lookAtTree, runInView, type ViewOptions, type ViewOutcome } from "./view/view.ts";
+export { lookAtTree, nameView, runInView, type ViewOptions, type ViewOutcome } from "./view/view.ts";
 export type { ViewChanges } from "./view/view-changes.ts";

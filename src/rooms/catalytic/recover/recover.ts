@@ -10,6 +10,7 @@ import { haltLocks, releaseLocks } from "../run/lock-files.ts";
 import { type Places, placeOf, reserveOf } from "../run/places.ts";
 import { findOriginal, holdAnchor, removeMade, swapBack } from "../tree/layers.ts";
 import { verifyRun } from "../verify/verify.ts";
+import { keepLeftView } from "./left-view.ts";
 import { proveRecovered } from "./recover-proof.ts";
 import { planRecovery, type RecoveryFacts, type RecoveryPlan } from "./recovery.ts";
 import { isKept, listUnfinished, sweepOrphans, type Unfinished } from "./unfinished.ts";
@@ -138,6 +139,7 @@ async function recoverRun(ports: CatalyticPorts, run: Unfinished, force: boolean
   }
   await ports.guards.endMarked({ run_id, work: places.work });
   if (first.action === "halt") return halt(ports, run, first);
+  await keepLeftView(ports, run);
   await freeScratch(ports, run);
   for (const record of journal)
     if (record.op === "CHMOD") disk.setMode(String(record["path"]), Number.parseInt(String(record["mode"]), 8));

@@ -169,7 +169,7 @@ export class RunExecution {
           : await view.snapshot();
       const inputs = await hashInputs(ports, places, declared);
       const hash = record.write("PRE_TREE.json", textsOfRun(trees)?.files?.trees ?? formatTrees(trees), "folder");
-      journal.record("SNAPSHOT_DONE");
+      journal.record("SNAPSHOT_DONE", view?.toJournal() ?? {});
       if (view === null) await this.#layers.prepare((path) => isRecord(this.#context, path));
       else await view.prepare();
       ports.disk.makeFolders(`${places.work}/tmp`);

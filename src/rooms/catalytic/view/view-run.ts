@@ -18,10 +18,16 @@ import type { Violation } from "../verify/verdict.ts";
 import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
 import { diffOverlay } from "./view-diff.ts";
 
+/** What a view needs to know of its run, alive or dead. */
+type ViewDeclared = Pick<Declared, "policy" | "settings" | "jobspec">;
+
 type ViewLaunch = Pick<
   LaunchRequest,
   "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "shown" | "cwd"
 >;
+
+/** Where what a command left can be read. */
+export type ViewReader = Pick<RunningCommand, "merged" | "upper">;
 
 const IGNORED_NOTE = "ignored";
 /** Why nothing of a view can be taken over. */
@@ -31,7 +37,7 @@ const UNREAD: readonly string[] = ["VIEW_TOO_LARGE", "VIEW_READ_TIMED_OUT"];
 export class ViewRun {
   readonly #ports: CatalyticPorts;
   readonly #request: RunRequest;
-  readonly #declared: Declared;
+  readonly #declared: ViewDeclared;
   readonly #places: Places;
   readonly #guard: GuardName;
   readonly #holes: readonly string[];
@@ -49,7 +55,7 @@ export class ViewRun {
   /** The state of what git ignores when the view began; null where it is not known. */
   ignoredState: ReadonlyMap<string, string> | null = null;
 
-  constructor(ports: CatalyticPorts, request: RunRequest, declared: Declared, places: Places, guard: GuardName) {
+  constructor(ports: CatalyticPorts, request: RunRequest, declared: ViewDeclared, places: Places, guard: GuardName) {
     this.#ports = ports;
     this.#request = request;
     this.#declared = declared;
@@ -86,6 +92,17 @@ export class ViewRun {
 
   launcherOf(launcher: string): string {
     return this.#isNamespace ? launcher : "copy-view";
+  }
+
+  /** What the journal says of the view, so that it can be read although this process is gone. */
+  toJournal(): { readonly collects: boolean; readonly ignored: readonly string[] } {
+    return { collects: this.#request.view?.collect !== false, ignored: this.#ignored };
+  }
+
+  /** Takes the place of a view whose process is gone. */
+  recall(tree: Tree, ignored: readonly string[]): void {
+    this.#tree = tree;
+    this.#ignored = ignored;
   }
 
   /** The tripwire of the run, which sees the real tree. */
@@ -241,7 +258,7 @@ export class ViewRun {
    * Compares the view with what it was before it is dropped, and keeps what changed. Where that is more than is read,
    * nothing is kept and the violation says so.
    */
-  async collect(running: RunningCommand): Promise<readonly Violation[]> {
+  async collect(running: ViewReader): Promise<readonly Violation[]> {
     if (this.#request.view?.collect === false) return [];
     try {
       this.changes = await this.#collect(running);
@@ -255,7 +272,7 @@ export class ViewRun {
     return [];
   }
 
-  async #collect(running: RunningCommand): Promise<ViewChanges> {
+  async #collect(running: ViewReader): Promise<ViewChanges> {
     const { disk, git, clock } = this.#ports;
     const { root, work } = this.#places;
     const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
@@ -404,6 +421,6 @@ export class ViewRun {
   }
 }
 
-function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: Declared): Promise<TreeScan | null> {
+function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: ViewDeclared): Promise<TreeScan | null> {
   return trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
 }

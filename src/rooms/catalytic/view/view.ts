@@ -120,7 +120,7 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
     options.env_allow ?? Object.keys(ports.env).filter((name) => isEnvName(name) && ports.env[name] !== undefined);
   const spec: JsonObject = {
     schema_version: "cmp01-jobspec-1",
-    run_id: options.run_id ?? makeViewId(ports),
+    run_id: options.run_id ?? nameView(ports),
     job_id: options.job_id ?? `view-${hashCanonical(ports.crypto, { argv: command, cwd }).slice(0, 16)}`,
     intent: options.intent,
     determinism: options.determinism ?? "nondeterministic",
@@ -144,7 +144,8 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
   return spec;
 }
 
-function makeViewId({ clock, random }: CatalyticPorts): string {
+/** A name for a view that nobody has named. */
+export function nameView({ clock, random }: Pick<CatalyticPorts, "clock" | "random">): string {
   const time = formatTime(clock.now()).replaceAll(/[-:]/g, "").toLowerCase();
   return `v-${time.slice(0, 15)}z-${toHex(random.bytes(4))}`;
 }

@@ -18,21 +18,25 @@ export function isInTheMiddle({ run, now }: AgentRecord): boolean {
 const ENDED = "Verbatim ended while";
 
 /** Where a run stands whose process is gone, before somebody repairs it; null: where it says. */
-export function describeLost({
-  run,
-  now,
-}: AgentRecord): { readonly state: AgentState; readonly reason: string } | null {
+export function describeLost({ run, now }: AgentRecord): {
+  readonly state: AgentState;
+  readonly reason: string;
+  /** What happened, without what can be done about it. */
+  readonly what: string;
+} | null {
+  const again = (what: string, rest: string, state: AgentState = "interrupted") => {
+    return { state, what, reason: `${what}; ${rest}` };
+  };
   switch (now.state) {
     case "preparing":
-      return { state: "not_started", reason: `${ENDED} it prepared the run; the agent did not start` };
+      return again(`${ENDED} it prepared the run`, "the agent did not start", "not_started");
     case "working":
+      return again(`${ENDED} the agent worked`, `keep what it had done with: verbatim agent verify ${run.id}`);
     case "capturing":
-      return { state: "interrupted", reason: `${ENDED} it worked on the run; what the agent had done was not kept` };
+      return again(`${ENDED} it read what the agent had done`, `start again with: verbatim agent verify ${run.id}`);
     case "judging":
-    case "verifying": {
-      const again = `start again with: verbatim agent verify ${run.id}`;
-      return { state: "interrupted", reason: `${ENDED} it judged the change; ${again}` };
-    }
+    case "verifying":
+      return again(`${ENDED} it judged the change`, `start again with: verbatim agent verify ${run.id}`);
     default:
       return null;
   }
@@ -40,7 +44,7 @@ export function describeLost({
 
 /**
  * Ends the state of a run whose process is gone: what was at work is interrupted, and a landing is taken back or
- * completed. Says in words what was done.
+ * completed. Says in words what was done. An agent that worked is left to whoever can read its view.
  */
 export async function recoverAgentRun(session: Session, record: AgentRecord): Promise<string> {
   const { state, attempts } = record.now;
