@@ -98,7 +98,16 @@ describe("what nobody declared", () => {
     expect([...entries.keys()].sort()).toEqual(["out/a.txt", "out/b.txt", "out/folder", "out/link"]);
     expect([...kept]).toEqual(["out/a.txt", "out/b.txt", "out/link"]);
     expect(readFileSync(at("stage/out/b.txt"), "utf8")).toBe("123");
-    expect([...(await stage([], { quarantine_bytes: 7 })).kept]).not.toContain("out/b.txt");
+    const less = await stage([], { quarantine_bytes: 7 });
+    expect([less.kept.has("out/b.txt"), less.entries.get("out/b.txt")]).toEqual([false, { type: "other" }]);
+    // As large as it was: it is read, but it is not kept beyond the limit either.
+    put("before/c.txt", "was");
+    put("after/c.txt", "is.");
+    const same = await stage([], { quarantine_bytes: 10 });
+    expect([same.kept.has("out/c.txt"), same.entries.get("out/c.txt")]).toMatchObject([
+      false,
+      { type: "file", size: 3 },
+    ]);
     put("before/b.txt", "gone now");
     rmSync(at("after/b.txt"));
     expect((await stage([])).entries.get("out/b.txt")).toBeNull();

@@ -37,9 +37,9 @@ export async function proveRecovered(
 ): Promise<{ readonly identical: boolean; readonly condition: string }> {
   const { disk, crypto } = ports;
   const ledger = decodeUtf8(disk.read(`${places.record}/LEDGER.jsonl`) ?? new Uint8Array()) ?? "";
-  const entries = readWholeEntries(crypto, runId, ledger).filter(
-    ({ kind }, i, all) => !all.slice(0, i + 1).some((one) => one.kind === "RUN") && kind !== "RUN",
-  );
+  const whole = readWholeEntries(crypto, runId, ledger);
+  const closing = whole.findIndex(({ kind }) => kind === "RUN");
+  const entries = closing === -1 ? whole : whole.slice(0, closing);
   const record = new RunRecord(ports, places, runId, entries);
   // Written by the run itself before it changed anything; whether someone edited it since is for `verify` to say.
   const jobspec = readArtifact(disk, places.record, "JOBSPEC.json") as unknown as JobSpec | null;

@@ -144,13 +144,16 @@ describe("a guard that does not start", () => {
 describe("a failure inside the tool", () => {
   const broken = new Error("input/output error");
 
-  it("is told, and the run is put back at once", async () => {
+  it.each([
+    ["an error of the program", broken],
+    ["a refusal that is not the guard's", new VerbatimError("DISK_FULL", {})],
+  ])("is told, and the run is put back at once: %s", async (_, thrown) => {
     const notes: string[] = [];
     open((real) => ({
-      ...withGuards(real, { launch: () => Promise.reject(broken) }),
+      ...withGuards(real, { launch: () => Promise.reject(thrown) }),
       notify: (text) => void notes.push(text),
     }));
-    await expect(run("true")).rejects.toBe(broken);
+    await expect(run("true")).rejects.toBe(thrown);
     expect(recordTree(base, isToolState)).toEqual(before);
     expect([locks(), existsSync(work()), notes.filter((text) => text.includes("put back"))]).toEqual([[], false, []]);
     expect(json("STATUS.json")).toMatchObject({ status: "failed", condition: "RECOVERED_AFTER_CRASH" });

@@ -6,9 +6,10 @@ import { explainEnding } from "./run-message.ts";
 
 type Facts = Parameters<typeof explainEnding>[0];
 
-const verified = { verified: true, domains_identical: true, condition: null } as unknown as Facts["verdict"];
-const failed = { ...verified, verified: false, condition: "COMMAND_FAILED" } as Facts["verdict"];
-const halted = { ...failed, domains_identical: false, condition: "RESTORATION_FAILED" } as Facts["verdict"];
+type Verdict = Facts["verdict"];
+const verified = { verified: true, domains_identical: true, condition: "RESTORED_IDENTICAL" } as Verdict;
+const failed: Verdict = { ...verified, verified: false, condition: "COMMAND_FAILED" };
+const halted: Verdict = { ...failed, domains_identical: false, condition: "RESTORATION_FAILED_HASH_MISMATCH" };
 
 function explain(more: Partial<Facts>) {
   return explainEnding({
@@ -77,7 +78,7 @@ it("a run whose domains are not as they were says what differs, in terms that ca
   expect(one({ domain: "d", path: "a", fields: ["mode", "sha256", "size", "type"] })).toEqual({
     status: "halted",
     message:
-      "RESTORATION_FAILED: 1 path differs. d/a: expected a file mode 0644 sha256 aa, actual a file mode 0600 sha256 cc",
+      "RESTORATION_FAILED_HASH_MISMATCH: 1 path differs. d/a: expected a file mode 0644 sha256 aa, actual a file mode 0600 sha256 cc",
     next_step: "verbatim catalytic recover run-1 --retry | --accept-current --by NAME --reason TEXT",
   });
   expect(one({ domain: "d", path: ".", fields: ["mode"] }).message).toContain(
@@ -87,6 +88,6 @@ it("a run whose domains are not as they were says what differs, in terms that ca
   expect(one({ domain: "d", path: "l" }).message).toContain("expected a link target x, actual a link target y");
   const many = Array.from({ length: 11 }, () => ({ domain: "d", path: "b" }) as never);
   const { message } = explain({ verdict: halted, mismatches: many, pre, post });
-  expect(message).toMatch(/^RESTORATION_FAILED: 11 paths differ\. /);
+  expect(message).toMatch(/^RESTORATION_FAILED_HASH_MISMATCH: 11 paths differ\. /);
   expect(message.split("; ")).toHaveLength(10);
 });
