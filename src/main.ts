@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Writable } from "node:stream";
+import { showFirstSign } from "./surfaces/cli/first-sign.ts";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
 /** Starts a surface: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
@@ -91,6 +92,7 @@ async function startCli(
       if (process.listenerCount(signal) === 1) process.exit(exit);
     });
   }
+  const hasSign = showFirstSign(argv, () => process.stderr);
   // Loaded here, because hooks must not wait for it.
   const { runCli } = await import("./surfaces/cli/run.ts");
   process.exitCode = await runCli({
@@ -101,6 +103,7 @@ async function startCli(
     version: readVersion(),
     streams: { stdin: process.stdin, stdout, stderr: process.stderr },
     serveMcp: serveAgent,
+    hasSign,
   });
 }
 

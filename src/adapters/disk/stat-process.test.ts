@@ -33,7 +33,7 @@ function makeTree(name: string): { readonly root: string; readonly file: TreeFil
   // Both times of this one differ, so that one cannot stand for the other.
   utimesSync(join(root, "top"), 1, 1);
   const table = readTable(root, HIDDEN, 1000, null, () => false)!;
-  const facts = { context: "", root, hidden: HIDDEN, top: packEntry(table, 0), kept: {}, notes: {} };
+  const facts = { context: "", root, hidden: HIDDEN, top: packEntry(table, 0), kept: {}, unsure: [], notes: {} };
   // An hour later nothing of it is young.
   return { root, file: writeTreeFile(join(base, `${name}.tree`), { ...facts, taken: Date.now() + 3_600_000 }, table) };
 }
@@ -93,7 +93,7 @@ describe("the process that looks at trees", () => {
     const { root } = makeTree("young");
     writeFileSync(join(root, "empty/unseen"), "");
     const table = readTable(root, { ...HIDDEN, empty: ["unseen"] }, 1000, null, () => false)!;
-    const facts = { context: "", root, hidden: HIDDEN, top: packEntry(table, 0), kept: {}, notes: {} };
+    const facts = { context: "", root, hidden: HIDDEN, top: packEntry(table, 0), kept: {}, unsure: [], notes: {} };
     const file = writeTreeFile(join(base, "young.tree"), { ...facts, taken: Date.now() }, table);
     expect(await ask(root, file)).toEqual(["empty"]);
     expect(await ask(root, { ...file, source: { ...file.source, taken: Date.now() + 3_600_000 } })).toEqual([]);

@@ -50,6 +50,26 @@ export async function readEntries(
   return new Map(found.sort(([a], [b]) => compareCodePoints(a, b)));
 }
 
+/** What a table has at some paths, read in the same way; null for nothing. Names that share a file are not told. */
+export async function readEntriesAt(
+  root: string,
+  table: TreeTable,
+  paths: readonly string[],
+  busy: string[],
+): Promise<ReadonlyMap<string, Entry | null>> {
+  const found = new Map<string, Entry | null>(paths.map((path) => [path, null]));
+  if (found.has(".")) found.set(".", { type: "dir", mode: toMode(factsOf(table, 0).mode) });
+  const folders = new Set(paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf("/")))));
+  for (const [i, folder] of table.folders.entries()) {
+    if (!folders.has(folder)) continue;
+    for (const entry of entriesOf(table, i)) {
+      if (!found.has(entry.path)) continue;
+      found.set(entry.path, toEntry(table, entry) ?? (await readEntry(root, table, entry, busy)));
+    }
+  }
+  return found;
+}
+
 /** The entry, if it can be made without reading the file. */
 function toEntry(table: TreeTable, { at, type }: TableEntry): Entry | null {
   const { mode, size } = factsOf(table, at);

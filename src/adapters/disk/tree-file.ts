@@ -6,7 +6,7 @@ import type { KeptFiles } from "./kept-files.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
 import { DIGEST, type Hidden, type TreeTable, toRows, WIDTH } from "./tree-table.ts";
 
-const VERSION = "verbatim-tree-2";
+const VERSION = "verbatim-tree-3";
 const ID = 32;
 /** Version line, a line with the id, then the length of the header in ten digits. */
 const HEAD = VERSION.length + 1 + ID + 1 + 10 + 1;
@@ -43,8 +43,10 @@ interface TreeFacts {
   readonly taken: number;
   /** The stat of the root itself, packed. */
   readonly top: string;
-  /** What was made of the tree, by the rules it was made with; none when a file was too fresh to be sure of it. */
+  /** What was made of the tree, by the rules it was made with. */
   readonly kept: Readonly<Record<string, KeptFiles>>;
+  /** Files that were too fresh to be sure of what was made of them. */
+  readonly unsure: readonly string[];
   readonly notes: Readonly<Record<string, string>>;
 }
 
@@ -116,11 +118,11 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 function toFile(fd: number, id: string, start: number, header: Header): TreeFile {
-  const { context, root, hidden, taken, top, kept, notes } = header;
+  const { context, root, hidden, taken, top, kept, unsure, notes } = header;
   const source = toSource(fd, id, start, header);
   let isOpen = true;
   return {
-    ...{ context, root, hidden, taken, top, kept, notes, source },
+    ...{ context, root, hidden, taken, top, kept, unsure, notes, source },
     load: () => loadTable(fd, source, header, start),
     loadTop: () => loadTop(fd, source, header, start),
     close() {

@@ -52,14 +52,25 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
           return null;
         }
         const isSameState = isSameRoot && [...(changed ?? [])].every((folder) => isOfObjects(old, folder));
-        const isSame = isSameState && usable?.context === context;
+        const isSameContext = usable?.context === context;
+        const isSame = isSameState && isSameContext && usable?.unsure.length === 0;
+        const before =
+          isSameContext && old !== null && changed !== null && !isSame
+            ? {
+                kept: usable!.kept,
+                unsure: usable!.unsure,
+                table: () => old.get(),
+                changed: withTop(changed, isSameRoot),
+              }
+            : null;
         return new Look(root, hidden, table, checker, {
           place,
           context,
           kept: isSame ? usable!.kept : {},
           notes: isSame ? { ...usable?.notes } : {},
+          before,
           taken,
-          isNew: !isSameTree,
+          isNew: !isSameTree || usable?.unsure.length !== 0,
           crypto: setting.crypto,
         });
       } catch (thrown) {
@@ -89,6 +100,11 @@ async function findChanged(
 /** git sets the times of objects that it meets again, also when we ask it for the tree of the working state. */
 function isOfObjects(old: KnownTable | null, folder: number): boolean {
   return old !== null && OBJECTS.test(old.get().folders[folder]!);
+}
+
+/** The root itself is told with what is in it. */
+function withTop(changed: ReadonlySet<number>, isSameRoot: boolean): ReadonlySet<number> {
+  return isSameRoot ? changed : new Set([...changed, 0]);
 }
 
 function takeTable(

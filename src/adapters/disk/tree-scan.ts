@@ -1,12 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { errnoCode } from "../../core/errors/system.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
-import type { Entry, KeptTree, TreeDifferences, TreeScan } from "../../rooms/catalytic/ports.ts";
+import type {
+  ChangedPath,
+  Entry,
+  KeptTree,
+  TreeBefore,
+  TreeDifferences,
+  TreeScan,
+} from "../../rooms/catalytic/ports.ts";
 import { scanFingerprints } from "./fingerprints.ts";
 import { forgetKept, type KeptFile, type KeptFiles, type OpenedFile, openKept, writeKept } from "./kept-files.ts";
 import { compare, type KnownTable, rootStat } from "./known-table.ts";
 import type { TreeChecker } from "./tree-check.ts";
-import { readEntries } from "./tree-entries.ts";
+import { readEntries, readEntriesAt } from "./tree-entries.ts";
 import { writeTreeFile } from "./tree-file.ts";
 import { fingerprintPaths } from "./tree-fingerprint.ts";
 import {
@@ -26,12 +33,23 @@ import {
 /** A file this young may change again without its stat showing it. */
 const RACY_NS = 2_000_000_000n;
 
-type TextName = keyof NonNullable<KeptTree["files"]>;
+type TextName = Exclude<keyof NonNullable<KeptTree["files"]>, "index">;
 const TEXT_NAMES: readonly TextName[] = ["trees", "manifests", "inputs"];
+/** Where more has changed, everything is made anew. */
+const MOST_CHANGED = 5_000;
 /** git never writes its index in place, so that its inode tells what its age cannot. */
 const REPLACED = ".git/index";
 /** Nothing of them is read here, and their names say what they hold. */
 const OBJECT = /^\.git\/objects\/(?:[0-9a-f]{2}|pack)\//;
+
+/** The last look, where this one differs from it. */
+interface Before {
+  readonly kept: Readonly<Record<string, KeptFiles>>;
+  readonly unsure: readonly string[];
+  readonly table: () => TreeTable;
+  /** The folders that differ. */
+  readonly changed: ReadonlySet<number>;
+}
 
 /** What a look knows from the last one. */
 interface Memory {
@@ -39,6 +57,8 @@ interface Memory {
   readonly context: string;
   readonly kept: Readonly<Record<string, KeptFiles>>;
   readonly notes: Record<string, string>;
+  /** What was made of the tree before it changed. */
+  readonly before: Before | null;
   /** When the look began: what changed shortly before is not trusted later. */
   readonly taken: number;
   /** Whether the table is another than the one that is kept. */
@@ -56,6 +76,7 @@ export class Look implements TreeScan {
   readonly #opened: OpenedFile[] = [];
   /** Files that hold what was recalled, which need not be written again. */
   readonly #recalled = new Map<string, KeptFiles>();
+  readonly #before = new Map<string, KeptFiles>();
   #hasNews: boolean;
   #busy: string[] = [];
 
@@ -86,6 +107,22 @@ export class Look implements TreeScan {
     return opened;
   }
 
+  recallBefore(key: string): TreeBefore | null {
+    const { place, before } = this.#memory;
+    const one = before !== null && Object.hasOwn(before.kept, key) ? before.kept[key] : undefined;
+    if (place === null || before === null || one === undefined) return null;
+    const changed = listChanged(before, this.#known.get());
+    const kept = changed === null ? null : this.#open(keptFolder(place), one);
+    if (changed === null || kept?.files?.index === undefined) return null;
+    this.#before.set(key, one);
+    return { kept, changed };
+  }
+
+  readSome(paths: readonly string[]): Promise<ReadonlyMap<string, Entry | null>> {
+    this.#busy = [];
+    return readEntriesAt(this.#root, this.#known.get(), paths, this.#busy);
+  }
+
   note(name: string): string | null {
     return this.#memory.notes[name] ?? null;
   }
@@ -113,9 +150,12 @@ export class Look implements TreeScan {
       isYoung(table, i, limit) ? entriesOf(table, i).filter((entry) => isFresh(table, entry, limit)) : [],
     );
     for (const { at } of fresh) digests.fill(0, at * DIGEST, (at + 1) * DIGEST);
-    // What is made of the whole tree is only as sure as its youngest file.
-    const recalled = this.#recalled.get(key);
-    const files = fresh.length > 0 ? null : (recalled ?? this.#write(keptFolder(place), tree));
+    const files = this.#filesOf(
+      place,
+      key,
+      tree,
+      fresh.some(({ at }) => factsOf(table, at).nlink > 1),
+    );
     const facts = {
       context,
       root: this.#root,
@@ -123,20 +163,36 @@ export class Look implements TreeScan {
       taken,
       top: packEntry(table, 0),
       kept: files === null ? {} : { [key]: files },
+      // What is made of the whole tree is only as sure as its youngest file.
+      unsure: fresh.map(({ path }) => path),
       notes: fresh.length > 0 ? {} : notes,
     };
     this.#known.keepIn(writeTreeFile(place, facts, { ...table, digests }));
     if (files === null) return tree;
     forgetKept(keptFolder(place), new Set(Object.values(files.texts).map(({ name }) => name)));
-    return recalled === undefined ? (this.#open(keptFolder(place), files) ?? tree) : tree;
+    return tree.files === undefined ? (this.#open(keptFolder(place), files) ?? tree) : tree;
+  }
+
+  /**
+   * The files of a tree: what was not made again lies in those it has. None where names share a file that is too fresh:
+   * they say so of each other, and nobody can tell later from one of them.
+   */
+  #filesOf(place: string, key: string, tree: KeptTree, isShared: boolean): KeptFiles | null {
+    const { state, ignored, files } = tree;
+    const recalled = this.#recalled.get(key) ?? (files === undefined ? undefined : this.#before.get(key));
+    if (isShared) return null;
+    return recalled === undefined
+      ? this.#write(keptFolder(place), tree)
+      : { texts: recalled.texts, facts: { state, ignored } };
   }
 
   /** Writes the texts of a tree as files. */
   #write(folder: string, tree: KeptTree): KeptFiles {
-    const { trees, manifests, inputs, files: _, ...facts } = tree;
+    const { state, ignored, bytes: made } = tree;
+    const facts = { state, ignored };
     const texts: Record<string, KeptFile> = {};
-    for (const [name, text] of Object.entries({ trees, manifests, inputs })) {
-      const bytes = Buffer.from(`${text}\n`, "latin1");
+    const all = made ?? Object.fromEntries(TEXT_NAMES.map((name) => [name, Buffer.from(`${tree[name]}\n`, "latin1")]));
+    for (const [name, bytes] of Object.entries(all)) {
       const label = `${name}-${randomBytes(8).toString("hex")}`;
       texts[name] = writeKept(folder, label, bytes, this.#memory.crypto.sha256(bytes));
     }
@@ -153,10 +209,12 @@ export class Look implements TreeScan {
       files[name] = opened;
     }
     const all = files as Record<TextName, OpenedFile>;
+    const index = texts["index"] === undefined ? null : openKept(folder, texts["index"]);
+    if (index !== null) this.#opened.push(index);
     const text = (name: TextName) => Buffer.from(all[name].read()).toString("latin1").slice(0, -1);
     return {
       ...(facts as Pick<KeptTree, "state" | "ignored">),
-      files: all,
+      files: index === null ? all : { ...all, index },
       get trees() {
         return text("trees");
       },
@@ -257,6 +315,23 @@ function differ(before: TreeTable, after: TreeTable, changed: ReadonlySet<number
   was.set(".", packEntry(before, 0));
   is.set(".", packEntry(after, 0));
   return dropSame(was, is);
+}
+
+/** Every path that may be another than in the last look, or null when that cannot be told path by path. */
+function listChanged({ unsure, table, changed }: Before, now: TreeTable): ReadonlyMap<string, ChangedPath> | null {
+  const { was, is } = changed.size === 0 ? NO_DIFFERENCES : differ(table(), now, changed);
+  const paths = new Set([...was.keys(), ...is.keys(), ...unsure]);
+  if (paths.size > MOST_CHANGED) return null;
+  const found = new Map<string, ChangedPath>();
+  for (const path of paths) {
+    const sides = [was.get(path), is.get(path)].map((packed) => packed?.split("|"));
+    // Names that share a file say so of each other.
+    if (sides.some((side) => side?.[0] === "file" && side[8] !== "1")) return null;
+    const [before, after] = sides.map((side) => (side?.[0] ?? null) as ChangedPath["is"]);
+    const isSame = before === null && after === null;
+    found.set(path, isSame ? { was: "file", is: "file" } : { was: before!, is: after! });
+  }
+  return found;
 }
 
 /** Leaves only the paths that differ. */

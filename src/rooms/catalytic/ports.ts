@@ -216,6 +216,20 @@ export interface KeptTree extends TreeTexts {
   readonly ignored: readonly string[];
 }
 
+/** What was made of a tree that has changed since. */
+export interface TreeBefore {
+  readonly kept: KeptTree;
+  /** Every path that may be another now: what was there, and what is. */
+  readonly changed: ReadonlyMap<string, ChangedPath>;
+}
+
+export interface ChangedPath {
+  readonly was: EntryType | null;
+  readonly is: EntryType | null;
+}
+
+type EntryType = Entry["type"] | OtherEntry["type"];
+
 interface LookOptions {
   /** Paths that are not looked at. */
   readonly hidden: readonly string[];
@@ -235,6 +249,10 @@ export interface TreeScan {
   readonly busy: readonly string[];
   /** What was made of this tree before, by these rules, if nothing of it has changed since. */
   recall(key: string): KeptTree | null;
+  /** What was made of this tree before, by these rules, and what has changed since; null where that is too much to tell. */
+  recallBefore(key: string): TreeBefore | null;
+  /** What is at some paths of the tree, as `read` has it; null for nothing. */
+  readSome(paths: readonly string[]): Promise<ReadonlyMap<string, Entry | null>>;
   /** Texts of others that hold as long as nothing of the tree changes. */
   note(name: string): string | null;
   setNote(name: string, text: string): void;

@@ -1,5 +1,6 @@
 import { groupDigits } from "../../app/agent/explain-words.ts";
 import type { Progress, ProgressStep } from "../../core/ports.ts";
+import { FIRST_STEP } from "./first-sign.ts";
 import type { Streams } from "./io.ts";
 import { showLine } from "./plain-text.ts";
 
@@ -14,19 +15,28 @@ const SMALLEST_STEP = 0.01;
 /** A line that stands still says at least how long it has. */
 const TICK_MS = 1000;
 
-/** Draws at most a hundred times per label, so that reporting costs nothing, and once a second while nothing is reported. */
-export function createProgressBar(stream: Streams["stderr"], wanted: boolean): ProgressBar {
+/**
+ * Draws at most a hundred times per label, so that reporting costs nothing, and once a second while nothing is reported.
+ * `begun`: the line of the first sign stands there already.
+ */
+export function createProgressBar(stream: Streams["stderr"], wanted: boolean, begun = false): ProgressBar {
   if (!wanted || stream.isTTY !== true) return { report: () => undefined, end: () => undefined };
-  let shown: ProgressStep | null = null;
+  let shown: ProgressStep | null = begun ? FIRST_STEP : null;
   let label = "";
   let last = -1;
-  let since = 0;
+  let since = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const draw = (step: ProgressStep) => {
     const seconds = Math.floor((performance.now() - since) / 1000);
     const line = `${formatStep(step)}${seconds > 0 ? `  ${seconds} s` : ""}`;
     stream.write(`\r\u001b[K${line.slice(0, Math.max(20, (stream.columns || 80) - 1))}`);
   };
+  const tick = () => {
+    timer ??= setInterval(() => {
+      if (shown !== null) draw(shown);
+    }, TICK_MS).unref();
+  };
+  if (begun) tick();
   return {
     report(step) {
       const share = step.total === undefined || step.total === 0 ? 0 : step.done / step.total;
@@ -37,9 +47,7 @@ export function createProgressBar(stream: Streams["stderr"], wanted: boolean): P
       last = share;
       shown = step;
       draw(step);
-      timer ??= setInterval(() => {
-        if (shown !== null) draw(shown);
-      }, TICK_MS).unref();
+      tick();
     },
     end() {
       clearInterval(timer);

@@ -22,6 +22,8 @@ export interface CliEnvironment {
   readonly streams: Streams;
   /** MCP for an agent while it runs; another surface serves it. */
   readonly serveMcp?: ServeMcp;
+  /** Whether the first sign stands on the terminal. */
+  readonly hasSign?: boolean;
 }
 
 interface Line {
@@ -40,7 +42,7 @@ export async function runCli(world: CliEnvironment): Promise<number> {
     full: line.has("--full"),
     progress: !line.has("--no-progress") && !line.has("--quiet"),
   };
-  const progress = createProgressBar(world.streams.stderr, flags.progress);
+  const progress = createProgressBar(world.streams.stderr, flags.progress, world.hasSign);
   const io = createIo(world.streams, world.env, flags, () => progress.end());
   try {
     return await runLine(world, line, io, progress);
@@ -97,8 +99,6 @@ async function runLine(world: CliEnvironment, line: Line, io: Io, progress: Prog
       target.write(bytes);
     },
   });
-  // Loading the rooms takes longer than somebody waits without a sign.
-  if (entry.noun === "agent" && line.words.includes("--")) progress.report({ label: "looking at the tree", done: 0 });
   try {
     return await runVerb(entry, line, app, io);
   } finally {

@@ -1,5 +1,8 @@
+import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import type { ReadyFile } from "../ports.ts";
 import type { DomainState, Tree } from "./tree.ts";
+
+type TextName = "trees" | "manifests" | "inputs";
 
 /** Canonical texts and roots of the tree of a view, which is the only domain of its run. */
 export interface TreeTexts {
@@ -8,9 +11,14 @@ export interface TreeTexts {
   readonly manifests: string;
   readonly inputs: string;
   readonly state: DomainState;
-  /** The same with their line feeds, where they are ready. */
-  readonly files?: Readonly<Record<"trees" | "manifests" | "inputs", ReadyFile>>;
+  /** The same with their line feeds, and the index to them, where they are ready. */
+  readonly files?: Readonly<Record<TextName, ReadyFile>> & { readonly index?: ReadyFile };
+  /** The same where they were just made. */
+  readonly bytes?: TreeBytes;
 }
+
+/** The texts with their line feeds, and the packed index to them. */
+type TreeBytes = Readonly<Record<TextName | "index", Uint8Array>>;
 
 // A tree never changes, so what was made of it holds as long as it lives.
 const texts = new WeakMap<Tree, TreeTexts>();
@@ -29,4 +37,22 @@ export function keepTexts(tree: Tree, made: TreeTexts): void {
 export function textsOfRun(trees: ReadonlyMap<string, Tree>): TreeTexts | undefined {
   const only = trees.size === 1 ? trees.get(".") : undefined;
   return only === undefined ? undefined : textsOf(only);
+}
+
+/** Texts that become such when someone reads them. */
+export function toTexts(bytes: TreeBytes, state: DomainState): TreeTexts {
+  const text = (name: TextName) => decodeUtf8(bytes[name].subarray(0, -1)) ?? "";
+  return {
+    bytes,
+    state,
+    get trees() {
+      return text("trees");
+    },
+    get manifests() {
+      return text("manifests");
+    },
+    get inputs() {
+      return text("inputs");
+    },
+  };
 }

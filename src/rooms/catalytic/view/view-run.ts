@@ -6,7 +6,15 @@ import { isInside } from "../declare/path-rules.ts";
 import { isOwnTrace } from "../guard/own-traces.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
 import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "../outputs/staging.ts";
-import type { CatalyticPorts, FingerprintScan, LaunchRequest, Layer, RunningCommand, TreeScan } from "../ports.ts";
+import type {
+  CatalyticPorts,
+  FingerprintScan,
+  KeptTree,
+  LaunchRequest,
+  Layer,
+  RunningCommand,
+  TreeScan,
+} from "../ports.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { isOwnState, type Places, parentOf, placeOf } from "../run/places.ts";
 import { diffTree } from "../tree/diff.ts";
@@ -15,6 +23,7 @@ import type { Entry, OtherEntry, Tree, Trees } from "../tree/tree.ts";
 import { keepTexts } from "../tree/tree-texts.ts";
 import { makeTexts, recallTree } from "../tree/written-tree.ts";
 import type { Violation } from "../verify/verdict.ts";
+import { isIgnoredSame, updateTree, withIgnored } from "./tree-update.ts";
 import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
 import { diffOverlay } from "./view-diff.ts";
 
@@ -130,19 +139,30 @@ export class ViewRun {
     const kept = this.#look?.recall(key) ?? null;
     if (kept !== null) {
       this.#ignored = kept.ignored;
-      this.#tree = recallTree(kept);
-      this.ignoredState = this.#readIgnored();
-      this.#look?.keep(key, kept);
-      return new Map([[".", this.#tree]]);
+      return this.#recallTree(key, kept);
     }
-    if (this.#request.view?.hash_all !== true)
-      this.#ignored = this.#request.view?.ignored ?? (await git.ignored(root)) ?? [];
+    const before = this.#look?.recallBefore(key) ?? null;
+    if (this.#request.view?.hash_all !== true) {
+      const known = before !== null && isIgnoredSame(before) ? before.kept.ignored : null;
+      this.#ignored = this.#request.view?.ignored ?? known ?? (await git.ignored(root)) ?? [];
+    }
+    if (this.#look !== null && before !== null) {
+      const updated = await updateTree(crypto, this.#look, before, this.#ignored, (path) => this.#isInView(path));
+      if (updated !== null) return this.#recallTree(key, updated);
+    }
     this.#tree = await this.#read();
     this.ignoredState = this.#readIgnored();
     if (this.#look !== null) {
-      const made = { ...makeTexts(crypto, this.#tree), ignored: this.#ignored };
+      const made = withIgnored(makeTexts(crypto, this.#tree), this.#ignored);
       keepTexts(this.#tree, this.#look.keep(key, made));
     }
+    return new Map([[".", this.#tree]]);
+  }
+
+  /** A tree whose texts are there already. */
+  #recallTree(key: string, texts: KeptTree): Trees {
+    this.ignoredState = this.#readIgnored();
+    this.#tree = recallTree(this.#look!.keep(key, texts));
     return new Map([[".", this.#tree]]);
   }
 
