@@ -33,6 +33,8 @@ describe("the log of an agent run", () => {
       "talk",
       "--verify",
       "echo checked",
+      "--verify-sh",
+      "echo oops >&2",
       "--json",
       "--",
       "sh",
@@ -53,8 +55,9 @@ describe("the log of an agent run", () => {
     expect(await following).toEqual({ exit: 0, stdout: "first\nsecond\nwrong\n", stderr: "" });
     await ended;
     expect((await logs("--raw")).stdout).toBe("\u001b[32mfirst\u001b[0m\nsecond\nwrong\n");
-    // Both streams name the command they belong to.
-    expect((await logs("--verify")).stdout).toBe("$ echo checked\nchecked\n$ echo checked\n");
+    // A command is named once; of its errors only where there are some.
+    const checked = "$ echo checked\nchecked\n$ echo oops >&2\n";
+    expect((await logs("--verify")).stdout).toBe(`${checked}$ echo oops >&2   (standard error)\noops\n`);
     expect((await logs("--json", "--raw")).stdout).toContain(Buffer.from("wrong\n").toString("base64"));
   });
 });

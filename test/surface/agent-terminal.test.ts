@@ -179,6 +179,25 @@ describe("an agent in a terminal", () => {
     expect(existsSync(join(repo.root, "src/wick.txt"))).toBe(false);
   });
 
+  it("is asked before a change is applied that nobody verified, unless --yes says so", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    await repo.agent(["--no-verify"], ["sh", "-c", "echo on > src/lamp.txt"]);
+    const apply = (...flags: string[]) => {
+      return new Terminal(repo, [process.execPath, BIN, "agent", "apply", "@", ...flags].map(quote).join(" "));
+    };
+    const asked = apply();
+    await asked.until("! no command verified this change");
+    await asked.until("> ");
+    asked.type("\r");
+    expect(await asked.end()).toEqual({ exit: 4, rest: expect.stringContaining("nothing was applied") });
+    expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");
+    expect(await apply("--yes").end()).toEqual({
+      exit: 0,
+      rest: expect.stringContaining("applied 1 file, unverified"),
+    });
+  });
+
   it("does not see the other terminals of the machine", async ({ skip }) => {
     if (MISSING) skip(WHY);
     const repo = makeSample();

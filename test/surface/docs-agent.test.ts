@@ -35,6 +35,7 @@ function toSame(text: string): string {
     .replace(/(?<=where: |stays in )\S+/g, "DIRECTORY")
     .replace(/\b\d+(?:\.\d)? m?s\b/g, "TIME")
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "DATE")
+    .replace(/checked [\d,]+ files/g, "checked MANY files")
     .replace(/(?<=^|\s)[0-9a-f]{6}(?=\s)/g, "SHORT")
     .replace(/\s+/g, " ")
     .trim();

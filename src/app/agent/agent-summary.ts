@@ -44,7 +44,12 @@ export const agentSummary = z.strictObject({
       limits: z.array(z.string()).default([]).describe("What the guard could neither prevent nor hide, in words."),
       concurrent_changes: z
         .array(z.string())
-        .describe("Paths in the real tree that something else changed while the agent worked."),
+        .describe("Paths in the real tree, outside .git, that something else changed while the agent worked."),
+      checked: z.int().optional().describe("Files and folders of the real tree that were compared before and after."),
+      head_moved: z
+        .strictObject({ from: z.string(), to: z.string() })
+        .optional()
+        .describe("HEAD before and after, where something else moved it while the agent worked."),
     })
     .nullable(),
   changes: z.strictObject({
@@ -115,6 +120,7 @@ export const agentSummary = z.strictObject({
       moved: z.boolean().describe("The tree was not as the agent found it."),
       since: z.string().nullable().default(null).describe("What happened to it since the agent began, in words."),
       reverified: z.boolean(),
+      work_tree: z.string().optional().describe("The work tree it went into, where that is not the one of the run."),
     })
     .nullable()
     .default(null)

@@ -1,6 +1,6 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
-import type { AgentState } from "../../rooms/workflow/index.ts";
+import { type AgentState, AT_WORK } from "../../rooms/workflow/index.ts";
 import { describeBreak, describeFailure, describeTree } from "./agent-arguments.ts";
 import { collectReports } from "./agent-hooks.ts";
 import type { AgentSummary } from "./agent-summary.ts";
@@ -67,6 +67,7 @@ function findEnd(
 
 /** Whatever breaks off here, nobody may read afterwards that the agent is still at work. */
 async function breakOff({ record }: OpenAgentRun, thrown: unknown): Promise<void> {
+  if (!AT_WORK.includes(record.now.state)) return;
   const { reason } = describeBreak(thrown, true);
   const { attempts: n } = record.now;
   const lost = { n, end: "lost", code: null, guard: null, catalytic_run: null, proof_hash: null } as const;

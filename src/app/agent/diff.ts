@@ -44,9 +44,9 @@ export const fileDiff = z.strictObject({
 type FileDiff = z.infer<typeof fileDiff>;
 
 /** The change of a run, file by file and hunk by hunk; with a path only what is at or below it. SELECTION_INVALID. */
-export function readDiff(run: Run, path: string | null): FileDiff[] {
+export function readDiff(run: Run, path: string | null, c?: number | null): FileDiff[] {
   const record = AgentRecord.load(run);
-  const files = record === null ? readFirst(run) : readCurrent(record);
+  const files = record === null ? readFirst(run) : readCandidate(record, c === undefined ? record.now.candidate : c);
   if (path === null) return files;
   const wanted = files.filter((file) => isUnder(file.path, path.replace(/\/+$/, "")));
   if (wanted.length > 0) return wanted;
@@ -56,8 +56,7 @@ export function readDiff(run: Run, path: string | null): FileDiff[] {
   });
 }
 
-function readCurrent(record: AgentRecord): FileDiff[] {
-  const { candidate: c } = record.now;
+function readCandidate(record: AgentRecord, c: number | null): FileDiff[] {
   const candidate = c === null ? null : record.candidate(c);
   if (c === null || candidate === null) return [];
   const hunks = readPatch(record.run, record.patch(c));

@@ -1,4 +1,5 @@
 import { assertNever } from "../../core/errors/index.ts";
+import { showPath } from "../../core/paths/index.ts";
 import { formatArgv } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { count, type ExplainLine, type ExplainPart } from "./explain-words.ts";
@@ -56,7 +57,14 @@ export function describeEnd(run: AgentSummary): ExplainPart {
 export function describeApplied(run: AgentSummary): string {
   const unverified = run.verify?.result === "NONE" ? ", unverified" : "";
   const files = run.landing?.files.length ?? run.changes.files.length;
-  return `applied ${count(files, "file")}${unverified}. Undo: verbatim agent undo ${run.run_id}`;
+  const tree = run.landing?.work_tree;
+  // Only there it can be taken back.
+  const place = tree === undefined ? "" : ` in ${showPath(tree)}`;
+  const undo =
+    tree === undefined
+      ? `verbatim agent undo ${run.run_id}`
+      : `verbatim -C ${quotePath(tree)} agent undo ${run.run_id} --here`;
+  return `applied ${count(files, "file")}${unverified}${place}. Undo: ${undo}`;
 }
 
 function next(says: string, command: string): ExplainLine {

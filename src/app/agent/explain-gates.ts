@@ -80,6 +80,10 @@ export function explainTree({ proof }: AgentSummary): ExplainPart | null {
     const paths = proof.concurrent_changes.slice(0, 5).join(", ");
     lines.push({ mark: "notice", says: `${paths} changed while the agent worked, but not by it` });
   }
+  if (proof.head_moved !== undefined) {
+    const [from, to] = [proof.head_moved.from.slice(0, 7), proof.head_moved.to.slice(0, 7)];
+    lines.push({ mark: null, says: `HEAD moved from ${from} to ${to} while the agent worked` });
+  }
   const tree = (mark: ExplainPart["mark"], says: string): ExplainPart => ({ part: "tree", mark, says, lines });
   if (!isTreeSame(proof)) return tree("bad", "it is not proved that your tree is unchanged");
   if (proof.guard === "audit") {
@@ -90,7 +94,8 @@ export function explainTree({ proof }: AgentSummary): ExplainPart | null {
   const how = proof.guard === "ns-overlay" ? "overlay" : `a copy, guard ${proof.guard}`;
   // Nobody looked at it when the agent ended, because Verbatim ended first.
   if (isLost) return tree("none", `it was read-only to the agent (${how}); it was not compared afterwards`);
-  return tree("good", `nothing in it was changed by the agent; it was read-only to the agent (${how})`);
+  const checked = proof.checked === undefined ? "" : ` (checked ${count(proof.checked, "file")} and folders)`;
+  return tree("good", `nothing in it was changed by the agent${checked}; it was read-only to the agent (${how})`);
 }
 
 function isTreeSame(proof: NonNullable<AgentSummary["proof"]>): boolean {

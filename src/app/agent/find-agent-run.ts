@@ -4,7 +4,7 @@ import { listOwnRuns } from "./list.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
 
-const WORDS = { noun: "agent run", list: "verbatim agent list" };
+export const WORDS = { noun: "agent run", list: "verbatim agent list" };
 
 /**
  * The agent run of a name: an id, a unique beginning or the last six digits of one, `@` for the newest, `@2`, or a run
@@ -29,7 +29,7 @@ export async function findOwnAgentRun(outside: AgentPorts, ports: WorkflowPorts,
   return run;
 }
 
-function isPath(name: string): boolean {
+export function isPath(name: string): boolean {
   return /[/\\]/.test(name) || name === "." || name === "..";
 }
 

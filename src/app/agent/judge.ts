@@ -1,3 +1,4 @@
+import { isVerbatimError } from "../../core/errors/index.ts";
 import {
   type AgentGate,
   type AgentRecord,
@@ -144,7 +145,13 @@ export async function judge(
     return await record.enter("AGENT_GATED", facts, state, reason, current);
   }
   await record.enter("AGENT_GATED", facts, "verifying", null, current);
-  const tried = await tryCandidate(outside, session, record, made, on);
+  const tried = await tryCandidate(outside, session, record, made, on).catch(async (thrown: unknown) => {
+    // Nobody may read afterwards that the commands still run, and the verdict stands.
+    const what = isVerbatimError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown);
+    const reason = `Verbatim stopped while it verified the change: ${what}; start again with: verbatim agent verify ${session.run.id}`;
+    await record.enter("AGENT_GATED", facts, "interrupted", reason);
+    throw thrown;
+  });
   const [kind, state] =
     tried.report.result === "PASS"
       ? (["AGENT_VERIFIED", "verified"] as const)

@@ -192,7 +192,9 @@ async function landLocked(
   const l = now.landings + 1;
   const isMoved = there.tree !== candidate.base.tree;
   const moved = isMoved ? { moved: await sayMoved(run, candidate, there) } : {};
-  const planned = toLanding(plan, { l, candidate: c, onto: there, ...moved });
+  const { here } = outside;
+  const work_tree = here === null ? {} : { work_tree: { root: here.root, repo_id: here.repo_id } };
+  const planned = toLanding(plan, { l, candidate: c, onto: there, ...moved, ...work_tree });
   if (options.dryRun) return { ...toSummary(record), landing: describeLanding(planned, now.base.tree) };
   await refuseConflict(record, planned, c);
   const plan_sha256 = record.writeLanding(planned, "plan");

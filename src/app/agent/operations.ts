@@ -18,6 +18,11 @@ const run = z
   .min(1)
   .describe("Run id, a unique beginning or the last six digits of one, @ (newest), @2, or a run directory.");
 
+const here = z
+  .boolean()
+  .default(false)
+  .describe("In this work tree, also when the run belongs to another work tree of the same repository.");
+
 /** How a change is verified. */
 const verifyFlags = {
   verify: texts.describe("A command that must succeed on the result, run without a shell; repeatable."),
@@ -135,10 +140,11 @@ const show = defineOperation({
       .optional()
       .describe("The change as a diff; with a path only what is there."),
     hunks: z.boolean().default(false).describe("The change with the numbers that --only and --except take."),
+    attempt: z.int().min(1).optional().describe("The number of an attempt (default: the newest one)."),
   }),
   output: agentReport,
-  run: (outside: AgentPorts, { run: name, other = null, diff = null, hunks }) =>
-    showAgentRun(outside, { run: name, other, diff: diff ?? (hunks ? true : null) }),
+  run: (outside: AgentPorts, { run: name, other = null, diff = null, hunks, attempt = null }) =>
+    showAgentRun(outside, { run: name, other, diff: diff ?? (hunks ? true : null), attempt }),
 });
 
 const from = z.int().min(0).default(0);
@@ -171,6 +177,7 @@ const verify = defineOperation({
     ...verifyFlags,
     ...policyFlags,
     candidate: z.int().min(1).optional().describe("The number of a candidate (default: the current one)."),
+    here,
   }),
   output: agentSummary,
   run: (outside: AgentPorts, input) =>
@@ -179,6 +186,7 @@ const verify = defineOperation({
       ...(input.candidate === undefined ? {} : { candidate: input.candidate }),
       permit: input.permit,
       limits: toLimits(input),
+      here: input.here,
     }),
 });
 
@@ -199,10 +207,12 @@ const apply = defineOperation({
     no_reverify: z.boolean().default(false).describe("Do not verify again where the tree has moved on."),
     unverified: z.boolean().default(false).describe("Apply although the verification failed."),
     dry_run: z.boolean().default(false).describe("Say what would become of each file, and change nothing."),
+    yes: z.boolean().default(false).describe("Ask nothing, also where somebody should look at the change first."),
+    here,
   }),
   output: agentSummary,
-  run: (outside: AgentPorts, { run: name, only, except, no_reverify: noReverify, unverified, dry_run: dryRun }) =>
-    applyAgentRun(outside, name, { only, except, noReverify, unverified, dryRun }),
+  run: (outside: AgentPorts, { run: name, only, except, no_reverify: noReverify, unverified, dry_run: dryRun, here }) =>
+    applyAgentRun(outside, name, { only, except, noReverify, unverified, dryRun }, here),
 });
 
 const undo = defineOperation({
@@ -210,9 +220,9 @@ const undo = defineOperation({
   summary: "Takes an applied change out of your tree again, if its files were not edited since.",
   effect: "mutate",
   surfaces: LOCAL_SURFACES,
-  input: z.strictObject({ run }),
+  input: z.strictObject({ run, here }),
   output: agentSummary,
-  run: (outside: AgentPorts, input) => undoAgent(outside, input.run),
+  run: (outside: AgentPorts, input) => undoAgent(outside, input.run, input.here),
 });
 
 const discard = defineOperation({

@@ -3,6 +3,7 @@ import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
 import type {
   ChangedPaths,
   CommandFacts,
+  RepoIdentity,
   RepositoryFacts,
   VerifyPorts,
   WorkflowPorts,
@@ -42,6 +43,13 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   host(): CatalyticPorts["host"];
   /** The other work trees of this repository that have been used with Verbatim. */
   siblings(): readonly Sibling[];
+  /**
+   * For a run of one of them that is to be used in this work tree: its record, its ledger and its contents are there, and
+   * everything else is here.
+   */
+  borrow<T>(root: string, work: (outside: AgentPorts) => Promise<T>): Promise<T>;
+  /** This work tree, where it is not the one that the runs belong to. */
+  readonly here: RepoIdentity | null;
   readonly changedPaths: ChangedPaths;
   /** What can be asked about verify commands before an agent starts. */
   commandFacts(): CommandFacts & RepositoryFacts;

@@ -22,13 +22,34 @@ import {
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 
+/** What a report speaks of: the newest attempt and what the run stands for, or an earlier attempt and what it left. */
+export interface Reported {
+  readonly attempt: number;
+  readonly candidate: number | null;
+  readonly verification: number | null;
+}
+
+/** What a report about one attempt speaks of. */
+export function findReported(record: AgentRecord, attempt: number): Reported {
+  const { attempts, candidate, candidates, verification, verifications } = record.now;
+  if (attempt === attempts) return { attempt, candidate, verification };
+  const newest = (most: number, is: (n: number) => boolean) => {
+    for (let n = most; n > 0; n--) if (is(n)) return n;
+    return null;
+  };
+  const left = newest(candidates, (c) => record.candidate(c)?.attempt === attempt);
+  const sha256 = left === null ? undefined : record.candidate(left)?.sha256;
+  const tried = left === null ? null : newest(verifications, (v) => record.verification(v)?.candidate === sha256);
+  return { attempt, candidate: left, verification: tried };
+}
+
 /** Everything a person wants to know about a run, from its own files. */
-export function toSummary(record: AgentRecord): AgentSummary {
+export function toSummary(record: AgentRecord, of = findReported(record, record.now.attempts)): AgentSummary {
   const { now, run } = record;
-  const attempt = now.attempts === 0 ? null : record.attempt(now.attempts);
-  const candidate = now.candidate === null ? null : record.candidate(now.candidate);
-  const gate = now.candidate === null ? null : record.gate(now.candidate);
-  const report = now.verification === null ? null : record.verification(now.verification);
+  const attempt = of.attempt === 0 ? null : record.attempt(of.attempt);
+  const candidate = of.candidate === null ? null : record.candidate(of.candidate);
+  const gate = of.candidate === null ? null : record.gate(of.candidate);
+  const report = of.verification === null ? null : record.verification(of.verification);
   return {
     run_id: now.run_id,
     run_dir: run.folder.dir,
@@ -52,7 +73,7 @@ export function toSummary(record: AgentRecord): AgentSummary {
     verify:
       report === null
         ? toUnverified(record, gate)
-        : toVerify(report, now.verification === now.verifications ? readOwnFailures(run, report) : []),
+        : toVerify(report, of.verification === now.verifications ? readOwnFailures(run, report) : []),
     landing: toLandingView(record),
     shown: now.shown,
     kept: now.request.keep,
@@ -165,6 +186,7 @@ export function describeLanding(landing: Landing, tree: string): NonNullable<Age
     moved: landing.onto.tree !== tree,
     since: describeMoved(landing),
     reverified: landing.onto.tree !== tree && landing.verification !== undefined,
+    ...(landing.work_tree === undefined ? {} : { work_tree: landing.work_tree.root }),
   };
 }
 
@@ -193,8 +215,14 @@ export function readProof({ run, changes }: ViewOutcome, root: string): NonNulla
     ...describeProof(readObject(join(directory, "PROOF.json"))),
     violations: run.violations.map(({ code, path }) => `${code} ${path}`),
     limits: [...limitsOf(run.guard)],
-    concurrent_changes: [...changes.concurrent],
+    concurrent_changes: changes.concurrent.filter((path) => !isInGit(path)),
+    checked: run.compared,
   };
+}
+
+/** Whether a path is git's own: what happens there is told by where HEAD stands. */
+export function isInGit(path: string): boolean {
+  return path.split("/").includes(".git");
 }
 
 /** The same of a view that was put away after its tool had died; null where it has no proof. */

@@ -10,27 +10,42 @@ import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
 import type { VerifyPlan } from "./request.ts";
 import { withAgentRun } from "./session.ts";
+import { withRunHere } from "./work-tree.ts";
 
 /** Puts the change of a run into the tree. */
-export async function applyAgentRun(outside: AgentPorts, name: string, options: LandOptions): Promise<AgentSummary> {
-  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
-  if (AgentRecord.load(run) === null) {
-    await applyFirst(outside, run);
-    return readFirstSummary(outside, Run.load(run.ports, run.folder));
-  }
-  return await withAgentRun(outside, run, "agent apply", (open) => land(outside, open, options));
+export async function applyAgentRun(
+  outside: AgentPorts,
+  name: string,
+  options: LandOptions,
+  here = false,
+): Promise<AgentSummary> {
+  return await withRunHere(outside, name, here, async (place, run) => {
+    if (AgentRecord.load(run) === null) {
+      requireOwnTree(place, run);
+      await applyFirst(place, run);
+      return readFirstSummary(place, Run.load(run.ports, run.folder));
+    }
+    return await withAgentRun(place, run, "agent apply", (open) => land(place, open, options));
+  });
+}
+
+/** Runs of the first generation know no other tree than their own. */
+function requireOwnTree({ here }: AgentPorts, run: Run): void {
+  if (here !== null) requireSecond(run);
 }
 
 /** Takes a change out of the tree again. */
-export async function undoAgent(outside: AgentPorts, name: string): Promise<AgentSummary> {
-  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
-  if (AgentRecord.load(run) === null) {
-    await undoFirst(run);
-    return readFirstSummary(outside, Run.load(run.ports, run.folder));
-  }
-  return await withAgentRun(outside, run, "agent undo", async ({ session, record }) => {
-    await undoAgentRun(session, record);
-    return toSummary(record);
+export async function undoAgent(outside: AgentPorts, name: string, here = false): Promise<AgentSummary> {
+  return await withRunHere(outside, name, here, async (place, run) => {
+    if (AgentRecord.load(run) === null) {
+      requireOwnTree(place, run);
+      await undoFirst(run);
+      return readFirstSummary(place, Run.load(run.ports, run.folder));
+    }
+    return await withAgentRun(place, run, "agent undo", async ({ session, record }) => {
+      await undoAgentRun(session, record);
+      return toSummary(record);
+    });
   });
 }
 
@@ -44,13 +59,18 @@ export interface VerifyAgain {
     readonly max_binary_bytes?: number;
   };
   readonly candidate?: number;
+  /** In this work tree, although the run belongs to another. */
+  readonly here: boolean;
 }
 
 /** Judges and verifies a change once more, with other flags. */
 export async function verifyAgentRun(outside: AgentPorts, name: string, again: VerifyAgain): Promise<AgentSummary> {
-  const run = await findOwnAgentRun(outside, await outside.workflow("mutate"), name);
-  requireSecond(run);
   warnOfPatch(outside);
+  return await withRunHere(outside, name, again.here, (place, run) => verifyRun(place, run, again));
+}
+
+async function verifyRun(outside: AgentPorts, run: Run, again: VerifyAgain): Promise<AgentSummary> {
+  requireSecond(run);
   return await withAgentRun(outside, run, "agent verify", async ({ session, record }) => {
     const begun = outside.clock.now();
     const { now } = record;
@@ -65,7 +85,6 @@ export async function verifyAgentRun(outside: AgentPorts, name: string, again: V
     record.save({ request: { ...request, ...verify, permit, limits } });
     try {
       const base = { tree: made.candidate.base.tree, objects: run.objects(), commit: made.candidate.base.commit };
-      record.save({ state: "judging", reason: null, candidate: c, verification: null });
       await judge(outside, session, record, made, { base, ignored: null, locked: false });
     } finally {
       record.save({ duration_ms: now.duration_ms + outside.clock.now() - begun });

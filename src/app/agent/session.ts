@@ -11,6 +11,7 @@ import {
 import { forgetProcess, isProcessGone, readProcess, recordProcess } from "./agent-process.ts";
 import type { AgentPorts } from "./ports.ts";
 import { recoverWork } from "./recover-work.ts";
+import { requireLandedHere } from "./work-tree.ts";
 
 /** A run that may be changed, and its record. */
 export interface OpenAgentRun {
@@ -36,6 +37,7 @@ export async function withAgentRun<T>(
   return await withSession(run.ports, run.folder, command, async (session) => {
     const record = AgentRecord.load(session.run);
     if (record === null) throw notOfAgents(run);
+    requireLandedHere(outside, record);
     if (isInTheMiddle(record)) await repair(outside, session, record);
     recordProcess(session.run, outside);
     try {

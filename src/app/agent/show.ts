@@ -1,11 +1,15 @@
 import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { AgentRecord, type Run } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
 import { compareChanges, comparedFile, fileDiff, readDiff } from "./diff.ts";
 import { explainRun, explanation } from "./explain.ts";
+import { count } from "./explain-words.ts";
 import { findAgentRun } from "./find-agent-run.ts";
 import { type LogsRequest, readLogs } from "./logs.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
+import { findReported, toSummary } from "./report.ts";
 
 export const agentReport = z.strictObject({
   summary: agentSummary,
@@ -22,6 +26,8 @@ interface ShowRequest {
   readonly other: string | null;
   /** True: of every file; null: not asked for. */
   readonly diff: string | true | null;
+  /** The number of an attempt; null: the newest one. */
+  readonly attempt: number | null;
 }
 
 /** The report of a run; its change; two runs side by side. */
@@ -29,13 +35,29 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
   const ports = await outside.workflow("read");
   const run = await findAgentRun(outside, ports, request.run);
   const other = request.other === null ? null : await findAgentRun(outside, ports, request.other);
-  const summary = readSummary(outside, run)!;
+  const of = request.attempt === null ? null : findAttempt(run, request.attempt);
+  const summary = { ...readSummary(outside, run)!, ...(of === null ? {} : of.parts) };
   return {
     summary,
     explain: explainRun(summary).map((part) => ({ ...part, lines: part.lines.map((line) => ({ ...line })) })),
-    diff: request.diff === null ? null : readDiff(run, request.diff === true ? null : request.diff),
+    diff: request.diff === null ? null : readDiff(run, request.diff === true ? null : request.diff, of?.candidate),
     compared: other === null ? null : { summary: readSummary(outside, other)!, files: compareChanges(run, other) },
   };
+}
+
+/** What one attempt did and left. Where the run stands is what it is. */
+function findAttempt(run: Run, n: number) {
+  const record = AgentRecord.load(run);
+  if (record?.attempt(n) == null) {
+    const many = record === null ? "was made by an earlier version" : `has ${count(record.now.attempts, "attempt")}`;
+    throw new VerbatimError("USAGE", {
+      message: `there is no attempt ${n}: the run ${many}`,
+      fix: `See: verbatim agent show ${run.id}`,
+    });
+  }
+  const of = findReported(record, n);
+  const { agent, proof, changes, gate, verify } = toSummary(record, of);
+  return { candidate: of.candidate, parts: { agent, proof, changes, gate, verify } };
 }
 
 /** What a run printed. Following ends with the run, or with whoever asked. */

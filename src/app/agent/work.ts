@@ -18,7 +18,7 @@ import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
 import { recoverWork } from "./recover-work.ts";
-import { readProof } from "./report.ts";
+import { isInGit, readProof } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
 
 /** What of its own run an agent may read; the folder of the hooks' spool is kept. */
@@ -74,7 +74,7 @@ export async function work(
     guard: view.run.guard,
     catalytic_run: view.run.run_id,
     proof_hash: view.run.proof_hash,
-    proof: readProof(view, record.run.ports.repoRoot),
+    proof: { ...readProof(view, record.run.ports.repoRoot), ...(await findMovedHead(outside, record, view)) },
     commits: view.changes.commits,
     ignored_written: view.changes.ignored,
   };
@@ -86,6 +86,17 @@ export async function work(
   const busy = { base: { ...record.now.base, busy: [...view.busy] } };
   await record.enter("AGENT_ATTEMPT_ENDED", { ...facts, attempt_sha256 }, "capturing", null, busy);
   return { view, attempt };
+}
+
+/** Where HEAD stands now, if somebody moved it. git is asked only where nobody but others can have written for it. */
+async function findMovedHead(
+  outside: AgentPorts,
+  { now }: AgentRecord,
+  { changes, run }: ViewOutcome,
+): Promise<Pick<NonNullable<AgentAttempt["proof"]>, "head_moved">> {
+  if (run.violations.length > 0 || !changes.concurrent.some(isInGit)) return {};
+  const { commit: to } = await (await outside.workflow("read")).git.head();
+  return to === now.base.commit ? {} : { head_moved: { from: now.base.commit, to } };
 }
 
 async function start(

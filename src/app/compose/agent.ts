@@ -6,12 +6,14 @@ import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
 import { listIgnoredPaths } from "../../adapters/git/ignored-paths.ts";
 import { findCommonDir, listWorkTrees } from "../../adapters/git/top-level.ts";
 import { readHost } from "../../adapters/process/host.ts";
+import type { Effect } from "../../core/operation.ts";
+import type { ContentStore } from "../../core/ports.ts";
 import { AGENT_OPERATIONS } from "../agent/operations.ts";
 import type { AgentPorts, Sibling } from "../agent/ports.ts";
 import { isStoreAbsent, toWorkspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
-import type { Composition } from "./compose.ts";
+import { type Composition, composeAlone } from "./compose.ts";
 import { createCommandFacts, createVerifyPorts } from "./verification.ts";
 import { chooseVerificationPlace } from "./verification-places.ts";
 import { workflowPorts } from "./workflow.ts";
@@ -43,6 +45,8 @@ export function agentPorts(composition: Composition): AgentPorts {
     hiddenPlaces: () => toHiddenPlaces(composition),
     host: readHost,
     siblings: () => listSiblings(composition),
+    borrow: (root, work) => borrow(composition, root, work),
+    here: null,
     changedPaths: {
       formatPatch: formatChangePatch,
       listFiltered: listFilteredPaths,
@@ -62,6 +66,46 @@ export function agentPorts(composition: Composition): AgentPorts {
       isPlainBelow(folder, path)
         ? withGuardedFile(join(folder, path), ({ size, read }) => ({ size, bytes: read(from, most) }))
         : null,
+  };
+}
+
+/** Runs of one work tree over the files of another: both have one repository behind them, and each its own state. */
+async function borrow<T>(
+  composition: Composition,
+  root: string,
+  work: (outside: AgentPorts) => Promise<T>,
+): Promise<T> {
+  const { surface, env, platform } = composition;
+  const there = composeAlone({ surface, start: root, env, platform });
+  try {
+    const content = async (effect: Effect) =>
+      joinContents(await composition.content(effect), await there.content(effect));
+    const mixed = agentPorts({ ...composition, content });
+    const here = (await workflowPorts(composition, "mutate")).identity.settle();
+    return await work({
+      ...mixed,
+      here,
+      store: there.store,
+      async workflow(effect) {
+        const { store, runs, identity } = await workflowPorts(there, effect);
+        return { ...(await mixed.workflow(effect)), store, runs, identity };
+      },
+    });
+  } finally {
+    await there.close();
+  }
+}
+
+/** What is in either is found; what is new goes into the first. */
+function joinContents(own: ContentStore, other: ContentStore): ContentStore {
+  return {
+    ...own,
+    put: (bytes) => own.put(bytes),
+    putStream: (parts) => own.putStream(parts),
+    list: () => own.list(),
+    remove: (hash, before) => own.remove(hash, before),
+    get: async (hash) => ((await own.has(hash)) ? own.get(hash) : other.get(hash)),
+    has: async (hash) => (await own.has(hash)) || (await other.has(hash)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { App } from "../../app/call.ts";
-import { isVerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { type AgentView, renderDiff, renderHunks } from "./agent-text.ts";
 import { formatError } from "./error-text.ts";
 import type { Io } from "./io.ts";
@@ -47,4 +47,50 @@ async function chooseParts(run: string, io: Io, app: App, renderApplied: (view: 
     for (const line of formatError(thrown, io.paint)) io.fail(line);
     return false;
   }
+}
+
+interface ApplyFlags {
+  readonly run: string;
+  readonly unverified?: boolean | undefined;
+  readonly no_reverify?: boolean | undefined;
+  readonly here?: boolean | undefined;
+}
+
+/** Asks before a change is applied that somebody should look at first; --yes answers. The default answer applies nothing. */
+export async function askToApply(flags: ApplyFlags, io: Io, app: App): Promise<void> {
+  const summary = await findSummary(flags, app);
+  const doubts = summary === null ? [] : listDoubts(summary, flags);
+  if (doubts.length === 0) return;
+  for (const doubt of doubts) io.line(`${io.paint.warn("!")} ${doubt}`);
+  await io.flush();
+  if ((await io.choose("  Apply it all the same?   y yes   [Enter] no  > ", ["y"])) === "y") return;
+  throw new VerbatimError("INTERRUPTED", {
+    message: "nothing was applied",
+    fix: "Without the question: --yes",
+    exit: 4,
+  });
+}
+
+/** A run that cannot be shown is refused by the verb itself, which says why. */
+async function findSummary({ run, here = false }: ApplyFlags, app: App): Promise<AgentView | null> {
+  try {
+    return (await app.call("agent.show", { run })).summary;
+  } catch (thrown) {
+    // One of another work tree is found by the verb alone.
+    if (isVerbatimError(thrown) && (here || thrown.code.startsWith("RUN_"))) return null;
+    throw thrown;
+  }
+}
+
+function listDoubts(
+  { outcome, changes }: AgentView,
+  { unverified = false, no_reverify = false }: ApplyFlags,
+): string[] {
+  if (!["verified", "unverified", "verify_failed"].includes(outcome)) return [];
+  return [
+    ...(outcome === "unverified" ? ["no command verified this change"] : []),
+    ...(outcome === "verify_failed" && unverified ? ["this change did not pass its verification"] : []),
+    ...(no_reverify ? ["it is not verified again where the tree has moved on"] : []),
+    ...changes.files.flatMap(({ path, notices }) => notices.map((notice) => `${path} ${notice}`)),
+  ];
 }

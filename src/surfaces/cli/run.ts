@@ -4,6 +4,7 @@ import type { ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findNearest } from "../../core/text/index.ts";
+import { CommandOutput } from "./command-output.ts";
 import { formatError, formatStack, toErrorLine } from "./error-text.ts";
 import { createIo, type Io, type Paint, type Streams } from "./io.ts";
 import { NOUNS, type NounEntry } from "./nouns.ts";
@@ -43,9 +44,13 @@ export async function runCli(world: CliEnvironment): Promise<number> {
     progress: !line.has("--no-progress") && !line.has("--quiet"),
   };
   const progress = createProgressBar(world.streams.stderr, flags.progress, world.hasSign);
-  const io = createIo(world.streams, world.env, flags, () => progress.end());
+  const output = new CommandOutput();
+  const io = createIo(world.streams, world.env, flags, () => {
+    progress.end();
+    output.endLine();
+  });
   try {
-    return await runLine(world, line, io, progress);
+    return await runLine(world, line, io, progress, output);
   } catch (thrown) {
     return await reportError(thrown, io);
   }
@@ -68,7 +73,13 @@ function readGlobals(world: CliEnvironment): Line {
   };
 }
 
-async function runLine(world: CliEnvironment, line: Line, io: Io, progress: ProgressBar): Promise<number> {
+async function runLine(
+  world: CliEnvironment,
+  line: Line,
+  io: Io,
+  progress: ProgressBar,
+  output: CommandOutput,
+): Promise<number> {
   const word = line.words.find((one) => !one.startsWith("-"));
   if (word === undefined) {
     if (line.has("--version") || line.has("-V")) {
@@ -96,7 +107,7 @@ async function runLine(world: CliEnvironment, line: Line, io: Io, progress: Prog
     onOutput: (stream, bytes) => {
       const target = stream === "stdout" && !io.flags.json ? world.streams.stdout : world.streams.stderr;
       progress.end();
-      target.write(bytes);
+      output.write(target, bytes);
     },
   });
   try {

@@ -182,7 +182,7 @@ export class ViewRun {
     const { root } = this.#places;
     const { settings, jobspec } = this.#declared;
     const onProgress = (files: number, bytes: number) =>
-      progress.report({ label: `snapshot: ${bytes} bytes`, done: files });
+      progress.report({ label: "looking at the tree", done: files, unit: `files, ${(bytes / 1e6).toFixed(1)} MB` });
     if (this.#look !== null) return this.#look.read((path) => this.#isInView(path), onProgress);
     const taken = await disk.snapshot(root, {
       strict_mtime: jobspec.strict_mtime,

@@ -134,7 +134,12 @@ const proof = z.strictObject({
   hashed: z.enum(["everything", "what could have changed"]),
   violations: texts,
   limits: texts,
+  /** Paths that others changed meanwhile; what is inside `.git` is nobody's business but git's. */
   concurrent_changes: texts,
+  /** Files and folders of the real tree that were compared before and after. */
+  checked: amount.optional(),
+  /** HEAD of the real repository before and after, where somebody moved it meanwhile. */
+  head_moved: z.strictObject({ from: objectId, to: objectId }).optional(),
 });
 
 const attempt = z.strictObject({

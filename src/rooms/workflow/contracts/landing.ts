@@ -33,6 +33,8 @@ const landing = z.strictObject({
   /** The number of the candidate. */
   candidate: number,
   onto: z.strictObject({ commit: objectId, tree: objectId }),
+  /** The work tree it went into, where that is not the one of the run. */
+  work_tree: z.strictObject({ root: path, repo_id: z.string().regex(/^[0-9a-f]{32}$/) }).optional(),
   /** What happened to the tree since the base of the candidate; commits are null where the history is another one. */
   moved: z.strictObject({ from: objectId, commits: z.int().min(0).nullable(), edits: z.int().min(0) }).optional(),
   files: z.array(landedFile),

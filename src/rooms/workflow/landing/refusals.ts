@@ -5,7 +5,10 @@ import { formatArgv } from "../dispatch/argv-template.ts";
 import type { LandingPlan } from "./plan-landing.ts";
 
 /** The record of a plan; what the caller learns later (verification, commit, time) is added to it. */
-export function toLanding(plan: LandingPlan, facts: Pick<Landing, "l" | "candidate" | "onto" | "moved">): Landing {
+export function toLanding(
+  plan: LandingPlan,
+  facts: Pick<Landing, "l" | "candidate" | "onto" | "moved" | "work_tree">,
+): Landing {
   return {
     schema_version: LANDING_VERSION,
     ...facts,

@@ -18,13 +18,17 @@ export function findOwnRun(ports: WorkflowPorts, name: string | undefined): Run 
   return run;
 }
 
-/** RUN_OTHER_REPO unless a run belongs to this repository; a moved one is noted where it is now. */
-export function requireOwn({ ports, state, folder }: Run): void {
+/**
+ * RUN_OTHER_REPO unless a run belongs to this repository; a moved one is noted where it is now. `flag` would let the verb
+ * use it all the same.
+ */
+export function requireOwn({ ports, state, folder }: Run, flag?: string): void {
   if (!ports.runs.isOwn(state)) {
+    const or = flag === undefined ? "" : `, or in this work tree: add ${flag}`;
     throw new VerbatimError("RUN_OTHER_REPO", {
       message: `the run ${state.run_id} belongs to another repository, not to ${showPath(ports.repoRoot)}`,
       where: folder.dir,
-      fix: `Use it where it was created: verbatim -C ${showPath(state.repo_root)} ...`,
+      fix: `Use it where it was created: verbatim -C ${showPath(state.repo_root)} ...${or}`,
       details: { repo_root: state.repo_root, repo_id: state.repo_id ?? null },
     });
   }

@@ -198,7 +198,8 @@ async function runOnce(
       const command = all[i]!;
       const { cmd } = command;
       stdout.push(encodeUtf8(`$ ${cmd}\n`), result.stdout);
-      stderr.push(encodeUtf8(`$ ${cmd}\n`), result.stderr);
+      // Only what was printed needs a name; otherwise a reader of both streams finds every command twice.
+      if (result.stderr.length > 0) stderr.push(encodeUtf8(`$ ${cmd}   (standard error)\n`), result.stderr);
       return toCommand(cmd, result, limitOf(command));
     });
   };

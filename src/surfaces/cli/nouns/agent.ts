@@ -1,7 +1,7 @@
 import { describeApplied } from "../../../app/agent/explain-end.ts";
 import { count } from "../../../app/agent/explain-words.ts";
 import type { Output } from "../../../app/operations.ts";
-import { askWhatNext } from "../agent-dialogue.ts";
+import { askToApply, askWhatNext } from "../agent-dialogue.ts";
 import {
   type AgentView,
   formatAgentList,
@@ -114,6 +114,11 @@ export const noun: Noun = {
         "verbatim agent apply 20250102-030405 --only src/date.ts:1,3-4",
         "verbatim agent apply 20250102-030405 --except docs --dry-run",
       ],
+      async prepare(given, io, app) {
+        const isAsked = canAsk(io) && given.yes !== true && given.dry_run !== true && given.run !== undefined;
+        if (isAsked) await askToApply({ ...given, run: given.run! }, io, app);
+        return given;
+      },
       render(view, io, { dry_run = false }) {
         if (!dry_run) return renderApplied(view, io);
         renderLanding(view, io);
