@@ -74,7 +74,7 @@ describe("time", () => {
     await worlds.beats.invoke(id, envelope("r1", "Hours passed. The next day came."));
     await worlds.beats.invoke(id, envelope("r2", "", { mode: { kind: "NO_OP" } }));
     await readPage(worlds.ports, id, whole);
-    const row = await worlds.ports.store.read((tx) => tx.world.find(id));
+    const row = await worlds.ports.store.read(async (tx) => tx.world.find(id));
     expect(JSON.parse(row!.state)).toMatchObject({ clock_ms: Date.UTC(2026, 0, 1, 7, 30), paused: false });
   });
 

@@ -41,8 +41,9 @@ function hmacSha256(key: Uint8Array, data: Uint8Array | string): Uint8Array {
   }
   if (typeof data === "string") inner.write(data, HMAC_BLOCK);
   else inner.set(data, HMAC_BLOCK);
-  outer.write(hash("sha256", inner, "hex"), HMAC_BLOCK, "hex");
-  return Buffer.from(hash("sha256", outer, "hex"), "hex");
+  // A digest comes sooner as a text of its bytes than as a buffer.
+  outer.write(hash("sha256", inner, "binary"), HMAC_BLOCK, "latin1");
+  return Buffer.from(hash("sha256", outer, "binary"), "latin1");
 }
 
 function toPrivateKey(seed: Uint8Array) {

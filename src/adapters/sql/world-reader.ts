@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../core/ports.ts";
 import type {
   AudienceFilter,
   CalendarRow,
@@ -58,8 +59,8 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
     return (await this.sql.all<Omit<WorldRow, "people">>(`select ${WORLD} from world order by world_id`)).map(copy);
   }
 
-  async find(worldId: string): Promise<WorldRow | null> {
-    return (await this.sql.get<WorldRow>(this.dialect.find, worldId)) ?? null;
+  find(worldId: string): Awaitable<WorldRow | null> {
+    return rowOrNull(this.sql.get<WorldRow>(this.dialect.find, worldId));
   }
 
   async people(world: number): Promise<PersonRow[]> {
@@ -249,4 +250,9 @@ function copy<Row extends object>(row: Row): Row {
 
 function orNull<Row extends object>(row: Row | undefined): Row | null {
   return row === undefined ? null : { ...row };
+}
+
+/** A row as the driver gave it, without waiting for a database that has answered already. */
+export function rowOrNull<Row>(found: Awaitable<Row | undefined>): Awaitable<Row | null> {
+  return found instanceof Promise ? found.then((row) => row ?? null) : (found ?? null);
 }

@@ -14,7 +14,7 @@ import type {
   WorldWriter,
 } from "../../rooms/world/ports.ts";
 import type { WriteSql } from "./statements.ts";
-import { SqlWorldReader } from "./world-reader.ts";
+import { rowOrNull, SqlWorldReader } from "./world-reader.ts";
 
 /** Tables with rows of one world, children first. */
 export const WORLD_TABLES = [
@@ -38,8 +38,8 @@ function done(changed: Awaitable<number>): Promise<void> | undefined {
 
 /** Writes the room's tables. */
 export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements WorldWriter {
-  async hold(worldId: string): Promise<WorldRow | null> {
-    return (await this.sql.get<WorldRow>(this.dialect.hold, worldId)) ?? null;
+  hold(worldId: string): Awaitable<WorldRow | null> {
+    return rowOrNull(this.sql.get<WorldRow>(this.dialect.hold, worldId));
   }
 
   async addWorld(worldId: string, state: string): Promise<number> {

@@ -12,7 +12,7 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
 /** Lower-case base32 (RFC 4648) without padding. */
 function toBase32(bytes: Uint8Array): string {
-  const codes: number[] = [];
+  let text = "";
   let bits = 0;
   let held = 0;
   for (let i = 0; i < bytes.length; i++) {
@@ -20,11 +20,11 @@ function toBase32(bytes: Uint8Array): string {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      codes.push(BASE32.charCodeAt((held >> bits) & 31));
+      text += BASE32[(held >> bits) & 31];
     }
   }
-  if (bits > 0) codes.push(BASE32.charCodeAt((held << (5 - bits)) & 31));
-  return String.fromCharCode(...codes);
+  if (bits > 0) text += BASE32[(held << (5 - bits)) & 31];
+  return text;
 }
 
 function keyed(crypto: SyncCrypto, world: WorldKey, what: string): Uint8Array {

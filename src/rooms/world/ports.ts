@@ -1,3 +1,5 @@
+import type { Awaitable } from "../../core/ports.ts";
+
 /** Time zone data, because neither core nor rooms may use `Intl`. */
 export interface Zones {
   /** Whether an IANA name is known here. */
@@ -199,7 +201,7 @@ export interface EntryRange {
 /** The room's tables for a reader. Lists of entries are in ascending order of wseq. */
 export interface WorldReader {
   list(): Promise<Omit<WorldRow, "people">[]>;
-  find(worldId: string): Promise<WorldRow | null>;
+  find(worldId: string): Awaitable<WorldRow | null>;
   people(world: number): Promise<PersonRow[]>;
   visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]>;
   /** Entries of a range whatever their audience: the gate must be asked about each. */
@@ -234,7 +236,7 @@ export interface WorldReader {
 /** The room's tables for a writer. */
 export interface WorldWriter extends WorldReader {
   /** The world, held against other writers until the transaction ends. */
-  hold(worldId: string): Promise<WorldRow | null>;
+  hold(worldId: string): Awaitable<WorldRow | null>;
   /** Adds a world and gives its number. */
   addWorld(worldId: string, state: string): Promise<number>;
   /** Nothing to wait for where the database answers at once, as in the other methods of a commit. */

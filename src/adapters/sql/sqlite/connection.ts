@@ -12,8 +12,10 @@ export interface SqliteReadConnection {
 export interface SqliteWriteConnection extends SqliteReadConnection {
   /** Number of rows changed. */
   run(sql: string, ...values: SqliteValue[]): number;
-  /** Like `run`, but a row that a constraint or trigger refuses is false, and the transaction can go on without it. */
-  tryRun(sql: string, ...values: SqliteValue[]): boolean;
+  /** The same for values that are in an array already: many rows have many of them. */
+  runWith(sql: string, values: readonly SqliteValue[]): number;
+  /** Like `runWith`, but a row that a constraint or trigger refuses is false, and the transaction can go on without it. */
+  tryRunWith(sql: string, values: readonly SqliteValue[]): boolean;
 }
 
 // Every length of a list is a text of its own; those must not fill the memory.
@@ -55,6 +57,10 @@ export class TransactionConnection implements SqliteWriteConnection {
   }
 
   run(sql: string, ...values: SqliteValue[]): number {
+    return this.runWith(sql, values);
+  }
+
+  runWith(sql: string, values: readonly SqliteValue[]): number {
     this.#lease.require();
     try {
       return this.#cache.statement(sql).run(values);
@@ -63,7 +69,7 @@ export class TransactionConnection implements SqliteWriteConnection {
     }
   }
 
-  tryRun(sql: string, ...values: SqliteValue[]): boolean {
+  tryRunWith(sql: string, values: readonly SqliteValue[]): boolean {
     this.#lease.require();
     try {
       this.#cache.statement(sql).run(values);

@@ -142,11 +142,11 @@ export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection
     if (head === undefined || this.#appended?.has(stream) === true || entries.length === 0) return undefined;
     if (expected !== "next" && expected !== head.position + 1) return undefined;
     const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
-    if (!this.connection.tryRun(INSERT, ...this.#toValues(sealed[0]!))) {
+    if (!this.connection.tryRunWith(INSERT, this.#toValues(sealed[0]!))) {
       this.#recent.forget(stream);
       return undefined;
     }
-    for (const entry of sealed.slice(1)) this.connection.run(INSERT, ...this.#toValues(entry));
+    for (let i = 1; i < sealed.length; i++) this.connection.runWith(INSERT, this.#toValues(sealed[i]!));
     return sealed;
   }
 
@@ -154,7 +154,7 @@ export class SqliteLedgerWriter extends SqliteLedgerReader<SqliteWriteConnection
   #appendToHead(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): EntryRecord[] {
     const head = this.findHead(stream);
     const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
-    for (const entry of sealed) this.connection.run(INSERT, ...this.#toValues(entry));
+    for (const entry of sealed) this.connection.runWith(INSERT, this.#toValues(entry));
     return sealed;
   }
 

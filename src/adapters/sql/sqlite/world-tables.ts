@@ -45,7 +45,7 @@ class Inserts<Row> {
       const end = Math.min(rows.length, at + this.#most);
       const values: SqliteValue[] = [];
       for (let i = at; i < end; i++) this.#push(values, world, rows[i]!);
-      connection.run(this.#text(end - at), ...values);
+      connection.runWith(this.#text(end - at), values);
     }
   }
 

@@ -70,7 +70,7 @@ export const requestIdField = z
 export async function findWorldId(room: WorldRoom, named: string | undefined): Promise<string> {
   const name = named ?? room.default_world;
   // An id is the usual case and needs one row; every other name needs all of them.
-  if (name !== null && (await room.store.read((tx) => tx.world.find(name))) !== null) return name;
+  if (name !== null && (await room.store.read(async (tx) => tx.world.find(name))) !== null) return name;
   const rows = await room.store.read((tx) => tx.world.list());
   if (name === null) {
     const [only, other] = rows;

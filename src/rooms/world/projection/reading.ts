@@ -28,7 +28,9 @@ export interface VisibleWorld {
 
 /** Loads a world; WORLD_NOT_FOUND when there is none. */
 export async function loadWorld(tables: WorldReader, worldId: string): Promise<OpenWorld> {
-  const row = await tables.find(worldId);
+  const found = tables.find(worldId);
+  // SQLite has answered already, and every transaction begins with this.
+  const row = found instanceof Promise ? await found : found;
   if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
   return openRow(row);
 }
