@@ -119,14 +119,16 @@ export abstract class SqlJobsWriter extends SqlJobsReader<WriteSql> implements J
 
   async lease({ job_id, ordinal, lease_owner, lease_expires_ms, fencing_token, now }: NewLease): Promise<StepRow> {
     const values = [lease_owner, lease_expires_ms, fencing_token, now, job_id, ordinal] as const;
-    const row = await this.sql.get<StoredStep>(LEASE, ...values);
+    // SQLite has answered already: here and in `settle`, which every step goes through, it is not waited for.
+    const found = this.sql.get<StoredStep>(LEASE, ...values);
+    const row = found instanceof Promise ? await found : found;
     if (row === undefined) throw new VerbatimError("STEP_UNKNOWN", { details: { job_id, ordinal } });
     return toStepRow(row);
   }
 
   async settle(settlement: Settlement): Promise<void> {
     const { step_id, job_id, ordinal, status, receipt_hash, receipt, now } = settlement;
-    await this.sql.run(
+    const adding = this.sql.run(
       "insert into jobs_receipt (step_id, job_id, ordinal, status, receipt_hash, receipt) values (?, ?, ?, ?, ?, ?)",
       step_id,
       job_id,
@@ -135,7 +137,9 @@ export abstract class SqlJobsWriter extends SqlJobsReader<WriteSql> implements J
       receipt_hash,
       receipt,
     );
+    if (adding instanceof Promise) await adding;
     const sql = "update jobs_step set status = ?, touched_ms = ? where job_id = ? and ordinal = ?";
-    await this.sql.run(sql, END[status], now, job_id, ordinal);
+    const ending = this.sql.run(sql, END[status], now, job_id, ordinal);
+    if (ending instanceof Promise) await ending;
   }
 }
