@@ -27,6 +27,12 @@ it("a file of a renamed folder is the command's only as long as it is one that w
   expect(findBorrowed({ added: new Map([["own.txt", file("d")]]), changed }, tree, isWritten)).toBe(null);
   expect(findBorrowed({ added: edited, changed }, tree, isWritten)).toBe("port/a.txt");
   expect(findBorrowed({ added: new Map(), changed }, tree, () => false)).toBe("b.txt");
+  const link = (target: string): Entry => ({ type: "symlink", target });
+  const links: Tree = new Map([["harbour/l", link("a.txt")]]);
+  const borrowed = (added: Tree) => findBorrowed({ added, changed: new Map() }, links, () => false);
+  expect(borrowed(new Map([["port/l", link("a.txt")]]))).toBe(null);
+  expect(borrowed(new Map([["port/l", link("b.txt")]]))).toBe("port/l");
+  expect(borrowed(new Map([["port/a.txt", file("a")]]))).toBe("port/a.txt");
 });
 
 let base: string;

@@ -245,7 +245,10 @@ describe("the domain of a run that was recovered", () => {
       snapshot: (place, options) => (place === at(D) ? Promise.reject(unreadable) : runDisk.snapshot(place, options)),
     };
     expect(await recover()).toMatchObject([{ action: "halt", code: "RESTORE_FAILED", final_status: "halted" }]);
-    expect(json("PROOF.json")).toMatchObject({ post_state: { [D]: { error: "DOMAIN_UNREADABLE sub" } } });
+    expect(json("PROOF.json")).toMatchObject({
+      post_state: { [D]: { error: "DOMAIN_UNREADABLE sub" } },
+      restoration_result: { mismatch_count: 11 },
+    });
     expect(json("STATUS.json")).toMatchObject({
       status: "halted",
       condition: "RESTORATION_FAILED_DOMAIN_UNREACHABLE",
