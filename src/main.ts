@@ -65,16 +65,16 @@ async function openHook(argv: readonly string[]): Promise<void> {
   await startCli(argv, stdout, failHook).catch(failHook);
 }
 
-/** A closed pipe (`| head`) is not an error of ours. */
-function endQuietly(error: NodeJS.ErrnoException): never {
+/** A closed pipe (`| head`) is not an error of ours; a closed terminal is told by its signal, and work goes on to its end. */
+function endQuietly(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  if (error.code !== "EIO") throw error;
 }
 
 async function startCli(
   argv: readonly string[],
   stdout: NodeJS.WriteStream = process.stdout,
-  onError: (error: NodeJS.ErrnoException) => never = endQuietly,
+  onError: (error: NodeJS.ErrnoException) => void = endQuietly,
 ): Promise<void> {
   // A manifest of many artifacts would make V8 triple its space for new objects, a third of all memory of verifying;
   // what is checked lives either very briefly or to the end, so the larger space buys no time.
@@ -82,9 +82,11 @@ async function startCli(
     process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=1");
   }
   stdout.on("error", onError);
+  for (const stream of [process.stderr, process.stdin]) stream.on("error", onError);
   for (const [signal, exit] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
+    ["SIGHUP", 143],
   ] as const) {
     // Transactions are atomic, so leaving at once leaves nothing half done. Work that must restore first listens too,
     // and then the process ends when that work does.

@@ -37,6 +37,7 @@ const WAITS = `echo x > new.txt; exec node -e 'console.log("word 1"); setTimeout
 it.each([
   ["one interrupt, forwarded", WAITS, ["SIGINT"], 130],
   ["a termination", WAITS, ["SIGTERM"], 143],
+  ["a terminal that is closed", WAITS, ["SIGHUP"], 143],
   [
     "a second interrupt when the first is not heeded",
     "trap 'echo word 2' INT; echo x > new.txt; echo word 1; while :; do sleep 0.1; done",

@@ -151,7 +151,7 @@ describe("bad ends", () => {
     expect(missing.stderr).toContain("COMMAND_NOT_FOUND");
     const listed = JSON.parse((await repo.verbatim("agent", "list", "--json")).stdout) as { runs: Summary[] };
     expect(listed.runs.map(({ outcome, reason }) => [outcome, reason?.split(":", 2)])).toEqual([
-      ["not_started", ["the agent did not start", " PREFLIGHT_REJECTED"]],
+      ["not_started", ["the agent could not be started", " PREFLIGHT_REJECTED"]],
     ]);
   });
 

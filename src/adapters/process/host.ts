@@ -66,7 +66,13 @@ function linkOr(place: string, fallback: string): string {
 /** SIGINT and SIGTERM of this process. While someone listens they do not end it. */
 export const processInterrupts: Interrupts = {
   listen(onSignal) {
-    const handlers = (["SIGINT", "SIGTERM"] as const).map((name) => [name, () => onSignal(name)] as const);
+    const ends = [
+      ["SIGINT", "SIGINT"],
+      ["SIGTERM", "SIGTERM"],
+      // A terminal that was closed asks for an end as well.
+      ["SIGHUP", "SIGTERM"],
+    ] as const;
+    const handlers = ends.map(([name, meant]) => [name, () => onSignal(meant)] as const);
     for (const [name, handler] of handlers) process.on(name, handler);
     return () => {
       for (const [name, handler] of handlers) process.off(name, handler);

@@ -6,6 +6,7 @@ import { findPathProblem, showPath } from "../../core/paths/index.ts";
 import type { ViewOutcome } from "../../rooms/catalytic/index.ts";
 import type { AgentState } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import { formatDuration } from "./explain-words.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** Paths of the repository as a person writes them; a file to show must be there. */
@@ -75,7 +76,10 @@ export function describeFailure({ run }: ViewOutcome): { readonly outcome: Agent
             : `the agent ended with exit code ${run.exit_code}`,
       };
     case "COMMAND_TIMED_OUT":
-      return { outcome: "timed_out", reason: "the agent was stopped because it took longer than --timeout allows" };
+      return {
+        outcome: "timed_out",
+        reason: `the agent was stopped after ${formatDuration(run.duration_ms)} (--timeout)`,
+      };
     case "INTERRUPTED":
       return { outcome: "interrupted", reason: `the agent was interrupted by ${run.interrupted_by ?? "a signal"}` };
     default:
@@ -94,8 +98,14 @@ export function describeBreak(
   const isEarly = !hasWorked && isVerbatimError(thrown) && !LATE.has(thrown.code);
   const what = isVerbatimError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown);
   return isEarly
-    ? { outcome: "not_started", reason: `the agent did not start: ${what}` }
+    ? { outcome: "not_started", reason: `the agent could not be started: ${what}${seeDoctor(thrown)}` }
     : { outcome: "interrupted", reason: `Verbatim stopped: ${what}` };
+}
+
+/** Where to look when it is the machine that does not let an agent start. */
+function seeDoctor(thrown: unknown): string {
+  const isGuard = isVerbatimError(thrown) && thrown.code.startsWith("GUARD_");
+  return isGuard ? ". See: verbatim doctor" : "";
 }
 
 /** What may be said of the real tree after a run, and no more. */
