@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { showFirstSign } from "./surfaces/cli/first-sign.ts";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
@@ -22,11 +23,14 @@ async function startStudio(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
   const { runStudio } = await import("./surfaces/http/studio.ts");
-  const { stdout, stderr, env, platform } = process;
-  const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr };
+  const { stdin, stdout, stderr, env, platform } = process;
+  // Only a terminal has somebody who presses Enter.
+  const typed = stdin.isTTY && stdout.isTTY ? { typed: createInterface({ input: stdin }) } : {};
+  const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr, ...typed };
   const { openMcpHttp } = await import("./surfaces/mcp/mcp.ts");
   const openMcp = (folder: string) => openMcpHttp(world, folder);
   process.exitCode = await runStudio({ ...world, signal: stop.signal, openMcp });
+  typed.typed?.close();
 }
 
 /** The MCP surface; an interrupt closes it, and so does a client that leaves. */

@@ -81,7 +81,7 @@ const OWNER_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 /** Everything else the server answers. */
-const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "open">> = {
+const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "open" | "own">> = {
   "ALL /*": "middleware",
   "ALL /api/*": "middleware",
   "GET /": "fixed",
@@ -90,6 +90,9 @@ const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "
   "GET /api/openapi.json": "fixed",
   "GET /api/docs": "fixed",
   "GET /api/health": "open",
+  "POST /api/session": "open",
+  "DELETE /api/session": "own",
+  "DELETE /api/session/:id": "owner",
   "GET /api/metrics": "owner",
   "POST /api/operations/:name": "owner",
   "ALL /mcp": "owner",

@@ -6,7 +6,6 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/app/call.ts";
 import { openApp } from "../../src/app/call.ts";
-import { toAddress } from "../../src/surfaces/http/access.ts";
 import { type RunningHttp, startHttp } from "../../src/surfaces/http/server.ts";
 import { launchBrowser } from "../support/browser.ts";
 
@@ -101,10 +100,11 @@ describe("the small page", () => {
     await page.close();
   });
 
-  it("takes the token from the address that was printed, forgets it there, and keeps it over a reload", async () => {
+  it("takes the link that was printed, forgets it there, keeps its session over a reload, and hears of its end", async () => {
     const page = await browser.newPage();
     page.setDefaultTimeout(120_000);
-    await page.goto(toAddress(`${guarded.url}/`, guarded.token));
+    const link = guarded.makeLink();
+    await page.goto(link);
     await page.getByText("Connected.").waitFor();
     expect(page.url()).toBe(`${guarded.url}/`);
     await page.reload();
@@ -112,6 +112,15 @@ describe("the small page", () => {
     await page.locator("summary").click();
     await page.getByText("POST /api/worlds/:id/invocations").waitFor();
     expect(await page.getByLabel("Token").isVisible()).toBe(false);
-    await page.close();
+    const kept = await page.evaluate(() => Object.entries(sessionStorage));
+    expect(kept).toEqual([["session", expect.stringMatching(/^vs_[0-9a-f]{64}$/)]]);
+    const second = await browser.newPage();
+    second.setDefaultTimeout(120_000);
+    await second.goto(link);
+    await second.getByText("the link was used before; the session it had opened was ended").waitFor();
+    await page.reload();
+    await page.getByText("the session was ended: its link was used a second time").waitFor();
+    expect(await page.getByLabel("Token").isVisible()).toBe(true);
+    await Promise.all([page.close(), second.close()]);
   });
 });

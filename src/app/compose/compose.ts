@@ -19,6 +19,7 @@ import type { App } from "../call.ts";
 import { loadConfig } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/config-schema.ts";
 import { isStoreAbsent, userFolders, type Workspace } from "../config/workspace.ts";
+import type { OpenSession } from "../studio/ports.ts";
 import { callInterrupts, callProgress } from "./current-call.ts";
 import { type AppStore, maintainStore, openStore } from "./store.ts";
 import { closeStateFolder, createStateFolder, findWorkspace, refuseLinks } from "./workspace.ts";
@@ -42,6 +43,8 @@ export interface CompositionOptions {
   readonly notify?: (text: string) => void;
   /** Output of a command that runs for the caller, as it comes. */
   readonly onOutput?: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
+  /** The sessions of the server that asks; absent where there is no server. */
+  readonly sessions?: () => readonly OpenSession[];
   /** The terminal of the caller; absent where there is none. */
   readonly terminal?: UserTerminal | null;
   /** MCP for an agent while it runs; absent where nobody serves it. */
@@ -86,6 +89,7 @@ export interface Composition {
   readonly keys: KeyFolder;
   notify(text: string): void;
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  readonly sessions: () => readonly OpenSession[];
   /** The terminal of the caller, or null. */
   readonly terminal: UserTerminal | null;
   /** MCP for an agent while it runs; null where nobody serves it. */
@@ -188,6 +192,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     keys: new DiskKeys({ folder: join(folders.config, "keys"), base: options.start }, nodeCrypto),
     notify,
     onOutput: options.onOutput ?? (() => undefined),
+    sessions: options.sessions ?? (() => []),
     terminal: options.terminal ?? null,
     serveMcp: options.serveMcp ?? null,
     config() {

@@ -44,17 +44,13 @@ export function makeToken(): string {
   return `vo_${randomBytes(24).toString("hex")}`;
 }
 
-/** The address as it is printed. Browsers never send the fragment, so the token reaches the page and nobody else. */
-export function toAddress(url: string, token: string | null): string {
-  return token === null ? url : `${url}#k=${encodeURIComponent(token)}`;
+/** The address as it is printed. Browsers never send the fragment, so the key reaches the page and nobody else. */
+export function toAddress(url: string, key: string | null): string {
+  return key === null ? url : `${url}#k=${encodeURIComponent(key)}`;
 }
 
-/** What whoever starts a server should know about its token. */
-export function describeAccess(token: string | null): string {
-  return token === null
-    ? "warning: no token is required, so any program on this machine can act as you"
-    : "programs send what follows #k= as Authorization: Bearer TOKEN";
-}
+/** What whoever starts a server with an open address should know. */
+export const NO_TOKEN_WARNING = "warning: no token is required, so any program on this machine can act as you";
 
 /** The token of a request, or undefined where it carries none that could be one. */
 export function bearerOf(authorization: string | undefined): string | undefined {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { App } from "../../app/call.ts";
 import { type Caller, Callers, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
+import { Sessions } from "./sessions.ts";
 
 const OWNER_TOKEN = "vo_the-token-of-the-owner";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -19,13 +20,13 @@ const app = {
   },
 } as unknown as App;
 
-const owner: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null };
-const operator: Caller = { role: "operator", world_id: "w1", viewer: null, counted_as: "a" };
-const viewer: Caller = { role: "viewer", world_id: "w1", viewer: "anna", counted_as: "b" };
+const owner: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null, session_id: null };
+const operator: Caller = { role: "operator", world_id: "w1", viewer: null, counted_as: "a", session_id: null };
+const viewer: Caller = { role: "viewer", world_id: "w1", viewer: "anna", counted_as: "b", session_id: null };
 
 describe("who is asking", () => {
-  const guarded = new Callers(app, OWNER_TOKEN);
-  const open = new Callers(app, null);
+  const guarded = new Callers(app, OWNER_TOKEN, new Sessions());
+  const open = new Callers(app, null, new Sessions());
 
   it("is the owner with the owner's token, and is counted", async () => {
     asked.length = 0;
@@ -52,6 +53,29 @@ describe("who is asking", () => {
     expect(await guarded.identify("Bearer viewer-token")).toEqual({ ...viewer, counted_as });
     expect(asked).toEqual([["world.authorize", { token_sha256: counted_as }]]);
     expect(await open.identify("Bearer operator-token")).toEqual({ ...operator, counted_as: sha256("operator-token") });
+  });
+
+  it("is whoever opened the session, as long as the token that opened it is known", async () => {
+    const sessions = new Sessions();
+    const callers = new Callers(app, OWNER_TOKEN, sessions);
+    const mine = sessions.open("Chrome", await callers.identifyToken(OWNER_TOKEN), "token");
+    expect(await callers.identify(`Bearer ${mine.secret}`)).toEqual({
+      ...owner,
+      counted_as: "owner",
+      session_id: mine.session.id,
+    });
+    const anna = sessions.open("Chrome", await callers.identifyToken("viewer-token"), "token");
+    const counted_as = sha256("viewer-token");
+    const known = KNOWN.get(counted_as)!;
+    expect(await callers.identify(`Bearer ${anna.secret}`)).toEqual({
+      ...viewer,
+      counted_as,
+      session_id: anna.session.id,
+    });
+    KNOWN.delete(counted_as);
+    await expect(callers.identify(`Bearer ${anna.secret}`)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+    KNOWN.set(counted_as, known);
+    await expect(callers.identify(`Bearer vs_${"0".repeat(64)}`)).rejects.toMatchObject({ code: "SESSION_ENDED" });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { App } from "../../app/call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { bearerOf, hashToken, isSameToken } from "./access.ts";
+import type { Sessions } from "./sessions.ts";
 
 /** Who is asking: the owner of the installation, or the holder of a token of one world. */
 export interface Caller {
@@ -9,32 +10,50 @@ export interface Caller {
   readonly viewer: string | null;
   /** Under which requests are counted; null where nobody counts. */
   readonly counted_as: string | null;
+  /** Public id of the session that asks; null for a token. */
+  readonly session_id: string | null;
 }
 
-const LOCAL_OWNER: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null };
+/** Whoever owns the installation. */
+export const OWNER: Caller = { role: "owner", world_id: null, viewer: null, counted_as: null, session_id: null };
 
 /** Says who is asking. Nobody is let in without a token, unless the owner chose to have none. */
 export class Callers {
   readonly #app: App;
   readonly #ownerToken: string | null;
+  readonly #sessions: Sessions;
 
-  constructor(app: App, ownerToken: string | null) {
+  constructor(app: App, ownerToken: string | null, sessions: Sessions) {
     this.#app = app;
     this.#ownerToken = ownerToken;
+    this.#sessions = sessions;
   }
 
   async identify(authorization: string | undefined): Promise<Caller> {
-    if (authorization === undefined && this.#ownerToken === null) return LOCAL_OWNER;
+    if (authorization === undefined && this.#ownerToken === null) return OWNER;
     const token = bearerOf(authorization);
     if (token === undefined) throw new VerbatimError("AUTH_REQUIRED");
+    const session = this.#sessions.find(token);
+    if (session === null) return await this.identifyToken(token);
+    const { id, caller } = session;
+    // A world's token may have been revoked since.
+    const now = caller.role === "owner" ? caller : await this.#identifyHash(caller.counted_as!);
+    return { ...now, session_id: id };
+  }
+
+  /** Whose token it is: the owner's or one of a world. AUTH_REQUIRED for any other. */
+  async identifyToken(token: string): Promise<Caller> {
     if (this.#ownerToken !== null && isSameToken(token, this.#ownerToken)) {
-      return { ...LOCAL_OWNER, counted_as: "owner" };
+      return { ...OWNER, counted_as: "owner" };
     }
-    const hash = hashToken(token);
-    const found = await this.#app.call("world.authorize", { token_sha256: hash.toString("hex") });
+    return await this.#identifyHash(hashToken(token).toString("hex"));
+  }
+
+  async #identifyHash(hash: string): Promise<Caller> {
+    const found = await this.#app.call("world.authorize", { token_sha256: hash });
     const { role } = found;
     if (role !== "operator" && role !== "viewer") throw new VerbatimError("AUTH_REQUIRED");
-    return { ...found, role, counted_as: hash.toString("hex") };
+    return { ...found, role, counted_as: hash, session_id: null };
   }
 }
 

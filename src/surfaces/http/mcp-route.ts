@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type AccessOptions, bearerOf, chooseToken, describeAccess, isSameToken, toAddress } from "./access.ts";
+import { type AccessOptions, bearerOf, chooseToken, isSameToken, NO_TOKEN_WARNING, toAddress } from "./access.ts";
 import { JSON_TYPE, requireType } from "./body-type.ts";
 import { toErrorBody } from "./failure.ts";
 import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
@@ -27,6 +27,7 @@ interface RunningMcp extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+const PROGRAMS = "programs send what follows #k= as Authorization: Bearer TOKEN";
 const PATH = "/mcp";
 
 /** Serves MCP alone at `/mcp`, with the checks of the whole surface: host, origin, token. */
@@ -38,7 +39,7 @@ export async function startMcpHttp(
   const hono = makeMcpRoute({ mcp, log, host, token });
   const { url, close } = await listenHttp((request) => hono.fetch(request), host, port);
   const address = toAddress(`${url}${PATH}`, token);
-  return { address, access: describeAccess(token), close, [Symbol.asyncDispose]: close };
+  return { address, access: token === null ? NO_TOKEN_WARNING : PROGRAMS, close, [Symbol.asyncDispose]: close };
 }
 
 /** MCP at its address, behind the checks of the surface. */

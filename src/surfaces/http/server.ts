@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import type { App } from "../../app/call.ts";
 import { listOperations } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type AccessOptions, chooseToken } from "./access.ts";
+import { type AccessOptions, chooseToken, toAddress } from "./access.ts";
 import { readInput } from "./body.ts";
 import { refuseForms } from "./body-type.ts";
 import { Callers, requireOwner } from "./caller.ts";
@@ -12,6 +12,8 @@ import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
 import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
+import { addSessionEndRoutes, addSessionRoutes } from "./session-routes.ts";
+import { Sessions } from "./sessions.ts";
 import { WorldStreams } from "./stream.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
@@ -24,6 +26,8 @@ interface HttpOptions extends AccessOptions {
   readonly version: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** The sessions of this server, shared with the workspace that lists them. */
+  readonly sessions?: Sessions;
   /** MCP for the owner at /mcp. */
   readonly mcp?: McpFetch | undefined;
   /** Told about failures that the caller must not see. */
@@ -34,6 +38,8 @@ export interface RunningHttp extends AsyncDisposable {
   readonly url: string;
   /** Token that the owner needs; null where someone chose to have none. */
   readonly token: string | null;
+  /** An address that opens one session in one browser. */
+  makeLink(): string;
   close(): Promise<void>;
 }
 
@@ -45,7 +51,8 @@ const AUTONOMY_MS = 5000;
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const token = chooseToken(options);
   const streams = new WorldStreams(options.app);
-  const { hono } = await makeHttpSurface({ ...options, token }, streams);
+  const sessions = options.sessions ?? new Sessions();
+  const { hono } = await makeHttpSurface({ ...options, token, sessions }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -56,7 +63,8 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     await streams.close();
     await listening.close();
   };
-  return { url: listening.url, token, close, [Symbol.asyncDispose]: close };
+  const makeLink = () => toAddress(`${listening.url}/`, token === null ? null : sessions.makeCode());
+  return { url: listening.url, token, makeLink, close, [Symbol.asyncDispose]: close };
 }
 
 /** Looks whether there are worlds first: a server that nobody uses must not make a store. */
@@ -74,6 +82,7 @@ export async function makeHttpSurface(
     token,
     log,
     mcp,
+    sessions = new Sessions(),
   }: Omit<HttpOptions, "port" | keyof AccessOptions> & {
     readonly host: string;
     /** Token of the owner; null lets everyone in as the owner. */
@@ -82,7 +91,7 @@ export async function makeHttpSurface(
   streams: WorldStreams,
 ): Promise<{ readonly hono: Hono<{ Variables: Variables }>; readonly routes: readonly WorldRoute[] }> {
   const hono = new Hono<{ Variables: Variables }>({ strict: false });
-  const callers = new Callers(app, token);
+  const callers = new Callers(app, token, sessions);
   const allowed = allowedHosts(host);
 
   hono.onError((thrown, call) => {
@@ -108,6 +117,7 @@ export async function makeHttpSurface(
     const { store: ok } = await app.call("world.health", {});
     return call.json({ ok }, ok ? 200 : 503);
   });
+  addSessionRoutes(hono, callers, sessions);
   if (mcp !== undefined) {
     hono.all("/mcp", async (call) => {
       requireOwnSite(call.req.header("sec-fetch-site"));
@@ -121,6 +131,7 @@ export async function makeHttpSurface(
     refuseForms(call.req.raw.headers);
     await next();
   });
+  addSessionEndRoutes(hono, sessions);
   const { hono: worlds, routes } = worldRoutes(app, streams);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {

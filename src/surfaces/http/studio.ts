@@ -2,9 +2,10 @@ import { parseArgs } from "node:util";
 import { openApp } from "../../app/call.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
-import { type AccessOptions, describeAccess, toAddress } from "./access.ts";
+import { type AccessOptions, NO_TOKEN_WARNING } from "./access.ts";
 import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
+import { Sessions } from "./sessions.ts";
 
 /** The surroundings of one `verbatim studio`. */
 interface StudioEnvironment {
@@ -16,6 +17,8 @@ interface StudioEnvironment {
   readonly version: string;
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
+  /** Lines typed at the terminal; absent where there is none. */
+  readonly typed?: AsyncIterable<unknown>;
   /** Ends the server. */
   readonly signal: AbortSignal;
   /** MCP over the workspace of a folder; another surface makes it. */
@@ -35,8 +38,9 @@ Serves the HTTP API, server-sent events, MCP (at /mcp) and a page for this works
   --no-token      requires no token: any program on this machine can act as you; loopback only
   --no-web        serves the small built-in page instead of the Studio
 
-The printed address ends with #k=TOKEN: open it in a browser, or send the token
-as Authorization: Bearer TOKEN.
+The printed link opens one session in one browser, once, within ten minutes. Press
+Enter to print another one. Programs send Authorization: Bearer TOKEN with the token
+of --token or --token-file.
 
 Examples:
   verbatim studio --no-web
@@ -61,7 +65,9 @@ async function serve(world: StudioEnvironment): Promise<number> {
     world.stdout.write(HELP);
     return 0;
   }
+  const sessions = new Sessions();
   await using app = openApp({
+    sessions: () => sessions.list(),
     surface: "http",
     start: options.folder ?? world.cwd,
     env: world.env,
@@ -72,18 +78,29 @@ async function serve(world: StudioEnvironment): Promise<number> {
   await using http = await startHttp({
     app,
     mcp,
+    sessions,
     version: world.version,
     ...options.listen,
     log: (thrown) =>
       void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
   });
-  world.stderr.write(`${describeAccess(http.token)}\n`);
-  world.stdout.write(`${toAddress(`${http.url}/`, http.token)}\n`);
+  if (http.token === null) world.stderr.write(`${NO_TOKEN_WARNING}\n`);
+  const printLink = () => void world.stdout.write(`${http.makeLink()}\n`);
+  printLink();
+  if (world.typed !== undefined && http.token !== null) {
+    world.stderr.write("this link opens one session, within ten minutes; press Enter for another one\n");
+    void printAtEnter(world.typed, printLink);
+  }
   await new Promise<void>((resolve) => {
     if (world.signal.aborted) resolve();
     else world.signal.addEventListener("abort", () => resolve(), { once: true });
   });
   return 0;
+}
+
+/** A new link for every line somebody types. A terminal that goes away ends nothing but this. */
+async function printAtEnter(typed: AsyncIterable<unknown>, printLink: () => void): Promise<void> {
+  for await (const line of typed) if (line !== undefined) printLink();
 }
 
 interface StudioOptions {

@@ -182,7 +182,25 @@ export const WORLD_CODES = {
     exit: 1,
     http: 401,
     says: "A token is required.",
-    fix: "Send Authorization: Bearer TOKEN; the address printed at the start ends with the token.",
+    fix: "Open the link that was printed at the start, or send Authorization: Bearer TOKEN.",
+  },
+  LINK_SPENT: {
+    exit: 1,
+    http: 401,
+    says: "The link is unknown, too old, or was used before.",
+    fix: "Press Enter in the terminal where the server runs to print a new link, or type the token.",
+  },
+  SESSION_ENDED: {
+    exit: 1,
+    http: 401,
+    says: "The session has ended.",
+    fix: "Press Enter in the terminal where the server runs to print a new link, or type the token.",
+  },
+  SESSION_NOT_FOUND: {
+    exit: 1,
+    http: 404,
+    says: "There is no session with this id.",
+    fix: "List the sessions again: it may have ended.",
   },
   HOST_REFUSED: {
     exit: 1,

@@ -3,7 +3,7 @@ const seen = new Set();
 // The fragment is never sent anywhere, and it leaves the address before anything else happens.
 const given = new URLSearchParams(location.hash.slice(1)).get("k");
 if (given !== null) history.replaceState(null, "", location.pathname);
-let token = given ?? sessionStorage.getItem("token") ?? "";
+let session = sessionStorage.getItem("session") ?? "";
 let stopped = new AbortController();
 let unsent = null;
 const say = (text) => {
@@ -12,13 +12,27 @@ const say = (text) => {
 const ask = (path, options = {}) =>
   fetch("/api" + path, {
     ...options,
-    headers: { ...options.headers, ...(token && { authorization: "Bearer " + token }) },
+    headers: { ...options.headers, ...(session && { authorization: "Bearer " + session }) },
   });
-const askForToken = () => {
-  token = "";
-  sessionStorage.removeItem("token");
+const askForToken = (why = "A token is required.") => {
+  session = "";
+  sessionStorage.removeItem("session");
   $("key").hidden = false;
-  say("A token is required.");
+  say(why);
+};
+/** Exchanges the code of a link, or the token somebody typed, for a session of this tab. */
+const enter = async (key) => {
+  session = "";
+  const response = await ask("/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(key),
+  });
+  const body = await response.json();
+  if (!response.ok) return askForToken(body.error.message + " " + body.error.fix);
+  session = body.session;
+  sessionStorage.setItem("session", session);
+  await start();
 };
 const newId = () =>
   "page-" + [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
@@ -91,9 +105,8 @@ const open = async (id) => {
 
 const start = async () => {
   const response = await ask("/worlds");
-  if (response.status === 401) return askForToken();
+  if (response.status === 401) return askForToken((await response.json()).error.message);
   $("key").hidden = true;
-  if (token) sessionStorage.setItem("token", token);
   const { worlds } = await response.json();
   $("world").replaceChildren(...worlds.map((world) => new Option(world.title, world.world_id)));
   if (worlds.length === 0) return say("There are no worlds yet: verbatim world new TITLE");
@@ -109,8 +122,7 @@ $("api").addEventListener("toggle", async () => {
 });
 $("key").addEventListener("submit", (event) => {
   event.preventDefault();
-  token = $("token").value;
-  start();
+  enter({ token: $("token").value });
 });
 $("say").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -141,4 +153,5 @@ $("say").addEventListener("submit", async (event) => {
     say("The server cannot be reached; your text is still here.");
   }
 });
-start();
+if (given === null) start();
+else enter({ code: given });
