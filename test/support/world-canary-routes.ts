@@ -81,7 +81,7 @@ const OWNER_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 /** Everything else the server answers. */
-const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "open" | "own">> = {
+const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "open" | "session">> = {
   "ALL /*": "middleware",
   "ALL /api/*": "middleware",
   "GET /": "fixed",
@@ -90,8 +90,9 @@ const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "
   "GET /api/openapi.json": "fixed",
   "GET /api/docs": "fixed",
   "GET /api/health": "open",
-  "POST /api/session": "open",
-  "DELETE /api/session": "own",
+  // Both answer about sessions of the server, and nothing of a world but its id to whoever has its token.
+  "POST /api/session": "session",
+  "DELETE /api/session": "session",
   "DELETE /api/session/:id": "owner",
   "GET /api/metrics": "owner",
   "POST /api/operations/:name": "owner",
@@ -172,6 +173,8 @@ export async function askEverywhere(
 
 const CLOSED = [
   ["get", "/api/metrics"],
+  ["delete", "/api/session/r0"],
+  ["post", "/api/operations/studio.sessions"],
   ["post", "/api/operations/world.projection"],
   ["post", "/api/operations/ledger.export"],
   ["post", "/mcp"],
