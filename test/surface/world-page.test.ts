@@ -112,7 +112,9 @@ describe("the small page", () => {
     await page.locator("summary").click();
     await page.getByText("POST /api/worlds/:id/invocations").waitFor();
     expect(await page.getByLabel("Token").isVisible()).toBe(false);
-    const kept = await page.evaluate(() => Object.entries(sessionStorage));
+    const kept = await page.evaluate(() =>
+      Object.entries((globalThis as unknown as { sessionStorage: object }).sessionStorage),
+    );
     expect(kept).toEqual([["session", expect.stringMatching(/^vs_[0-9a-f]{64}$/)]]);
     const second = await browser.newPage();
     second.setDefaultTimeout(120_000);
