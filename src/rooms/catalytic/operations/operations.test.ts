@@ -21,6 +21,7 @@ const records: { readonly stream: string; readonly record: unknown }[] = [];
 let probes: object = {};
 let config: object = {};
 let change: Partial<RoomPorts> = {};
+let released = 0;
 
 beforeAll(async () => {
   ({ base, root } = makeCatalyticRepo());
@@ -44,7 +45,10 @@ function ports(): RoomPorts {
     guards: {
       probe: async () => probes,
       landlockAbi: () => 3,
-      launch: guards.launch.bind(guards),
+      launch: async (request: never) => {
+        const running = await guards.launch(request);
+        return { ...running, release: () => (released++, running.release()) };
+      },
       endMarked: guards.endMarked.bind(guards),
     },
     records: {
@@ -209,7 +213,10 @@ describe("the command of a skill", () => {
 
   it("that is a writer writes where it likes, is told on, and is written down without a proof", async () => {
     declare("writer");
-    expect(await skill("echo 1 > src/written", { guard: "require" })).toMatchObject({
+    released = 0;
+    const done = await skill("echo 1 > src/written", { guard: "require" });
+    expect([released, Number(done["duration_ms"]) < 600_000]).toEqual([1, true]);
+    expect(done).toMatchObject({
       run_id: "skill-1",
       run_dir: "",
       status: "succeeded",
@@ -332,6 +339,12 @@ describe("the command of a skill", () => {
     change = { files: { read: () => Promise.reject(broken) } as never };
     expect(await refused("check-skill", { dir: "skill" })).toBe(broken);
   });
+});
+
+it("what is not asked for is not done: nothing is forced, accepted or tried again", () => {
+  const recover = CATALYTIC_OPERATIONS.find(({ name }) => name === "catalytic.recover")!;
+  const none = { dry_run: false, force: false, retry: false, accept_current: false };
+  expect(recover.input.parse({})).toEqual(none);
 });
 
 it("the doctor tells what works here, in the shape of its schema", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,6 +40,9 @@ let base: string;
 let notes: string[];
 let launched: { readonly command: readonly string[]; readonly layers: readonly object[] }[];
 let released: number;
+/** What git was asked about, and what it says it ignores. */
+let asked: readonly string[];
+let ignores: readonly string[];
 const at = (...parts: string[]) => join(base, ...parts);
 const put = (path: string, text: string) => {
   mkdirSync(dirname(at(path)), { recursive: true });
@@ -51,7 +55,7 @@ const JOURNAL = [{ op: "SNAPSHOT_DONE", collects: true, ignored: [] }, { op: "EX
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-left-view-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
-  [notes, launched, released] = [[], [], 0];
+  [notes, launched, released, asked, ignores] = [[], [], 0, [], []];
   const files = { "src/a.txt": "one\n", "harbour/b.txt": "two\n" };
   const entries: [string, Entry][] = [
     [".", { type: "dir", mode: "0755" }],
@@ -96,7 +100,13 @@ async function keep(
     crypto: nodeCrypto,
     clock: { now: () => 0 },
     host: { home: null },
-    git: { ignoredAmong: async () => [], countCommits: () => 0 },
+    git: {
+      ignoredAmong: async (_: string, among: readonly string[]) => {
+        asked = among;
+        return ignores;
+      },
+      countCommits: () => 0,
+    },
     content: async () => content,
     notify: (text: string) => void notes.push(text),
     guards: { launch: async (request: never) => (launched.push(request), running) },
@@ -122,6 +132,17 @@ describe("what the command of a view had done when its tool died", () => {
     expect(paths(await keep("ns-overlay"))).toEqual([[], ["src/a.txt"], []]);
     expect(launched).toMatchObject([{ command: ["true"], layers: [{ index: 0, kind: "overlay", path: at("root") }] }]);
     expect([notes, released]).toEqual([[], 1]);
+  });
+
+  it("is only counted where git ignores it and it cannot travel", async () => {
+    put("work/cp0/modules/x", "ignored\n");
+    execFileSync("mkfifo", [at("work/cp0/pipe")]);
+    const journal = [{ ...JOURNAL[0], ignored: ["modules/"] }, JOURNAL[1]!];
+    expect(await keep("ns-bind", journal)).toMatchObject({ ignored: 2, refused: ["pipe"] });
+    expect(asked).toEqual(["pipe"]);
+    rmSync(at("record/VIEW_CHANGES.json"));
+    ignores = ["pipe"];
+    expect(await keep("ns-bind", journal)).toMatchObject({ ignored: 3, refused: [] });
   });
 
   it.each<[string, () => void, (readonly object[])?, GuardName?]>([

@@ -152,6 +152,11 @@ describe("a run that failed while its command ran", () => {
     for (const words of [{}, {}, { run: "run-1" }]) expect(await ask(words)).toMatchObject({ runs: [halted] });
     expect(await recoverDead(room.ports, state())).toEqual([]);
     await expect(ask({ run: "run-2" })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    const kept = readFileSync(join(root, ".verbatim/runs/run-1/STATUS.json"));
+    writeFileSync(join(root, ".verbatim/runs/run-1/STATUS.json"), '{"condition":5}');
+    await runDisk.discard(join(state(), "catalytic/run-1"));
+    expect(await ask({})).toMatchObject({ runs: [{ ...halted, condition: null }] });
+    writeFileSync(join(root, ".verbatim/runs/run-1/STATUS.json"), kept);
     const whole = { accept_current: true, run: "run-1", by: "Ada", reason: "the edit is mine" };
     for (const missing of ["run", "by", "reason"]) {
       await expect(ask({ ...whole, [missing]: undefined })).rejects.toMatchObject({ code: "USAGE" });

@@ -123,6 +123,22 @@ describe("the guard of a run", () => {
   });
 });
 
+describe("a run whose guard is found out late", () => {
+  it("is refused where that guard would let it write among the records of others", async () => {
+    writeFileSync(join(root, "verbatim.config.json"), JSON.stringify({ catalytic: { runs_root: OUT } }));
+    const told: string[] = [];
+    open(() => ({ announceGuard: undefined as never, notify: (text) => void told.push(text) }));
+    const outputs = { durable_paths: [`${OUT}/new.txt`] };
+    await expect(run("echo x > src/ran", { guard: "auto", outputs })).rejects.toMatchObject({
+      code: "PREFLIGHT_REJECTED",
+      where: "/outputs/durable_paths/0",
+    });
+    expect([existsSync(join(root, "src/ran")), locks(), told]).toEqual([false, [], []]);
+    await run("true", { guard: "auto" });
+    expect(told).toEqual([expect.stringContaining("BLOCKS NOTHING")]);
+  });
+});
+
 describe("a guard that does not start", () => {
   it("fails the run, which is proved all the same and holds nothing", async () => {
     const refusal = new VerbatimError("GUARD_START_FAILED", { message: "no room for another process" });
@@ -199,6 +215,35 @@ describe("a failure inside the tool", () => {
   );
 });
 
+describe("a record that cannot be written", () => {
+  it.each([
+    ["an error of the program", new Error("input/output error"), { code: "ARTIFACT_WRITE_FAILED" }],
+    ["a full disk", new VerbatimError("DISK_FULL", {}), { code: "DISK_FULL" }],
+  ])("fails the run, and its outputs are taken back: %s", async (_, thrown, expected) => {
+    open((real) => ({
+      disk: {
+        ...real.disk,
+        replaceFile: (place, bytes, durable) => {
+          if (place.endsWith("/VALIDATOR_ID.json")) throw thrown;
+          real.disk.replaceFile(place, bytes, durable);
+        },
+      },
+    }));
+    const outputs = { durable_paths: [`${OUT}/new.txt`] };
+    await expect(run(`echo 1 > ${OUT}/new.txt`, { outputs })).rejects.toMatchObject(expected);
+    expect(existsSync(join(root, OUT, "new.txt"))).toBe(false);
+  });
+
+  it("somewhere else is still the command's not to touch", async () => {
+    open(() => ({}));
+    const runs = join(base, "elsewhere");
+    const touched = join(runs, "run-1/STATUS.json");
+    const result = await run(`echo x > ${touched}`, {}, { runs });
+    expect(result).toMatchObject({ accepted: false, run_dir: join(runs, "run-1") });
+    expect(result.violations).toEqual([{ code: "RUN_DIR_TOUCHED", path: touched }]);
+  });
+});
+
 describe("a domain that cannot be read afterwards", () => {
   it("halts the run, which says which and why, and keeps its locks", async () => {
     let ended = false;
@@ -223,7 +268,9 @@ describe("a domain that cannot be read afterwards", () => {
       accepted: false,
       condition: "RESTORATION_FAILED_DOMAIN_UNREACHABLE",
     });
-    expect(json("PROOF.json")).toMatchObject({ post_state: { [D]: { error: "DOMAIN_UNREADABLE sub" } } });
+    const { pre_state, post_state } = json("PROOF.json") as Record<string, Record<string, Record<string, string>>>;
+    expect(post_state![D]).toMatchObject({ error: "DOMAIN_UNREADABLE sub" });
+    expect(post_state![D]!["tree_root"]).not.toBe(pre_state![D]!["tree_root"]);
     expect(readFileSync(join(root, ".verbatim/runs/run-1/LEDGER.jsonl"), "utf8")).toContain('"attempt":2');
     expect(locks()).toMatchObject([{ path: D, halted: true }]);
   });
@@ -268,7 +315,26 @@ it("a work directory that somebody wants to keep stays, and is nothing to recove
   open(() => ({}));
   expect(await run("true", {}, { keep_work: true })).toMatchObject({ accepted: true });
   expect([existsSync(join(work(), "journal.jsonl")), locks()]).toEqual([true, []]);
-  expect(readFileSync(join(work(), "journal.jsonl"), "utf8")).toContain('"CLEANED"');
+  const journal = readFileSync(join(work(), "journal.jsonl"), "utf8").trimEnd().split("\n");
+  const steps = journal.map((line) => JSON.parse(line) as { op: string; attempt?: number });
+  expect(steps.map(({ op }) => op)).toEqual([
+    "BEGIN",
+    "SNAPSHOT_DONE",
+    "SWAP_INTENT",
+    "SWAPPED",
+    "EXEC_STARTED",
+    "EXEC_ENDED",
+    "SEALED",
+    "RESTORED",
+    "COMPARED",
+    "PUBLISH_INTENT",
+    "PUBLISHED",
+    "PROOF_WRITTEN",
+    "CLEANED",
+  ]);
+  expect(steps.find(({ op }) => op === "RESTORED")?.attempt).toBe(1);
+  expect(readFileSync(join(root, ".verbatim/runs/run-1/LEDGER.jsonl"), "utf8")).toContain('"attempt":1');
+  expect(runDisk.stat(join(work(), "reserve"))?.size).toBe(262_144);
   const all = { run_id: null, dry_run: false, force: true };
   expect(await recoverRuns(room.ports, room.places.state, all)).toEqual([]);
   expect(existsSync(work())).toBe(true);

@@ -139,6 +139,8 @@ describe("a run that does what it declared", () => {
       true,
     ]);
     expect(kinds("two")).not.toContain("EXEC_STARTED");
+    const memo = (of: string) => (JSON.parse(read(`.verbatim/runs/${of}/PROOF.json`)) as { memo: unknown }).memo;
+    expect([memo("one"), memo("two")]).toEqual([null, expect.objectContaining({})]);
     expect(await verify()).toMatchObject({ accepted: true });
     expect(await run(script, { ...same, run_id: "three", inputs: ["src"] })).toMatchObject({ memo_hit: false });
     before = recordTree(base, isToolState);
@@ -220,5 +222,8 @@ describe("a run that reaches outside", () => {
     );
     expect(kinds()).toContain("VIOLATION");
     expect(await verify()).toMatchObject({ genuine: true, accepted: false });
+    // Two looks find it, and it is told once.
+    const { violations } = await run("echo more >> src/app.txt");
+    expect(violations.map(({ code, path }) => `${code} ${path}`)).toEqual(["OUTSIDE_CHANGED src/app.txt"]);
   });
 });

@@ -163,6 +163,36 @@ describe("what a look at the real tree finds", () => {
   });
 });
 
+describe("a tree that is read again", () => {
+  it("is what it was where somebody else changed it, and what it is everywhere else", async () => {
+    const file = (sha256: string) => ({ type: "file", mode: "0644", size: 1, sha256 }) as const;
+    const pre = new Map([
+      ["a", file("a1")],
+      ["b", file("b1")],
+      ["gone", file("g1")],
+    ] as const);
+    const now = new Map([
+      ["new", file("n2")],
+      ["b", file("b2")],
+      ["a", file("a2")],
+      ["pipe", { type: "other" }],
+    ] as never);
+    const disk = { isStatTrusted: () => true, snapshot: async () => ({ entries: now }) };
+    const one = view({ view: { hash_all: true }, ports: { disk, progress: { report: () => undefined } } });
+    one.recall(pre, []);
+    const changed = ["b", "gone", "new"].map((path) => ({ code: "OUTSIDE_CHANGED", path, fields: ["size"] }));
+    one.watchWith({ end: async () => ({ violations: changed, noise: [] }) } as never);
+    const { post } = await one.lookAgain(new Map([[".", pre]]));
+    expect([...post.get(".")!]).toEqual([
+      ["a", file("a2")],
+      ["b", file("b1")],
+      ["gone", file("g1")],
+    ]);
+    const trusted = new Map([[".", pre]]);
+    expect((await view().lookAgain(trusted)).post).toBe(trusted);
+  });
+});
+
 describe("what a command left", () => {
   const collected = async (thrown: unknown, given: object = {}) => {
     const notes: string[] = [];

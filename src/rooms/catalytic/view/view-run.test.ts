@@ -7,6 +7,7 @@ import { openCatalytic, recordTree, type TestRun } from "../../../../test/suppor
 import { diskFolder } from "../../../../test/support/memory-folder.ts";
 import { runDisk } from "../../../adapters/disk/run-disk.ts";
 import { listStrays, readRecord } from "../record/record-files.ts";
+import { listLocks } from "../run/lock-files.ts";
 import { verifyRun } from "../verify/verify.ts";
 import { runInView, type ViewOptions } from "./view.ts";
 
@@ -100,6 +101,52 @@ describe("a view", () => {
     expect(await verify("view-2")).toMatchObject({ accepted: true });
   });
 
+  it("lists what is too large and what has no name, and takes neither", async () => {
+    const script = "truncate -s 33M src/big; printf x > \"src/$(printf 'bad\\377')\"";
+    const { changes } = await view(script);
+    expect(changes).toMatchObject({ refused: ["src/bad\\xff", "src/big"], large: ["src/big"] });
+    expect(changes.added.size).toBe(0);
+  });
+
+  it("lists what was left at forbidden places, and takes nothing of it", async () => {
+    mkdirSync(join(root, "law"));
+    for (const name of ["kept", "same", "longer", "gone"]) writeFileSync(join(root, "law", name), "law\n");
+    const config = { forbidden_roots: ["law"] };
+    const script =
+      "cd law && touch kept && printf 'LAW\\n' > same && echo longer > longer && rm gone && echo x > new && mkdir folder";
+    const { changes } = await view(script, { config });
+    expect(changes.reserved).toEqual(["law/gone", "law/longer", "law/new", "law/same"]);
+    expect([changes.added.size, changes.changed.size, changes.removed.size]).toEqual([0, 0, 0]);
+    await runDisk.discard(join(root, "law"));
+  });
+
+  it("shares the tree with other views, and takes no lock where the caller has it", async () => {
+    const seen: unknown[] = [];
+    const locks = () => listLocks(runDisk, room.ports.host, room.places.state).map(({ lock }) => lock);
+    const ports = { ...room.ports, onOutput: () => void seen.push(...locks()) };
+    const look = (locked: boolean) =>
+      runInView(ports, { ...room.places, command: ["echo", "here"], intent: "Try", guard: "audit", locked });
+    await look(false);
+    expect(seen).toMatchObject([{ path: ".", shared: true }]);
+    await look(true);
+    expect([seen.length, locks()]).toEqual([1, []]);
+  });
+
+  it("where a stat proves nothing is compared by its bytes", async () => {
+    const disk = { ...room.ports.disk, isStatTrusted: () => false };
+    const command = ["sh", "-c", "echo more >> src/a.txt; touch src/b.txt; rm src/old/c.txt"];
+    const { run, changes } = await runInView(
+      { ...room.ports, disk },
+      { ...room.places, command, intent: "Try", guard: "audit" },
+    );
+    expect(run.accepted).toBe(true);
+    expect([[...changes.added.keys()], [...changes.changed.keys()], [...changes.removed.keys()]]).toEqual([
+      [],
+      ["src/a.txt"],
+      ["src/old/c.txt"],
+    ]);
+  });
+
   it("of which something is ignored does not tell of it", async () => {
     const { changes } = await view("echo x > src/a.txt; echo y > src/b.txt", { ignored: ["src/b.txt"] });
     expect([...changes.changed.keys()]).toEqual(["src/a.txt"]);
@@ -119,6 +166,7 @@ describe("a view", () => {
       extra_env: { ADDED: "too" },
     });
     expect(run.exit_code).toBe(0);
+    expect((await view(`test "$HOME" = ${JSON.stringify(base)}`)).run.exit_code).toBe(0);
     expect((await view("exit 5", { expected_exit_codes: [5] })).run.accepted).toBe(true);
     expect((await view("sleep 60", { timeout_ms: 300 })).run.condition).toBe("COMMAND_TIMED_OUT");
   });
