@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
@@ -8,7 +8,7 @@ import type { GuardClass } from "../../../core/contracts/guards.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { effectivePolicy } from "../declare/policy.ts";
 import type { CatalyticPorts } from "../ports.ts";
-import { Watch, type WatchResult } from "./watch.ts";
+import { Watch, type WatchResult, writeIndex } from "./watch.ts";
 
 interface Parts {
   readonly max_entries?: number;
@@ -72,6 +72,7 @@ it("a look that fails for another reason is not taken for one that is too large"
 
 it("a look at everything is kept, and says of each path whether anything below it changed", async () => {
   const whole = watch("namespace");
+  expect(whole.entries).toBe(0);
   await whole.begin();
   expect([whole.scope, whole.entries]).toEqual(["full", 8]);
   const texts = whole.fingerprint(nodeCrypto, ["src", "law", "nothing"])!;
@@ -170,6 +171,24 @@ it("what a run that had ended before claims is not its own any more", async () =
   const { violations, noise } = await all.end();
   expect(violations.map(({ path }) => path)).toEqual(["out/ended.txt", "out/own.txt"]);
   expect(noise).toEqual(["out/running.txt"]);
+});
+
+it("a run claims its domains, its outputs and its record where that is in the tree, and of a view only the last", () => {
+  const state = join(root, ".verbatim/state");
+  const outputs = { durable_paths: ["out/x", "out/pack/"] };
+  const claim = (record_path: string | null, view: boolean, ended: boolean): unknown => {
+    const jobspec = { run_id: "run-1", catalytic_domains: ["src"], outputs, view };
+    writeIndex(runDisk, { root, state, record: "/r", record_path, work: "/w" }, jobspec as never, ended);
+    return JSON.parse(readFileSync(join(state, "catalytic/_index/run-1.json"), "utf8"));
+  };
+  const paths = ["out", "out/pack", "out/x", "record", "src"];
+  expect(claim("record", false, false)).toEqual({ run_id: "run-1", ended: false, paths });
+  expect(claim(null, false, true)).toEqual({
+    run_id: "run-1",
+    ended: true,
+    paths: ["out", "out/pack", "out/x", "src"],
+  });
+  expect(claim("record", true, false)).toMatchObject({ paths: ["out/pack", "out/x", "record"] });
 });
 
 it("what another run claims is its own where it may write, and nowhere else", async () => {

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -169,11 +170,15 @@ describe("the record of a run that was recovered", () => {
     expect(await verify()).toMatchObject({ genuine: true });
   });
 
-  it("can be made without a ledger", async () => {
+  it.each([
+    ["that is gone", () => rmSync(at(RECORD, "LEDGER.jsonl"))],
+    ["that is not text", () => writeFileSync(at(RECORD, "LEDGER.jsonl"), Uint8Array.of(0xff, 0x0a))],
+  ])("can be made without a ledger, and with one %s", async (_, spoil) => {
     await leave("during");
-    rmSync(at(RECORD, "LEDGER.jsonl"));
+    spoil();
     expect(await recover()).toMatchObject([RECOVERED]);
     expect([json("RUN_INFO.json")["timestamp"], kinds()]).toEqual(["1970-01-01T00:00:00.000Z", ["RECOVERED", "RUN"]]);
+    expect(await verify()).toMatchObject({ genuine: true });
   });
 
   it("is a status and no proof where nothing had been changed, or nobody can say what was declared", async () => {
@@ -264,6 +269,24 @@ describe("the domain of a run that was recovered", () => {
     ]);
     expect(json("STATUS.json")).toMatchObject({ status: "halted" });
     expect(existsSync(at(RECORD, "PROOF.json"))).toBe(false);
+  });
+});
+
+describe("a folder that the tool had made", () => {
+  it("is taken away, unless somebody has put their own in its place", async () => {
+    const outputs = { durable_paths: [`${OUT}/made/new.txt`] };
+    await leave("before", { outputs });
+    expect(existsSync(at(OUT, "made"))).toBe(true);
+    await recover();
+    expect(recordTree(base, isToolState)).toEqual(before);
+    await runDisk.discard(at(".verbatim/runs"));
+    await room.close();
+    broken = true;
+    await leave("before", { outputs });
+    renameSync(at(OUT, "made"), at(OUT, "theirs"));
+    mkdirSync(at(OUT, "made"));
+    await recover();
+    expect([existsSync(at(OUT, "made")), existsSync(at(OUT, "theirs"))]).toEqual([true, true]);
   });
 });
 

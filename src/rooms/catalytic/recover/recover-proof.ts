@@ -36,8 +36,8 @@ export async function proveRecovered(
   journal: readonly JournalRecord[],
 ): Promise<{ readonly identical: boolean; readonly condition: string }> {
   const { disk, crypto } = ports;
-  const ledger = decodeUtf8(disk.read(`${places.record}/LEDGER.jsonl`) ?? new Uint8Array()) ?? "";
-  const whole = readWholeEntries(crypto, runId, ledger);
+  const ledger = decodeUtf8(disk.read(`${places.record}/LEDGER.jsonl`) ?? new Uint8Array());
+  const whole = readWholeEntries(crypto, runId, ledger ?? "");
   const closing = whole.findIndex(({ kind }) => kind === "RUN");
   const entries = closing === -1 ? whole : whole.slice(0, closing);
   const record = new RunRecord(ports, places, runId, entries);
@@ -109,8 +109,8 @@ export async function proveRecovered(
   return { identical: verdict.domains_identical, condition: verdict.condition };
 }
 
-/** A torn last line, or the closing entries of an attempt that did not get to its proof, are left out. */
-function rewriteLedger(ports: CatalyticPorts, places: Places, record: RunRecord, text: string): void {
+/** A torn last line, the closing entries of an attempt that did not get to its proof, and what is not text are left out. */
+function rewriteLedger(ports: CatalyticPorts, places: Places, record: RunRecord, text: string | null): void {
   const whole = record.ledgerBytes();
   if (decodeUtf8(whole) !== text) ports.disk.replaceFile(`${places.record}/LEDGER.jsonl`, whole, "folder");
 }

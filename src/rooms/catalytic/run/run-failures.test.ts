@@ -1,5 +1,5 @@
 // Runs in which the guard, the disk, the command or a person fails them; with the weakest guard, which is everywhere.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -13,7 +13,7 @@ import {
 import { runDisk } from "../../../adapters/disk/run-disk.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { CatalyticPorts } from "../ports.ts";
-import { recoverRuns } from "../recover/recover.ts";
+import { recoverDead, recoverRuns } from "../recover/recover.ts";
 import { listLocks } from "./lock-files.ts";
 import { selectGuard } from "./run.ts";
 
@@ -337,5 +337,8 @@ it("a work directory that somebody wants to keep stays, and is nothing to recove
   expect(runDisk.stat(join(work(), "reserve"))?.size).toBe(262_144);
   const all = { run_id: null, dry_run: false, force: true };
   expect(await recoverRuns(room.ports, room.places.state, all)).toEqual([]);
+  // Also when whoever kept it is gone.
+  appendFileSync(join(work(), "journal.jsonl"), '{"op":"LEFT"}\n');
+  expect(await recoverDead(room.ports, room.places.state)).toEqual([]);
   expect(existsSync(work())).toBe(true);
 });
