@@ -9,13 +9,14 @@ import { type Bench, type Effort, type Result, runBench } from "./harness.ts";
 import { ROOT } from "./places.ts";
 import { formatTable } from "./table.ts";
 
-const USAGE = `npm run bench -- [GROUP]... [--only NAME]... [--sizes N,N] [--rounds N] [--out FILE] [--strict] [--list]
+const USAGE = `npm run bench -- [GROUP]... [--only NAME]... [--sizes N,N] [--rounds N] [--out FILE] [--all] [--strict] [--list]
 
   GROUP         run the benches whose names begin with it (agent, world), also those that only run when asked for
   --only NAME   run this bench only; may be given more than once
   --sizes N,N   these sizes instead of the bench's own, the goal is judged at the last
   --rounds N    exactly so many rounds instead of as many as fit
   --out FILE    where the results go (bench/results.json)
+  --all         every bench; without it a few of each group, which take less than five minutes
   --strict      exit 1 when a goal is missed
   --list        name the benches and stop
   --here        run in this process instead of one for each`;
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
       sizes: { type: "string" },
       rounds: { type: "string" },
       out: { type: "string", default: join(ROOT, "bench/results.json") },
+      all: { type: "boolean", default: false },
       strict: { type: "boolean", default: false },
       list: { type: "boolean", default: false },
       here: { type: "boolean", default: false },
@@ -38,7 +40,7 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const benches = await loadBenches(values.only, positionals);
+  const benches = await loadBenches(values.only, positionals, values.all);
   if (values.list) {
     for (const bench of benches) console.log(`${bench.name}: ${bench.what}`);
     return;
@@ -107,11 +109,15 @@ function runAlone(benches: readonly Bench[]): readonly Result[] {
 }
 
 /** The benches asked for, or all, by name. Modules that cannot hold what was asked for are not loaded: that takes long. */
-async function loadBenches(only: readonly string[] | undefined, groups: readonly string[]): Promise<readonly Bench[]> {
+async function loadBenches(
+  only: readonly string[] | undefined,
+  groups: readonly string[],
+  isAll: boolean,
+): Promise<readonly Bench[]> {
   const folder = new URL("benches/", import.meta.url);
   const files = sortedByCodePoint(readdirSync(folder).filter((file) => /\.[jt]s$/.test(file)));
   if (only === undefined && groups.length === 0) {
-    return (await importBenches(folder, files)).filter(({ onAsking }) => onAsking !== true);
+    return (await importBenches(folder, files)).filter(({ onAsking }) => isAll || onAsking !== true);
   }
   if (only === undefined) {
     const asked = (await importBenches(folder, files)).filter(({ name }) =>

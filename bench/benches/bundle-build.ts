@@ -23,6 +23,7 @@ import { seededIntegers, seededWords } from "../seed.ts";
 /** Building a bundle, its verification included: the floor is making the same files durable. */
 export const bundleBuildBench: Bench = {
   name: "bundle-build",
+  onAsking: true,
   what: "build of the bundle of a job of N READ steps, verified, durable and in place",
   baseline: "writing and fsyncing the same files one after the other, and their folders",
   corpus: "seeded slices of 0.1 to 10 kB, all different",

@@ -24,6 +24,7 @@ export const bundleVerify: Bench = {
 /** Verifying few large artifacts: memory stays flat, time is hashing. */
 export const bundleVerifyLarge: Bench = {
   name: "bundle-verify-large",
+  onAsking: true,
   what: "verification of a bundle of N artifacts of 50 MB",
   baseline: "reading and hashing the same files in pieces, eight at a time",
   corpus: "seeded artifacts and their manifest",

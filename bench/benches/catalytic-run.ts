@@ -114,11 +114,12 @@ function runBenchOf(guard: GuardName, copies: boolean): Bench {
 }
 
 export const catalyticRunOverlay = runBenchOf("ns-overlay", false);
-export const catalyticRunBind = runBenchOf("ns-bind", true);
+export const catalyticRunBind = { ...runBenchOf("ns-bind", true), onAsking: true };
 
 /** Verification of a finished run, the tree included. */
 export const catalyticVerify: Bench = {
   name: "catalytic-verify",
+  onAsking: true,
   what: "verify a run with its tree: every artifact recomputed, every byte of the domain hashed",
   baseline: "read and hash the tree once in Node",
   corpus: "different files of 4 KiB in 100 folders, on tmpfs where there is one",

@@ -13,6 +13,7 @@ const BUDGETS = { max_symbols: 1e6, max_sections: 1e6, max_bytes: 1e9, max_expan
 /** Expansions in process through the public operation: resolve, slice, hash, record. Payloads are stored already. */
 export const contextExpand: Bench = {
   name: "context-expand",
+  onAsking: true,
   what: `N expansions of symbols and sections, ${REFS} a call, each recorded in the ledger`,
   baseline: "20,000 a second",
   corpus: `${FILES} seeded Markdown files of 4.1 kB with ten sections each; ${BEFORE} entries in the ledger before`,

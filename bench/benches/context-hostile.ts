@@ -12,6 +12,7 @@ function hostile(name: string, what: string, sizes: readonly number[], make: (si
     name,
     what: `the sections of ${what}: rows for the store, table of ids, hash of the index`,
     baseline: "SHA-256 of the same bytes",
+    onAsking: true,
     corpus: "made of one unit again and again; all other hostile texts are counted in headings-cost.test.ts",
     sizes,
     maxGrowth: 1.1,

@@ -90,6 +90,7 @@ export const contextUnchanged: Bench = {
 /** The same first index against a tool that packs a repository for a model. */
 export const contextPacker: Bench = {
   name: "context-packer",
+  onAsking: true,
   what: "first index of N Markdown files",
   baseline: "repomix 1.14.0 on the same tree, without its security check",
   corpus: CORPUS,

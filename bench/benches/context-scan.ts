@@ -10,6 +10,7 @@ import { listHashed } from "../section-hashes.ts";
 /** The part of a cold index that is not reading: decoding, headings, hashes of all sections, lines of the index. */
 export const contextScan: Bench = {
   name: "context-scan",
+  onAsking: true,
   what: "sections and index lines of N Markdown files of 4.1 kB, about nine headings each, in memory",
   baseline: "the SHA-256 calls alone that the contract asks for: each section's bytes and its address",
   corpus: "seeded prose with headings, lists and code, 41 MB at 10,000 files",

@@ -84,6 +84,7 @@ async function prepareClaims(finished: number) {
 
 export const jobsClaim: Bench = {
   name: "jobs-claim",
+  onAsking: true,
   what: "50 claims in a SQLite store with N finished steps",
   baseline: "the same claims with 100 finished steps",
   corpus: "a finished job of up to 1,000 READ steps and its copies, 50 open jobs of 42 steps",

@@ -57,6 +57,7 @@ export const workflowLibrarian: Bench = {
 
 export const workflowPackFile: Bench = {
   name: "workflow-pack-file",
+  onAsking: true,
   what: "the same pack as JSON, hashed and written",
   baseline: "read, JSON.stringify, SHA-256 and write of the same data",
   corpus: "seeded words in 100 folders, 11 MB at 5,000 files",
@@ -87,6 +88,7 @@ export const workflowPackFile: Bench = {
 
 export const workflowSmallRequest: Bench = {
   name: "workflow-small-request",
+  onAsking: true,
   what: "a request of 10 files in a repository of N files",
   baseline: "the same request in a repository of 100 files",
   corpus: "seeded words in 100 folders",
@@ -111,6 +113,7 @@ export const workflowSmallRequest: Bench = {
 
 export const workflowOmitted: Bench = {
   name: "workflow-omitted",
+  onAsking: true,
   what: "N needs under a budget of 100 files",
   baseline: "twice the 100-file case, and 10 ms for every 1,000 omitted needs",
   corpus: "seeded words in 100 folders",

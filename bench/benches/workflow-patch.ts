@@ -36,6 +36,7 @@ export const workflowGate: Bench = {
 
 export const workflowGateGit: Bench = {
   name: "workflow-gate-git",
+  onAsking: true,
   what: "the whole patch gate, N added lines",
   baseline: "one git apply --check child of the same process",
   corpus: "one new file of seeded words in a small repository",
@@ -62,6 +63,7 @@ export const workflowGateGit: Bench = {
 
 export const workflowStatus: Bench = {
   name: "workflow-status",
+  onAsking: true,
   what: "the status of a complete run, after start-up",
   baseline: "50 ms",
   corpus: "a run that passed",

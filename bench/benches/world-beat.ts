@@ -12,6 +12,7 @@ const SCENE_BEATS = 20;
 /** A whole beat without model time: claim, clock, frame with the capsules of two people, loop, commit. */
 export const worldBeat: Bench = {
   name: "world-beat",
+  onAsking: true,
   what: `${BEATS} beats of a scripted writer that says nothing, each with a line of the operator, in a store of N entries`,
   baseline: `${BEAT_MS} ms a beat`,
   corpus: `as world-page; two people are present, a new scene every ${SCENE_BEATS} beats`,

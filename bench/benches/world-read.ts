@@ -9,6 +9,7 @@ const PAGES = 40;
 /** A page of a viewer's stream: the floor is the bare keyset query over all rows of the world. */
 export const worldPage: Bench = {
   name: "world-page",
+  onAsking: true,
   what: `${PAGES} projection pages of 50 lines from random places, gate included, in a store of N entries`,
   baseline: "the bare keyset SQL for 50 rows of the same world, without a viewer",
   corpus: "20 worlds of seeded 14-word lines, 30 % PRIVATE; the world that is read has 25,000",

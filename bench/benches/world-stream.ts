@@ -11,6 +11,7 @@ const GOAL_MS = 250;
 /** Fan-out: from the answer to a beat until the last of N clients has its line. */
 export const worldStream: Bench = {
   name: "world-stream",
+  onAsking: true,
   what: "a beat and its line at every one of N clients of server-sent events on one process",
   baseline: `${GOAL_MS} ms`,
   corpus: "one world, clients in the same process as the server",
