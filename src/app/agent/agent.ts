@@ -46,6 +46,9 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
       throw new VerbatimError("INTERRUPTED", {
         message: `the agent was interrupted; ${describeTree(summary.proof)}`,
         where: record.run.folder.dir,
+        ...(summary.changes.files.length === 0
+          ? {}
+          : { fix: `Judge what it had done: verbatim agent verify ${record.run.id}` }),
         exit: view.run.interrupted_by === "SIGINT" ? 130 : 143,
       });
     }
