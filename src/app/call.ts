@@ -23,6 +23,7 @@ export function openApp(options: CompositionOptions): App {
     call: callUnknown as App["call"],
     lines: linesUnknown,
     describe: (async (name) => (await find(name)).operation) as App["describe"],
+    requireCall: async (name, input) => void parseInput((await find(name)).operation, composition, input),
     callUnknown,
     linesUnknown,
     close,
@@ -116,6 +117,8 @@ export interface App extends AsyncDisposable {
   lines<N extends OperationName>(name: N, input: Input<N>): AsyncGenerator<string, unknown>;
   /** The description of an operation, for surfaces that are generated from it. */
   describe<N extends OperationName>(name: N): Promise<Operation & { readonly name: N }>;
+  /** Throws what `callUnknown` would throw before it did anything: no such operation here, or an input it does not take. */
+  requireCall(name: string, input: unknown): Promise<void>;
   /** `call` for an input, or a name, that someone outside wrote: what is wrong with it is refused when it is parsed. */
   callUnknown(name: string, input: unknown, options?: CallOptions): Promise<unknown>;
   /** `lines` for an input, or a name, that someone outside wrote. */

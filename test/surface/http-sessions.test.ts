@@ -107,6 +107,8 @@ describe("a session", () => {
     for (const [method, path] of [
       ["POST", "/api/operations/studio.sessions"],
       ["DELETE", "/api/session/other"],
+      ["POST", "/api/tasks"],
+      ["GET", "/api/tasks/t_0"],
       ["GET", "/api/metrics"],
     ] as const) {
       expect([path, (await ask(method, path, undefined, mine)).body.error?.code]).toEqual([path, "OWNER_ONLY"]);
@@ -149,5 +151,34 @@ describe("guessing", () => {
     expect((await enter({ code })).status).toBe(200);
     // Whoever holds the token still sends it with every request.
     expect((await ask("GET", "/api/worlds", undefined, as(TOKEN))).status).toBe(200);
+  });
+});
+
+describe("a task", () => {
+  it("runs an operation that takes long, is looked at by its id, and is the owner's", async () => {
+    const owner = as(TOKEN);
+    const begun = await ask("POST", "/api/tasks", { operation: "world.list", input: {}, key: "first" }, owner);
+    expect([begun.status, begun.body["operation"]]).toEqual([202, "world.list"]);
+    const path = `/api/tasks/${String(begun.body["task_id"])}`;
+    await expect.poll(async () => (await ask("GET", path, undefined, owner)).body["state"]).toBe("done");
+    const { body } = await ask("GET", path, undefined, owner);
+    const direct = await ask("POST", "/api/operations/world.list", {}, owner);
+    expect(body["output"]).toEqual(direct.body);
+    expect((await ask("DELETE", path, undefined, owner)).body["state"]).toBe("done");
+    for (const headers of [{}, as("guess")]) expect((await ask("GET", path, undefined, headers)).status).toBe(401);
+  });
+
+  it("is refused at once where it cannot be: another operation, a field, a key, a local one", async () => {
+    const tries = [
+      { operation: "ledger.nothing", key: "a" },
+      { operation: "world.list", input: { no: 1 }, key: "b" },
+      { operation: "agent.run", input: {}, key: "c" },
+      { operation: "world.list" },
+      { operation: "world.list", key: "two words" },
+    ];
+    const said = [];
+    for (const one of tries) said.push((await ask("POST", "/api/tasks", one, as(TOKEN))).body.error?.code);
+    expect(said).toEqual(["OPERATION_UNKNOWN", "INPUT_INVALID", "OPERATION_UNKNOWN", "INPUT_INVALID", "INPUT_INVALID"]);
+    expect((await ask("GET", "/api/tasks/t_0", undefined, as(TOKEN))).body.error?.code).toBe("TASK_NOT_FOUND");
   });
 });

@@ -15,6 +15,8 @@ import { toOpenApi } from "./openapi.ts";
 import { addSessionEndRoutes, addSessionRoutes } from "./session-routes.ts";
 import { Sessions } from "./sessions.ts";
 import { WorldStreams } from "./stream.ts";
+import { addTaskRoutes } from "./task-routes.ts";
+import { Tasks } from "./tasks.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
 import { answerCall, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
@@ -52,7 +54,8 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const token = chooseToken(options);
   const streams = new WorldStreams(options.app);
   const sessions = options.sessions ?? new Sessions();
-  const { hono } = await makeHttpSurface({ ...options, token, sessions }, streams);
+  const tasks = new Tasks(options.app, options.log);
+  const { hono } = await makeHttpSurface({ ...options, token, sessions, tasks }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -61,6 +64,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const close = async (): Promise<void> => {
     clearInterval(autonomy);
     await streams.close();
+    await tasks.close();
     await listening.close();
   };
   const makeLink = () => toAddress(`${listening.url}/`, token === null ? null : sessions.makeCode());
@@ -83,8 +87,10 @@ export async function makeHttpSurface(
     log,
     mcp,
     sessions = new Sessions(),
+    tasks = new Tasks(app, log),
   }: Omit<HttpOptions, "port" | keyof AccessOptions> & {
     readonly host: string;
+    readonly tasks?: Tasks;
     /** Token of the owner; null lets everyone in as the owner. */
     readonly token: string | null;
   },
@@ -132,6 +138,7 @@ export async function makeHttpSurface(
     await next();
   });
   addSessionEndRoutes(hono, sessions);
+  addTaskRoutes(hono, tasks);
   const { hono: worlds, routes } = worldRoutes(app, streams);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {

@@ -196,6 +196,12 @@ export const WORLD_CODES = {
     says: "The session has ended.",
     fix: "Press Enter in the terminal where the server runs to print a new link, or type the token.",
   },
+  TASK_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such task: tasks are kept for an hour after their end, and not over a restart of the server.",
+    fix: "Look at what the task worked on: it says how far it came.",
+  },
   SESSION_NOT_FOUND: {
     exit: 1,
     http: 404,

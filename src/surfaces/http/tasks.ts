@@ -1,0 +1,180 @@
+import { randomBytes } from "node:crypto";
+import type { App } from "../../app/call.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { ProgressStep } from "../../core/ports.ts";
+import { formatTime } from "../../core/time.ts";
+import { toErrorBody } from "./failure.ts";
+
+type TaskState = "waiting" | "running" | "done" | "failed" | "cancelled";
+
+/** A task as whoever asks sees it. */
+export interface TaskView {
+  readonly task_id: string;
+  readonly operation: string;
+  readonly state: TaskState;
+  readonly progress: ProgressStep | null;
+  readonly made_at: string;
+  readonly ended_at: string | null;
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+interface Task {
+  readonly id: string;
+  readonly operation: string;
+  readonly input: unknown;
+  /** The exact text of operation and input, to tell a request that comes again from another one. */
+  readonly asked: string;
+  readonly key: string;
+  readonly made: number;
+  readonly stop: AbortController;
+  state: TaskState;
+  progress: ProgressStep | null;
+  ended: number | null;
+  result: { readonly output: unknown } | { readonly error: unknown } | null;
+  work: Promise<void> | null;
+}
+
+/** An agent and its tests need a core each. */
+const PARALLEL = 2;
+const MOST_WAITING = 100;
+const KEPT_MS = 3_600_000;
+
+/**
+ * Calls that take longer than a request should: they run on in this process, at most two at once, the others wait in order.
+ * A task is kept for an hour after its end. After a restart there is none, and the object itself says how far it came.
+ */
+export class Tasks {
+  readonly #app: App;
+  readonly #now: () => number;
+  readonly #log: (thrown: unknown) => void;
+  readonly #tasks = new Map<string, Task>();
+
+  constructor(app: App, log: (thrown: unknown) => void = () => undefined, now: () => number = Date.now) {
+    this.#app = app;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Begins a task, or finds the one that was begun under this key. IDEMPOTENCY_BODY_MISMATCH for another one. */
+  async start(operation: string, input: unknown, key: string): Promise<TaskView> {
+    this.#forgetOld();
+    const asked = JSON.stringify([operation, input]);
+    const known = [...this.#tasks.values()].find((task) => task.key === key);
+    if (known !== undefined) {
+      if (known.asked === asked) return toView(known);
+      throw new VerbatimError("IDEMPOTENCY_BODY_MISMATCH", {
+        message: "this key was already used for another task",
+        where: "/key",
+      });
+    }
+    // What is wrong with it is said now, to whoever sent it, and not to whoever looks later.
+    await this.#app.requireCall(operation, input);
+    if (this.#list("waiting").length >= MOST_WAITING) {
+      throw new VerbatimError("RATE_LIMITED", {
+        message: "too many tasks are waiting",
+        details: { retry_after_s: 10 },
+      });
+    }
+    const id = `t_${randomBytes(12).toString("hex")}`;
+    const task: Task = {
+      id,
+      operation,
+      input,
+      asked,
+      key,
+      made: this.#now(),
+      stop: new AbortController(),
+      state: "waiting",
+      progress: null,
+      ended: null,
+      result: null,
+      work: null,
+    };
+    this.#tasks.set(id, task);
+    this.#startWaiting();
+    return toView(task);
+  }
+
+  /** TASK_NOT_FOUND for one that is unknown or was forgotten. */
+  view(id: string): TaskView {
+    return toView(this.#find(id));
+  }
+
+  /** Ends a task that waits; one that runs is asked to stop, and says itself when it has. */
+  cancel(id: string): TaskView {
+    const task = this.#find(id);
+    if (task.state === "waiting") this.#end(task, "cancelled", null);
+    else task.stop.abort();
+    return toView(task);
+  }
+
+  /** Stops everything, for the end of the server. */
+  async close(): Promise<void> {
+    for (const task of this.#list("waiting")) this.#end(task, "cancelled", null);
+    const running = this.#list("running");
+    for (const { stop } of running) stop.abort();
+    await Promise.all(running.map(({ work }) => work));
+  }
+
+  #find(id: string): Task {
+    this.#forgetOld();
+    const task = this.#tasks.get(id);
+    if (task === undefined) throw new VerbatimError("TASK_NOT_FOUND", { where: id });
+    return task;
+  }
+
+  #list(state: TaskState): Task[] {
+    return [...this.#tasks.values()].filter((task) => task.state === state);
+  }
+
+  #startWaiting(): void {
+    const free = Math.max(0, PARALLEL - this.#list("running").length);
+    for (const task of this.#list("waiting").slice(0, free)) {
+      task.state = "running";
+      task.work = this.#run(task);
+    }
+  }
+
+  async #run(task: Task): Promise<void> {
+    const progress = {
+      report(step: ProgressStep) {
+        task.progress = step;
+      },
+    };
+    try {
+      const output = await this.#app.callUnknown(task.operation, task.input, { signal: task.stop.signal, progress });
+      this.#end(task, "done", { output });
+    } catch (thrown) {
+      const { status, body } = toErrorBody(thrown);
+      if (status >= 500) this.#log(thrown);
+      const { error } = body as { readonly error: unknown };
+      this.#end(task, task.stop.signal.aborted ? "cancelled" : "failed", { error });
+    }
+    this.#startWaiting();
+  }
+
+  #end(task: Task, state: TaskState, result: Task["result"]): void {
+    task.state = state;
+    task.result = result;
+    task.ended = this.#now();
+  }
+
+  #forgetOld(): void {
+    for (const [id, { ended }] of this.#tasks) {
+      if (ended !== null && ended + KEPT_MS <= this.#now()) this.#tasks.delete(id);
+    }
+  }
+}
+
+function toView({ id, operation, state, progress, made, ended, result }: Task): TaskView {
+  return {
+    task_id: id,
+    operation,
+    state,
+    progress,
+    made_at: formatTime(made),
+    ended_at: ended === null ? null : formatTime(ended),
+    ...result,
+  };
+}
