@@ -114,7 +114,7 @@ export class Tasks {
     for (const task of this.#list("waiting")) this.#end(task, "cancelled", null);
     const running = this.#list("running");
     for (const { stop } of running) stop.abort();
-    await Promise.all(running.map(({ work }) => work));
+    await Promise.all(running.flatMap(({ work }) => work ?? []));
   }
 
   #find(id: string): Task {
