@@ -61,7 +61,7 @@ export const PAINTED: readonly (readonly string[])[] = [
     "echo on > lamp.txt",
   ],
   ["agent", "show", "{agent}"],
-  ["agent", "apply", "{agent}"],
+  ["agent", "apply", "{agent}", "--yes"],
   ["workflow", "rollback", "{agent}"],
   ["world", "new", "Gull Rock"],
   ["world", "show", "Gull Rock"],
