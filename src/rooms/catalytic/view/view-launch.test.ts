@@ -93,13 +93,14 @@ describe("a command in a view is started", () => {
       hidden: ["/home", "/w"],
       shown: ["/r", "/w/tmp", "/home/ada/.cache", "/back", "/home/ada/bin"],
     });
+    expect(view({ view: { hidden: ["/home"] } }).launch().shown).toEqual(["/r", "/w/tmp"]);
     for (const hidden of [[], undefined]) {
       const launch = view({ view: { hidden, shown: ["/x"] } }).launch();
       expect([Object.hasOwn(launch, "hidden"), Object.hasOwn(launch, "shown")]).toEqual([false, false]);
     }
   });
 
-  it("in a copy where there are no layers", () => {
+  it("in a copy where there are no layers", async () => {
     expect(view({ guard: "audit", jobspec: { cwd: "src" }, view: { keep: ["/var/x"] } }).launch()).toEqual({
       layers: [],
       writable: ["/w/cp0", "/var/x"],
@@ -107,6 +108,12 @@ describe("a command in a view is started", () => {
       keeps: [],
       cwd: "/w/cp0/src",
     });
+    const made: string[] = [];
+    const disk = { createFolder: (place: string) => made.push(place), list: () => [], isStatTrusted: () => true };
+    await view({ ports: { disk } }).prepare();
+    expect(made).toEqual([]);
+    await view({ guard: "ns-bind", ports: { disk: { ...disk, scan: async () => null } } }).prepare();
+    expect(made).toEqual(["/w/cp0"]);
     expect([view().launcherOf("unshare"), view({ guard: "audit" }).launcherOf("unshare")]).toEqual([
       "unshare",
       "copy-view",
@@ -220,6 +227,20 @@ describe("what a command left", () => {
     for (const thrown of [new Error("gone"), new VerbatimError("FILE_NOT_FOUND", {})]) {
       expect((await collected(thrown)).found).toBe(thrown);
     }
+  });
+
+  it.each([
+    ["ns-overlay", "overlay"],
+    ["ns-bind", "copy"],
+  ] as const)("is read under %s where the guard shows its %s", async (guard, kind) => {
+    const layers: unknown[] = [];
+    const gone = new Error("gone");
+    const merged = (layer: unknown) => {
+      layers.push(layer);
+      throw gone;
+    };
+    await expect(view({ guard }).collect({ merged } as never)).rejects.toBe(gone);
+    expect(layers).toEqual([{ index: 0, kind, path: "/r" }]);
   });
 
   it("is not looked at where nobody wants it", async () => {

@@ -102,7 +102,8 @@ describe("a view", () => {
   });
 
   it("lists what is too large and what has no name, and takes neither", async () => {
-    const script = "truncate -s 33M src/big; printf x > \"src/$(printf 'bad\\377')\"";
+    const script =
+      "dd if=/dev/zero of=src/big bs=1 count=0 seek=34603008 2>&1; printf x > \"src/$(printf 'bad\\377')\"";
     const { changes } = await view(script);
     expect(changes).toMatchObject({ refused: ["src/bad\\xff", "src/big"], large: ["src/big"] });
     expect(changes.added.size).toBe(0);
@@ -167,6 +168,7 @@ describe("a view", () => {
     });
     expect(run.exit_code).toBe(0);
     expect((await view(`test "$HOME" = ${JSON.stringify(base)}`)).run.exit_code).toBe(0);
+    expect((await view('test "$(ls -ld . .verbatim | cut -c1-10 | sort -u)" = drwxr-xr-x')).run.exit_code).toBe(0);
     expect((await view("exit 5", { expected_exit_codes: [5] })).run.accepted).toBe(true);
     expect((await view("sleep 60", { timeout_ms: 300 })).run.condition).toBe("COMMAND_TIMED_OUT");
   });
