@@ -7,6 +7,7 @@ import { type AccessOptions, chooseToken, toAddress } from "./access.ts";
 import { readInput } from "./body.ts";
 import { refuseForms } from "./body-type.ts";
 import { Callers, requireOwner } from "./caller.ts";
+import { Events } from "./events.ts";
 import { toErrorBody } from "./failure.ts";
 import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
@@ -15,7 +16,7 @@ import { toOpenApi } from "./openapi.ts";
 import { addSessionEndRoutes, addSessionRoutes } from "./session-routes.ts";
 import { Sessions } from "./sessions.ts";
 import { WorldStreams } from "./stream.ts";
-import { addTaskRoutes } from "./task-routes.ts";
+import { addEventRoute, addTaskRoutes } from "./task-routes.ts";
 import { Tasks } from "./tasks.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
@@ -55,7 +56,8 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const streams = new WorldStreams(options.app);
   const sessions = options.sessions ?? new Sessions();
   const tasks = new Tasks(options.app, options.log);
-  const { hono } = await makeHttpSurface({ ...options, token, sessions, tasks }, streams);
+  const events = new Events(options.app, sessions, tasks, options.log);
+  const { hono } = await makeHttpSurface({ ...options, token, sessions, tasks, events }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -64,6 +66,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const close = async (): Promise<void> => {
     clearInterval(autonomy);
     await streams.close();
+    await events.close();
     await tasks.close();
     await listening.close();
   };
@@ -88,9 +91,11 @@ export async function makeHttpSurface(
     mcp,
     sessions = new Sessions(),
     tasks = new Tasks(app, log),
+    events = new Events(app, sessions, tasks, log),
   }: Omit<HttpOptions, "port" | keyof AccessOptions> & {
     readonly host: string;
     readonly tasks?: Tasks;
+    readonly events?: Events;
     /** Token of the owner; null lets everyone in as the owner. */
     readonly token: string | null;
   },
@@ -139,6 +144,7 @@ export async function makeHttpSurface(
   });
   addSessionEndRoutes(hono, sessions);
   addTaskRoutes(hono, tasks);
+  addEventRoute(hono, events);
   const { hono: worlds, routes } = worldRoutes(app, streams);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {

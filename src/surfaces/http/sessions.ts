@@ -104,6 +104,12 @@ export class Sessions {
     return session;
   }
 
+  /** Whether a session is still there, by its public id. To ask does not count as using it. */
+  has(id: string): boolean {
+    this.#forgetOld();
+    return [...this.#sessions.values()].some((session) => session.id === id);
+  }
+
   /** Ends a session by its public id; false when there is none. */
   end(id: string): boolean {
     for (const [hash, session] of this.#sessions) {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { readInput } from "./body.ts";
 import { requireOwner } from "./caller.ts";
+import type { Events } from "./events.ts";
 import type { Tasks } from "./tasks.ts";
 import type { Variables } from "./world-router.ts";
 
@@ -32,4 +33,18 @@ export function addTaskRoutes(hono: Hono<{ Variables: Variables }>, tasks: Tasks
   });
   hono.get("/api/tasks/:task", (call) => call.json(tasks.view(call.req.param("task"))));
   hono.delete("/api/tasks/:task", (call) => call.json(tasks.cancel(call.req.param("task")), 202));
+}
+
+const EVENT_ID = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/** What happens, as server-sent events for the owner. An id that cannot be one is as good as none. */
+export function addEventRoute(hono: Hono<{ Variables: Variables }>, events: Events): void {
+  hono.get("/api/events", (call) => {
+    const caller = call.get("caller");
+    requireOwner(caller);
+    const id = call.req.header("last-event-id");
+    const last = id !== undefined && EVENT_ID.test(id) ? Number(id) : null;
+    const headers = { "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no" };
+    return call.body(events.open(last, caller.session_id), 200, headers);
+  });
 }

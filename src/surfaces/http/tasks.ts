@@ -49,11 +49,17 @@ export class Tasks {
   readonly #now: () => number;
   readonly #log: (thrown: unknown) => void;
   readonly #tasks = new Map<string, Task>();
+  readonly #listeners = new Set<(task: TaskView) => void>();
 
   constructor(app: App, log: (thrown: unknown) => void = () => undefined, now: () => number = Date.now) {
     this.#app = app;
     this.#log = log;
     this.#now = now;
+  }
+
+  /** Told whenever a task changes. */
+  onChange(listener: (task: TaskView) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Begins a task, or finds the one that was begun under this key. IDEMPOTENCY_BODY_MISMATCH for another one. */
@@ -93,6 +99,7 @@ export class Tasks {
     };
     this.#tasks.set(id, task);
     this.#startWaiting();
+    this.#tell(task);
     return toView(task);
   }
 
@@ -133,13 +140,15 @@ export class Tasks {
     for (const task of this.#list("waiting").slice(0, free)) {
       task.state = "running";
       task.work = this.#run(task);
+      this.#tell(task);
     }
   }
 
   async #run(task: Task): Promise<void> {
     const progress = {
-      report(step: ProgressStep) {
+      report: (step: ProgressStep) => {
         task.progress = step;
+        this.#tell(task);
       },
     };
     try {
@@ -158,6 +167,11 @@ export class Tasks {
     task.state = state;
     task.result = result;
     task.ended = this.#now();
+    this.#tell(task);
+  }
+
+  #tell(task: Task): void {
+    for (const listener of this.#listeners) listener(toView(task));
   }
 
   #forgetOld(): void {
