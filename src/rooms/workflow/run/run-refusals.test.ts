@@ -348,6 +348,8 @@ describe("validate", () => {
       writeFileSync(join(dir, "events.jsonl"), edited.join("\n"));
       expect(await text()).toContain("EVENTS_LEDGER_MISMATCH");
     }
+    rmSync(join(dir, "events.jsonl"));
+    expect(await text()).toContain("EVENTS_LEDGER_MISMATCH");
     writeFileSync(join(dir, "events.jsonl"), events);
     const results = readFileSync(join(dir, "artifacts/EXPECTED_RESULTS.md"), "utf8");
     writeFileSync(join(dir, "artifacts/EXPECTED_RESULTS.md"), results.replace("src/greet.js", "src/gone.js"));
