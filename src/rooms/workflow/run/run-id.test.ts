@@ -34,5 +34,6 @@ it("the folder of a repository has its name where that is plain, and otherwise o
     "repo-00000000",
     "repo-00000001",
   ]);
+  expect(toRepoSlug("a", sha256)).toBe("a");
   expect(toRepoSlug(`${"x".repeat(47)}-${"y".repeat(20)}`, sha256)).toBe(`${"x".repeat(47)}-00000068`);
 });

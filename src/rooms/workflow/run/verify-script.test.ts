@@ -1,18 +1,21 @@
 // What a verification runs, without running anything.
 import { describe, expect, it } from "vitest";
+import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { findCommands, isBuiltInGate, writeScript } from "./verify-script.ts";
 
 interface Parts {
   readonly setup?: readonly object[];
   readonly gates?: Readonly<Record<string, readonly object[]>>;
+  /** EXPECTED_RESULTS.md. */
+  readonly results?: string | null;
   readonly verify?: readonly (readonly string[])[] | null;
 }
 
-function run({ setup = [], gates = {}, verify }: Parts = {}) {
+function run({ setup = [], gates = {}, verify, results = null }: Parts = {}) {
   return {
     state: { direct: verify === undefined ? null : { verify } },
     ports: { config: { verify: { setup, gates: new Map(Object.entries(gates)) } } },
-    read: () => null,
+    read: () => (results === null ? null : encodeUtf8(results)),
   } as never;
 }
 
@@ -48,6 +51,9 @@ describe("a verification", () => {
       { gate: "missing", commands: [], looks: [] },
     ]);
     expect(writeScript(run(), { gates: [] } as never)).toEqual([]);
+    const results = "R001: x\nAcceptance: y\nEvidence: src/a, TRACE.md\nRelated-Gates: lite\n";
+    const looks = writeScript(run({ results }), { gates: ["plan_check", "patch_check"] } as never);
+    expect(looks.map((work) => work.looks)).toEqual([["src/a"], []]);
     expect([isBuiltInGate("plan_check"), isBuiltInGate("lint")]).toEqual([true, false]);
   });
 });
