@@ -218,6 +218,8 @@ export class RunExecution {
     if (this.#signals.length > 0) command = { ...NOT_EXECUTED, interrupted: true };
     else {
       try {
+        // Before the command may write there: what it wrote to the record must not be hidden by what the tool writes.
+        record.setStatus({ status: "executing" });
         const launching = guards.launch(toLaunch(this.#context, this.#layers));
         launching.catch(() => undefined);
         // The guard needs a moment to start, in which this one has nothing to do.
@@ -225,7 +227,6 @@ export class RunExecution {
         this.#running = await launching;
         for (const signal of this.#signals) this.#running.interrupt(signal);
         this.#launcher = view?.launcherOf(this.#running.launcher) ?? this.#running.launcher;
-        record.setStatus({ status: "executing" });
         command = { executed: true, ...(await this.#running.ended) };
       } catch (thrown) {
         if (!isVerbatimError(thrown) || thrown.code !== "GUARD_START_FAILED") throw thrown;
