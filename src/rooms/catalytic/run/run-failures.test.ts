@@ -234,8 +234,17 @@ describe("a record that cannot be written", () => {
     expect(existsSync(join(root, OUT, "new.txt"))).toBe(false);
   });
 
-  it("somewhere else is still the command's not to touch", async () => {
-    open(() => ({}));
+  it("somewhere else is still the command's not to touch, also before anybody knows that it has started", async () => {
+    open((real) => ({
+      guards: {
+        ...real.guards,
+        launch: async (request) => {
+          const running = await real.guards.launch(request);
+          await running.ended;
+          return running;
+        },
+      },
+    }));
     const runs = join(base, "elsewhere");
     const touched = join(runs, "run-1/STATUS.json");
     const result = await run(`echo x > ${touched}`, {}, { runs });
