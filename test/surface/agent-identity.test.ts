@@ -85,7 +85,7 @@ it("another work tree of the repository uses a run with --here: three-way, with 
 
   // What is in the other work tree is taken back there, and nowhere else.
   const wrong = await refuse(repo, repo.root, "undo", "@");
-  expect(wrong).toEqual([2, expect.stringContaining(`verbatim -C "${tree}" agent undo ${run.run_id} --here`)]);
+  expect(wrong).toEqual([2, expect.stringContaining(`verbatim -C ${tree} agent undo ${run.run_id} --here`)]);
   expect((await repo.verbatim("-C", tree, "agent", "undo", run.run_id, "--here")).exit).toBe(0);
   expect([lampOf(tree), lampOf(repo.root)]).toEqual([merged.replace("line two\n", "line 2\n"), own]);
 });

@@ -5,7 +5,7 @@ import { describeBreak, describeFailure, describeTree } from "./agent-arguments.
 import { collectReports } from "./agent-hooks.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import type { MadeCandidate } from "./candidate.ts";
-import { captureAttempt } from "./capture-attempt.ts";
+import { captureAttempt, isTouched } from "./capture-attempt.ts";
 import { judge } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
 import { prepare } from "./prepare.ts";
@@ -25,8 +25,8 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
     const { view, attempt } = await work(outside, record, prepared, request);
     try {
       record.save({ hooks: await collectReports(outside, record.run) });
-      const isTouched = view.run.violations.length > 0 || view.run.condition.startsWith("RESTORATION_FAILED");
-      const made = await captureAttempt(outside, record, attempt, { changes: view.changes, isTouched });
+      const left = { changes: view.changes, isTouched: isTouched(view.run) };
+      const made = await captureAttempt(outside, record, attempt, left);
       const end = findEnd(view, made);
       const captured = { attempt: attempt.n, candidate: made?.facts ?? null };
       const current = { candidate: made?.candidate.c ?? null };

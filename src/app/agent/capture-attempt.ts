@@ -10,6 +10,11 @@ export interface Left {
   readonly isTouched: boolean;
 }
 
+/** Whether a proof says that the real tree was reached: by what was found there, or because it is not as it was. */
+export function isTouched({ violations, condition }: { violations: readonly unknown[]; condition: string }): boolean {
+  return violations.length > 0 || condition.startsWith("RESTORATION_FAILED");
+}
+
 /** What the agent left, as a candidate; null: nothing that a candidate carries. */
 export async function captureAttempt(
   outside: AgentPorts,

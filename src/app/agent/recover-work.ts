@@ -1,7 +1,7 @@
 import { readLeftChanges, readPolicy, recoverRuns } from "../../rooms/catalytic/index.ts";
 import { type AgentAttempt, type AgentRecord, type AgentState, describeLost } from "../../rooms/workflow/index.ts";
 import { collectReports } from "./agent-hooks.ts";
-import { captureAttempt, type Left } from "./capture-attempt.ts";
+import { captureAttempt, isTouched, type Left } from "./capture-attempt.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readLostProof } from "./report.ts";
 
@@ -54,13 +54,12 @@ async function findLeft(
   if (changes === null) return null;
   // An attempt that had ended says itself how.
   const known = attempt.proof;
-  if (known !== null) return { attempt, changes, isTouched: known.violations.length > 0 };
+  if (known !== null) return { attempt, changes, isTouched: isTouched(known) };
   const found = readLostProof(directory);
   if (found === null) return null;
   const { commits } = changes;
   const ended = { ended_at: run.now(), end: { kind: "signal", code: null }, commits } as const;
-  const isTouched = found.proof.violations.length > 0;
-  return { attempt: { ...attempt, ...found, ...ended }, changes, isTouched };
+  return { attempt: { ...attempt, ...found, ...ended }, changes, isTouched: isTouched(found.proof) };
 }
 
 async function endAttempt(

@@ -1,6 +1,7 @@
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
 import { type AgentRecord, isAge, type Run, requireOwn, resolveRunName } from "../../rooms/workflow/index.ts";
+import { quotePath } from "./explain-end.ts";
 import { findAgentRun, isPath, WORDS } from "./find-agent-run.ts";
 import { listAgentRuns } from "./list.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -61,7 +62,7 @@ async function explain(outside: AgentPorts, name: string, thrown: unknown): Prom
   throw new VerbatimError("RUN_OTHER_REPO", {
     message: `the run ${name} belongs to another work tree of this repository, ${showPath(root)}`,
     where: found,
-    fix: `Use it there: verbatim -C ${showPath(root)} ..., or in this work tree: add ${HERE}`,
+    fix: `Use it there: verbatim -C ${quotePath(root)} ..., or in this work tree: add ${HERE}`,
     details: { repo_root: root },
   });
 }
@@ -78,7 +79,7 @@ export function requireLandedHere(outside: AgentPorts, record: AgentRecord): voi
   throw new VerbatimError("RUN_OTHER_REPO", {
     message: `the change of this run was ${now.state === "landing" ? "on its way into" : "applied in"} ${showPath(root)}`,
     where: run.folder.dir,
-    fix: `Go on there: verbatim -C ${showPath(root)} agent ${verb} ${run.id}${flag}`,
+    fix: `Go on there: verbatim -C ${quotePath(root)} agent ${verb} ${run.id}${flag}`,
     details: { repo_root: root },
   });
 }

@@ -6,6 +6,8 @@ import type { Tasks, TaskView } from "./tasks.ts";
 
 /** The head of the ledger is read this often while somebody listens: whoever appended, and from which process. */
 const BEAT_MS = 250;
+/** After a look that failed: whoever reads the log is told, and not four times a second. */
+const REST_MS = 5000;
 const HEARTBEAT_MS = 15_000;
 const PAGE = 500;
 /** Whoever missed more fetches everything again, which is quicker. */
@@ -43,7 +45,9 @@ export class Events {
     this.#app = app;
     this.#sessions = sessions;
     this.#log = log;
-    tasks.onChange((task) => this.#changed.set(task.task_id, task));
+    tasks.onChange((task) => {
+      if (this.#clients.size > 0) this.#changed.set(task.task_id, task);
+    });
   }
 
   get clients(): number {
@@ -99,16 +103,22 @@ export class Events {
     return wasThere;
   }
 
-  #listen(): void {
+  #listen(wait = BEAT_MS): void {
     if (this.#timer !== null || this.#clients.size === 0) return;
     this.#timer = setTimeout(() => {
-      this.#beat = this.#look()
-        .catch((thrown: unknown) => this.#log(thrown))
-        .finally(() => {
-          this.#timer = null;
-          this.#listen();
-        });
-    }, BEAT_MS);
+      this.#beat = this.#look().then(
+        () => this.#listenAgain(BEAT_MS),
+        (thrown: unknown) => {
+          this.#log(thrown);
+          this.#listenAgain(REST_MS);
+        },
+      );
+    }, wait);
+  }
+
+  #listenAgain(wait: number): void {
+    this.#timer = null;
+    this.#listen(wait);
   }
 
   async #look(): Promise<void> {
