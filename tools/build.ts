@@ -9,6 +9,8 @@ import { ROOT } from "./stages.ts";
 
 /** Files directly under src/ that become entries, where they exist. `main` is the command line. */
 const ENTRIES = ["main", "index", "contracts", "verify", "context", "jobs", "catalytic", "workflow", "world"];
+/** Entries that are types and nothing else. */
+const TYPES_ONLY = ["api"];
 const DIST = join(ROOT, "dist");
 const STAMP = ".build.json";
 
@@ -59,7 +61,8 @@ function checkExports(manifest: Manifest, entries: readonly string[]): void {
         { types: `./dist/types/${name}.d.ts`, default: `./dist/${name}.js` },
       ]),
   );
-  const wanted = { ...expected, "./package.json": "./package.json" };
+  const types = Object.fromEntries(TYPES_ONLY.map((name) => [`./${name}`, { types: `./dist/types/${name}.d.ts` }]));
+  const wanted = { ...expected, ...types, "./package.json": "./package.json" };
   if (JSON.stringify(manifest.exports) !== JSON.stringify(wanted)) {
     throw new Error(`package.json: "exports" must be\n${JSON.stringify(wanted, null, 2)}`);
   }

@@ -18,7 +18,12 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
-const subpaths = Object.keys(manifest.exports).filter((path) => path !== "./package.json");
+const subpaths = Object.entries(manifest.exports).flatMap(([path, to]) => (isLoaded(to) ? [path] : []));
+
+/** What is there to be loaded: neither a file of data nor types alone. */
+function isLoaded(to: unknown): boolean {
+  return typeof to === "object" && to !== null && "default" in to;
+}
 
 function run(command: string, args: readonly string[], cwd: string) {
   const shell = process.platform === "win32";
@@ -109,10 +114,19 @@ describe("the published package", () => {
   const TYPED = `
       import { openWorkspace, type Output } from "${manifest.name}";
       import { openWorld } from "${manifest.name}/world";
+      import type { Events, OperationName, Operations } from "${manifest.name}/api";
       const workspace = openWorkspace(".");
       export const files: number = (await workspace.call("context.index-build", {})).files;
       export const found: string | undefined = (await workspace.context.search({ query: "x" })).results[0]?.section_id;
       export const job: Output<"jobs.plan">["job_id"] = (await workspace.jobs.plan({ message: {} })).job_id;
+      declare function call<N extends OperationName>(
+        name: N, input: Operations[N]["input"]): Promise<Operations[N]["output"]>;
+      export const runs: number = (await call("agent.list", {})).total;
+      export const state: "running" extends Events["task"]["state"] ? true : false = true;
+      // @ts-expect-error: agent.lits
+      await call("agent.lits", {});
+      // @ts-expect-error: totla
+      export const nothing = (await call("agent.list", {})).totla;
       export const ok: boolean = (await openWorld("w").verify()).ok;
       // @ts-expect-error: index-biuld
       await workspace.call("context.index-biuld", {});

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import type * as api from "../../src/api.ts";
 import { openApp } from "../../src/app/call.ts";
 import { createRoomMethods } from "../../src/app/library.ts";
 import type { Input, OperationName, Output } from "../../src/app/operations.ts";
@@ -55,6 +56,21 @@ describe("a call", () => {
     const shown = await app.call("contract.show", { object: "jobs/message" });
     // @ts-expect-error: shcema
     expect(shown.shcema).toBeUndefined();
+  });
+});
+
+describe("what a client in a browser is written against", () => {
+  it("knows every operation by its name, and no other", () => {
+    expectTypeOf<string extends api.OperationName ? "any name" : "these names">().toEqualTypeOf<"these names">();
+    expectTypeOf<keyof api.Operations>().toEqualTypeOf<OperationName>();
+    expectTypeOf<api.Operations["agent.list"]["input"]>().toEqualTypeOf<Input<"agent.list">>();
+    expectTypeOf<api.Operations["agent.list"]["output"]>().toEqualTypeOf<Output<"agent.list">>();
+  });
+
+  it("knows what every event says", () => {
+    expectTypeOf<api.Events["session"]>().toEqualTypeOf<{ ended: true }>();
+    expectTypeOf<string extends keyof api.Events ? "any event" : "these events">().toEqualTypeOf<"these events">();
+    expectTypeOf<api.Events["run"]["run_id"]>().toEqualTypeOf<string>();
   });
 });
 

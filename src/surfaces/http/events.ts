@@ -1,5 +1,6 @@
 import type { App } from "../../app/call.ts";
 import type { Output } from "../../app/operations.ts";
+import { EVENTS, type Events as Told } from "../../app/studio/events.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tasks, TaskView } from "./tasks.ts";
@@ -175,23 +176,24 @@ function formatPage(entries: readonly Entry[], size: number): string {
   let text = "";
   for (const entry of entries) {
     streams[entry.stream] = entry.position;
-    const told = toEvent(entry);
-    if (told !== null) text += formatEvent(told.event, told.data, entry.index);
+    text += formatEntry(entry);
   }
   return text + formatEvent("ledger", { size, streams }, entries.at(-1)!.index);
 }
 
-function toEvent({ stream, kind, body }: Entry): { readonly event: string; readonly data: object } | null {
+function formatEntry({ stream, kind, body, index }: Entry): string {
   const slash = stream.indexOf("/");
   const [room, id] = [stream.slice(0, slash), stream.slice(slash + 1)];
-  if (slash < 0) return null;
+  if (slash < 0) return "";
   if (room === "workflow" && kind.startsWith("AGENT_")) {
-    const { state = null, reason = null } = body as { readonly state?: string; readonly reason?: string | null };
-    return { event: "run", data: { run_id: id, state, reason } };
+    // An entry of another version may say more, or say it differently.
+    const { state, reason } = (body ?? {}) as { readonly state?: unknown; readonly reason?: unknown };
+    const known = EVENTS.run.safeParse({ run_id: id, state: state ?? null, reason: reason ?? null });
+    return formatEvent("run", known.success ? known.data : { run_id: id, state: null, reason: null }, index);
   }
-  if (room === "job") return { event: "job", data: { id, what: kind } };
-  if (room === "world") return { event: "world", data: { world_id: id, what: kind } };
-  return null;
+  if (room === "job") return formatEvent("job", { id, what: kind }, index);
+  if (room === "world") return formatEvent("world", { world_id: id, what: kind }, index);
+  return "";
 }
 
 function toTaskEvent({ task_id, operation, state, progress }: TaskView): string {
@@ -199,6 +201,6 @@ function toTaskEvent({ task_id, operation, state, progress }: TaskView): string 
   return formatEvent("task", { id: task_id, operation, state, done, total, note: label });
 }
 
-function formatEvent(event: string, data: object, id?: number): string {
+function formatEvent<E extends keyof Told>(event: E, data: Told[E], id?: number): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
