@@ -3,10 +3,10 @@ import { loadSqlite } from "../../src/adapters/sql/sqlite/driver.ts";
 import { formatCanonical } from "../../src/core/canonical/index.ts";
 import { toWriteBundle } from "../../src/rooms/world/beat/bundle.ts";
 import { appendRecord } from "../../src/rooms/world/history/commit.ts";
-import { reduceBeat } from "../../src/rooms/world/history/reduce.ts";
+import { makeRows } from "../../src/rooms/world/history/make-rows.ts";
 import { formatState } from "../../src/rooms/world/history/state.ts";
 import { createWorld } from "../../src/rooms/world/history/worlds.ts";
-import { toLines, toNumbers } from "../../src/rooms/world/people/audience.ts";
+import { toNumbers } from "../../src/rooms/world/people/audience.ts";
 import type { EntryRow, PostingRow } from "../../src/rooms/world/ports.ts";
 import { loadWorld } from "../../src/rooms/world/projection/reading.ts";
 import { BLOCK, type IndexedEntry, toPostings, toRecentRow } from "../../src/rooms/world/retrieval/postings.ts";
@@ -61,12 +61,13 @@ export const worldAppend: Bench = {
     let state = world.state;
     const ready = bundles.map((lines, position) => {
       const record = toRecord(state, lines);
-      const effects = reduceBeat(state, record, position);
+      const placed = { record: { kind: "WORLD_BEAT", body: record }, position } as const;
+      const { effects, lines: made } = makeRows(ports.crypto, { state, numbers }, [placed]);
       state = effects.state;
       return {
         body: formatCanonical(record),
         entries: effects.entries,
-        ...toLines(ports.crypto, numbers, effects.entries),
+        ...made,
         state: formatState(state),
       };
     });

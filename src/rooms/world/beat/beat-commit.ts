@@ -3,8 +3,8 @@ import type { Envelope } from "../contracts/envelope.ts";
 import type { ProjectionOutput } from "../contracts/projection-output.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import { WRITER_ENGINE } from "../contracts/tool-request.ts";
-import { writeEffects } from "../history/commit.ts";
-import { reduceBeat } from "../history/reduce.ts";
+import { writeRows } from "../history/commit.ts";
+import { makeRows } from "../history/make-rows.ts";
 import { streamOf } from "../history/state.ts";
 import type { Frame } from "../knowledge/frames.ts";
 import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
@@ -75,8 +75,8 @@ export async function commitBeat(
     };
     const head = await tx.ledger.head(streamOf(world_id));
     const position = (head?.position ?? -1) + 1;
-    const effects = reduceBeat(before.state, record, position);
-    const after: OpenWorld = { ...before, state: effects.state };
+    const rows = makeRows(ports.crypto, before, [{ record: { kind: "WORLD_BEAT", body: record }, position }]);
+    const after: OpenWorld = { ...before, state: rows.effects.state };
     const parts = {
       request_id: envelope.request_id,
       viewer: before.cast.operator_id,
@@ -89,7 +89,7 @@ export async function commitBeat(
     const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) };
     const entry = WORLD_RECORDS.make("WORLD_BEAT", ports.actor, sealed);
     await tx.ledger.append(streamOf(world_id), position, [entry]);
-    await writeEffects(ports, tx, before, effects);
+    await writeRows(tx.world, before, rows);
     await keepCalls(tx, lease.number, writing);
     await tx.world.putInvocation(lease.number, toDone(stored, text, headers));
     await tx.world.setLock(lease.number, null, 0);

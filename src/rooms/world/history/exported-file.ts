@@ -5,7 +5,7 @@ import type { WorldPorts } from "../operations/ports.ts";
 import { VIEW_FORMAT, verifyViewFile } from "../projection/view-file.ts";
 import { type ExportEnds, type ExportTrust, judgeSignature } from "./export-signature.ts";
 import { replayFile } from "./file-records.ts";
-import { type LineageRecord, mergeEffects } from "./lineage.ts";
+import type { LineageRecord } from "./lineage.ts";
 import type { Effects } from "./reduce.ts";
 import { type FileFinding, verifyWorldFile, type WorldFile } from "./world-file.ts";
 
@@ -77,7 +77,5 @@ export function checkWorldFile(
 } {
   const { file, findings } = verifyWorldFile(ports.crypto, text);
   if (file === null || findings.length > 0) return { file, image: null, records: [], findings };
-  const replayed = replayFile(ports, file.records);
-  const image = replayed.image === null ? null : mergeEffects(replayed.image);
-  return { file, image, records: replayed.records, findings: replayed.findings };
+  return { file, ...replayFile(ports, file.records) };
 }

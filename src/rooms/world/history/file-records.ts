@@ -5,8 +5,8 @@ import { checkWriteBundle, MAX_IMPORT_ENTRIES } from "../contracts/write-bundle.
 import { toBundleId, toEntryId } from "../ids.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { PersonRow } from "../ports.ts";
-import { type Image, type LineageRecord, toRecord } from "./lineage.ts";
-import { type Effects, reduceRecord } from "./reduce.ts";
+import { type LineageRecord, toRecord } from "./lineage.ts";
+import { type Effects, mergeEffects, reduceRecord } from "./reduce.ts";
 import { castOf, keyOf, type WorldState } from "./state.ts";
 import type { FileFinding } from "./world-file.ts";
 
@@ -16,7 +16,7 @@ type Ports = Pick<WorldPorts, "crypto" | "zones" | "graphemes">;
 export function replayFile(
   ports: Ports,
   entries: readonly EntryRecord[],
-): { readonly image: Image | null; readonly records: readonly LineageRecord[]; readonly findings: FileFinding[] } {
+): { readonly image: Effects | null; readonly records: readonly LineageRecord[]; readonly findings: FileFinding[] } {
   const effects: Effects[] = [];
   const records: LineageRecord[] = [];
   const people: PersonRow[] = [];
@@ -41,7 +41,7 @@ export function replayFile(
     }
   }
   if (state === null) return stopped(0, "the file has no records");
-  return { image: { state, effects }, records, findings: [] };
+  return { image: mergeEffects(effects), records, findings: [] };
 }
 
 function stopped(index: number, message: string): ReturnType<typeof replayFile> {

@@ -6,13 +6,14 @@ import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
 import type { TrustPolicy } from "../../../core/trust/index.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import type { Cast } from "../people/cast.ts";
 import { loadWorld, resolveCursor, viewerView } from "../projection/reading.ts";
-import { writeEffects } from "./commit.ts";
+import { writeRows } from "./commit.ts";
 import { judgeSignature } from "./export-signature.ts";
 import { checkWorldFile } from "./exported-file.ts";
-import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay, toRecord } from "./lineage.ts";
-import { formatState, streamOf } from "./state.ts";
+import { type LineageRecord, readAncestors, readRecord, readRecords, toPlaced, toRecord } from "./lineage.ts";
+import { makeRows } from "./make-rows.ts";
+import { reduceRecord } from "./reduce.ts";
+import { formatState, streamOf, type WorldState } from "./state.ts";
 import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
 import { exists, requireWorldId, toWorldId } from "./worlds.ts";
 
@@ -48,10 +49,9 @@ async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise
     if ((await tx.ledger.head(stream)) !== null) throw exists(target.world_id);
     const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, body);
     const [sealed] = await tx.ledger.append(stream, 0, [entry]);
-    const image = mergeEffects(replay([...records, toRecord(sealed!, target.world_id, null)]));
-    const number = await tx.world.addWorld(target.world_id, formatState(image.state));
-    const cast = { operator_id: image.state.settings.operator_id } as Cast;
-    await writeEffects(ports, tx, { number, cast, numbers: new Map() }, image);
+    const rows = makeRows(ports.crypto, null, toPlaced([...records, toRecord(sealed!, target.world_id, null)]));
+    const number = await tx.world.addWorld(target.world_id, formatState(rows.effects.state));
+    await writeRows(tx.world, { number }, rows);
     for (const { request_id, body_sha256, outcome, headers } of target.outcomes) {
       const row = { request_id, body_sha256, status: "DONE", fence: 1, lease_until: 0, outcome, headers } as const;
       await tx.world.putInvocation(number, row);
@@ -79,8 +79,7 @@ export async function forkWorld(
   });
   const own = await ports.store.read((tx) => readRecords(tx.ledger, worldId));
   const lineage = [...(await readAncestors(ports, own[0])), ...own];
-  const { effects } = replay(lineage);
-  const at = effects.findIndex(({ entries }) => entries.some((entry) => entry.wseq === wseq));
+  const at = findRecordOf(lineage, wseq);
   const parent = lineage[at];
   if (parent === undefined)
     throw new VerbatimError("INTERNAL", { message: "no record contains the entry of the cursor" });
@@ -96,6 +95,15 @@ export async function forkWorld(
     },
   );
   return { world_id: forkId, parent_world_id: parent.world_id, parent_position: parent.position };
+}
+
+/** Which record wrote an entry: the first behind which its number is taken. */
+function findRecordOf(records: readonly LineageRecord[], wseq: number): number {
+  let state: WorldState | null = null;
+  return records.findIndex((one) => {
+    state = reduceRecord(state, readRecord(one), one.position).state;
+    return state.next_wseq > wseq;
+  });
 }
 
 /** An id nobody has: of the title when there is one, else of the parent; numbered when it is taken. */

@@ -3,8 +3,8 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import type { EntryRecord, LedgerReader } from "../../../core/ports.ts";
 import { WORLD_RECORDS, type WorldRecord } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { type Effects, reduceRecord } from "./reduce.ts";
-import { streamOf, type WorldState } from "./state.ts";
+import type { PlacedRecord } from "./make-rows.ts";
+import { streamOf } from "./state.ts";
 import { readWorldFile } from "./world-file.ts";
 
 /** An entry of a world or of one of its ancestors. Its body is only as good as the chain it stands in. */
@@ -70,40 +70,9 @@ async function readSource(ports: Pick<WorldPorts, "content">, sha256: string): P
   return readWorldFile(text).records.map((entry) => toRecord(entry, entry.stream.slice("world/".length), sha256));
 }
 
-/** What a world is after its records, with every row they made. */
-export interface Image {
-  readonly state: WorldState;
-  readonly effects: readonly Effects[];
-}
-
-/** Replays records from the first on. */
-export function replay(records: readonly LineageRecord[]): Image {
-  let state: WorldState | null = null;
-  const effects: Effects[] = [];
-  for (const record of records) {
-    const next: Effects = reduceRecord(state, readRecord(record), record.position);
-    state = next.state;
-    effects.push(next);
-  }
-  if (state === null) throw new VerbatimError("INTERNAL", { message: "a world has no records" });
-  return { state, effects };
-}
-
-/** All effects of an image as one, for writing them at once. */
-export function mergeEffects({ state, effects }: Image): Effects {
-  const renamed = new Map(effects.flatMap((one) => one.renamed).map((one) => [one.person_id, one.display_name]));
-  const states = new Map(effects.flatMap((one) => one.calendar_states).map((one) => [one.item_id, one.state]));
-  return {
-    state,
-    people: effects
-      .flatMap((one) => one.people)
-      .map((person) => ({ ...person, display_name: renamed.get(person.person_id) ?? person.display_name })),
-    renamed: [],
-    entries: effects.flatMap((one) => one.entries),
-    calendar: effects
-      .flatMap((one) => one.calendar)
-      .map((item) => ({ ...item, state: states.get(item.item_id) ?? item.state })),
-    calendar_states: [],
-    messages: effects.flatMap((one) => one.messages),
-  };
+/** Records as `makeRows` takes them. A stream without any is INTERNAL: nothing was ever written like that. */
+export function toPlaced(records: readonly LineageRecord[]): [PlacedRecord, ...PlacedRecord[]] {
+  const [first, ...rest] = records.map((one) => ({ record: readRecord(one), position: one.position }));
+  if (first === undefined) throw new VerbatimError("INTERNAL", { message: "a world has no records" });
+  return [first, ...rest];
 }

@@ -24,11 +24,16 @@ export interface Effects {
   readonly messages: readonly MessageRow[];
 }
 
-/**
- * What a record does. The same function writes the tables when a record is appended and rebuilds them for
- * verification, import and fork, so the tables can only say what the records say.
- */
-export function reduceRecord(before: WorldState | null, record: WorldRecord, position: number): Effects {
+/** A beat is reduced before its record is sealed: the hash of its answer follows from what the beat does. */
+interface UnsealedBeat {
+  readonly kind: "WORLD_BEAT";
+  readonly body: Omit<NewWorldRecord<"WORLD_BEAT">, "request_id" | "outcome_sha256">;
+}
+
+export type ReducibleRecord = Exclude<WorldRecord, { readonly kind: "WORLD_BEAT" }> | UnsealedBeat;
+
+/** What a record does to the tables, so far as it follows without reading its lines; `makeRows` adds what follows from them. */
+export function reduceRecord(before: WorldState | null, record: ReducibleRecord, position: number): Effects {
   if (record.kind === "WORLD_CREATED") return create(record.body);
   if (before === null) {
     throw new VerbatimError("INTERNAL", { message: `the stream of a world begins with ${record.kind}` });
@@ -191,12 +196,7 @@ function addMessage(effects: Effects, message: MessageBody): Effects {
   return { ...effects, state: { ...effects.state, next_message: row.number + 1 }, messages: [row] };
 }
 
-/** What a beat does; its record is sealed with the hash of its outcome, which follows from this. */
-export function reduceBeat(
-  before: WorldState,
-  body: Omit<NewWorldRecord<"WORLD_BEAT">, "request_id" | "outcome_sha256">,
-  position: number,
-): Effects {
+function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: number): Effects {
   const { packs: made, script_used: used, due, write_bundle: bundle } = body;
   const packs = made.length === 0 ? before.packs : withPacks(before.packs, made);
   const entries = bundle === null || bundle === undefined ? NOTHING.entries : toRows(before, bundle, position);
@@ -240,4 +240,23 @@ function withPacks(before: WorldState["packs"], made: readonly RecordedPack[]): 
   const packs: Record<string, StoredPack> = { ...before };
   for (const { view, kind, text, replay } of made) packs[view] = { kind, text, replay };
   return packs;
+}
+
+/** What records do one after the other as one, for writing or comparing it at once. */
+export function mergeEffects(effects: readonly Effects[]): Effects {
+  const renamed = new Map(effects.flatMap((one) => one.renamed).map((one) => [one.person_id, one.display_name]));
+  const states = new Map(effects.flatMap((one) => one.calendar_states).map((one) => [one.item_id, one.state]));
+  return {
+    state: effects.at(-1)!.state,
+    people: effects
+      .flatMap((one) => one.people)
+      .map((person) => ({ ...person, display_name: renamed.get(person.person_id) ?? person.display_name })),
+    renamed: [],
+    entries: effects.flatMap((one) => one.entries),
+    calendar: effects
+      .flatMap((one) => one.calendar)
+      .map((item) => ({ ...item, state: states.get(item.item_id) ?? item.state })),
+    calendar_states: [],
+    messages: effects.flatMap((one) => one.messages),
+  };
 }

@@ -3,13 +3,14 @@ import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/inde
 import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
 import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { type Lines, toLines, toNumbers } from "../people/audience.ts";
+import { type Lines, toLines } from "../people/audience.ts";
 import type { EntryRow, PostingRow, VisibleRow, WorldReader } from "../ports.ts";
 import { type OpenWorld, openRow } from "../projection/reading.ts";
 import { toPostings } from "../retrieval/postings.ts";
 import { indexEntries, TermsIndex } from "../retrieval/terms-index.ts";
 import { findCheckpoint, judgeCheckpoint, type KnownCheckpoint } from "./checkpoint.ts";
-import { type LineageRecord, mergeEffects, readAncestors, readRecords, replay } from "./lineage.ts";
+import { type LineageRecord, readAncestors, readRecords, toPlaced } from "./lineage.ts";
+import { type MadeRows, makeRows } from "./make-rows.ts";
 import type { Effects } from "./reduce.ts";
 import { formatState, streamOf } from "./state.ts";
 
@@ -64,15 +65,14 @@ export async function verifyWorld(
     let checked = { records: records.length + ancestors.length, entries: 0, outcomes: 0 };
     // Records that do not verify say nothing about the tables.
     if (findings.length === 0) {
-      const image = mergeEffects(replay([...ancestors, ...records]));
+      const rows = makeRows(ports.crypto, null, toPlaced([...ancestors, ...records]));
       const world = openRow(row);
       // A world that was imported under its own id brought its answers along; a fork has none of its parent's.
       const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
-      const lines = toLines(ports.crypto, toNumbers(world.cast, image.people), image.entries);
-      const entries = await verifyEntries(tx.world, world, image, lines, findings);
-      await verifyRows(tx.world, world, image, findings);
+      const entries = await verifyEntries(tx.world, world, rows, findings);
+      await verifyRows(tx.world, world, rows.effects, findings);
       const outcomes = await verifyOutcomes(ports.crypto, tx.world, world, answered, findings);
-      if (!(await isIndexed(tx.world, world, lines))) {
+      if (!(await isIndexed(tx.world, world, rows.lines))) {
         findings.push(finding("WORLD_INDEX_STALE", worldId, FINDINGS.world.WORLD_INDEX_STALE, REBUILD));
       }
       checked = { ...checked, entries, outcomes };
@@ -126,11 +126,10 @@ function verifyChain(crypto: SyncCrypto, records: readonly LineageRecord[]): Ver
 async function verifyEntries(
   tables: WorldReader,
   world: OpenWorld,
-  image: Effects,
-  lines: Lines,
+  { effects, lines }: MadeRows,
   findings: VerifyFinding[],
 ): Promise<number> {
-  const expected = new Map(image.entries.map((entry) => [entry.wseq, entry]));
+  const expected = new Map(effects.entries.map((entry) => [entry.wseq, entry]));
   const people = byEntry(lines.visible);
   let last = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -229,7 +228,7 @@ function isSameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
   return b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** Makes the search index of a world again from its entries. */
+/** Makes the search index of a world again from the rows of its lines, with what `makeRows` makes it with. */
 export async function rebuildIndex(ports: Ports, worldId: string): Promise<void> {
   await ports.store.transact(async (tx) => {
     const row = await tx.world.hold(worldId);

@@ -2,14 +2,13 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import type { Cast } from "../people/cast.ts";
 import { controlWorld } from "../people/control.ts";
 import { type NewPerson, requireNewPerson } from "../people/people.ts";
 import { parseSettings, type Settings } from "../settings.ts";
 import { parseWritten, toInstant } from "../time/instant.ts";
 import { parseScript } from "../writer/scripted.ts";
-import { appendRecord, writeEffects } from "./commit.ts";
-import { reduceRecord } from "./reduce.ts";
+import { appendRecord, writeRows } from "./commit.ts";
+import { makeRows } from "./make-rows.ts";
 import { formatState, streamOf } from "./state.ts";
 
 const WORLD_ID = /^w_[a-z0-9][a-z0-9-]{0,62}$/;
@@ -49,10 +48,10 @@ export async function createWorld(ports: WorldPorts, wanted: NewWorld): Promise<
     if ((await tx.ledger.head(streamOf(worldId))) !== null) throw exists(worldId);
     const entry = WORLD_RECORDS.make("WORLD_CREATED", ports.actor, body);
     const [record] = await tx.ledger.append(streamOf(worldId), 0, [entry]);
-    const effects = reduceRecord(null, WORLD_RECORDS.of("WORLD_CREATED", body), record!.position);
-    const number = await tx.world.addWorld(worldId, formatState(effects.state));
-    const cast = { operator_id: settings.operator_id } as Cast;
-    await writeEffects(ports, tx, { number, cast, numbers: new Map() }, effects);
+    const created = WORLD_RECORDS.of("WORLD_CREATED", body);
+    const rows = makeRows(ports.crypto, null, [{ record: created, position: record!.position }]);
+    const number = await tx.world.addWorld(worldId, formatState(rows.effects.state));
+    await writeRows(tx.world, { number }, rows);
   });
   return { world_id: worldId };
 }

@@ -71,10 +71,7 @@ export interface Lines {
   readonly indexed: IndexedEntry[];
 }
 
-/**
- * Makes what follows from lines. A commit writes it, verification compares with it, and an index that is rebuilt is made
- * of it, so the three cannot differ.
- */
+/** Makes what follows from lines. `makeRows` asks for it, and an index that is rebuilt is made of it from the rows at hand. */
 export function toLines(crypto: SyncCrypto, numbers: Numbers, rows: readonly EntryRow[]): Lines {
   const visible: VisibleRow[] = [];
   const indexed: IndexedEntry[] = [];
