@@ -71,6 +71,8 @@ function checkNode(
     add(at, "export-star", "list what is exported");
   } else if (ts.isEnumDeclaration(node)) {
     add(at, "enum", "use an `as const` object");
+  } else if (ts.isPropertyAccessExpression(node) && /^(?:skipIf|runIf)$/.test(node.name.text)) {
+    add(at, "skip-without-reason", "say why it is skipped: needs(reason) or context.skip(reason)");
   }
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { SerializedError } from "vitest";
 import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSuite, Vitest } from "vitest/node";
+import type {} from "../test/support/needs.ts";
 import { type Counts, formatCounts } from "./counts.ts";
 
 /**
@@ -53,8 +54,10 @@ class Tally {
     if (broken) this.fail(`${name} (it did not load, or its setup or cleanup threw)`);
     const reason = broken ? "its setup failed" : outer;
     if (group.type === "suite" && group.options.mode === "skip") {
-      const count = [...group.children.allTests()].length;
-      this.#addSkipped(`${name} > all ${count}`, count, reason);
+      // A group is skipped as a whole also when each of its tests is.
+      const tests = [...group.children.allTests()];
+      const own = new Set(tests.map((test) => test.meta().skipReason));
+      this.#addSkipped(`${name} > all ${tests.length}`, tests.length, [...own].join("; ") || reason);
       return;
     }
     for (const child of group.children) {
@@ -77,7 +80,7 @@ class Tally {
         this.fail(`${name} (it never ran)`);
         return;
       case "skipped":
-        this.#addSkipped(name, 1, result.note ?? outer);
+        this.#addSkipped(name, 1, result.note ?? test.meta().skipReason ?? outer);
     }
   }
 

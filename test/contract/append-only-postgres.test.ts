@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { createPostgresHarness, type PostgresHarness } from "../support/stores.ts";
 import { expectCode, note } from "./store-suite.ts";
@@ -20,7 +21,7 @@ const CHANGES: readonly ((table: string, column: string) => string)[] = [
 
 const COLUMNS = { ledger_entry: "body", ledger_order: "idx", store_fact: "value", stamp: "serial", migration: "name" };
 
-describe.skipIf(postgres.reason !== null)("append-only tables in PostgreSQL", () => {
+describe("append-only tables in PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
   let harness: PostgresHarness;
   let taken: string;

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { createPostgresHarness } from "../support/stores.ts";
 import { describeContentStore } from "./content-store-suite.ts";
 
 const postgres = await usePostgres();
 
-describe.skipIf(postgres.reason !== null)("a content store in PostgreSQL", () => {
+describe("a content store in PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
 
   beforeAll(async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { describeContext } from "./context-suite.ts";
 
 const postgres = await usePostgres();
 
-describe.skipIf(postgres.reason !== null)("the context room on PostgreSQL", () => {
+describe("the context room on PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
   let schemas = 0;
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { createPostgresJobs } from "../support/job-store.ts";
+import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { describeEnforcement } from "./jobs-enforcement-suite.ts";
 
@@ -11,7 +12,7 @@ const KEYS: Readonly<Record<string, string>> = {
   jobs_open: "(number) do update set job_id = 'other'",
 };
 
-describe.skipIf(postgres.reason !== null)("jobs in PostgreSQL", () => {
+describe("jobs in PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
 
   beforeAll(async () => {

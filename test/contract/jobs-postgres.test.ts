@@ -5,12 +5,13 @@ import { claimStep, type Finish, finishStep, toHeld } from "../../src/rooms/jobs
 import { toReadOutcome } from "../../src/rooms/jobs/steps/receipt.ts";
 import { makeMessage, read } from "../support/job-corpus.ts";
 import { createPostgresJobs, type JobPortsOfTest, post, RUN, readJob } from "../support/job-store.ts";
+import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { describeJobs } from "./jobs-suite.ts";
 
 const postgres = await usePostgres();
 
-describe.skipIf(postgres.reason !== null)("jobs in PostgreSQL", () => {
+describe("jobs in PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
 
   beforeAll(async () => {

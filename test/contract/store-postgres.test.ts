@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
+import { needs } from "../support/needs.ts";
 import { POSTGRES_WITH_NOTES } from "../support/notes-room.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { createPostgresHarness, type PostgresHarness } from "../support/stores.ts";
@@ -9,7 +10,7 @@ import { describeStore, expectCode, note } from "./store-suite.ts";
 
 const postgres = await usePostgres();
 
-describe.skipIf(postgres.reason !== null)("a store in PostgreSQL", () => {
+describe("a store in PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
 
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
 import { addCalendarItem } from "../../src/rooms/world/people/pocket-writing.ts";
 import { readCapsule, readPage, search } from "../../src/rooms/world/projection/views.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
@@ -28,9 +29,9 @@ async function beat(worlds: TestWorlds, id: string, request: string, text: strin
 const whole = { viewer: null, after: null, before: null, limit: 50 };
 
 describe.each([
-  { database: "SQLite", skip: false },
-  { database: "PostgreSQL", skip: postgres.reason !== null },
-])("the beat on $database", ({ database, skip }) => {
+  { database: "SQLite", reason: null },
+  { database: "PostgreSQL", reason: postgres.reason },
+])("the beat on $database", ({ database, reason }) => {
   const open = async (model: ListedModel): Promise<TestWorlds> => {
     if (database === "SQLite") return openWorlds({ models: model });
     const made = await postgres.createDatabase();
@@ -44,7 +45,7 @@ describe.each([
     };
   };
 
-  it.skipIf(skip)("commits the operator's line and the writer's lines in one write bundle", async () => {
+  it("commits the operator's line and the writer's lines in one write bundle", needs(reason), async () => {
     await using worlds = await open(new ListedModel(says("ANA", "Tea?")));
     const id = await makeHarbour(worlds, OLLAMA);
     await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
@@ -58,7 +59,7 @@ describe.each([
     expect(page.entries).toEqual([]);
   });
 
-  it.skipIf(skip)("answers the same request with the same bytes and calls no model again", async () => {
+  it("answers the same request with the same bytes and calls no model again", needs(reason), async () => {
     const model = new ListedModel(says("ANA", "Tea?"));
     await using worlds = await open(model);
     const id = await makeHarbour(worlds, OLLAMA);
@@ -72,7 +73,7 @@ describe.each([
     });
   });
 
-  it.skipIf(skip)("gives all duplicates at once the same bytes and writes once", async () => {
+  it("gives all duplicates at once the same bytes and writes once", needs(reason), async () => {
     const model = new ListedModel(says("ANA", "Tea?"));
     await using worlds = await open(model);
     const id = await makeHarbour(worlds, OLLAMA);
@@ -87,7 +88,7 @@ describe.each([
     expect(page.entries.map(({ text }) => text)).toEqual(["Hello.", "Tea?"]);
   });
 
-  it.skipIf(skip)("finds and quotes what a viewer may see and nothing else", async () => {
+  it("finds and quotes what a viewer may see and nothing else", needs(reason), async () => {
     const model = new ListedModel(says("ANA", "The blue boat is mine.", ["ANA"]), says("ANA", "A blue day."));
     await using worlds = await open(model);
     const id = await makeHarbour(worlds, OLLAMA);
@@ -105,7 +106,7 @@ describe.each([
     expect(await capsule("GEORGE")).toBe("A blue day.");
   });
 
-  it.skipIf(skip)("moves time only when it is told to, and makes items due", async () => {
+  it("moves time only when it is told to, and makes items due", needs(reason), async () => {
     const model = new ListedModel();
     await using worlds = await open(model);
     const id = await makeHarbour(worlds, OLLAMA);
@@ -130,7 +131,7 @@ describe.each([
     ).rejects.toMatchObject({ code: "TIME_NOT_MONOTONIC" });
   });
 
-  it.skipIf(skip)("pages through the stream with cursors that hold for one viewer only", async () => {
+  it("pages through the stream with cursors that hold for one viewer only", needs(reason), async () => {
     await using worlds = await open(new ListedModel());
     const id = await makeHarbour(worlds, OLLAMA);
     for (let i = 1; i <= 7; i++) await beat(worlds, id, `r${i}`, `Line ${i}.`);

@@ -5,6 +5,7 @@ import { verifyWorldFile } from "../../src/rooms/world/history/world-file.ts";
 import { addPerson, namePerson, setPresence, startScene } from "../../src/rooms/world/people/people.ts";
 import { addCalendarItem, addMessage } from "../../src/rooms/world/people/pocket-writing.ts";
 import { readPage } from "../../src/rooms/world/projection/views.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
@@ -28,9 +29,9 @@ async function live(worlds: TestWorlds): Promise<string> {
 }
 
 describe.each([
-  { database: "SQLite", skip: false },
-  { database: "PostgreSQL", skip: postgres.reason !== null },
-])("history on $database", ({ database, skip }) => {
+  { database: "SQLite", reason: null },
+  { database: "PostgreSQL", reason: postgres.reason },
+])("history on $database", ({ database, reason }) => {
   const open = async (): Promise<TestWorlds> => {
     const models = new ListedModel(says("ANA", "Good morning."), says("ANA", "Slowly."), says("BEN", "x"));
     if (database === "SQLite") return openWorlds({ models });
@@ -45,7 +46,7 @@ describe.each([
     };
   };
 
-  it.skipIf(skip)("verifies: every row is what the records say", async () => {
+  it("verifies: every row is what the records say", needs(reason), async () => {
     await using worlds = await open();
     const id = await live(worlds);
     const report = await verifyWorld(worlds.ports, id);
@@ -53,7 +54,7 @@ describe.each([
     expect(report).toMatchObject({ ok: true, checked: { entries: 5, outcomes: 2 } });
   });
 
-  it.skipIf(skip)("forks after the beat of a line and leaves the parent alone", async () => {
+  it("forks after the beat of a line and leaves the parent alone", needs(reason), async () => {
     await using worlds = await open();
     const id = await live(worlds);
     const page = await readPage(worlds.ports, id, { ...whole, limit: 4 });
@@ -74,7 +75,7 @@ describe.each([
     expect((await readPage(worlds.ports, id, whole)).entries).toHaveLength(5);
   });
 
-  it.skipIf(skip)("exports a file that verifies offline and comes back as the same world", async () => {
+  it("exports a file that verifies offline and comes back as the same world", needs(reason), async () => {
     await using worlds = await open();
     const id = await live(worlds);
     const text = `${(await exportWorld(worlds.ports, id)).join("\n")}\n`;
@@ -92,7 +93,7 @@ describe.each([
     expect((await verifyWorld(other.ports, "w_second")).findings).toEqual([]);
   });
 
-  it.skipIf(skip)("refuses a file of which one byte was changed, and writes nothing", async () => {
+  it("refuses a file of which one byte was changed, and writes nothing", needs(reason), async () => {
     await using worlds = await open();
     const text = `${(await exportWorld(worlds.ports, await live(worlds))).join("\n")}\n`;
     await using other = await openWorlds();
@@ -101,7 +102,7 @@ describe.each([
     expect(await other.ports.store.read((tx) => tx.world.list())).toEqual([]);
   });
 
-  it.skipIf(skip)("finds a stale index and makes it anew", async () => {
+  it("finds a stale index and makes it anew", needs(reason), async () => {
     await using worlds = await open();
     const id = await live(worlds);
     await worlds.ports.store.transact(async (tx) => tx.world.clearPostings(1));

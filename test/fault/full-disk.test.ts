@@ -7,6 +7,7 @@ import { createContentStore } from "../../src/adapters/disk/content-store.ts";
 import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
+import { needs } from "../support/needs.ts";
 
 /** A small file system of its own, or why there cannot be one. */
 function mountSmallDisk(): { readonly folder: string } | { readonly reason: string } {
@@ -20,9 +21,8 @@ function mountSmallDisk(): { readonly folder: string } | { readonly reason: stri
 }
 
 const disk = mountSmallDisk();
-if ("reason" in disk) console.log(`full disk tests are skipped: ${disk.reason}`);
 
-describe.skipIf("reason" in disk)("a full disk", () => {
+describe("a full disk", needs("reason" in disk ? disk.reason : null), () => {
   const folder = "folder" in disk ? disk.folder : "";
   const filler = join(folder, "filler");
 

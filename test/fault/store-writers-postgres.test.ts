@@ -1,12 +1,13 @@
 import { describe } from "vitest";
 import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { describeWriters } from "./store-writers-suite.ts";
 
 const postgres = await usePostgres();
 
-describe.skipIf(postgres.reason !== null)("a store in PostgreSQL shared by processes", () => {
+describe("a store in PostgreSQL shared by processes", needs(postgres.reason), () => {
   describeWriters(async () => {
     const database = await postgres.createDatabase({ durable: true });
     const { url } = database;

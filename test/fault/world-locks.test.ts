@@ -9,6 +9,7 @@ import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import type { WorldStore } from "../../src/rooms/world/operations/ports.ts";
 import { setPresence } from "../../src/rooms/world/people/people.ts";
 import { readPage } from "../../src/rooms/world/projection/views.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
@@ -116,10 +117,10 @@ describe("a duplicate that comes first and claims second", () => {
 });
 
 describe.each([
-  { database: "SQLite", skip: false },
-  { database: "PostgreSQL", skip: postgres.reason !== null },
-])("deleting a world on $database", ({ database, skip }) => {
-  it.skipIf(skip)("waits for no beat: while one runs it is refused, and the beat loses nothing", async () => {
+  { database: "SQLite", reason: null },
+  { database: "PostgreSQL", reason: postgres.reason },
+])("deleting a world on $database", ({ database, reason }) => {
+  it("waits for no beat: while one runs it is refused, and the beat loses nothing", needs(reason), async () => {
     const root = mkdtempSync(join(tmpdir(), "verbatim-locks-"));
     const folder = join(root, ".verbatim", "state");
     mkdirSync(folder, { recursive: true });

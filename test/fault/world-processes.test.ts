@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { killTalkers, sendFromProcesses } from "../support/world-processes.ts";
 
@@ -12,7 +13,7 @@ describe("eight processes that send the same request at once", () => {
     expect(texts).toEqual(["Everybody says this.", "I hear you."]);
   });
 
-  it.skipIf(postgres.reason !== null)("write one bundle and get eight identical answers on PostgreSQL", async () => {
+  it("write one bundle and get eight identical answers on PostgreSQL", needs(postgres.reason), async () => {
     const database = await postgres.createDatabase();
     const { answers, texts } = await sendFromProcesses(8, database.url);
     await database.drop();
@@ -28,7 +29,7 @@ describe("a process that is killed during beats", () => {
     expect(report.acknowledged).toBeGreaterThanOrEqual(4);
   });
 
-  it.skipIf(postgres.reason !== null)("loses nothing on PostgreSQL either, whatever the signal", async () => {
+  it("loses nothing on PostgreSQL either, whatever the signal", needs(postgres.reason), async () => {
     const database = await postgres.createDatabase({ durable: true });
     const report = await killTalkers(2, database.url, ["SIGTERM", "SIGKILL"]);
     await database.drop();

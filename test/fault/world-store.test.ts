@@ -6,6 +6,7 @@ import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import type { WorldPorts, WorldStore } from "../../src/rooms/world/operations/ports.ts";
 import { setPresence } from "../../src/rooms/world/people/people.ts";
 import { readPage } from "../../src/rooms/world/projection/views.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
@@ -50,13 +51,13 @@ async function stateOf({ ports }: Pick<TestWorlds, "ports">, world: string, requ
 }
 
 describe.each([
-  { name: "SQLite", skip: false, url: async () => undefined },
+  { name: "SQLite", reason: null, url: async () => undefined },
   {
     name: "PostgreSQL",
-    skip: postgres.reason !== null,
+    reason: postgres.reason,
     url: async () => (await postgres.createDatabase()).url,
   },
-])("a world whose store fails on $name", ({ skip, url }) => {
+])("a world whose store fails on $name", ({ reason, url }) => {
   async function open(model?: ListedModel): Promise<TestWorlds & { readonly world: string }> {
     const address = await url();
     const worlds = await openWorlds({
@@ -69,8 +70,9 @@ describe.each([
     return { ...worlds, world };
   }
 
-  it.skipIf(skip)(
+  it(
     "says so with 503, writes nothing, lets go of the claim, and runs the same request later",
+    needs(reason),
     async () => {
       await using worlds = await open();
       const { world } = worlds;
@@ -88,7 +90,7 @@ describe.each([
     },
   );
 
-  it.skipIf(skip)("asks for patience when a request comes again while another process works on it", async () => {
+  it("asks for patience when a request comes again while another process works on it", needs(reason), async () => {
     const model = new ListedModel(says("ANA", "I hear you."));
     await using worlds = await open(model);
     const { world, beats } = worlds;
@@ -106,7 +108,7 @@ describe.each([
     expect(await linesOf(worlds, world)).toEqual(["The tide is out.", "I hear you."]);
   });
 
-  it.skipIf(skip)("lets go of the claim as soon as the store writes again, when it could not at once", async () => {
+  it("lets go of the claim as soon as the store writes again, when it could not at once", needs(reason), async () => {
     await using worlds = await open();
     const { world } = worlds;
     const faulty = withFaults(worlds.ports);
@@ -121,7 +123,7 @@ describe.each([
     expect(await linesOf(worlds, world)).toEqual(["The tide is out.", "I hear you."]);
   });
 
-  it.skipIf(skip)("lets go of the claim of a refresh that could not be stored", async () => {
+  it("lets go of the claim of a refresh that could not be stored", needs(reason), async () => {
     await using worlds = await open();
     const { world } = worlds;
     const faulty = withFaults(worlds.ports);
@@ -135,7 +137,7 @@ describe.each([
     expect((await beats.invoke(world, refresh)).body).toBe(answer.body);
   });
 
-  it.skipIf(skip)("lets a worker that comes too late write nothing", async () => {
+  it("lets a worker that comes too late write nothing", needs(reason), async () => {
     const model = new ListedModel(says("ANA", "In time."), says("ANA", "Late."));
     await using worlds = await open(model);
     const { world } = worlds;
@@ -163,7 +165,7 @@ describe.each([
     expect((await verifyWorld(worlds.ports, world)).ok).toBe(true);
   });
 
-  it.skipIf(skip)("does not let a host clock that jumps back touch the time of the world or a beat", async () => {
+  it("does not let a host clock that jumps back touch the time of the world or a beat", needs(reason), async () => {
     await using worlds = await open();
     const { world } = worlds;
     let now = Date.now();

@@ -11,6 +11,7 @@ import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import type { Store } from "../../src/core/ports.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";
 
@@ -105,7 +106,7 @@ union all select format('%s %s', t.tgenabled, pg_get_triggerdef(t.oid)) from pg_
   where c.relnamespace = 'verbatim'::regnamespace and not t.tgisinternal
 union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'verbatim'::regnamespace`;
 
-describe.skipIf(postgres.reason !== null).each(frozen("postgres"))("the PostgreSQL schema of version %s", (version) => {
+describe.each(frozen("postgres"))("the PostgreSQL schema of version %s", needs(postgres.reason), (version) => {
   async function withDatabases(fn: (old: string, fresh: string) => Promise<void>): Promise<void> {
     const databases = [await postgres.createDatabase(), await postgres.createDatabase()] as const;
     try {

@@ -47,7 +47,7 @@ function readTitles(file: string): Set<string> {
   return titles;
 }
 
-/** `it`, `it.each(...)`, `describe.skipIf(...)` and the like; one that never runs is none. */
+/** `it`, `it.each(...)`, `describe.each(...)` and the like; one that never runs is none. */
 function isTest(callee: ts.Expression): boolean {
   if (ts.isIdentifier(callee)) return ["it", "test", "describe"].includes(callee.text);
   if (ts.isPropertyAccessExpression(callee)) {

@@ -11,6 +11,8 @@ describe("the source check", () => {
     ["export *", 'export * from "./b.ts";', "a.ts:1: export-star"],
     ["export type *", 'export type * from "./b.ts";', "a.ts:1: export-star"],
     ["an enum", "enum Colour {\n  Red,\n}", "a.ts:1: enum"],
+    ["a test that is skipped without a word", 'it.skipIf(true)("a", f);', "a.ts:1: skip-without-reason"],
+    ["a group that is run without a word", 'describe.runIf(false).each([])("a", f);', "a.ts:1: skip-without-reason"],
     [
       "a suppression without a reason",
       `// oxlint-${"disable"}-next-line no-empty\nf();`,

@@ -4,6 +4,7 @@ import { openApp } from "../../src/app/call.ts";
 import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 import { toolsFor } from "../../src/surfaces/mcp/tool-table.ts";
 import { openWorld } from "../../src/world.ts";
+import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { runCanary } from "../support/world-canary.ts";
 import { findUndrivenTools } from "../support/world-canary-mcp.ts";
@@ -21,7 +22,7 @@ describe("the canary", () => {
     expect(result.prompts).toBeGreaterThan(20);
   });
 
-  it.skipIf(postgres.reason !== null)("stays in its cage over random stories on PostgreSQL", async () => {
+  it("stays in its cage over random stories on PostgreSQL", needs(postgres.reason), async () => {
     const database = await postgres.createDatabase();
     const result = await runCanary({ url: database.url, from: 10_000, count: 2 });
     await database.drop();

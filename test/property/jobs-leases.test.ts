@@ -20,6 +20,7 @@ import {
   RUN,
   readJob,
 } from "../support/job-store.ts";
+import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 
 // The lease rules in memory are the model; a database that follows them answers every question alike.
@@ -129,7 +130,7 @@ describe.each(stores)("leases in $name", ({ reason, runs, create }) => {
     if (reason === null) await harness.destroy();
   });
 
-  it.skipIf(reason !== null)("follow the rules whoever asks for what and when", async () => {
+  it("follow the rules whoever asks for what and when", needs(reason), async () => {
     const opened = await harness.open();
     opened.corpus.add("@TOOLS/COUNT", "TOOLS/COUNT.json", '{"jobspec":"count"}');
     const ports = {

@@ -21,7 +21,7 @@ export interface TestPostgres {
 
 /**
  * The PostgreSQL server of this test run. Ask for it at the top of a test file:
- * `const postgres = await usePostgres(); describe.skipIf(postgres.reason !== null)(...)`.
+ * `const postgres = await usePostgres(); describe("...", needs(postgres.reason), ...)`.
  */
 export async function usePostgres(): Promise<TestPostgres> {
   const answer = JSON.parse(await text(connect(inject("postgresDoor")))) as PostgresAnswer;

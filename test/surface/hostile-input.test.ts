@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeFolder, runCli } from "../support/cli.ts";
 import { runHere } from "../support/cli-in-process.ts";
+import { needs } from "../support/needs.ts";
 
 // Guards: what a repository, a file or a key brings along cannot draw on the terminal, place files elsewhere,
 // stop the program or be taken for an empty ledger.
@@ -92,12 +93,16 @@ describe("links inside .verbatim", () => {
 });
 
 describe("input without an end", () => {
-  it.runIf(process.platform === "linux")("a configuration that is a link to a device is refused", async () => {
-    const cwd = makeWorkspace();
-    symlinkSync("/dev/zero", join(cwd, "verbatim.config.json"));
-    const { exit, stderr } = await runHere(["index", "build"], { cwd });
-    expect([exit, stderr]).toEqual([2, expect.stringContaining("is not a regular file")]);
-  });
+  it(
+    "a configuration that is a link to a device is refused",
+    needs(process.platform === "linux" ? null : "the device is one of Linux"),
+    async () => {
+      const cwd = makeWorkspace();
+      symlinkSync("/dev/zero", join(cwd, "verbatim.config.json"));
+      const { exit, stderr } = await runHere(["index", "build"], { cwd });
+      expect([exit, stderr]).toEqual([2, expect.stringContaining("is not a regular file")]);
+    },
+  );
 
   it("twenty thousand problems are placed in one pass", async () => {
     const cwd = makeWorkspace();

@@ -33,13 +33,20 @@ describe("the count at the end of a test run", () => {
     expect(status).toBe(1);
   });
 
-  it("says when a skipped test or group gives no reason", () => {
-    const group =
-      'describe.skipIf(true)("group", () => {\n  it("a", () => expect(1).toBe(1));\n  it("b", () => expect(1).toBe(1));\n});';
-    const { last, stdout } = run({ "test/a.test.ts": `${group}\nit.runIf(false)("alone", () => expect(1).toBe(1));` });
-    expect(last).toBe("0 passed, 0 failed, 3 skipped");
-    expect(stdout).toContain("skipped: test/a.test.ts > group > all 2 (no reason given)");
+  it("names the reason of a test or a group that was left out before anything ran, or says that there is none", () => {
+    const needs = '{ skip: true, meta: { skipReason: "no server here" } }';
+    const body = '() => {\n  it("a", () => expect(1).toBe(1));\n}';
+    const silent = `describe.skip("silent", ${body});`;
+    const named = `describe("named", ${needs}, ${body});`;
+    const inside = `describe("each", () => {\n  it("a", ${needs}, () => expect(1).toBe(1));\n});`;
+    const alone = `it.runIf(false)("alone", () => expect(1).toBe(1));\nit("other", ${needs}, () => expect(1).toBe(1));`;
+    const { last, stdout } = run({ "test/a.test.ts": [silent, named, inside, alone].join("\n") });
+    expect(last).toBe("0 passed, 0 failed, 5 skipped");
+    expect(stdout).toContain("skipped: test/a.test.ts > silent > all 1 (no reason given)");
     expect(stdout).toContain("skipped: test/a.test.ts > alone (no reason given)");
+    expect(stdout).toContain("skipped: test/a.test.ts > named > all 1 (no server here)");
+    expect(stdout).toContain("skipped: test/a.test.ts > each > all 1 (no server here)");
+    expect(stdout).toContain("skipped: test/a.test.ts > other (no server here)");
   });
 
   it("counts a setup that throws once and its tests as skipped", () => {

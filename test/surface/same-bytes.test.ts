@@ -7,6 +7,7 @@ import { generateContracts } from "../../tools/build-contracts.ts";
 import { formatErrorPage } from "../../tools/docs/error-page.ts";
 import { makeFolder, runCli } from "../support/cli.ts";
 import { runHere } from "../support/cli-in-process.ts";
+import { needs } from "../support/needs.ts";
 
 // Guards: time zone, locale and umask of a machine are in no output.
 
@@ -117,15 +118,19 @@ describe("the same bytes on every machine", () => {
     expect(bundles[1]).toEqual(bundles[0]);
   });
 
-  it.runIf(process.platform !== "win32")("a private key is closed to others under any umask", () => {
-    const home = makeFolder();
-    const script = `umask 000 && exec "${process.execPath}" "${BIN}" keys new mira --json`;
-    const made = execFileSync("sh", ["-c", script], {
-      cwd: home,
-      encoding: "utf8",
-      env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: home },
-    });
-    const { private_file } = JSON.parse(made) as { private_file: string };
-    expect(statSync(private_file).mode & 0o777).toBe(0o600);
-  });
+  it(
+    "a private key is closed to others under any umask",
+    needs(process.platform === "win32" ? "Windows has no umask" : null),
+    () => {
+      const home = makeFolder();
+      const script = `umask 000 && exec "${process.execPath}" "${BIN}" keys new mira --json`;
+      const made = execFileSync("sh", ["-c", script], {
+        cwd: home,
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: home },
+      });
+      const { private_file } = JSON.parse(made) as { private_file: string };
+      expect(statSync(private_file).mode & 0o777).toBe(0o600);
+    },
+  );
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { needs } from "../../../../test/support/needs.ts";
 import { type TestDatabase, usePostgres } from "../../../../test/support/postgres.ts";
 import { createPostgresBuildLock } from "./build-lock.ts";
 
 const postgres = await usePostgres();
 
-describe.skipIf(postgres.reason !== null)("the lock of index builds in PostgreSQL", () => {
+describe("the lock of index builds in PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
