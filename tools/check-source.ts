@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
+import { needsTerminal } from "../src/core/errors/index.ts";
 import { reportFindings } from "./findings.ts";
 import { ROOT } from "./stages.ts";
 
@@ -11,6 +12,10 @@ import { ROOT } from "./stages.ts";
 const FOLDERS = ["src", "test", "tools", "bench"];
 const CATCH_ALL = /(?:^|\/)(?:utils?|helpers?|misc|common|shared|lib)(?:\/|\.ts$)/;
 const SUPPRESSION = /(?:oxlint|eslint)-disable(?:-next-line|-line)?\b(?<rest>[^\n]*)/g;
+
+/** What only a person at a terminal meets: the command line, and how servers are started. */
+const TERMINAL_ONLY =
+  /^src\/(?:main\.ts|hook\.ts|app\/hooks\/|surfaces\/(?:cli\/|http\/(?:studio|access)\.ts|mcp\/mcp\.ts))/;
 
 /** Phrases that no native speaker would write, and what to write instead (STYLE.md, English). Only in the product itself. */
 const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
@@ -47,8 +52,10 @@ export function checkSource(path: string, text: string): string[] {
   for (const [phrase, instead] of isProduct(path) ? PHRASES : []) {
     for (const match of text.matchAll(phrase)) add(match.index, "phrase", `"${match[0].trim()}"; rather: ${instead}`);
   }
+  const speaksToAll = isProduct(path) && !TERMINAL_ONLY.test(path);
   const visit = (node: ts.Node): void => {
     checkNode(node, source, add);
+    if (speaksToAll) checkWords(node, source, add);
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -74,6 +81,32 @@ function checkNode(
   } else if (ts.isPropertyAccessExpression(node) && /^(?:skipIf|runIf)$/.test(node.name.text)) {
     add(at, "skip-without-reason", "say why it is skipped: needs(reason) or context.skip(reason)");
   }
+}
+
+/**
+ * A message goes to every surface, so one that names a command or a flag needs other words for those without a terminal.
+ * What to do next needs no rule: words for a terminal are kept from the others when they are said.
+ */
+function checkWords(
+  node: ts.Node,
+  source: ts.SourceFile,
+  add: (position: number, rule: string, what: string) => void,
+): void {
+  const isNamed = ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node);
+  if (!isNamed || !ts.isIdentifier(node.name) || node.initializer === undefined) return;
+  const isMessage = node.name.text === "message" && !ts.isObjectLiteralExpression(node.initializer);
+  if (!(isMessage || node.name.text === "others") || !listTexts(node.initializer).some(needsTerminal)) return;
+  const at = node.getStart(source);
+  if (isMessage) add(at, "terminal-words", "write message: { cli, others }: not everybody has a terminal");
+  else add(at, "terminal-words", "others have no terminal: name what to choose, set or send");
+}
+
+function listTexts(node: ts.Node): string[] {
+  if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
+    return [node.text];
+  const texts: string[] = [];
+  ts.forEachChild(node, (child) => void texts.push(...listTexts(child)));
+  return texts;
 }
 
 /** All TypeScript files of the house, sorted, with forward slashes. */

@@ -70,6 +70,23 @@ describe("the source check", () => {
     expect(checkSource("src/core/a.ts", code)).toEqual([]);
   });
 
+  it.each([
+    'throw new VerbatimError("USAGE", { message: "--retry needs a run" });',
+    "const message = `start again with: verbatim agent verify ${id}`;",
+    'const fix = { cli: "List them: verbatim world list", others: "List them: verbatim world list" };',
+  ])("refuses words for a terminal that everybody would read: %s", (code) => {
+    const refused = [expect.stringContaining("src/rooms/a.ts:1: terminal-words: ")];
+    expect(checkSource("src/rooms/a.ts", code)).toEqual(refused);
+    expect(checkSource("src/surfaces/cli/a.ts", code)).toEqual([]);
+    expect(checkSource("src/rooms/a.test.ts", code)).toEqual([]);
+  });
+
+  it("accepts words for a terminal where only a terminal has them", () => {
+    const words = '{ cli: "--retry needs a run", others: "retry needs a run" }';
+    expect(checkSource("src/rooms/a.ts", `throw new VerbatimError("USAGE", { message: ${words} });`)).toEqual([]);
+    expect(checkSource("src/rooms/a.ts", 'const fix = "List them: verbatim world list";')).toEqual([]);
+  });
+
   it("looks at sources, tests and tools", () => {
     expect(sourceFiles()).toEqual(
       expect.arrayContaining(["src/core/errors/codes.ts", "test/prohibition/source-rules.test.ts", "tools/build.ts"]),

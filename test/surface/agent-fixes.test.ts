@@ -4,6 +4,7 @@ import { explainRun } from "../../src/app/agent/explain.ts";
 import { openApp } from "../../src/app/call.ts";
 import { AGENT_CODES } from "../../src/core/errors/codes/agent.ts";
 import { WORKFLOW_CODES } from "../../src/core/errors/codes/workflow.ts";
+import { type Code, codeFacts, fixAt } from "../../src/core/errors/index.ts";
 import { AGENT_STATES } from "../../src/rooms/workflow/index.ts";
 import { toFlags } from "../../src/surfaces/cli/flags.ts";
 import { noun as agent } from "../../src/surfaces/cli/nouns/agent.ts";
@@ -15,8 +16,8 @@ import { NOUNS } from "../../src/surfaces/cli/nouns.ts";
 const OURS = /^(?:SELECTION|POLICY|LAND|VERIFY|SETUP|RUN)_/;
 
 function listFixes(): [string, string][] {
-  const codes: Record<string, { readonly fix: string }> = { ...AGENT_CODES, ...WORKFLOW_CODES };
-  return Object.entries(codes).flatMap(([code, { fix }]) => (OURS.test(code) ? [[code, fix]] : []));
+  const codes = Object.keys({ ...AGENT_CODES, ...WORKFLOW_CODES }) as Code[];
+  return codes.flatMap((code) => (OURS.test(code) ? [[code, fixAt("cli", codeFacts(code).fix)]] : []));
 }
 
 const SUMMARY: AgentSummary = {

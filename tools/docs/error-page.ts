@@ -25,8 +25,10 @@ const HEAD = `# Errors
 Generated from \`${PARTS}\` by \`npm run docs\`; change the table there, not this page.
 
 Every error has a stable code. On the command line it reads \`error[CODE] what was wrong\`, then where, then what to do
-next; with \`--json\` it is \`{"error":{"code","message","where","fix","details"}}\`. The exit codes are the same for all
-verbs:
+next; with \`--json\`, over HTTP and over MCP it is \`{"error":{"code","message","where","fix","details"}}\`. What to do next
+is said in the words of the surface: commands and flags on the command line and in the library, tools over MCP, what to choose,
+set or send over HTTP. Where the table has one text, it serves all of them. A case may say it more exactly than the table. The
+exit codes are the same for all verbs:
 
 | exit | means |
 |---|---|
@@ -72,9 +74,17 @@ function assertComplete(parts: ReadonlyMap<string, Record<string, CodeFacts>>): 
 
 function codeTable(codes: Record<string, CodeFacts>): string {
   const rows = Object.entries(codes).map(
-    ([code, facts]) => `| \`${code}\` | ${facts.exit} | ${facts.http} | ${cell(facts.says)} | ${cell(facts.fix)} |`,
+    ([code, { exit, http, says, fix }]) => `| \`${code}\` | ${exit} | ${http} | ${cell(says)} | ${formatFix(fix)} |`,
   );
   return ["| code | exit | http | says | what to do |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+/** What to do, as every surface says it; where they differ, each with its name. */
+function formatFix(fix: CodeFacts["fix"]): string {
+  if (typeof fix === "string") return cell(fix);
+  const { cli, mcp, http } = fix;
+  const others = mcp === http ? [`MCP, HTTP: ${cell(http)}`] : [`MCP: ${cell(mcp)}`, `HTTP: ${cell(http)}`];
+  return [cell(cli), ...others].join("<br>");
 }
 
 function findingTable(list: Readonly<Record<string, string>>): string {

@@ -37,9 +37,10 @@ export async function freezeContracts(): Promise<FrozenFiles> {
 
 /** Every code with what it says, and every finding. test/pins/codes.json freezes exits and statuses once more. */
 export async function freezeErrors(): Promise<FrozenFiles> {
-  const codes = Object.entries(CODES).map(
-    ([code, { exit, http, says, fix }]) => `${code} ${exit} ${http}\n  says: ${says}\n  fix: ${fix}`,
-  );
+  const codes = Object.entries(CODES).map(([code, { exit, http, says, fix }]) => {
+    const words = typeof fix === "string" ? [fix] : [fix.cli, `mcp: ${fix.mcp}`, `http: ${fix.http}`];
+    return `${code} ${exit} ${http}\n  says: ${says}\n  fix: ${words.join("\n    ")}`;
+  });
   const findings = Object.entries(FINDINGS).flatMap(([room, list]) =>
     Object.entries(list).map(([code, says]) => `${room} ${code}\n  says: ${says}`),
   );

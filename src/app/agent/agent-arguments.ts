@@ -20,12 +20,20 @@ export function requirePaths(
   ];
   for (const [flag, path] of named) {
     if (findPathProblem(path) !== null) {
-      throw new VerbatimError("USAGE", { message: `${flag} must be a path inside the repository: ${showPath(path)}` });
+      throw new VerbatimError("USAGE", {
+        message: {
+          cli: `${flag} must be a path inside the repository: ${showPath(path)}`,
+          others: `not a path inside the repository: ${showPath(path)}`,
+        },
+      });
     }
   }
   const missing = files.find((path) => lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile() !== true);
   if (missing === undefined) return;
-  throw new VerbatimError("FILE_NOT_FOUND", { message: `--file ${showPath(missing)} is not a file`, where: missing });
+  throw new VerbatimError("FILE_NOT_FOUND", {
+    message: { cli: `--file ${showPath(missing)} is not a file`, others: `${showPath(missing)} is not a file` },
+    where: missing,
+  });
 }
 
 /** What the record of the run says it is for: the goal on one line. */
@@ -44,9 +52,15 @@ export function toKeptPlaces(outside: AgentPorts, given: readonly string[]): str
   const missing = byHand.find((place) => !isThere(place));
   if (missing !== undefined) {
     throw new VerbatimError("FILE_NOT_FOUND", {
-      message: `--keep ${showPath(missing)} does not exist, so nothing the agent writes there would be kept`,
+      message: {
+        cli: `--keep ${showPath(missing)} does not exist, so nothing the agent writes there would be kept`,
+        others: `${showPath(missing)} does not exist, so nothing the agent writes there would be kept`,
+      },
       where: missing,
-      fix: "Create the folder first, or leave the flag out.",
+      fix: {
+        cli: "Create the folder first, or leave the flag out.",
+        others: "Create the folder first, or leave it out.",
+      },
     });
   }
   const configured = outside.config().agent.keep.map((path) => toKept("agent.keep", path));

@@ -48,7 +48,12 @@ export async function runAgent(outside: AgentPorts, request: AgentRequest): Prom
         where: record.run.folder.dir,
         ...(summary.changes.files.length === 0
           ? {}
-          : { fix: `Judge what it had done: verbatim agent verify ${record.run.id}` }),
+          : {
+              fix: {
+                cli: `Judge what it had done: verbatim agent verify ${record.run.id}`,
+                others: "Verify the run to judge what it had done.",
+              },
+            }),
         exit: view.run.interrupted_by === "SIGINT" ? 130 : 143,
       });
     }

@@ -18,7 +18,10 @@ export async function findAgentRun(outside: AgentPorts, ports: WorkflowPorts, na
   if (folder !== null) return Run.load(ports, folder);
   throw new VerbatimError("RUN_NOT_FOUND", {
     message: `the folder of the run ${id} is gone; the ledger still has its record`,
-    fix: `Look at the record: verbatim ledger show --stream workflow/${id}`,
+    fix: {
+      cli: `Look at the record: verbatim ledger show --stream workflow/${id}`,
+      others: `Look at the record: the stream workflow/${id} of the ledger.`,
+    },
   });
 }
 
@@ -37,6 +40,6 @@ function requireAgents(outside: AgentPorts, run: Run): Run {
   if (readSummary(outside, run) !== null) return run;
   throw new VerbatimError("RUN_NOT_FOUND", {
     message: `${run.id} is a workflow run, not an agent run`,
-    fix: `See: verbatim workflow show ${run.id}`,
+    fix: { cli: `See: verbatim workflow show ${run.id}`, others: "Open it as a workflow run." },
   });
 }

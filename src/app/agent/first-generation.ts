@@ -15,7 +15,10 @@ export async function applyFirst(outside: AgentPorts, run: Run): Promise<void> {
     throw new VerbatimError("RUN_NOT_PASSED", {
       message: `only a change that passed its gates can be applied; this run is ${summary.outcome.replaceAll("_", " ")}`,
       where: run.folder.dir,
-      fix: `See: verbatim agent show ${run.id}`,
+      fix: {
+        cli: `See: verbatim agent show ${run.id}`,
+        others: "Look at the run: it says why its change cannot be applied.",
+      },
     });
   }
   refuseConcurrent(summary, run);
@@ -98,6 +101,9 @@ export function refuseDiscard(run: Run, state: AgentSummary["outcome"]): Verbati
         ? "the change has been applied, so it cannot be discarded"
         : `the run is ${state.replaceAll("_", " ")}: it has nothing to apply, so there is nothing to discard`,
     where: run.folder.dir,
-    fix: state === "applied" ? `Undo it: verbatim agent undo ${run.id}` : `See: verbatim agent show ${run.id}`,
+    fix:
+      state === "applied"
+        ? { cli: `Undo it: verbatim agent undo ${run.id}`, others: "Undo it instead." }
+        : { cli: `See: verbatim agent show ${run.id}`, others: "Nothing needs to be done." },
   });
 }

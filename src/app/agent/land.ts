@@ -95,12 +95,21 @@ function refusedByGate({ id, folder }: Run, gate: AgentGate): VerbatimError {
   );
   const flags = gate.findings.flatMap(({ flag }) => flag ?? []);
   const isLifted = gate.findings.every(({ flag }) => flag !== null);
+  const reason = describeRejection(gate);
   return new VerbatimError(code ?? "RUN_NOT_PASSED", {
-    message: `the change is rejected: ${describeRejection(gate)}`,
+    message: {
+      cli: `the change is rejected: ${reason}`,
+      others: `the change is rejected: ${reason.replace(/--(?:allow|deny)(?=$| \(and )/, "the scope of the run")}`,
+    },
     where: folder.dir,
-    fix: isLifted
-      ? `Judge it again: verbatim agent verify ${id} ${[...new Set(flags)].join(" ")}`
-      : `Apply the rest: verbatim agent apply ${id} --except ${first.path === null ? "PATH" : formatArgv([first.path])}`,
+    fix: {
+      cli: isLifted
+        ? `Judge it again: verbatim agent verify ${id} ${[...new Set(flags)].join(" ")}`
+        : `Apply the rest: verbatim agent apply ${id} --except ${first.path === null ? "PATH" : formatArgv([first.path])}`,
+      others: isLifted
+        ? "Leave out what is listed and verify the rest, or permit it and verify again."
+        : "Leave out what is listed and verify the rest.",
+    },
     details: { findings: gate.findings },
   });
 }
@@ -155,7 +164,10 @@ function failedAgain({ id, folder }: Run, what: string, reason: string | null): 
   return new VerbatimError("LAND_UNVERIFIED", {
     message: `${what} does not pass: ${reason ?? "the verification failed"}`,
     where: folder.dir,
-    fix: `Nothing was applied. See: verbatim agent show ${id}`,
+    fix: {
+      cli: `Nothing was applied. See: verbatim agent show ${id}`,
+      others: "Nothing was applied. Look at what the verification printed.",
+    },
   });
 }
 

@@ -63,10 +63,20 @@ export function planVerification(outside: AgentPorts, flags: VerifyFlags): Verif
   };
   const given = [...flags.verify.map(parse), ...flags.verify_sh.map((sh) => parse({ sh }))];
   if (given.length > 0 && flags.no_verify) {
-    throw new VerbatimError("USAGE", { message: "--verify and --no-verify contradict each other" });
+    throw new VerbatimError("USAGE", {
+      message: {
+        cli: "--verify and --no-verify contradict each other",
+        others: "verify and no_verify contradict each other",
+      },
+    });
   }
   if (flags.setup.length > 0 && flags.no_setup) {
-    throw new VerbatimError("USAGE", { message: "--setup and --no-setup contradict each other" });
+    throw new VerbatimError("USAGE", {
+      message: {
+        cli: "--setup and --no-setup contradict each other",
+        others: "setup and no_setup contradict each other",
+      },
+    });
   }
   const own = flags.no_verify || given.length > 0 ? given : agent.verify.commands.map(parse);
   const configured = own.length === 0 && !flags.no_verify;
@@ -115,7 +125,10 @@ export function parseTimeout(text: string): number {
   const ms = Number(count) * (UNITS[unit] ?? Number.NaN);
   if (ms >= 1 && ms <= 86_400_000) return ms;
   throw new VerbatimError("USAGE", {
-    message: `--timeout must be a time like 90s, 30m or 2h, at most one day: ${JSON.stringify(text)}`,
+    message: {
+      cli: `--timeout must be a time like 90s, 30m or 2h, at most one day: ${JSON.stringify(text)}`,
+      others: `timeout must be a time like 90s, 30m or 2h, at most one day: ${JSON.stringify(text)}`,
+    },
   });
 }
 
@@ -138,7 +151,8 @@ export function parseSize(flag: string, text: string): number {
   const [, count, unit = ""] = /^([0-9]{1,12})(B|kB|MB|GB|K|KiB|M|MiB|G|GiB)?$/.exec(text) ?? [];
   const bytes = Number(count) * SIZES[unit]!;
   if (Number.isSafeInteger(bytes)) return bytes;
+  const sized = `a size like 500kB, 2MiB or 1048576: ${JSON.stringify(text)}`;
   throw new VerbatimError("USAGE", {
-    message: `${flag} must be a size like 500kB, 2MiB or 1048576: ${JSON.stringify(text)}`,
+    message: { cli: `${flag} must be ${sized}`, others: `${flag.slice(2).replaceAll("-", "_")} must be ${sized}` },
   });
 }

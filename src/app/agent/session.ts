@@ -90,6 +90,6 @@ function toAtWork(run: Run, locked: VerbatimError): VerbatimError {
 function notOfAgents(run: Run): VerbatimError {
   return new VerbatimError("RUN_NOT_FOUND", {
     message: `${run.id} is a workflow run, not an agent run`,
-    fix: `See: verbatim workflow show ${run.id}`,
+    fix: { cli: `See: verbatim workflow show ${run.id}`, others: "Open it as a workflow run." },
   });
 }

@@ -52,7 +52,7 @@ function findAttempt(run: Run, n: number) {
     const many = record === null ? "was made by an earlier version" : `has ${count(record.now.attempts, "attempt")}`;
     throw new VerbatimError("USAGE", {
       message: `there is no attempt ${n}: the run ${many}`,
-      fix: `See: verbatim agent show ${run.id}`,
+      fix: { cli: `See: verbatim agent show ${run.id}`, others: "Choose one of the attempts of the run." },
     });
   }
   const of = findReported(record, n);

@@ -62,7 +62,10 @@ async function explain(outside: AgentPorts, name: string, thrown: unknown): Prom
   throw new VerbatimError("RUN_OTHER_REPO", {
     message: `the run ${name} belongs to another work tree of this repository, ${showPath(root)}`,
     where: found,
-    fix: `Use it there: verbatim -C ${quotePath(root)} ..., or in this work tree: add ${HERE}`,
+    fix: {
+      cli: `Use it there: verbatim -C ${quotePath(root)} ..., or in this work tree: add ${HERE}`,
+      others: "Use it in that work tree.",
+    },
     details: { repo_root: root },
   });
 }
@@ -79,7 +82,10 @@ export function requireLandedHere(outside: AgentPorts, record: AgentRecord): voi
   throw new VerbatimError("RUN_OTHER_REPO", {
     message: `the change of this run was ${now.state === "landing" ? "on its way into" : "applied in"} ${showPath(root)}`,
     where: run.folder.dir,
-    fix: `Go on there: verbatim -C ${quotePath(root)} agent ${verb} ${run.id}${flag}`,
+    fix: {
+      cli: `Go on there: verbatim -C ${quotePath(root)} agent ${verb} ${run.id}${flag}`,
+      others: "Go on in that work tree.",
+    },
     details: { repo_root: root },
   });
 }

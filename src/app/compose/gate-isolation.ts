@@ -36,7 +36,11 @@ function unavailable(guard: string, probes: Readonly<Record<string, string>>): V
   return new VerbatimError("GUARD_UNAVAILABLE", {
     message: `workflow.verify.isolation is catalytic, but no guard can confine the gates (${reasons.join(", ")})`,
     where: "verbatim.config.json",
-    fix: 'See verbatim catalytic doctor, or set workflow.verify.isolation to "worktree", which gives gates your rights.',
+    fix: {
+      cli: 'See verbatim catalytic doctor, or set workflow.verify.isolation to "worktree", which gives gates your rights.',
+      others:
+        'Set workflow.verify.isolation to "worktree", which gives gates your rights, or see which guards the doctor finds.',
+    },
     details: { requested: guard, probes: { ...probes } },
   });
 }

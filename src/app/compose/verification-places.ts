@@ -76,7 +76,10 @@ function unavailable({ base, copy_max }: PlaceRequest, guard: GuardName | null):
   return new VerbatimError("GUARD_UNAVAILABLE", {
     message: `agent.verify.base is ${base}: ${why}`,
     where: "verbatim.config.json",
-    fix: 'Set agent.verify.base to "auto", or see: verbatim doctor',
+    fix: {
+      cli: 'Set agent.verify.base to "auto", or see: verbatim doctor',
+      others: 'Set agent.verify.base to "auto" in verbatim.config.json.',
+    },
     details: { base, guard },
   });
 }

@@ -5,13 +5,14 @@ import { HALL_CODES } from "./codes/hall.ts";
 import { JOBS_CODES } from "./codes/jobs.ts";
 import { WORKFLOW_CODES } from "./codes/workflow.ts";
 import { WORLD_CODES } from "./codes/world.ts";
+import type { FixWords } from "./fix.ts";
 
 /** What is fixed about a thrown code: its exit, its HTTP status, what it says and what to do next. */
 export interface CodeFacts {
   readonly exit: number;
   readonly http: number;
   readonly says: string;
-  readonly fix: string;
+  readonly fix: FixWords;
 }
 
 /** Every code that can be thrown, unique in the product. Each room keeps its part in its own file. */

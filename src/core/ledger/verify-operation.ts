@@ -49,7 +49,12 @@ export const ledgerVerify = defineOperation({
   }),
   async run(ports: LedgerPorts, input) {
     if (input.trust !== undefined && input.checkpoint === undefined) {
-      throw new VerbatimError("USAGE", { message: "--trust says whose checkpoints count, so it needs --checkpoint" });
+      throw new VerbatimError("USAGE", {
+        message: {
+          cli: "--trust says whose checkpoints count, so it needs --checkpoint",
+          others: "trust says whose checkpoints count, so it needs checkpoint",
+        },
+      });
     }
     const opened = input.checkpoint === undefined ? null : await readEnvelope(ports, input.checkpoint);
     const trust = opened === null ? null : await judge(ports, opened, input.trust);

@@ -14,10 +14,10 @@ export function toErrorBody(thrown: unknown): {
   }
   if (error.code === "RATE_LIMITED") headers["Retry-After"] = String(error.details?.["retry_after_s"] ?? 1);
   if (error.code === "AUTH_REQUIRED") headers["WWW-Authenticate"] = "Bearer";
-  const { code, message, fix } = error;
+  const { code, where = null } = error;
   return {
     status: codeFacts(code).http,
-    body: { error: { code, message, where: error.where ?? null, fix, details } },
+    body: { error: { code, message: error.messageAt("http"), where, fix: error.fixAt("http"), details } },
     headers,
   };
 }

@@ -34,8 +34,9 @@ export function toCoded(thrown: unknown): VerbatimError {
     : new VerbatimError("INTERNAL", { cause: thrown });
 }
 
-function toRefusal({ code, message, where, fix, details }: VerbatimError): Refusal {
-  return { error: { code, message, where: where ?? null, fix, details: details ?? null } };
+function toRefusal(error: VerbatimError): Refusal {
+  const { code, where = null, details = null } = error;
+  return { error: { code, message: error.messageAt("mcp"), where, fix: error.fixAt("mcp"), details } };
 }
 
 /** Answers under a limit of bytes: whole, or a refusal that says how to ask for less. Nothing is ever cut. */

@@ -167,7 +167,10 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
       throw new VerbatimError("STORE_UNAVAILABLE", {
         message: "the connection broke during the commit; it is not known whether the transaction took effect",
         where: this.#address.where,
-        fix: "Check the store before you repeat the command.",
+        fix: {
+          cli: "Check the store before you repeat the command.",
+          others: "Check what was written before you try again.",
+        },
         details: { outcome: "unknown" },
         cause: thrown,
       });

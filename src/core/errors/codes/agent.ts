@@ -4,19 +4,31 @@ export const AGENT_CODES = {
     exit: 2,
     http: 400,
     says: "The hook could not understand what the coding agent sent.",
-    fix: "Name the client that is calling: verbatim hook pre-tool --client claude|codex|gemini|cursor",
+    fix: {
+      cli: "Name the client that is calling: verbatim hook pre-tool --client claude|codex|gemini|cursor",
+      mcp: "Tell the user that the hook does not know this client.",
+      http: "Install the hook again in a terminal, and name the coding agent that calls it.",
+    },
   },
   HOOK_RUN_INVALID: {
     exit: 2,
     http: 409,
     says: "VERBATIM_RUN does not name an open run of this repository.",
-    fix: "Unset VERBATIM_RUN, or set it to an open run: verbatim workflow list",
+    fix: {
+      cli: "Unset VERBATIM_RUN, or set it to an open run: verbatim workflow list",
+      mcp: "Tell the user that VERBATIM_RUN names no open run.",
+      http: "Start the coding agent without VERBATIM_RUN, or with the id of an open run.",
+    },
   },
   HOOK_SETTINGS_INVALID: {
     exit: 2,
     http: 409,
     says: "The hooks cannot be merged into the settings file of the coding agent.",
-    fix: "Fix the file, or move it away and run the command again.",
+    fix: {
+      cli: "Fix the file, or move it away and run the command again.",
+      mcp: "Ask the user to fix the settings file.",
+      http: "Fix the file, or move it away and install the hooks again in a terminal.",
+    },
   },
   AGENT_CAPTURE_FAILED: {
     exit: 1,
@@ -27,8 +39,12 @@ export const AGENT_CODES = {
   VERIFY_NEEDS_SHELL: {
     exit: 2,
     http: 400,
-    says: "--verify runs a program without a shell, and the command uses shell syntax.",
-    fix: 'Split it into several --verify, or use --verify-sh "...".',
+    says: "A verify command runs without a shell, and this one uses shell syntax.",
+    fix: {
+      cli: 'Split it into several --verify, or use --verify-sh "...".',
+      mcp: "Give several commands, or one that runs a script.",
+      http: "Give several commands, or one that runs a script.",
+    },
   },
   VERIFY_PROGRAM_MISSING: {
     exit: 2,
@@ -46,60 +62,96 @@ export const AGENT_CODES = {
     exit: 1,
     http: 409,
     says: "The change touches something that no agent may change.",
-    fix: "There is no flag for it. Leave it out: --leave-out PATH",
+    fix: {
+      cli: "There is no flag for it. Leave it out: --leave-out PATH",
+      mcp: "Leave it out of the change.",
+      http: "Leave that file out and verify the rest.",
+    },
   },
   POLICY_PROTECTED: {
     exit: 1,
     http: 409,
     says: "The change touches a protected path.",
-    fix: "Allow it: --permit PATH",
+    fix: {
+      cli: "Allow it: --permit PATH",
+      mcp: "Leave it out of the change, or ask the user to permit the path.",
+      http: "Leave that file out and verify the rest, or permit its path and verify again.",
+    },
   },
   POLICY_SECRET: {
     exit: 1,
     http: 409,
     says: "The change touches a file that contains a secret, or adds a secret to a file.",
-    fix: "Allow it: --permit PATH",
+    fix: {
+      cli: "Allow it: --permit PATH",
+      mcp: "Leave it out of the change, or ask the user to permit the path.",
+      http: "Leave that file out and verify the rest, or permit its path and verify again.",
+    },
   },
   POLICY_LIMIT: {
     exit: 1,
     http: 409,
     says: "The change is larger than the policy allows.",
-    fix: "Raise the limit: --max-files N, --max-added-lines N or --max-binary SIZE",
+    fix: {
+      cli: "Raise the limit: --max-files N, --max-added-lines N or --max-binary SIZE",
+      mcp: "Make the change smaller, or ask the user to raise the limit under agent.policy.",
+      http: "Leave some of it out, or raise the limit under agent.policy in verbatim.config.json.",
+    },
   },
   LAND_CONFLICT: {
     exit: 1,
     http: 409,
     says: "Files were changed by you and by the agent in the same place.",
-    fix: "Apply the rest with --except PATH, or look at the agent's version: verbatim agent show RUN --diff PATH",
+    fix: {
+      cli: "Apply the rest with --except PATH, or look at the agent's version: verbatim agent show RUN --diff PATH",
+      mcp: "Ask the user what to do with the files in details.files.",
+      http: "Apply the other files, or compare the agent's version with yours and change yours.",
+    },
   },
   LAND_RACED: {
     exit: 4,
     http: 409,
     says: "Somebody wrote a file while it was being applied; everything was put back.",
-    fix: "Run apply again.",
+    fix: { cli: "Run apply again.", mcp: "Ask the user to apply the change again.", http: "Apply it again." },
   },
   LAND_UNVERIFIED: {
     exit: 1,
     http: 409,
     says: "This candidate is not verified.",
-    fix: "Verify it: verbatim agent verify RUN, or apply it with --unverified",
+    fix: {
+      cli: "Verify it: verbatim agent verify RUN, or apply it with --unverified",
+      mcp: "Ask the user to verify the change.",
+      http: "Verify it, then apply it.",
+    },
   },
   RUN_AT_WORK: {
     exit: 4,
     http: 409,
     says: "A process is at work on the run.",
-    fix: "Wait for it to end. See how far it is: verbatim agent show RUN",
+    fix: {
+      cli: "Wait for it to end. See how far it is: verbatim agent show RUN",
+      mcp: "Wait for it to end.",
+      http: "Wait for it to end; the run shows how far it is.",
+    },
   },
   SELECTION_INVALID: {
     exit: 2,
     http: 400,
     says: "The selection names something that the change does not have.",
-    fix: "Look at the numbered parts of the change: verbatim agent show RUN --hunks",
+    fix: {
+      cli: "Look at the numbered parts of the change: verbatim agent show RUN --hunks",
+      mcp: "Choose from the files and hunks of the change.",
+      http: "Load the change again and choose from its files and hunks.",
+    },
   },
   SETUP_FAILED: {
     exit: 1,
     http: 409,
     says: "The set-up command failed before verification.",
-    fix: 'Look at the log, then use --setup "..." or --no-setup.',
+    fix: {
+      cli: 'Look at the log, then use --setup "..." or --no-setup.',
+      mcp: "Ask the user to correct the set-up command.",
+      http: "Look at its log, correct the set-up command and verify again.",
+    },
   },
 } as const;

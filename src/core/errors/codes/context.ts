@@ -110,7 +110,16 @@ export const CONTEXT_CODES = {
     says: "Some source files cannot be indexed; the previous index was kept.",
     fix: "Fix each of the files listed, or add it to context.exclude.",
   },
-  INDEX_MISSING: { exit: 1, http: 409, says: "There is no index yet.", fix: "Build it: verbatim index build" },
+  INDEX_MISSING: {
+    exit: 1,
+    http: 409,
+    says: "There is no index yet.",
+    fix: {
+      cli: "Build it: verbatim index build",
+      mcp: "Set refresh to true: the index is then built first.",
+      http: "Build the index first.",
+    },
+  },
   INDEX_BUSY: {
     exit: 4,
     http: 503,
@@ -139,19 +148,31 @@ export const CONTEXT_CODES = {
     exit: 1,
     http: 409,
     says: "A different symbol with that id already exists.",
-    fix: "Change it: verbatim symbol replace",
+    fix: {
+      cli: "Change it: verbatim symbol replace",
+      mcp: "Use another id, or ask the user to replace the symbol.",
+      http: "Choose another id, or replace the symbol.",
+    },
   },
   SYMBOL_UNKNOWN: {
     exit: 1,
     http: 404,
     says: "There is no symbol with that id.",
-    fix: "List the symbols: verbatim symbol list",
+    fix: {
+      cli: "List the symbols: verbatim symbol list",
+      mcp: "Check the id, or find a section with context_search.",
+      http: "Choose a symbol from the list.",
+    },
   },
   SECTION_NOT_FOUND: {
     exit: 1,
     http: 404,
     says: "There is no section with that id in the index.",
-    fix: "List the sections: verbatim section list",
+    fix: {
+      cli: "List the sections: verbatim section list",
+      mcp: "Find the section again with context_search: its id changes with its text.",
+      http: "Choose a section from the list: its id changes with its text.",
+    },
   },
   SECTION_AMBIGUOUS: {
     exit: 1,
@@ -163,37 +184,61 @@ export const CONTEXT_CODES = {
     exit: 1,
     http: 404,
     says: "The file is not in the index.",
-    fix: "Find out why: verbatim index explain PATH, or build the index again: verbatim index build",
+    fix: {
+      cli: "Find out why: verbatim index explain PATH, or build the index again: verbatim index build",
+      mcp: "Set refresh to true, or find another file with context_search.",
+      http: "Build the index again; context.index-explain says why a file is left out.",
+    },
   },
   HEADING_NOT_FOUND: {
     exit: 1,
     http: 404,
     says: "The file has no heading with that full path.",
-    fix: "List the headings of the file: verbatim section list PATH",
+    fix: {
+      cli: "List the headings of the file: verbatim section list PATH",
+      mcp: "Find the section with context_search.",
+      http: "Choose one of the headings of the file.",
+    },
   },
   HEADING_AMBIGUOUS: {
     exit: 1,
     http: 409,
     says: "More than one heading in the file has that path.",
-    fix: "Pin one of them with a SECTION target (verbatim section list PATH --full shows ids), or make the headings distinct.",
+    fix: {
+      cli: "Pin one of them with a SECTION target (verbatim section list PATH --full shows ids), or make the headings distinct.",
+      mcp: "Read the section by its id, which context_search gives.",
+      http: "Point the symbol at one of the sections, or make the headings distinct.",
+    },
   },
   FILE_MISSING: {
     exit: 1,
     http: 409,
     says: "An indexed file no longer exists.",
-    fix: "Build the index again: verbatim index build",
+    fix: {
+      cli: "Build the index again: verbatim index build",
+      mcp: "Set refresh to true: the index is then built again first.",
+      http: "Build the index again.",
+    },
   },
   CONTENT_HASH_MISMATCH: {
     exit: 1,
     http: 409,
     says: "The file has changed since it was indexed.",
-    fix: "Build the index again: verbatim index build",
+    fix: {
+      cli: "Build the index again: verbatim index build",
+      mcp: "Set refresh to true: the index is then built again first.",
+      http: "Build the index again.",
+    },
   },
   LINE_RANGE_INVALID: {
     exit: 1,
     http: 409,
     says: "The lines of a section are outside its file.",
-    fix: "Build the index again: verbatim index build",
+    fix: {
+      cli: "Build the index again: verbatim index build",
+      mcp: "Set refresh to true: the index is then built again first.",
+      http: "Build the index again.",
+    },
   },
   SEARCH_SYNTAX: {
     exit: 2,

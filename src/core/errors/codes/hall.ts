@@ -4,25 +4,41 @@ export const HALL_CODES = {
     exit: 3,
     http: 500,
     says: "Something went wrong inside Verbatim.",
-    fix: "Run the command again with --debug and report what it prints.",
+    fix: {
+      cli: "Run the command again with --debug and report what it prints.",
+      mcp: "Do not call it again; tell the user what you were doing, so that it can be reported.",
+      http: "Try again. If it fails again, report what you were doing and what the server printed.",
+    },
   },
   USAGE: {
     exit: 2,
     http: 400,
     says: "The command line or the input of an operation could not be understood.",
-    fix: "See the help of the verb: verbatim <noun> <verb> --help",
+    fix: {
+      cli: "See the help of the verb: verbatim <noun> <verb> --help",
+      mcp: "Correct the input; the schema of the tool says what it takes.",
+      http: "Correct the input; /api/openapi.json says what each operation takes.",
+    },
   },
   VERB_UNKNOWN: {
     exit: 2,
     http: 404,
     says: "There is no such verb.",
-    fix: "List the verbs: verbatim --help",
+    fix: {
+      cli: "List the verbs: verbatim --help",
+      mcp: "Use one of the listed tools.",
+      http: "Use an operation that /api/openapi.json lists.",
+    },
   },
   OPERATION_UNKNOWN: {
     exit: 2,
     http: 404,
     says: "There is no operation with that name.",
-    fix: "The operations are listed under contracts/operations.",
+    fix: {
+      cli: "The operations are listed under contracts/operations.",
+      mcp: "Use one of the listed tools.",
+      http: "Use an operation that /api/openapi.json lists; others work only in a terminal in the repository.",
+    },
   },
   INPUT_INVALID: {
     exit: 2,
@@ -34,7 +50,7 @@ export const HALL_CODES = {
     exit: 130,
     http: 499,
     says: "The work was interrupted; everything it had started was undone.",
-    fix: "Run the command again.",
+    fix: { cli: "Run the command again.", mcp: "Call the tool again.", http: "Start it again." },
   },
   RESPONSE_TOO_LARGE: {
     exit: 2,
@@ -53,7 +69,11 @@ export const HALL_CODES = {
     exit: 2,
     http: 400,
     says: "The file cannot be read.",
-    fix: "Check that it is a regular file and that you have permission to read it.",
+    fix: {
+      cli: "Check that it is a regular file and that you have permission to read it.",
+      mcp: "Check that it is a regular file, and ask the user whether it may be read.",
+      http: "Check that it is a regular file that the server may read.",
+    },
   },
   FILE_TOO_LARGE: { exit: 2, http: 413, says: "A file is larger than the limit.", fix: "Use a smaller file." },
   FILE_EXISTS: {
@@ -66,13 +86,21 @@ export const HALL_CODES = {
     exit: 2,
     http: 500,
     says: "The folder is not writable.",
-    fix: "Change its permissions, or work in another folder with -C DIR.",
+    fix: {
+      cli: "Change its permissions, or work in another folder with -C DIR.",
+      mcp: "Ask the user to change its permissions.",
+      http: "Change its permissions on the machine where the server runs.",
+    },
   },
   DISK_FULL: {
     exit: 4,
     http: 507,
     says: "The disk is full; nothing was changed.",
-    fix: "Free some space and run the command again.",
+    fix: {
+      cli: "Free some space and run the command again.",
+      mcp: "Ask the user to free some space, then call the tool again.",
+      http: "Free some space on the machine where the server runs, then try again.",
+    },
   },
   NODE_TOO_OLD: {
     exit: 2,
@@ -126,7 +154,11 @@ export const HALL_CODES = {
     exit: 2,
     http: 500,
     says: "The configuration file or state folder found here belongs to another user.",
-    fix: "Work in another folder, or create your own .verbatim folder in this one.",
+    fix: {
+      cli: "Work in another folder, or create your own .verbatim folder in this one.",
+      mcp: "Ask the user to start the server in a folder of their own.",
+      http: "Start the server in a folder of your own.",
+    },
   },
   PATH_REFUSED: {
     exit: 2,
@@ -145,13 +177,21 @@ export const HALL_CODES = {
     exit: 1,
     http: 500,
     says: "The store is damaged or is not a Verbatim store.",
-    fix: "Restore a backup; verbatim ledger verify names the first bad entry.",
+    fix: {
+      cli: "Restore a backup; verbatim ledger verify names the first bad entry.",
+      mcp: "Ask the user to restore a backup.",
+      http: "Restore a backup; verifying the ledger names the first bad entry.",
+    },
   },
   STORE_UNAVAILABLE: {
     exit: 4,
     http: 503,
     says: "The store cannot be reached.",
-    fix: "Check VERBATIM_DATABASE_URL and that the server is running, then try again.",
+    fix: {
+      cli: "Check VERBATIM_DATABASE_URL and that the server is running, then try again.",
+      mcp: "Ask the user to check that the database is running, then call the tool again.",
+      http: "Check that the database of this workspace is running, then try again.",
+    },
   },
   STORE_BUSY: {
     exit: 4,
@@ -175,7 +215,11 @@ export const HALL_CODES = {
     exit: 1,
     http: 500,
     says: "A stored payload is missing or no longer matches its hash.",
-    fix: "Run verbatim doctor.",
+    fix: {
+      cli: "Run verbatim doctor.",
+      mcp: "Ask the user to run Verbatim's doctor, which names what is damaged.",
+      http: "Run the doctor in a terminal in the repository: it names what is damaged.",
+    },
   },
 
   LEDGER_POSITION_CONFLICT: {
@@ -200,7 +244,7 @@ export const HALL_CODES = {
     exit: 2,
     http: 404,
     says: "No ledger entry has that hash.",
-    fix: "List entries: verbatim ledger show",
+    fix: { cli: "List entries: verbatim ledger show", mcp: "Check the hash.", http: "Choose an entry of the ledger." },
   },
   LEDGER_RANGE_INVALID: {
     exit: 2,
@@ -218,7 +262,11 @@ export const HALL_CODES = {
     exit: 2,
     http: 400,
     says: "The input is not a proof of inclusion or consistency.",
-    fix: "Make one: verbatim ledger prove, or verbatim ledger prove-consistency",
+    fix: {
+      cli: "Make one: verbatim ledger prove, or verbatim ledger prove-consistency",
+      mcp: "Ask the user for a new proof.",
+      http: "Make a new proof for an entry, or between two sizes of the ledger.",
+    },
   },
   PROOF_INVALID: {
     exit: 1,
@@ -227,7 +275,16 @@ export const HALL_CODES = {
     fix: "Ask for a new proof; if that fails too, the ledger was rewritten.",
   },
 
-  KEY_UNKNOWN: { exit: 2, http: 404, says: "There is no such key.", fix: "List keys: verbatim keys list" },
+  KEY_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "There is no such key.",
+    fix: {
+      cli: "List keys: verbatim keys list",
+      mcp: "Ask the user which key to use.",
+      http: "Choose one of the keys of this machine, or create one in a terminal there.",
+    },
+  },
   KEY_EXISTS: {
     exit: 2,
     http: 409,
@@ -238,19 +295,31 @@ export const HALL_CODES = {
     exit: 2,
     http: 500,
     says: "The private key file can be read by other users.",
-    fix: "Run chmod 600 on the file.",
+    fix: {
+      cli: "Run chmod 600 on the file.",
+      mcp: "Ask the user to make the file readable by its owner only.",
+      http: "Make the file readable by its owner only, on the machine where the server runs.",
+    },
   },
   KEY_INVALID: {
     exit: 2,
     http: 400,
     says: "The file is not an Ed25519 key.",
-    fix: "Create a key: verbatim keys new NAME",
+    fix: {
+      cli: "Create a key: verbatim keys new NAME",
+      mcp: "Ask the user for an Ed25519 key.",
+      http: "Choose another key, or create one in a terminal in the repository.",
+    },
   },
   TRUST_POLICY_INVALID: {
     exit: 2,
     http: 400,
     says: "The trust policy does not match its schema.",
-    fix: "Create one: verbatim keys policy init",
+    fix: {
+      cli: "Create one: verbatim keys policy init",
+      mcp: "Ask the user for a valid trust policy.",
+      http: "Correct the policy, or create one in a terminal in the repository.",
+    },
   },
   TRUST_NO_KEYS: {
     exit: 1,
@@ -268,7 +337,11 @@ export const HALL_CODES = {
     exit: 1,
     http: 409,
     says: "There is no attestation.",
-    fix: "Sign it, or verify without --trust.",
+    fix: {
+      cli: "Sign it, or verify without --trust.",
+      mcp: "Verify without a trust policy, or ask the user for the attestation.",
+      http: "Sign it, or verify it without a trust policy.",
+    },
   },
   TRUST_THRESHOLD_NOT_MET: {
     exit: 1,
@@ -311,7 +384,11 @@ export const HALL_CODES = {
     exit: 2,
     http: 404,
     says: "There is no contract object with that name.",
-    fix: "List them: verbatim contract list",
+    fix: {
+      cli: "List them: verbatim contract list",
+      mcp: "Check the name of the contract object.",
+      http: "Choose one of the contract objects that contract.list names.",
+    },
   },
   CONTRACT_VIOLATED: {
     exit: 1,
@@ -329,12 +406,20 @@ export const HALL_CODES = {
     exit: 2,
     http: 400,
     says: "A vector names an area that does not exist.",
-    fix: "Choose areas with --area PREFIX.",
+    fix: {
+      cli: "Choose areas with --area PREFIX.",
+      mcp: "Ask the user to run the vectors in a terminal.",
+      http: "Run the vectors in a terminal, with areas that exist.",
+    },
   },
   CONFORMANCE_FAILED: {
     exit: 1,
     http: 409,
     says: "At least one vector failed.",
-    fix: "The lines above name them.",
+    fix: {
+      cli: "The lines above name them.",
+      mcp: "Tell the user which vectors failed.",
+      http: "Look at the vectors that failed.",
+    },
   },
 } as const;

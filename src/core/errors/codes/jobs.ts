@@ -28,14 +28,31 @@ export const JOBS_CODES = {
     exit: 2,
     http: 404,
     says: "There is no receipt with this hash.",
-    fix: "List the receipts of a job: verbatim job receipts JOB",
+    fix: {
+      cli: "List the receipts of a job: verbatim job receipts JOB",
+      mcp: "List the receipts of a job: job_status, action receipts.",
+      http: "Choose one of the receipts of the job.",
+    },
   },
-  JOB_UNKNOWN: { exit: 2, http: 404, says: "There is no such job.", fix: "List the jobs: verbatim job list" },
+  JOB_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "There is no such job.",
+    fix: {
+      cli: "List the jobs: verbatim job list",
+      mcp: "List the jobs: job_status, action list.",
+      http: "Choose a job from the list.",
+    },
+  },
   STEP_UNKNOWN: {
     exit: 2,
     http: 404,
     says: "The job has no such step.",
-    fix: "List the steps: verbatim job status JOB",
+    fix: {
+      cli: "List the steps: verbatim job status JOB",
+      mcp: "List the steps: job_status, action status.",
+      http: "Choose one of the steps of the job.",
+    },
   },
   JOB_FAILED: { exit: 1, http: 409, says: "A step of the job failed.", fix: "Correct the message and post it again." },
   JOB_BUSY: {
@@ -61,7 +78,11 @@ export const JOBS_CODES = {
     exit: 1,
     http: 422,
     says: "The target of a WRITE must be a FILE symbol.",
-    fix: "Point the symbol at a file: verbatim symbol replace",
+    fix: {
+      cli: "Point the symbol at a file: verbatim symbol replace",
+      mcp: "Name a symbol that stands for a file.",
+      http: "Point the symbol at a file, or name another one.",
+    },
   },
   WRITE_OUTSIDE_TARGET: {
     exit: 1,
@@ -85,13 +106,21 @@ export const JOBS_CODES = {
     exit: 1,
     http: 409,
     says: "The job is not complete: every step must be committed with one successful receipt.",
-    fix: "Run the job (verbatim job run JOB), or correct the message and post it again.",
+    fix: {
+      cli: "Run the job (verbatim job run JOB), or correct the message and post it again.",
+      mcp: "Run the job (job_submit, action run), or correct the message and post it again.",
+      http: "Run the job, or correct the message and post it again.",
+    },
   },
   BUNDLE_HAS_OTHER_STEPS: {
     exit: 1,
     http: 409,
     says: "The job has steps that cannot go into a bundle.",
-    fix: "Build with --reads-only: those steps are then only named.",
+    fix: {
+      cli: "Build with --reads-only: those steps are then only named.",
+      mcp: "Ask the user to build the bundle of the READ steps only.",
+      http: "Build the bundle of the READ steps only: the others are then only named.",
+    },
   },
   BUNDLE_NO_READ_STEPS: { exit: 1, http: 409, says: "The job read nothing.", fix: "There is nothing to bundle." },
   BUNDLE_ARTIFACT_ID_COLLISION: {
@@ -116,18 +145,30 @@ export const JOBS_CODES = {
     exit: 2,
     http: 422,
     says: "The bundle cannot be loaded.",
-    fix: "See what is wrong: verbatim bundle verify",
+    fix: {
+      cli: "See what is wrong: verbatim bundle verify",
+      mcp: "See what is wrong: bundle_verify",
+      http: "Verify the bundle: that says what is wrong.",
+    },
   },
   BUNDLE_UNSIGNABLE: {
     exit: 1,
     http: 409,
     says: "The bundle does not verify, so it is not signed.",
-    fix: "See what is wrong: verbatim bundle verify",
+    fix: {
+      cli: "See what is wrong: verbatim bundle verify",
+      mcp: "See what is wrong: bundle_verify",
+      http: "Verify the bundle: that says what is wrong.",
+    },
   },
   REPLAY_BUNDLE_INVALID: {
     exit: 1,
     http: 422,
     says: "The bundle does not verify, so it is not replayed.",
-    fix: "See what is wrong: verbatim bundle verify",
+    fix: {
+      cli: "See what is wrong: verbatim bundle verify",
+      mcp: "See what is wrong: bundle_verify",
+      http: "Verify the bundle: that says what is wrong.",
+    },
   },
 } as const;

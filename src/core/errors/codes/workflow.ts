@@ -4,13 +4,21 @@ export const WORKFLOW_CODES = {
     exit: 2,
     http: 400,
     says: "The folder is not a git work tree with at least one commit.",
-    fix: "Run git init and commit something, or use -C DIR.",
+    fix: {
+      cli: "Run git init and commit something, or use -C DIR.",
+      mcp: "Ask the user to run git init and to commit something.",
+      http: "Run git init in a terminal in the folder, and commit something.",
+    },
   },
   REPO_DIRTY: {
     exit: 1,
     http: 409,
     says: "Tracked files in the repository have uncommitted changes.",
-    fix: "Commit or stash the changes, or create the run with --allow-dirty.",
+    fix: {
+      cli: "Commit or stash the changes, or create the run with --allow-dirty.",
+      mcp: "Ask the user to commit or stash the changes.",
+      http: "Commit or stash the changes, or create the run with allow_dirty.",
+    },
   },
   REPO_MOVED: {
     exit: 1,
@@ -28,7 +36,11 @@ export const WORKFLOW_CODES = {
     exit: 2,
     http: 409,
     says: "The run belongs to another repository.",
-    fix: "Use it where it was created: verbatim -C DIR ...",
+    fix: {
+      cli: "Use it where it was created: verbatim -C DIR ...",
+      mcp: "Tell the user that the run belongs to another repository.",
+      http: "Start the Studio in the repository where the run was created.",
+    },
   },
   RUN_ID_INVALID: {
     exit: 2,
@@ -59,19 +71,31 @@ export const WORKFLOW_CODES = {
     exit: 4,
     http: 409,
     says: "Another process is working on this run.",
-    fix: "Wait for it to finish, or use --steal-lock if it ran on another host and you know that it is dead.",
+    fix: {
+      cli: "Wait for it to finish, or use --steal-lock if it ran on another host and you know that it is dead.",
+      mcp: "Wait for it to finish.",
+      http: "Wait for it to finish. If it ran on another host and is dead, take its lock over in a terminal.",
+    },
   },
   RUN_OF_AGENT: {
     exit: 2,
     http: 409,
-    says: "The run belongs to verbatim agent, which has verbs of its own.",
-    fix: "See: verbatim agent show RUN",
+    says: "The run is an agent run, which has verbs of its own.",
+    fix: {
+      cli: "See: verbatim agent show RUN",
+      mcp: "Tell the user that it is an agent run.",
+      http: "Open it as an agent run.",
+    },
   },
   RUN_ENDED: {
     exit: 1,
     http: 409,
     says: "The run has ended and accepts nothing more.",
-    fix: "Start a new run: verbatim workflow new --goal TEXT",
+    fix: {
+      cli: "Start a new run: verbatim workflow new --goal TEXT",
+      mcp: "Ask the user to start a new run.",
+      http: "Start a new run.",
+    },
   },
   RUN_NOT_PASSED: {
     exit: 1,
@@ -83,7 +107,11 @@ export const WORKFLOW_CODES = {
     exit: 2,
     http: 400,
     says: "Verbatim writes this artifact itself; it cannot be submitted.",
-    fix: "Run: verbatim workflow advance",
+    fix: {
+      cli: "Run: verbatim workflow advance",
+      mcp: "Ask the user to advance the run: that writes it.",
+      http: "Advance the run: that writes it.",
+    },
   },
   ARTIFACT_EMPTY: { exit: 2, http: 400, says: "The artifact is empty.", fix: "Provide its content." },
   ARTIFACT_TOO_LARGE: {
@@ -96,7 +124,11 @@ export const WORKFLOW_CODES = {
     exit: 1,
     http: 422,
     says: "There is no signed plan to take the scope from; nothing was judged.",
-    fix: "Correct the plan: verbatim workflow validate artifacts/PLAN.md",
+    fix: {
+      cli: "Correct the plan: verbatim workflow validate artifacts/PLAN.md",
+      mcp: "Correct artifacts/PLAN.md.",
+      http: "Correct artifacts/PLAN.md, then validate it.",
+    },
   },
   FILE_REQUEST_INVALID: {
     exit: 2,
@@ -108,7 +140,11 @@ export const WORKFLOW_CODES = {
     exit: 1,
     http: 422,
     says: "A mandatory document cannot be used.",
-    fix: "Create the documents (verbatim init), or change workflow.mandatory_docs.",
+    fix: {
+      cli: "Create the documents (verbatim init), or change workflow.mandatory_docs.",
+      mcp: "Ask the user to create the documents, or to change workflow.mandatory_docs.",
+      http: "Create the documents, or change workflow.mandatory_docs in verbatim.config.json.",
+    },
   },
   BUDGET_TOO_SMALL: {
     exit: 1,
@@ -120,7 +156,11 @@ export const WORKFLOW_CODES = {
     exit: 1,
     http: 422,
     says: "The delivered pack differs from what the local librarian builds for this request.",
-    fix: "Make it with: verbatim workflow pack --request FILE",
+    fix: {
+      cli: "Make it with: verbatim workflow pack --request FILE",
+      mcp: "Make it with context_pack.",
+      http: "Make the pack in a terminal in the repository.",
+    },
   },
   REGISTRY_INVALID: {
     exit: 2,
@@ -138,7 +178,11 @@ export const WORKFLOW_CODES = {
     exit: 2,
     http: 400,
     says: "The patch cannot be judged here: this is not the top of a git work tree, or git is older than 2.30.",
-    fix: "Use --repo with the top level of the work tree, or --no-git.",
+    fix: {
+      cli: "Use --repo with the top level of the work tree, or --no-git.",
+      mcp: "Set no_git to true: the patch is then judged without git.",
+      http: "Set no_git to true, or start the server at the top of a git work tree, with git 2.30 or newer.",
+    },
   },
   TEMPLATE_INVALID: {
     exit: 2,
@@ -156,7 +200,11 @@ export const WORKFLOW_CODES = {
     exit: 2,
     http: 400,
     says: "No command is configured for the gate lite.",
-    fix: 'Use --verify CMD, or put {"workflow":{"verify":{"gates":{"lite":[{"argv":["npm","test"]}]}}}} in verbatim.config.json.',
+    fix: {
+      cli: 'Use --verify CMD, or put {"workflow":{"verify":{"gates":{"lite":[{"argv":["npm","test"]}]}}}} in verbatim.config.json.',
+      mcp: "Ask the user for a verify command, under workflow.verify.gates.lite in verbatim.config.json.",
+      http: "Name a verify command, or configure one under workflow.verify.gates.lite in verbatim.config.json.",
+    },
   },
   APPLY_MISMATCH: {
     exit: 1,

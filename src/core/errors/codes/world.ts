@@ -1,14 +1,21 @@
+import type { FixWords } from "../fix.ts";
+
 const FIELD_FIX = "Correct the field named in where.";
-const WRITER_FIX = "The writer has to propose something the contract allows; look at the call: verbatim world inspect";
+const WRITER_FIX = {
+  cli: "The writer has to propose something the contract allows; look at the call: verbatim world inspect",
+  mcp: "The writer has to propose something the contract allows; ask the user to look at its calls.",
+  http: "The writer has to propose something the contract allows; look at its calls.",
+};
 
 /** A refusal of a contract object: bad input. */
-function refusal(says: string, fix: string = FIELD_FIX) {
+function refusal(says: string, fix: FixWords = FIELD_FIX) {
   return { exit: 2, http: 400, says, fix } as const;
 }
 
 /** Nothing was written and the same request may be sent again. */
-function unavailable(says: string) {
-  return { exit: 4, http: 503, says, fix: "Nothing was written; resend your text with the same request id." } as const;
+function unavailable(says: string, http?: string) {
+  const fix = "Nothing was written; resend your text with the same request id.";
+  return { exit: 4, http: 503, says, fix: http === undefined ? fix : { cli: fix, mcp: fix, http } } as const;
 }
 
 /** Codes of the world room: its nine contracts, the writer, worlds and HTTP. */
@@ -77,7 +84,11 @@ export const WORLD_CODES = {
   VISIBILITY_NOT_ALLOWED: refusal("Someone who is not present would perceive this.", WRITER_FIX),
   CHANNEL_AUTHOR_MISMATCH: refusal("The channel does not match the author's class."),
   AUTHOR_ID_MISMATCH: refusal("The author id does not match the author's class."),
-  PERSON_UNKNOWN: refusal("There is no such person in this world.", "Add the person: verbatim world people add"),
+  PERSON_UNKNOWN: refusal("There is no such person in this world.", {
+    cli: "Add the person: verbatim world people add",
+    mcp: "Use the id of a person in this world.",
+    http: "Choose a person of this world, or add one.",
+  }),
   AUTHOR_LABEL_NOT_ALLOWED: refusal("USER and VOICE lines must not have a label."),
   AUTHOR_LABEL_MISSING: refusal("A PEOPLE line must carry its author's name."),
   STREAM_DUPLICATE: refusal("An entry appears twice in the stream."),
@@ -146,20 +157,46 @@ export const WORLD_CODES = {
     says: "This request id was already used with a different body.",
     fix: "Use a new request id.",
   },
-  WORLD_NOT_FOUND: { exit: 2, http: 404, says: "There is no such world.", fix: "List them: verbatim world list" },
-  ENTRY_NOT_FOUND: { exit: 2, http: 404, says: "There is no such entry.", fix: "List them: verbatim world stream" },
+  WORLD_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such world.",
+    fix: {
+      cli: "List them: verbatim world list",
+      mcp: "List the worlds: world_beat, action list.",
+      http: "Choose a world from the list.",
+    },
+  },
+  ENTRY_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such entry.",
+    fix: {
+      cli: "List them: verbatim world stream",
+      mcp: "Find the entry: world_beat, action search.",
+      http: "Choose an entry of the world.",
+    },
+  },
   INVOCATION_NOT_FOUND: { exit: 2, http: 404, says: "There is no such invocation.", fix: "Check the request id." },
   CALL_NOT_FOUND: {
     exit: 2,
     http: 404,
     says: "There is no such model call; only the newest 500 of a world are kept.",
-    fix: "List them: verbatim world inspect REQUEST_ID",
+    fix: {
+      cli: "List them: verbatim world inspect REQUEST_ID",
+      mcp: "Check the id of the call.",
+      http: "Choose one of the calls that are kept.",
+    },
   },
   CALENDAR_ITEM_UNKNOWN: {
     exit: 2,
     http: 404,
     says: "There is no such calendar item.",
-    fix: "List them: verbatim world pocket show",
+    fix: {
+      cli: "List them: verbatim world pocket show",
+      mcp: "Check the id of the item.",
+      http: "Choose one of the items of the calendar.",
+    },
   },
   WORLD_EXISTS: { exit: 1, http: 409, says: "A world with this id already exists.", fix: "Choose another id." },
   WORLD_HAS_FORKS: { exit: 1, http: 409, says: "Other worlds were forked from this one.", fix: "Delete them first." },
@@ -167,17 +204,43 @@ export const WORLD_CODES = {
     exit: 1,
     http: 409,
     says: "A person with this id already exists under another name.",
-    fix: "Choose another id, or rename: verbatim world people name",
+    fix: {
+      cli: "Choose another id, or rename: verbatim world people name",
+      mcp: "Choose another id, or ask the user to rename the person.",
+      http: "Choose another id, or rename the person.",
+    },
   },
   PERSON_ID_RESERVED: { exit: 1, http: 409, says: "This id is reserved.", fix: "Choose another id." },
   VIEWER_DENIED: {
     exit: 1,
     http: 403,
     says: "This token may not read as that viewer.",
-    fix: "Use a token for that viewer.",
+    fix: {
+      cli: "Use a token for that viewer.",
+      mcp: "Read as another viewer.",
+      http: "Ask the owner for a token of that viewer.",
+    },
   },
-  OWNER_ONLY: { exit: 1, http: 403, says: "Only the owner may do this.", fix: "Use an owner token." },
-  OPERATOR_ONLY: { exit: 1, http: 403, says: "Only the operator may do this.", fix: "Use the operator's token." },
+  OWNER_ONLY: {
+    exit: 1,
+    http: 403,
+    says: "Only the owner may do this.",
+    fix: {
+      cli: "Use an owner token.",
+      mcp: "Ask the user, who may do it.",
+      http: "Ask the owner for a link, or use an owner token.",
+    },
+  },
+  OPERATOR_ONLY: {
+    exit: 1,
+    http: 403,
+    says: "Only the operator may do this.",
+    fix: {
+      cli: "Use the operator's token.",
+      mcp: "Ask the user, who may do it.",
+      http: "Ask the owner for the operator's token.",
+    },
+  },
   AUTH_REQUIRED: {
     exit: 1,
     http: 401,
@@ -219,25 +282,37 @@ export const WORLD_CODES = {
   WORLD_BUSY: unavailable("Another beat in this world took too long."),
   WRITER_UNAVAILABLE: unavailable("The writer's model cannot be reached."),
   REHYDRATION_FAILED: unavailable("The scene did not fit the window after three attempts."),
-  SSE_LIMIT: unavailable("Too many clients are listening."),
+  SSE_LIMIT: unavailable("Too many clients are listening.", "Close another page that follows a world, then try again."),
   REQUEST_PENDING: unavailable("The same request is still in progress."),
   IMPORT_FORMAT_UNKNOWN: {
     exit: 1,
     http: 422,
     says: "The file is not a known card, lorebook, chat or world.",
-    fix: "See what would be imported: --preview",
+    fix: {
+      cli: "See what would be imported: --preview",
+      mcp: "Ask the user for a card, a lorebook, a chat or an exported world.",
+      http: "Choose a card, a lorebook, a chat or an exported world.",
+    },
   },
   IMPORT_TOO_LARGE: { exit: 1, http: 422, says: "The file is larger than an import may be.", fix: "Split the file." },
   IMPORT_VERIFY_FAILED: {
     exit: 1,
     http: 422,
     says: "The file does not verify; nothing was imported.",
-    fix: "See the findings: verbatim world verify --file FILE",
+    fix: {
+      cli: "See the findings: verbatim world verify --file FILE",
+      mcp: "Ask the user to export the world again.",
+      http: "Get the file again from someone you trust, or export the world again.",
+    },
   },
   APPEND_ONLY: {
     exit: 3,
     http: 500,
     says: "The database refused to change history.",
-    fix: "Please report it, and run verbatim world verify.",
+    fix: {
+      cli: "Please report it, and run verbatim world verify.",
+      mcp: "Ask the user to report it and to verify the world.",
+      http: "Please report it, and verify the world.",
+    },
   },
 } as const;

@@ -41,7 +41,12 @@ export const catalyticRecover = defineOperation({
     if (input.accept_current) {
       const { run, by, reason } = input;
       if (run === undefined || by === undefined || reason === undefined) {
-        throw new VerbatimError("USAGE", { message: "--accept-current needs a run, --by and --reason" });
+        throw new VerbatimError("USAGE", {
+          message: {
+            cli: "--accept-current needs a run, --by and --reason",
+            others: "accept_current needs run, by and reason",
+          },
+        });
       }
       await acceptCurrent(ports, state, { run_id: run, by, reason });
       return {
@@ -58,7 +63,8 @@ export const catalyticRecover = defineOperation({
       };
     }
     if (input.retry) {
-      if (input.run === undefined) throw new VerbatimError("USAGE", { message: "--retry needs a run" });
+      if (input.run === undefined)
+        throw new VerbatimError("USAGE", { message: { cli: "--retry needs a run", others: "retry needs run" } });
       const again = await retryHalted(ports, state, toRecordPlace(ports, input.run).record, input.run);
       return { runs: [{ ...again, steps: [...again.steps] }] };
     }

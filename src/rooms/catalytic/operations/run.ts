@@ -88,7 +88,10 @@ async function claimSkill(ports: RoomPorts, path: string) {
 function noKey(): never {
   throw new VerbatimError("USAGE", {
     message: "no signing key is configured",
-    fix: "Set catalytic.signing.key_file in verbatim.config.json; create a key with: verbatim keys new NAME",
+    fix: {
+      cli: "Set catalytic.signing.key_file in verbatim.config.json; create a key with: verbatim keys new NAME",
+      others: "Set catalytic.signing.key_file in verbatim.config.json.",
+    },
   });
 }
 

@@ -189,8 +189,9 @@ function refuseGuard(
   const fixes = new Set(answers.flatMap(([, answer]) => (answer === "ok" ? [] : [GUARD_FIXES[answer]])));
   const other = chooseGuard(platform, "auto", probes, network).guard;
   if (other !== null) fixes.add(`--guard ${other} would run.`);
+  const found = `${requested}, network ${network}: ${shown.join(", ") || "there is no guard on this platform"}`;
   return new VerbatimError(code, {
-    message: `--guard ${requested}, network ${network}: ${shown.join(", ") || "there is no guard on this platform"}`,
+    message: { cli: `--guard ${found}`, others: `guard ${found}` },
     where: requested,
     fix: [...fixes, "See verbatim catalytic doctor."].join(" "),
     details: { requested, network, probes },

@@ -228,10 +228,11 @@ function budgetError(breach: Breach, ref: string): VerbatimError {
   const flags = breach.breaches
     .map(({ budget, used }) => `--${BUDGETS[budget].field.replaceAll("_", "-")} ${used}`)
     .join(" ");
+  const limits = breach.breaches.map(({ budget, used }) => `${BUDGETS[budget].field} to ${used}`).join(", ");
   return new VerbatimError(breach.code, {
     message: `${list} (at ${ref}, number ${breach.ordinal}); nothing was returned`,
     where: ref,
-    fix: `Ask for less, or raise the limit with ${flags}.`,
+    fix: { cli: `Ask for less, or raise the limit with ${flags}.`, others: `Ask for less, or raise ${limits}.` },
     details: { ordinal: breach.ordinal, breaches: breach.breaches },
   });
 }

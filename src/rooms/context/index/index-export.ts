@@ -25,7 +25,7 @@ export async function* exportIndex(ports: ExportPorts, stored?: Stored): AsyncIt
   if (hasher.digest() !== facts.index_hash) {
     throw new VerbatimError("STORE_CORRUPT", {
       message: "the stored index does not match its hash",
-      fix: "Build the index again: verbatim index build --full",
+      fix: { cli: "Build the index again: verbatim index build --full", others: "Build the whole index again." },
     });
   }
 }
@@ -51,7 +51,7 @@ async function readLines(
 function explainMissing(started: number, now: number | undefined): VerbatimError {
   if (started !== now)
     return new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt while it was being written" });
-  const fix = "verbatim index build --full";
+  const fix = { cli: "verbatim index build --full", others: "Build the whole index again." };
   return new VerbatimError("STORE_CORRUPT", { message: "stored sections are missing", fix });
 }
 

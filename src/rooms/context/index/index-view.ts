@@ -196,5 +196,8 @@ export function eachRow(crypto: SyncCrypto, path: string, row: FileRow | null, t
 }
 
 function refuse(message: string): never {
-  throw new VerbatimError("STORE_CORRUPT", { message, fix: "Build the index again: verbatim index build --full" });
+  throw new VerbatimError("STORE_CORRUPT", {
+    message,
+    fix: { cli: "Build the index again: verbatim index build --full", others: "Build the whole index again." },
+  });
 }

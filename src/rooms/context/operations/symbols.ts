@@ -46,7 +46,12 @@ function toSymbol({ symbol_id, file, heading, section, slice }: z.output<typeof 
   ].filter(([, ref]) => ref !== undefined);
   const [only] = targets;
   if (only === undefined || targets.length > 1) {
-    throw new VerbatimError("USAGE", { message: "give exactly one of --file, --heading, --section" });
+    throw new VerbatimError("USAGE", {
+      message: {
+        cli: "give exactly one of --file, --heading, --section",
+        others: "give exactly one of file, heading, section",
+      },
+    });
   }
   return { symbol_id, target_type: only[0], target_ref: only[1], default_slice_policy: slice };
 }

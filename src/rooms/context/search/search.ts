@@ -66,7 +66,7 @@ async function search(ports: SearchPorts, query: SearchQuery, limit: number) {
 function unfit(): VerbatimError {
   return new VerbatimError("STORE_CORRUPT", {
     message: "the search index does not match the index",
-    fix: "Build the index again: verbatim index build --full",
+    fix: { cli: "Build the index again: verbatim index build --full", others: "Build the whole index again." },
   });
 }
 

@@ -16,7 +16,10 @@ export async function repinSymbol(ports: RegistryPorts, id: string, to: string |
     if (row.symbol.target_type !== "SECTION") {
       throw new VerbatimError("SYMBOL_INVALID", {
         message: `${id} does not pin a section: its target is a ${row.symbol.target_type}`,
-        fix: `See its target: verbatim symbol show ${id}`,
+        fix: {
+          cli: `See its target: verbatim symbol show ${id}`,
+          others: "Choose a symbol whose target is a section.",
+        },
       });
     }
     if (to !== undefined || row.last === null) return { symbol: row.symbol, sections: null, last: row.last };
@@ -32,7 +35,10 @@ function chooseSection(id: string, last: LastTarget | null, sections: readonly S
   if (last === null || sections === null) {
     throw new VerbatimError("FILE_NOT_INDEXED", {
       message: `${id} last pointed to ${last?.file_path ?? "an unknown file"}, which is not in the index`,
-      fix: `Choose another section: verbatim symbol repin ${id} --to SECTION_ID`,
+      fix: {
+        cli: `Choose another section: verbatim symbol repin ${id} --to SECTION_ID`,
+        others: "Choose another section for the symbol.",
+      },
     });
   }
   const same = sections.filter(({ heading_path }) => isSamePath(heading_path, last.heading_path));
@@ -43,7 +49,7 @@ function chooseSection(id: string, last: LastTarget | null, sections: readonly S
   throw new VerbatimError(only === undefined ? "HEADING_NOT_FOUND" : "HEADING_AMBIGUOUS", {
     message: `${id} last pointed to ${where}, where there are now ${same.length} sections; candidates: ${show(candidates)}`,
     where: last.file_path,
-    fix: `Choose one: verbatim symbol repin ${id} --to SECTION_ID`,
+    fix: { cli: `Choose one: verbatim symbol repin ${id} --to SECTION_ID`, others: "Choose one of the candidates." },
     details: { file_path: last.file_path, candidates: candidates.map(({ section_id }) => section_id) },
   });
 }

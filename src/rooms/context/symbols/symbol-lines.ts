@@ -1,5 +1,5 @@
 import { formatCanonical, parseJson } from "../../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, passFixOn, VerbatimError } from "../../../core/errors/index.ts";
 import type { SymbolRecord } from "../contracts/index.ts";
 import { parseSymbol } from "./symbol.ts";
 
@@ -38,12 +38,12 @@ function parseLine(bytes: Uint8Array, where: string): SymbolRecord {
     return parseSymbol(value);
   } catch (thrown) {
     if (!isVerbatimError(thrown)) throw thrown;
-    const { code, message, fix, details } = thrown;
+    const { code, message, details } = thrown;
     const pointer = thrown.where === undefined || thrown.where === "" ? "" : ` ${thrown.where}`;
     throw new VerbatimError(code, {
       message,
       where: `${where}${pointer}`,
-      fix,
+      fix: passFixOn(thrown),
       ...(details ? { details } : {}),
       cause: thrown,
     });

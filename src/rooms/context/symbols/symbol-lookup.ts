@@ -51,7 +51,10 @@ function stalePin(id: string, sectionId: string, last: LastTarget): VerbatimErro
   return new VerbatimError("SECTION_NOT_FOUND", {
     message: `${id} pins a section of ${last.file_path} (${where}) whose content has changed`,
     where: last.file_path,
-    fix: `To pin the new content: verbatim symbol repin ${id}`,
+    fix: {
+      cli: `To pin the new content: verbatim symbol repin ${id}`,
+      others: "Pin the symbol again to accept the new content.",
+    },
     details: { section_id: sectionId, last },
   });
 }

@@ -48,7 +48,7 @@ export async function readArtifact(files: BundleFiles, path: string): Promise<st
     throw new VerbatimError("FILE_UNREADABLE", {
       message: `the artifact cannot be read: ${code}`,
       where: path,
-      fix: "See what is wrong: verbatim bundle verify",
+      fix: { cli: "See what is wrong: verbatim bundle verify", others: "Verify the bundle: that says what is wrong." },
       details: { code, path },
     });
   }

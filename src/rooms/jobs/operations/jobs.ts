@@ -133,7 +133,7 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
   if (status.state !== "SUCCEEDED") {
     throw new VerbatimError("INTERRUPTED", {
       message: `the job is not finished; completed steps stay completed`,
-      fix: `Continue it: verbatim job run ${id}`,
+      fix: { cli: `Continue it: verbatim job run ${id}`, others: "Run the job again: it goes on where it stopped." },
       details: { job_id: id },
     });
   }

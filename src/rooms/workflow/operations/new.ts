@@ -84,11 +84,18 @@ function refuseDirectFlags(
     ...DIRECT_NUMBERS.filter((key) => input[key] !== undefined),
     ...(input.no_verify ? ["no_verify"] : []),
     ...(input.gate === "lite" ? [] : ["gate"]),
-  ].map((key) => `--${key === "files" ? "file" : key.replaceAll("_", "-")}`);
+  ];
   if (given.length === 0) return;
+  const flags = given.map((key) => `--${key === "files" ? "file" : key.replaceAll("_", "-")}`);
   throw new VerbatimError("USAGE", {
-    message: `only a direct run accepts ${given.join(", ")}`,
-    fix: "Add --direct, or leave them out: the plan and the configuration decide.",
+    message: {
+      cli: `only a direct run accepts ${flags.join(", ")}`,
+      others: `only a direct run accepts ${given.join(", ")}`,
+    },
+    fix: {
+      cli: "Add --direct, or leave them out: the plan and the configuration decide.",
+      others: "Set direct to true, or leave them out: the plan and the configuration decide.",
+    },
   });
 }
 
@@ -99,6 +106,9 @@ async function readDispatch(ports: WorkflowPorts, file: string): Promise<Uint8Ar
   throw new VerbatimError("USAGE", {
     message: `${first.code}: ${sayFinding(first)}`,
     where: `${file}:${first.line ?? 1}`,
-    fix: `Correct the file: verbatim workflow validate ${file} --kind dispatch_config`,
+    fix: {
+      cli: `Correct the file: verbatim workflow validate ${file} --kind dispatch_config`,
+      others: "Correct the dispatch configuration.",
+    },
   });
 }

@@ -53,7 +53,9 @@ const ADVANCE = defineOperation({
   }),
   run: async (ports: WorkflowPorts, input) => {
     if (input.apply && input.no_apply)
-      throw new VerbatimError("USAGE", { message: "--apply and --no-apply cannot be combined" });
+      throw new VerbatimError("USAGE", {
+        message: { cli: "--apply and --no-apply cannot be combined", others: "apply and no_apply cannot be combined" },
+      });
     const found = findOwnRun(ports, input.run);
     requireSteps(found, input.apply ? "apply" : "verify");
     const { folder } = found;
@@ -161,7 +163,12 @@ function notNext(path: string, target: string | null) {
 function signedDraft(found: Run, path: string): Uint8Array {
   const draft = found.read(PLAN_DRAFT_FILE);
   if (path !== PLAN_FILE || draft === null) {
-    throw new VerbatimError("USAGE", { message: "--from-draft signs artifacts/PLAN_draft.md as artifacts/PLAN.md" });
+    throw new VerbatimError("USAGE", {
+      message: {
+        cli: "--from-draft signs artifacts/PLAN_draft.md as artifacts/PLAN.md",
+        others: "from_draft signs artifacts/PLAN_draft.md as artifacts/PLAN.md",
+      },
+    });
   }
   return new TextEncoder().encode(signDraft(new TextDecoder("utf-8", { ignoreBOM: true }).decode(draft)));
 }

@@ -100,7 +100,12 @@ function toDirectFacts(ports: WorkflowPorts, options: DirectOptions): DirectFact
   const configured = (ports.config.verify.gates.get("lite") ?? []).length > 0;
   if (options.verify.length === 0 && !options.noVerify && !configured) throw new VerbatimError("VERIFY_NOT_CONFIGURED");
   if (options.verify.length > 0 && options.noVerify) {
-    throw new VerbatimError("USAGE", { message: "--verify and --no-verify cannot be combined" });
+    throw new VerbatimError("USAGE", {
+      message: {
+        cli: "--verify and --no-verify cannot be combined",
+        others: "verify and no_verify cannot be combined",
+      },
+    });
   }
   const verify = options.noVerify ? [] : options.verify.length > 0 ? options.verify.map(toWords) : null;
   const policed = options.policed === false ? { policed: false as const } : {};

@@ -44,7 +44,10 @@ function isOfAgents({ direct }: Run["state"]): boolean {
 export function requireSteps({ state, folder }: Run, verb: string): void {
   if (!isOfAgents(state)) return;
   throw new VerbatimError("RUN_OF_AGENT", {
-    message: `${state.run_id} is a run of verbatim agent, which has verbs of its own`,
+    message: {
+      cli: `${state.run_id} is a run of verbatim agent, which has verbs of its own`,
+      others: `${state.run_id} is an agent run, which has verbs of its own`,
+    },
     where: folder.dir,
     fix: `Use: verbatim agent ${verb} ${state.run_id}`,
   });
@@ -80,6 +83,6 @@ function findOpen(ports: WorkflowPorts): RunFolder {
   if (open.length > 1) throw ambiguous(sortedByCodePoint(open), null);
   throw new VerbatimError("RUN_NOT_FOUND", {
     message: "this repository has no open run",
-    fix: "List runs: verbatim workflow list --all",
+    fix: { cli: "List runs: verbatim workflow list --all", others: "Name a run by its id, or start a new one." },
   });
 }

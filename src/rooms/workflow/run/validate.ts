@@ -59,7 +59,10 @@ async function judgeFile(ports: WorkflowPorts, { target, kind }: ValidateOptions
         kind === null
           ? `the name ${JSON.stringify(target)} does not say what kind of file it is`
           : `there is no kind ${JSON.stringify(kind)}`,
-      fix: `Name it: --kind ${KINDS.map(({ name }) => name).join("|")}`,
+      fix: {
+        cli: `Name it: --kind ${KINDS.map(({ name }) => name).join("|")}`,
+        others: `Set kind to one of ${KINDS.map(({ name }) => name).join(", ")}.`,
+      },
     });
   }
   const { errors, warnings } = found.judge(bytes, NO_CONTEXT, target);

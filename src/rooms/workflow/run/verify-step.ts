@@ -177,7 +177,7 @@ export function retryVerify(session: Session): void {
   if (currentCandidate(run)?.state !== "verify_failed" || run.state.stop_reason !== null) {
     throw new VerbatimError("RUN_ENDED", {
       message: "only a candidate that failed verification can be verified again",
-      fix: "See where the run stands: verbatim workflow status",
+      fix: { cli: "See where the run stands: verbatim workflow status", others: "Look at where the run stands." },
     });
   }
   markCandidate(run, "accepted");

@@ -56,7 +56,10 @@ export function verifyNotConfigured(found: readonly FoundCommand[]): VerbatimErr
   const fix =
     first === undefined
       ? 'Use --verify "COMMAND", or --no-verify.'
-      : `found in ${first.file}: --verify "${first.command}" (or --no-verify)`;
+      : {
+          cli: `found in ${first.file}: --verify "${first.command}" (or --no-verify)`,
+          others: `Name a verify command; ${first.file} suggests: ${first.command}`,
+        };
   return new VerbatimError("VERIFY_NOT_CONFIGURED", {
     message: "nothing says how to verify a change",
     fix,

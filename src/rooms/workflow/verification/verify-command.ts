@@ -103,7 +103,10 @@ function needsShell(text: string, found: string, flag: string): VerbatimError {
   const parts = splitAtAnd(text)?.map((part) => `${flag} ${quote(part)}`);
   const shell = flag === "--verify" ? `--verify-sh ${quote(text)}` : `--setup ${quote(`sh -c ${formatArgv([text])}`)}`;
   return new VerbatimError("VERIFY_NEEDS_SHELL", {
-    message: `${flag} runs a program without a shell, and "${found}" is shell syntax`,
+    message: {
+      cli: `${flag} runs a program without a shell, and "${found}" is shell syntax`,
+      others: `a ${flag.slice(2)} command runs without a shell, and "${found}" is shell syntax`,
+    },
     where: text,
     fix: parts === undefined ? shell : `${parts.join(" ")}     or     ${shell}`,
     details: { command: text, syntax: found },
@@ -118,7 +121,9 @@ function programMissing(argv: readonly string[], { findProgram }: CommandFacts, 
         .map((folder) => `${folder}/${program}`)
         .find((place) => findProgram(`./${place}`) !== null);
   const fix =
-    local == null ? `Install ${program}, or give its path.` : `${flag} ${quote(formatArgv([local, ...argv.slice(1)]))}`;
+    local == null
+      ? `Install ${program}, or give its path.`
+      : { cli: `${flag} ${quote(formatArgv([local, ...argv.slice(1)]))}`, others: `Give its path: ${local}` };
   return new VerbatimError("VERIFY_PROGRAM_MISSING", {
     message: `the verify command names ${program}, which is neither in PATH nor in the tree`,
     where: formatArgv(argv),

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
-import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, passFixOn, VerbatimError } from "../../../core/errors/index.ts";
 import { hasOverride } from "../contracts/envelope.ts";
 import { Capsules } from "../knowledge/capsules.ts";
 import { Metrics } from "../operations/metrics.ts";
@@ -226,7 +226,7 @@ function refuseAsUnavailable(thrown: unknown): never {
   if (!isVerbatimError(thrown) || !(thrown.code === "DISK_FULL" || thrown.code === "FOLDER_READ_ONLY")) throw thrown;
   throw new VerbatimError("STORE_UNAVAILABLE", {
     message: `${thrown.message} Nothing was written.`,
-    fix: `${thrown.fix} Then resend your text with the same request id.`,
+    fix: passFixOn(thrown, "Then resend your text with the same request id."),
     cause: thrown,
   });
 }

@@ -59,7 +59,10 @@ function judged(output: ProjectionOutput): ProjectionOutput {
     if (!isVerbatimError(thrown)) throw thrown;
     throw new VerbatimError("STORE_CORRUPT", {
       message: `the answer would break its contract: ${thrown.code}${thrown.where === undefined ? "" : ` at ${thrown.where}`}`,
-      fix: "Find where the tables differ from the records: verbatim world verify",
+      fix: {
+        cli: "Find where the tables differ from the records: verbatim world verify",
+        others: "Verify the world: that names where the tables differ from the records.",
+      },
       cause: thrown,
     });
   }

@@ -65,7 +65,10 @@ async function requireErasable(
     throw new VerbatimError("INPUT_INVALID", {
       message: "this is not the title of the world; nothing was deleted",
       where: "/confirm",
-      fix: "Type the title exactly as verbatim world show prints it.",
+      fix: {
+        cli: "Type the title exactly as verbatim world show prints it.",
+        others: "Type the title exactly as the world shows it.",
+      },
     });
   }
   if (row.lock_holder !== null && row.lock_until > ports.clock.now()) {

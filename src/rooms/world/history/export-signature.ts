@@ -1,5 +1,5 @@
 import { encodeUtf8, formatCanonical, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
-import { type Code, codeFacts } from "../../../core/errors/index.ts";
+import { type Code, codeFacts, fixAt } from "../../../core/errors/index.ts";
 import type { Crypto, SyncCrypto } from "../../../core/ports.ts";
 import {
   type Attestation,
@@ -155,7 +155,7 @@ const MISFITS: Readonly<Record<Misfit, string>> = {
 function toFinding(code: Code, where: string): FileFinding {
   const own: Readonly<Record<string, string>> = MISFITS;
   const { says, fix } = codeFacts(code);
-  return { code, where, message: own[code] ?? says, fix: own[code] === undefined ? fix : AGAIN };
+  return { code, where, message: own[code] ?? says, fix: own[code] === undefined ? fixAt("cli", fix) : AGAIN };
 }
 
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {

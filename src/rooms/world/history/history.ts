@@ -180,7 +180,8 @@ export async function importWorld(
   const original = image.state.world_id;
   const worldId = requireWorldId(as ?? original);
   const isSpent = await ports.store.read(async (tx) => (await tx.ledger.head(streamOf(worldId))) !== null);
-  if (isSpent) throw exists(worldId, "Import it under another id: --as NEW_ID");
+  if (isSpent)
+    throw exists(worldId, { cli: "Import it under another id: --as NEW_ID", others: "Import it under another id." });
   const done = {
     world_id: worldId,
     records: records.length,

@@ -1,4 +1,4 @@
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { type OwnFix, VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
@@ -79,7 +79,7 @@ export function toWorldId(title: string): string {
 }
 
 /** The refusal of an id that is taken. */
-export function exists(worldId: string, fix?: string): VerbatimError {
+export function exists(worldId: string, fix?: OwnFix): VerbatimError {
   const message = `the id ${worldId} is taken by a world, possibly a deleted one`;
   return new VerbatimError("WORLD_EXISTS", { message, where: "/world_id", ...(fix === undefined ? {} : { fix }) });
 }

@@ -56,7 +56,10 @@ async function importBytes(
   }
   if (policy !== null) {
     throw new VerbatimError("USAGE", {
-      message: "--trust says whose signatures count; only an exported world has signatures",
+      message: {
+        cli: "--trust says whose signatures count; only an exported world has signatures",
+        others: "trust says whose signatures count; only an exported world has signatures",
+      },
       where: "/trust",
     });
   }

@@ -76,8 +76,15 @@ export async function findWorldId(room: WorldRoom, named: string | undefined): P
     const [only, other] = rows;
     if (only !== undefined && other === undefined) return only.world_id;
     throw new VerbatimError("WORLD_NOT_FOUND", {
-      message: only === undefined ? "there are no worlds yet" : "there are several worlds; name one with --world",
-      fix: only === undefined ? "Create one: verbatim world new TITLE" : "List them: verbatim world list",
+      ...(only === undefined
+        ? {
+            message: "there are no worlds yet",
+            fix: { cli: "Create one: verbatim world new TITLE", others: "Create one." },
+          }
+        : {
+            message: { cli: "there are several worlds; name one with --world", others: "there are several worlds" },
+            fix: { cli: "List them: verbatim world list", others: "Name one of them." },
+          }),
     });
   }
   const fitting = rows.filter((row) => parseState(row).settings.title.startsWith(name));

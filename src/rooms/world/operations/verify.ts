@@ -71,7 +71,10 @@ export const verify = defineOperation({
     }
     if (trust !== undefined) {
       throw new VerbatimError("USAGE", {
-        message: "--trust says whose signatures of an exported file count, so it needs --file",
+        message: {
+          cli: "--trust says whose signatures of an exported file count, so it needs --file",
+          others: "trust says whose signatures of an exported file count, so it needs file",
+        },
         where: "/trust",
       });
     }
