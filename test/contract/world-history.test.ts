@@ -108,6 +108,10 @@ describe.each([
     await worlds.ports.store.transact(async (tx) => tx.world.clearPostings(1));
     const stale = await verifyWorld(worlds.ports, id);
     expect(stale.findings.map(({ code }) => code)).toEqual(["WORLD_INDEX_STALE"]);
+    expect(stale.findings[0]?.fix).toEqual({
+      cli: "Rebuild it: verbatim world verify --rebuild-index",
+      others: "Rebuild it: verify again with rebuild_index.",
+    });
     expect(stale.ok).toBe(true);
     await rebuildIndex(worlds.ports, id);
     expect((await verifyWorld(worlds.ports, id)).findings).toEqual([]);

@@ -41,6 +41,8 @@ beforeAll(async () => {
     person: ["ANA=Ana", "BEN=Ben"],
   });
   expect(made.status).toBe(201);
+  // What is next is said in the words of this surface.
+  expect(made.body).toMatchObject({ next: "Say something in it: world.say" });
   await call("PUT", "/api/worlds/w_harbour/presence", { present: ["GEORGE", "ANA"] });
 });
 
@@ -165,6 +167,8 @@ describe("rights over HTTP", () => {
     const exported = await call("GET", "/api/worlds/w_harbour/export?kind=full", undefined, mine);
     expect(exported.status).toBe(403);
     await call("POST", "/api/worlds", { title: "Hidden", id: "w_hidden", timezone: "UTC" });
+    const { error } = (await call("POST", "/api/operations/world.show", {})).body;
+    expect(error).toMatchObject({ message: "there are several worlds", fix: "Name one of them." });
     const hidden = await call("GET", "/api/worlds/w_hidden/projection", undefined, mine);
     const unknown = await call("GET", "/api/worlds/w_nowhere/projection", undefined, mine);
     expect(hidden.status).toBe(404);

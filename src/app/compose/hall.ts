@@ -23,6 +23,7 @@ export const wiring: Wiring<typeof HALL_OPERATIONS> = {
       platform,
       progress,
       store,
+      surface,
       userState,
       workspace,
       areas: { ...conformancePorts, crypto },

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { landlockAbi } from "../../adapters/guards/landlock.ts";
 import { openApp } from "../call.ts";
-import { describeLandlock } from "./doctor.ts";
+import { composeAlone } from "../compose/compose.ts";
+import { wiring } from "../compose/hall.ts";
+import { describeLandlock, diagnose as diagnosePorts } from "./doctor.ts";
 
 interface Check {
   readonly name: string;
@@ -48,4 +50,21 @@ it("says what landlock cannot deny where landlock works", async () => {
   const { message } = (await diagnose("auto")).find(({ name }) => name === "guards")!;
   const works = / tested and working/.test(message) && message.split(" tested")[0]!.includes("landlock");
   expect(message.includes(`; ${describeLandlock(landlockAbi())}`)).toBe(works);
+});
+
+it("tells a terminal what to type, and nobody else", async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  const ask = async (surface: "cli" | "http") => {
+    const alone = composeAlone({ surface, start: base, env: { HOME: base }, platform: process.platform });
+    onTestFinished(() => alone.close());
+    const noGuard = { probe: async () => ({}), landlockAbi: () => null };
+    return diagnosePorts({ ...(await wiring.ports(alone, "read", "hall.doctor")), openGuards: () => noGuard as never });
+  };
+  const typed = (checks: readonly Check[]) =>
+    checks.filter((check) => /verbatim |--|chmod/.test(JSON.stringify(check)));
+  expect(typed(await ask("cli")).map(({ name }) => name)).toEqual(["workspace", "guards"]);
+  const overHttp = await ask("http");
+  expect(typed(overHttp)).toEqual([]);
+  expect(overHttp.find(({ name }) => name === "workspace")?.message).toBe(`${base} (not set up yet)`);
 });

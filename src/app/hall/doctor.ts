@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isVerbatimError } from "../../core/errors/index.ts";
+import { type CaseWords, isVerbatimError, wordsAt } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
 import { findRunsRoot, isStoreAbsent, userFolders } from "../config/workspace.ts";
@@ -18,9 +18,10 @@ interface Check {
 
 const run = promisify(execFile);
 
-/** Tries what the product needs, one line each. Changes nothing. */
+/** Tries what the product needs, one line each, in words for whoever asked. Changes nothing. */
 export async function diagnose(ports: HallPorts): Promise<Check[]> {
-  return [
+  const say = (words: string | CaseWords): string => wordsAt(ports.surface, words);
+  const checks = [
     checkNode(),
     await checkGit(),
     checkFolder(ports),
@@ -29,28 +30,49 @@ export async function diagnose(ports: HallPorts): Promise<Check[]> {
     ...(await checkStore(ports)),
     ...(await checkGuards(ports)),
   ];
+  return checks.map(({ message, fix, ...check }) => ({
+    ...check,
+    message: say(message),
+    fix: fix === null ? null : say(fix),
+  }));
 }
 
-function ok(name: string, message: string): Check {
+/** A line before it is known who reads it. */
+interface Found extends Pick<Check, "name" | "status"> {
+  readonly message: string | CaseWords;
+  readonly fix: string | CaseWords | null;
+}
+
+function ok(name: string, message: string | CaseWords): Found {
   return { name, status: "ok", message, fix: null };
 }
 
-function failed(name: string, thrown: unknown): Check {
+function failed(name: string, thrown: unknown): Found {
   if (isVerbatimError(thrown)) {
     const where = thrown.where === undefined ? "" : ` (${thrown.where})`;
-    return { name, status: "fail", message: `${thrown.code}: ${thrown.message}${where}`, fix: thrown.fix };
+    return {
+      name,
+      status: "fail",
+      message: `${thrown.code}: ${thrown.message}${where}`,
+      fix: { cli: thrown.fix, others: thrown.fixAt("http") },
+    };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return { name, status: "fail", message, fix: "Run verbatim doctor --debug and report what it prints." };
+  return {
+    name,
+    status: "fail",
+    message,
+    fix: { cli: "Run verbatim doctor --debug and report what it prints.", others: "Report it." },
+  };
 }
 
-function checkNode(): Check {
+function checkNode(): Found {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return ok("node", process.versions.node);
   return { name: "node", status: "fail", message: process.versions.node, fix: "Install Node.js 20.19 or newer." };
 }
 
-async function checkGit(): Promise<Check> {
+async function checkGit(): Promise<Found> {
   try {
     const { stdout } = await run("git", ["--version"], { timeout: 10_000 });
     return ok("git", stdout.trim().replace(/^git version /, ""));
@@ -60,44 +82,53 @@ async function checkGit(): Promise<Check> {
   }
 }
 
-function checkFolder({ workspace }: HallPorts): Check {
+function checkFolder({ workspace }: HallPorts): Found {
   const folder = existsSync(workspace.state) ? workspace.state : workspace.root;
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return ok(
-      "workspace",
-      `${workspace.root}${workspace.known ? "" : " (not set up yet; verbatim init proposes a configuration)"}`,
-    );
+    if (workspace.known) return ok("workspace", workspace.root);
+    return ok("workspace", {
+      cli: `${workspace.root} (not set up yet; verbatim init proposes a configuration)`,
+      others: `${workspace.root} (not set up yet)`,
+    });
   } catch (thrown) {
     const message = `${folder} is not writable (${(thrown as NodeJS.ErrnoException).code})`;
     return {
       name: "workspace",
       status: "fail",
       message,
-      fix: "Change its permissions, or work elsewhere with -C DIR.",
+      fix: { cli: "Change its permissions, or work elsewhere with -C DIR.", others: "Change its permissions." },
     };
   }
 }
 
 /** Arguments, goals and recorded output may hold secrets; what others can read of them is worth knowing. */
-function checkModes(ports: HallPorts): Check {
+function checkModes(ports: HallPorts): Found {
   const name = "private";
   try {
     const wide = findWidePlaces(ports);
     if (wide.length === 0) return ok(name, "only you can read what is stored about your work");
     const places = wide.join(" ");
     const message = `other users have access to ${places}, where arguments, goals and recorded output are stored`;
-    return { name, status: "warn", message, fix: `chmod go= ${places}` };
+    return {
+      name,
+      status: "warn",
+      message,
+      fix: { cli: `chmod go= ${places}`, others: "Take the rights of other users away." },
+    };
   } catch (thrown) {
     return failed(name, thrown);
   }
 }
 
 /** Every guard is actually tried, in the folder where runs would work or, before the first run, in a temporary one. */
-async function checkGuards(ports: HallPorts): Promise<Check[]> {
+async function checkGuards(ports: HallPorts): Promise<Found[]> {
   const { workspace, platform } = ports;
   const isThere = existsSync(workspace.state);
-  const fix = "See what each guard needs: verbatim catalytic doctor";
+  const fix = {
+    cli: "See what each guard needs: verbatim catalytic doctor",
+    others: "See in a terminal what each guard needs: the doctor of the catalytic room says it.",
+  };
   let folder: string | null = null;
   try {
     if (!isThere) folder = mkdtempSync(join(tmpdir(), "verbatim-doctor-"));
@@ -129,7 +160,7 @@ export function describeLandlock(abi: number | null): string {
 }
 
 /** Verification runs code of the candidate: with whose rights is worth knowing before it does. */
-function checkVerify(ports: HallPorts, works: readonly string[]): Check {
+function checkVerify(ports: HallPorts, works: readonly string[]): Found {
   const name = "verify";
   try {
     const { isolation } = ports.config().workflow.verify;
@@ -143,7 +174,7 @@ function checkVerify(ports: HallPorts, works: readonly string[]): Check {
   }
 }
 
-function checkConfig(ports: HallPorts): Check {
+function checkConfig(ports: HallPorts): Found {
   try {
     ports.config();
     const there = existsSync(ports.workspace.config);
@@ -153,7 +184,7 @@ function checkConfig(ports: HallPorts): Check {
   }
 }
 
-async function checkStore(ports: HallPorts): Promise<Check[]> {
+async function checkStore(ports: HallPorts): Promise<Found[]> {
   const remote = (ports.env["VERBATIM_DATABASE_URL"] ?? "") !== "";
   if (!remote && isStoreAbsent(ports.workspace))
     return [ok("database", "no store yet: it is created when it is first needed")];
@@ -166,7 +197,8 @@ async function checkStore(ports: HallPorts): Promise<Check[]> {
     if (first === undefined)
       return [database, ok("ledger", `${verdict.entries} entries in ${verdict.streams} streams verified`)];
     const message = `${first.code} in stream ${first.stream} at position ${first.position}`;
-    return [database, { name: "ledger", status: "fail", message, fix: "See every problem: verbatim ledger verify" }];
+    const fix = { cli: "See every problem: verbatim ledger verify", others: "Verify the ledger to see every problem." };
+    return [database, { name: "ledger", status: "fail", message, fix }];
   } catch (thrown) {
     return [failed("database", thrown)];
   }

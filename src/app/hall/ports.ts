@@ -12,6 +12,7 @@ type OfTheWorkspace =
   | "platform"
   | "progress"
   | "store"
+  | "surface"
   | "userState"
   | "workspace";
 

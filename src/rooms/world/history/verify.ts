@@ -1,5 +1,5 @@
 import { formatCanonical, isJsonObject } from "../../../core/canonical/index.ts";
-import { FINDINGS, type Finding, VerbatimError } from "../../../core/errors/index.ts";
+import { type CaseWords, FINDINGS, type Finding, VerbatimError } from "../../../core/errors/index.ts";
 import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
 import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
 import type { WorldPorts } from "../operations/ports.ts";
@@ -18,7 +18,7 @@ interface VerifyFinding {
   readonly code: string;
   readonly where: string;
   readonly message: string;
-  readonly fix: string;
+  readonly fix: string | CaseWords;
 }
 
 interface ComparedCheckpoint {
@@ -41,7 +41,10 @@ interface VerifyReport {
 const RESTORE = "Restore a backup; the records up to the first finding are good.";
 const AHEAD =
   "An older backup was restored, so later request ids may run again. Restore a newer backup, or create a new checkpoint.";
-const REBUILD = "Rebuild it: verbatim world verify --rebuild-index";
+const REBUILD = {
+  cli: "Rebuild it: verbatim world verify --rebuild-index",
+  others: "Rebuild it: verify again with rebuild_index.",
+};
 const WARNINGS: ReadonlySet<string> = new Set(["WORLD_INDEX_STALE"]);
 const PAGE = 1000;
 
@@ -100,7 +103,7 @@ function finding(
   code: Finding<"world">,
   where: string,
   message: string = FINDINGS.world[code],
-  fix = RESTORE,
+  fix: VerifyFinding["fix"] = RESTORE,
 ): VerifyFinding {
   return { code, where, message, fix };
 }

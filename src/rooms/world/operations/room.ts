@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseJson } from "../../../core/canonical/index.ts";
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { type CaseWords, VerbatimError, wordsAt } from "../../../core/errors/index.ts";
 import { LOCAL_SURFACES } from "../../../core/operation.ts";
 import { parsePolicy, type SigningKey, type TrustPolicy } from "../../../core/trust/index.ts";
 import type { Beats } from "../beat/beats.ts";
@@ -28,9 +28,18 @@ export async function readPolicy(room: WorldRoom, file: string): Promise<TrustPo
   return parsePolicy(room.crypto, parseJson(await room.files.read(file, MAX_POLICY_FILE), { file }), file);
 }
 
+/** Words of an answer for whoever asked. */
+export function sayTo(room: WorldRoom, words: string | CaseWords): string {
+  return wordsAt(isLocal(room) ? "cli" : "http", words);
+}
+
+function isLocal(room: WorldRoom): boolean {
+  return LOCAL_SURFACES.some((surface) => surface === room.actor);
+}
+
 /** Refuses to touch files for a caller on another machine. */
 export function requireLocal(room: WorldRoom, field: string): void {
-  if (LOCAL_SURFACES.some((surface) => surface === room.actor)) return;
+  if (isLocal(room)) return;
   throw new VerbatimError("USAGE", {
     message: `${field} names a file, which is not allowed through this surface`,
     where: `/${field}`,

@@ -11,6 +11,7 @@ import {
   MAX_WORLD_FILE,
   readPolicy,
   requireLocal,
+  sayTo,
   trustField,
   type WorldRoom,
   worldField,
@@ -81,7 +82,7 @@ export const verify = defineOperation({
     const worldId = await findWorldId(room, world);
     if (rebuild_index) await rebuildIndex({ ...room, store: await room.writable() }, worldId);
     const report = await verifyWorld(room, worldId, checkpoint === undefined ? null : await readFile(room, checkpoint));
-    return { ...report, findings: [...report.findings] };
+    return { ...report, findings: report.findings.map((one) => ({ ...one, fix: sayTo(room, one.fix) })) };
   },
 });
 

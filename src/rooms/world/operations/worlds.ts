@@ -7,7 +7,7 @@ import { loadWorld } from "../projection/reading.ts";
 import { worldTime } from "../projection/views.ts";
 import { type Settings, settingsSchema } from "../settings.ts";
 import { formatInstant } from "../time/instant.ts";
-import { findWorldId, keyField, requireLocal, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, keyField, requireLocal, sayTo, type WorldRoom, worldField } from "./room.ts";
 
 const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
 const SCRIPTED = "Scripted writer: no model is running";
@@ -75,7 +75,8 @@ const newWorld = defineOperation({
         ...input.settings,
       },
     });
-    return { world_id, title: input.title, next: `verbatim world say "Hello." --world ${world_id}` };
+    const next = { cli: `verbatim world say "Hello." --world ${world_id}`, others: "Say something in it: world.say" };
+    return { world_id, title: input.title, next: sayTo(room, next) };
   },
 });
 
