@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { toPointerToken } from "../core/canonical/index.ts";
 import { VerbatimError } from "../core/errors/index.ts";
 import { errnoCode, toDiskError } from "../core/errors/system.ts";
-import type { Operation } from "../core/operation.ts";
+import { LOCAL_SURFACES, type Operation } from "../core/operation.ts";
 import { findNearest } from "../core/text/index.ts";
 import { type Composition, type CompositionOptions, compose } from "./compose/compose.ts";
 import { type CallOptions, withCall } from "./compose/current-call.ts";
@@ -84,6 +84,7 @@ function parseInput(operation: Operation, composition: Composition, input: unkno
       message: `${operation.name} is not available through this surface`,
     });
   }
+  if (!LOCAL_SURFACES.includes(composition.surface)) refuseLocalFields(operation, input);
   const parsed = operation.input.safeParse(input);
   if (parsed.success) return parsed.data;
   const problems = toInputProblems(parsed.error);
@@ -91,6 +92,17 @@ function parseInput(operation: Operation, composition: Composition, input: unkno
     message: problems.map((one) => `${one.pointer === "" ? "the input" : one.pointer}: ${one.message}`).join("; "),
     where: problems[0]?.pointer ?? "",
     details: { problems },
+  });
+}
+
+/** A field that widens an operation is refused wherever it stands in the input, whatever its value is. */
+function refuseLocalFields({ name, localFields = [] }: Operation, input: unknown): void {
+  const given = typeof input === "object" && input !== null ? input : {};
+  const found = localFields.find((field) => Object.hasOwn(given, field));
+  if (found === undefined) return;
+  throw new VerbatimError("LOCAL_ONLY", {
+    message: `${name} takes "${found}" only on the machine of the repository`,
+    where: `/${toPointerToken(found)}`,
   });
 }
 

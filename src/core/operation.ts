@@ -26,6 +26,8 @@ export interface Operation<
   /** Absent: all surfaces. */
   readonly surfaces?: readonly Surface[];
   readonly input: I;
+  /** Fields that only the local surfaces take: what would widen what an operation may do. Elsewhere: LOCAL_ONLY. */
+  readonly localFields?: readonly string[];
   readonly output: O;
   run(ports: Ports, input: z.output<I>): Promise<z.input<O>>;
   /**

@@ -74,7 +74,7 @@ describe("the list of agent runs", () => {
     const other = join(repo.base, "second-rock");
     repo.git("worktree", "add", "-q", "--detach", other);
     const there = (...args: string[]) => repo.verbatim("-C", other, "agent", ...args);
-    expect(JSON.parse((await there("list", "--json")).stdout)).toEqual({ runs: [], total: 0 });
+    expect(JSON.parse((await there("list", "--json")).stdout)).toMatchObject({ runs: [], total: 0 });
     const third = await there("--goal", "look around", "--no-verify", "--json", "--", "true");
     const { run_id } = JSON.parse(third.stdout) as { run_id: string };
     expect(await list()).toEqual(before);

@@ -3,13 +3,17 @@ import { compareCodePoints } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import {
   AGENT_STATES,
+  AgentRecord,
   type AgentRunRow,
   AT_WORK,
   catchUp,
   Run,
   type WorkflowPorts,
 } from "../../rooms/workflow/index.ts";
+import { readProcess } from "./agent-process.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import { removeControls } from "./logs.ts";
+import { outputFile } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
 
@@ -29,14 +33,28 @@ export const listedRun = z.strictObject({
 
 export type ListedRun = z.infer<typeof listedRun>;
 
+/** A run that somebody is at work on. */
+const workingRun = listedRun.extend({
+  agent: z.string().describe("The program that was started."),
+  since: z.string().describe("Since when it stands there."),
+  pid: z.int().nullable().describe("The process of ours that works on it."),
+  last_line: z.string().describe("The last line the agent printed, without control characters, at most 120 of them."),
+});
+
 export const agentList = z.strictObject({
   runs: z.array(listedRun),
   total: z.int().describe("How many there are without the limit."),
+  next: z.string().nullable().describe("Where the next page begins, for after; null: this was the last one."),
+  working: z.array(workingRun).describe("Runs at work, newest first, whatever was asked for."),
 });
 
 interface ListRequest {
   readonly limit: number;
-  readonly outcome: ListedRun["outcome"] | null;
+  readonly outcome?: ListedRun["outcome"] | undefined;
+  /** A text in the goal, or the beginning of an id. */
+  readonly q?: string | undefined;
+  readonly since?: string | undefined;
+  readonly after?: string | undefined;
   readonly all: boolean;
 }
 
@@ -47,13 +65,65 @@ interface ListRequest {
 export async function listAgentRuns(outside: AgentPorts, request: ListRequest): Promise<z.infer<typeof agentList>> {
   const own = await listOwnRuns(outside);
   const others = request.all ? await readSiblings(outside) : [];
-  const runs = [...own, ...others]
-    .filter(({ outcome }) => request.outcome === null || outcome === request.outcome)
-    .sort(byAge);
-  return { runs: runs.slice(0, request.limit), total: runs.length };
+  const runs = [...own, ...others].filter((run) => isWanted(run, request)).sort(byAge);
+  const rest = request.after === undefined ? runs : runs.filter((run) => isBehind(run, request.after!));
+  const page = rest.slice(0, request.limit);
+  const last = page.at(-1);
+  return {
+    runs: page,
+    total: runs.length,
+    next: last === undefined || rest.length === page.length ? null : toCursor(last),
+    working: await readWorking(outside, own.sort(byAge)),
+  };
 }
 
-function byAge(a: ListedRun, b: ListedRun): number {
+function isWanted({ outcome, goal, run_id, created_at }: ListedRun, { outcome: wanted, q, since }: ListRequest) {
+  const isNamed = q === undefined || run_id.startsWith(q) || goal.toLowerCase().includes(q.toLowerCase());
+  return isNamed && (wanted === undefined || outcome === wanted) && (since === undefined || created_at >= since);
+}
+
+/** A place in the list that stays where it is when runs are added: time and id of the run before it. */
+function toCursor({ created_at, run_id }: ListedRun): string {
+  return `${created_at}~${run_id}`;
+}
+
+function isBehind(run: ListedRun, cursor: string): boolean {
+  const tilde = cursor.indexOf("~");
+  const [created_at, run_id] = [cursor.slice(0, tilde), cursor.slice(tilde + 1)];
+  return byAge({ created_at, run_id }, run) < 0;
+}
+
+const TAIL = 4096;
+const WIDEST_LINE = 120;
+
+type Aged = Pick<ListedRun, "created_at" | "run_id">;
+
+/** What is at work now, with what its own folder says of it. */
+async function readWorking(outside: AgentPorts, own: readonly ListedRun[]): Promise<z.infer<typeof workingRun>[]> {
+  const busy = own.filter(({ outcome }) => AT_WORK.includes(outcome));
+  if (busy.length === 0) return [];
+  const ports = await outside.workflow("read");
+  return busy.flatMap((listed) => {
+    const folder = ports.runs.open(listed.run_id);
+    const record = folder === null ? null : AgentRecord.load(Run.load(ports, folder));
+    if (record === null) return [];
+    const { request, updated_at } = record.now;
+    const pid = readProcess(record.run)?.pid ?? null;
+    return [{ ...listed, agent: request.argv[0]!, since: updated_at, pid, last_line: readLastLine(outside, record) }];
+  });
+}
+
+function readLastLine(outside: AgentPorts, { run, now }: AgentRecord): string {
+  if (now.attempts === 0) return "";
+  const file = outputFile(now.attempts, "stdout");
+  const size = outside.readPart(run.folder.dir, file, 0, 0)?.size ?? 0;
+  const tail = outside.readPart(run.folder.dir, file, Math.max(0, size - TAIL), TAIL);
+  const lines = tail === null ? [] : removeControls(tail.bytes.toString("utf8")).split("\n");
+  const last = lines.map((line) => line.trim()).findLast((line) => line !== "") ?? "";
+  return [...last].slice(0, WIDEST_LINE).join("");
+}
+
+function byAge(a: Aged, b: Aged): number {
   return compareCodePoints(b.created_at, a.created_at) || compareCodePoints(b.run_id, a.run_id);
 }
 

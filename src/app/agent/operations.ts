@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, type Surface } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
@@ -10,7 +10,11 @@ import { agentLogs } from "./logs.ts";
 import type { AgentPorts } from "./ports.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
 import { applyAgentRun, discardAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
+import { SCREEN_OPERATIONS } from "./screen-operations.ts";
 import { agentReport, showAgentRun, showLogs } from "./show.ts";
+
+/** Everywhere but over MCP: an agent does not judge its own work. */
+const WITH_HTTP: readonly Surface[] = [...LOCAL_SURFACES, "http"];
 
 const texts = z.array(z.string().min(1)).default([]);
 const run = z
@@ -117,21 +121,31 @@ const list = defineOperation({
   name: "agent.list",
   summary: "Lists the agent runs of this repository, newest first.",
   effect: "read",
-  surfaces: LOCAL_SURFACES,
+  surfaces: WITH_HTTP,
+  localFields: ["all"],
   input: z.strictObject({
     limit: z.int().min(1).default(20).describe("Maximum number of runs to show."),
     outcome: z.enum(AGENT_STATES).optional().describe("Only runs that stand there, such as verified."),
+    q: z.string().min(1).max(200).optional().describe("Only runs with this text in their goal, or whose id begins so."),
+    since: z.iso.datetime().optional().describe("Only runs that began then or later, such as 2026-11-01T00:00:00Z."),
+    after: z
+      .string()
+      .regex(/^[^~]{1,40}~.{1,200}$/)
+      .optional()
+      .describe("The next of the page before."),
     all: z.boolean().default(false).describe("Also the runs of the other work trees of this repository."),
   }),
   output: agentList,
-  run: (outside: AgentPorts, { limit, outcome = null, all }) => listAgentRuns(outside, { limit, outcome, all }),
+  run: listAgentRuns,
 });
 
 const show = defineOperation({
   name: "agent.show",
   summary: "Shows one agent run in plain words, its change, or two runs side by side.",
   effect: "read",
-  surfaces: LOCAL_SURFACES,
+  surfaces: WITH_HTTP,
+  // Over HTTP a change is read in pages: agent.diff.
+  localFields: ["diff", "hunks"],
   input: z.strictObject({
     run,
     other: run.optional(),
@@ -171,7 +185,8 @@ const verify = defineOperation({
   name: "agent.verify",
   summary: "Judges and verifies the change of an agent run once more, with other flags.",
   effect: "mutate",
-  surfaces: LOCAL_SURFACES,
+  surfaces: WITH_HTTP,
+  localFields: [...Object.keys(verifyFlags), ...Object.keys(policyFlags), "here"],
   input: z.strictObject({
     run,
     ...verifyFlags,
@@ -199,7 +214,8 @@ const apply = defineOperation({
   name: "agent.apply",
   summary: "Puts the change of an agent run that passed its gates into your tree as it is now.",
   effect: "mutate",
-  surfaces: LOCAL_SURFACES,
+  surfaces: WITH_HTTP,
+  localFields: ["no_reverify", "unverified", "yes", "here"],
   input: z.strictObject({
     run,
     only: texts.describe("Apply only this path, pattern or PATH:1,3-4 of the change; repeatable."),
@@ -219,7 +235,8 @@ const undo = defineOperation({
   name: "agent.undo",
   summary: "Takes an applied change out of your tree again, if its files were not edited since.",
   effect: "mutate",
-  surfaces: LOCAL_SURFACES,
+  surfaces: WITH_HTTP,
+  localFields: ["here"],
   input: z.strictObject({ run, here }),
   output: agentSummary,
   run: (outside: AgentPorts, input) => undoAgent(outside, input.run, input.here),
@@ -229,11 +246,11 @@ const discard = defineOperation({
   name: "agent.discard",
   summary: "Throws away the change of an agent run; the record is kept.",
   effect: "mutate",
-  surfaces: LOCAL_SURFACES,
+  surfaces: WITH_HTTP,
   input: z.strictObject({ run }),
   output: agentSummary,
   run: (outside: AgentPorts, input) => discardAgentRun(outside, input.run),
 });
 
 /** Everything under `agent.` */
-export const AGENT_OPERATIONS = [start, list, show, logs, verify, apply, undo, discard] as const;
+export const AGENT_OPERATIONS = [start, list, show, logs, verify, apply, undo, discard, ...SCREEN_OPERATIONS] as const;

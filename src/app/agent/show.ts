@@ -3,6 +3,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { AgentRecord, type Run } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
 import { compareChanges, comparedFile, fileDiff, readDiff } from "./diff.ts";
+import { evidenceItem, listEvidence, readTimeline, timelineEntry } from "./evidence.ts";
 import { explainRun, explanation } from "./explain.ts";
 import { count } from "./explain-words.ts";
 import { findAgentRun } from "./find-agent-run.ts";
@@ -10,6 +11,7 @@ import { type LogsRequest, readLogs } from "./logs.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
 import { findReported, toSummary } from "./report.ts";
+import { attemptPart, candidatePart, readParts, verificationPart } from "./report-parts.ts";
 
 export const agentReport = z.strictObject({
   summary: agentSummary,
@@ -19,6 +21,11 @@ export const agentReport = z.strictObject({
     .strictObject({ summary: agentSummary, files: z.array(comparedFile) })
     .nullable()
     .describe("The other run and both changes by path, when two were asked for."),
+  attempts: z.array(attemptPart).describe("Every start of the agent's command."),
+  candidates: z.array(candidatePart).describe("Every change that could land, with the verdict of the gate."),
+  verifications: z.array(verificationPart),
+  evidence: z.array(evidenceItem).describe("What the sentences of explain rest on."),
+  timeline: z.array(timelineEntry).describe("What happened to the run, oldest first, at most the newest 500 entries."),
 });
 
 interface ShowRequest {
@@ -37,7 +44,12 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
   const other = request.other === null ? null : await findAgentRun(outside, ports, request.other);
   const of = request.attempt === null ? null : findAttempt(run, request.attempt);
   const summary = { ...readSummary(outside, run)!, ...(of === null ? {} : of.parts) };
+  const record = AgentRecord.load(run);
+  const timeline = await readTimeline(run);
   return {
+    ...readParts(outside, record),
+    evidence: listEvidence(record, timeline),
+    timeline,
     summary,
     explain: explainRun(summary).map((part) => ({ ...part, lines: part.lines.map((line) => ({ ...line })) })),
     diff: request.diff === null ? null : readDiff(run, request.diff === true ? null : request.diff, of?.candidate),
@@ -63,10 +75,15 @@ function findAttempt(run: Run, n: number) {
 /** What a run printed. Following ends with the run, or with whoever asked. */
 export async function showLogs(outside: AgentPorts, name: string, request: LogsRequest) {
   const run = await findAgentRun(outside, await outside.workflow("read"), name);
+  return await withCallSignal(outside, (signal) => readLogs(outside, run, request, signal));
+}
+
+/** Work that waits, until whoever asked has gone. */
+export async function withCallSignal<T>(outside: AgentPorts, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const ignore = outside.interrupts.listen(() => controller.abort());
   try {
-    return await readLogs(outside, run, request, controller.signal);
+    return await work(controller.signal);
   } finally {
     ignore();
   }

@@ -46,7 +46,7 @@ async function findAnywhere(outside: AgentPorts, name: string): Promise<{ root: 
     if (root === undefined) requireOwn(run);
     return { root: root!, found: run.folder.dir };
   }
-  const { runs } = await listAgentRuns(outside, { limit: Number.MAX_SAFE_INTEGER, outcome: null, all: true });
+  const { runs } = await listAgentRuns(outside, { limit: Number.MAX_SAFE_INTEGER, all: true });
   const id = resolveRunName(runs, name, { ...WORDS, list: `${WORDS.list} --all` });
   const { root, run_dir } = runs.find(({ run_id }) => run_id === id)!;
   return { root, found: run_dir };

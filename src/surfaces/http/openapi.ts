@@ -35,7 +35,7 @@ export function toOpenApi(version: string, operations: readonly Operation[], rou
       post: {
         operationId: operation.name,
         summary: operation.summary,
-        requestBody: { content: { "application/json": { schema: toSchema(operation.input, "input") } } },
+        requestBody: { content: { "application/json": { schema: toInput(operation) } } },
         responses: {
           200: {
             description: "Done.",
@@ -150,6 +150,14 @@ function toFields(operation: Operation): object {
 
 const POCKET: Readonly<Record<string, string>> = { at: "time", to: "visible_to" };
 const PATH_FIELDS = ["item_id"] as const;
+
+/** What an operation takes over HTTP. */
+function toInput({ input, localFields = [] }: Operation): object {
+  const schema = toSchema(input, "input") as { readonly properties?: Record<string, object> };
+  if (localFields.length === 0) return schema;
+  const known = Object.entries(schema.properties ?? {}).filter(([name]) => !localFields.includes(name));
+  return { ...schema, properties: Object.fromEntries(known) };
+}
 
 function toSchema(schema: z.ZodType, io: "input" | "output"): object {
   return z.toJSONSchema(schema, { io, unrepresentable: "any" });

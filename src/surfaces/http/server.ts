@@ -13,6 +13,7 @@ import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
 import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
+import { addRunRoutes } from "./run-routes.ts";
 import { addSessionEndRoutes, addSessionRoutes } from "./session-routes.ts";
 import { Sessions } from "./sessions.ts";
 import { WorldStreams } from "./stream.ts";
@@ -145,6 +146,7 @@ export async function makeHttpSurface(
   addSessionEndRoutes(hono, sessions);
   addTaskRoutes(hono, tasks);
   addEventRoute(hono, events);
+  addRunRoutes(hono, app);
   const { hono: worlds, routes } = worldRoutes(app, streams);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {

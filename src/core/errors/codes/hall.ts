@@ -46,6 +46,12 @@ export const HALL_CODES = {
     says: "The input of an operation does not match its schema.",
     fix: "Correct the fields listed in details.problems.",
   },
+  LOCAL_ONLY: {
+    exit: 2,
+    http: 403,
+    says: "This widens what a command may do, so it is taken only on the machine of the repository.",
+    fix: "Leave the field out, or do this in a terminal on the machine of the repository.",
+  },
   INTERRUPTED: {
     exit: 130,
     http: 499,

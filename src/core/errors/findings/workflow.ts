@@ -90,6 +90,7 @@ export const WORKFLOW_FINDINGS = {
   VERIFY_GATE_NOT_EXECUTED: "A declared gate was not executed.",
   VERIFICATION_INCONSISTENT: "The verification report contradicts itself.",
   AGENT_RUN_INCONSISTENT: "The record of the agent run contradicts itself.",
+  HIDES_CHARACTERS: "A line that the change adds, or a file name, has characters that a reader does not see.",
   AGENT_GATE_INCONSISTENT: "The verdict on the candidate contradicts its findings.",
   VERIFY_FAILED: "The verification failed.",
   EVENT_NOT_JSON: "A line of the log is not JSON.",
