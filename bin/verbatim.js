@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read, so that an old one is told what is missing instead of failing to parse. It
-// is not a module (package.json beside it): a hook is answered before the loader of modules has started.
+// is not a module (package.json beside it): the loader of modules would take longer than most commands.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(
@@ -41,9 +41,11 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   const { version } = JSON.parse(readFileSync(join(__dirname, "..", "package.json"), "utf8"));
   process.stdout.write(`${version}\n`);
 } else if (isShort()) {
-  require("./hook.js").loadHook().startHook(argv);
-} else if (existsSync(join(dist, "main.js"))) {
-  import("../dist/main.js").then(({ main }) => main(argv));
+  require("./compiled.js")
+    .load(join(dist, "hook", "core.cjs"))
+    .startHook(argv);
+} else if (existsSync(join(dist, "main.cjs"))) {
+  require("./compiled.js").load(join(dist, "main.cjs")).main(argv);
 } else {
   process.stderr.write("error[INTERNAL] Verbatim is not built yet\n  fix: npm run build\n");
   process.exitCode = 3;

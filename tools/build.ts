@@ -3,12 +3,13 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
-import { BUNDLED, bundle, readPackages, TREESHAKE } from "./bundle.ts";
+import { bundle, readPackages, TREESHAKE } from "./bundle.ts";
+import { bundleCli, CLI_BUNDLED } from "./bundle-cli.ts";
 import { SCRIPTS_INLINED } from "./inline-scripts.ts";
 import { ROOT } from "./stages.ts";
 
-/** Files directly under src/ that become entries, where they exist. `main` is the command line. */
-const ENTRIES = ["main", "index", "contracts", "verify", "context", "jobs", "catalytic", "workflow", "world"];
+/** Files directly under src/ that become modules to import, where they exist. The command line is built apart. */
+const ENTRIES = ["index", "contracts", "verify", "context", "jobs", "catalytic", "workflow", "world"];
 /** Entries that are types and nothing else. */
 const TYPES_ONLY = ["api"];
 const DIST = join(ROOT, "dist");
@@ -34,7 +35,7 @@ async function main(): Promise<void> {
   try {
     mkdirSync(target, { recursive: true });
     writeLicences(target);
-    await Promise.all([bundle(sources, target), bundleHook(target), declare(target)]);
+    await Promise.all([bundle(sources, target), buildCli(target), bundleHook(target), declare(target)]);
     writeFileSync(join(target, STAMP), `${JSON.stringify({ inputs, files: listFiles(target) })}\n`);
     replaceDist(target);
   } finally {
@@ -51,15 +52,13 @@ function replaceDist(target: string): void {
   rmSync(old, { recursive: true, force: true });
 }
 
-/** The published subpaths are exactly the entries that exist, apart from the command line. */
+/** The published subpaths are exactly the entries that exist. */
 function checkExports(manifest: Manifest, entries: readonly string[]): void {
   const expected = Object.fromEntries(
-    entries
-      .filter((name) => name !== "main")
-      .map((name) => [
-        name === "index" ? "." : `./${name}`,
-        { types: `./dist/types/${name}.d.ts`, default: `./dist/${name}.js` },
-      ]),
+    entries.map((name) => [
+      name === "index" ? "." : `./${name}`,
+      { types: `./dist/types/${name}.d.ts`, default: `./dist/${name}.js` },
+    ]),
   );
   const types = Object.fromEntries(TYPES_ONLY.map((name) => [`./${name}`, { types: `./dist/types/${name}.d.ts` }]));
   const wanted = { ...expected, ...types, "./package.json": "./package.json" };
@@ -70,10 +69,18 @@ function checkExports(manifest: Manifest, entries: readonly string[]): void {
 
 /** What is built in keeps its licence next to it. */
 function writeLicences(target: string): void {
-  const texts = BUNDLED.map(
-    (name) => `${name}\n\n${readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8")}`,
-  );
+  const texts = CLI_BUNDLED.map((name) => {
+    const folder = join(ROOT, "node_modules", name);
+    const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    if (licence === undefined) throw new Error(`${name} has no file with its licence`);
+    return `${name}\n\n${readFileSync(join(folder, licence), "utf8")}`;
+  });
   writeFileSync(join(target, "THIRD_PARTY_LICENSES.txt"), texts.join("\n\n"));
+}
+
+async function buildCli(target: string): Promise<void> {
+  await bundleCli(target);
+  await run(process.execPath, ["tools/cli-use.cjs", target], "the command line cannot be compiled");
 }
 
 /**
@@ -137,9 +144,12 @@ function hashInputs(): string {
   const programs = [
     "tools/build.ts",
     "tools/bundle.ts",
+    "tools/bundle-cli.ts",
     "tools/inline-scripts.ts",
+    "tools/cli-use.cjs",
     "tools/hook-use.cjs",
-    "bin/hook.js",
+    "tools/replace-stream.cjs",
+    "bin/compiled.js",
   ];
   hash.update(process.version);
   for (const file of [...settings, ...programs, ...sources.map((source) => `src/${source}`)]) {

@@ -1,9 +1,10 @@
 // Makes the compiled form of the hook surface: node tools/hook-use.cjs CORE. A plain script, because the compiled form is
 // valid only for the options of V8 it was made with, and those of a hook are none.
-const { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } = require("node:fs");
+const { mkdirSync, mkdtempSync, rmSync, writeFileSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join, resolve } = require("node:path");
-const { keepCompiled } = require("../bin/hook.js");
+const { load, makeKept } = require("../bin/compiled.js");
+const { replace } = require("./replace-stream.cjs");
 
 /** Calls as agents send them: what runs for these is in the compiled form, the rest is compiled when it is needed. */
 const toCalls = (cwd) => [
@@ -15,12 +16,6 @@ const toCalls = (cwd) => [
 ];
 const MOMENTS = { "pre-tool": "PreToolUse", "post-tool": "PostToolUse", stop: "Stop" };
 
-/** Puts a file in the place of a standard stream: a file that is opened takes the lowest free number. */
-function replace(stream, file, flags) {
-  closeSync(stream);
-  if (openSync(file, flags) !== stream) throw new Error(`standard stream ${stream} cannot be replaced`);
-}
-
 async function main() {
   const core = resolve(process.argv[2]);
   for (const name of Object.keys(process.env)) if (name.startsWith("VERBATIM_")) delete process.env[name];
@@ -31,16 +26,15 @@ async function main() {
     const cwd = join(folder, "repo");
     mkdirSync(join(cwd, ".git"), { recursive: true });
     process.chdir(cwd);
-    const { file, bytes } = await keepCompiled(core, async ({ startHook }) => {
-      for (const [event, call] of toCalls(cwd)) {
-        const sent = { session_id: "build", cwd, hook_event_name: MOMENTS[event], ...call };
-        writeFileSync(join(folder, "call.json"), JSON.stringify(sent));
-        replace(0, join(folder, "call.json"), "r");
-        await startHook(["hook", event]);
-        if (process.exitCode !== 0) throw new Error("a call of the hook failed");
-      }
-    });
-    writeFileSync(file, bytes);
+    const { startHook } = load(core);
+    for (const [event, call] of toCalls(cwd)) {
+      const sent = { session_id: "build", cwd, hook_event_name: MOMENTS[event], ...call };
+      writeFileSync(join(folder, "call.json"), JSON.stringify(sent));
+      replace(0, join(folder, "call.json"), "r");
+      await startHook(["hook", event]);
+      if (process.exitCode !== 0) throw new Error("a call of the hook failed");
+    }
+    for (const { file, bytes } of makeKept()) writeFileSync(file, bytes);
   } finally {
     process.chdir(tmpdir());
     rmSync(folder, { recursive: true, force: true });

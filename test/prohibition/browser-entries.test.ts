@@ -38,6 +38,6 @@ describe("the entries for browsers", () => {
   });
 
   it("the check sees built-in modules where there are some", () => {
-    expect([...reach("dist/main.js")].some((module) => module.startsWith("node:"))).toBe(true);
+    expect([...reach("dist/index.js")].some((module) => module.startsWith("node:"))).toBe(true);
   });
 });

@@ -64,7 +64,9 @@ describe("the published package", () => {
         "LICENSE",
         "CHANGELOG.md",
         "bin/verbatim.js",
-        "dist/main.js",
+        "dist/main.cjs",
+        "dist/cli/run.cjs",
+        `dist/cli/run-${process.version}-${process.arch}.bin`,
       ]),
     );
     const own = /^(?:bin|dist|contracts)\/|^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
