@@ -1,50 +1,26 @@
 // The log of a run, its trace and the ledger: each is made good from the others, and nothing is told before it has happened.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
-import { createRunFolders } from "../../../adapters/disk/run-folders.ts";
-import { type AppStore, openStore } from "../../../app/compose/store.ts";
-import type { WorkflowPorts } from "../operations/ports.ts";
+import { type BareRuns, openBareRuns, BARE_TIME as TS } from "../../../../test/support/bare-run.ts";
 import type { RunFolder } from "../ports.ts";
 import { BufferedRunFolder } from "./buffered-run-folder.ts";
-import { Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { RunLog, readEventBodies, readEvents } from "./run-log.ts";
 
-const TS = "2026-01-01T00:00:00.000Z";
 const line = (seq: number, event: string) =>
   `{"ts":"${TS}","role":"orchestrator","event":"${event}","path":"a","seq":${seq}}\n`;
 
-let base: string;
+let bare: BareRuns;
+let run: Run;
 let folder: RunFolder;
-let store: AppStore;
 
 beforeEach(async () => {
-  base = mkdtempSync(join(tmpdir(), "verbatim-run-log-"));
-  mkdirSync(join(base, "repo"));
-  const repoRoot = join(base, "repo");
-  const identity = { repo_id: "0".repeat(32), root: repoRoot, common_dir: null };
-  const port = { current: () => identity, settle: () => identity, livesAt: () => false };
-  folder = createRunFolders({ runsRoot: join(base, "runs"), slug: "repo", repoRoot, identity: port }).create("one");
-  const clock = { now: () => Date.parse(TS) };
-  store = await openStore({
-    path: join(base, "store.db"),
-    url: undefined,
-    crypto: nodeCrypto,
-    clock,
-    ids: { uuid: () => "x" },
-  });
+  bare = await openBareRuns();
+  run = bare.make("one");
+  ({ folder } = run);
 });
-afterEach(async () => {
-  await store.close();
-  rmSync(base, { recursive: true });
-});
+afterEach(() => bare.remove());
 
-const toRun = (over: RunFolder = folder) => {
-  const ports = { store, clock: { now: () => Date.parse(TS) } } as unknown as WorkflowPorts;
-  return new Run(ports, over, { goal: " Greet\n everybody " } as never);
-};
+const toRun = (over: RunFolder = folder) => bare.again(run, over);
 const text = (path: string) => {
   const bytes = folder.read(path);
   return bytes === null ? null : Buffer.from(bytes).toString();
@@ -139,7 +115,7 @@ describe("what a killed writer left is made good when the log is opened", () => 
     const log = await RunLog.open(toRun());
     await log.add("orchestrator", "FIRST", "a");
     const body = { request_sha256: "a".repeat(64), pack_sha256: "b".repeat(64), files: [] };
-    await store.transact(({ ledger }) =>
+    await bare.store.transact(({ ledger }) =>
       ledger.append("workflow/one", "next", [{ kind: "CONTEXT_PACK", actor: "workflow/one", body }]),
     );
     expect(await told()).toEqual(["1 FIRST"]);
