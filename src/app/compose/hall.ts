@@ -4,10 +4,11 @@ import { createGuards } from "../../adapters/guards/index.ts";
 import { forgeEntry } from "../../adapters/sql/sqlite/forge.ts";
 import { HALL_OPERATIONS } from "../hall/operations.ts";
 import type { HallPorts } from "../hall/ports.ts";
-import type { Wiring } from "../operations.ts";
+import type { Output, Wiring } from "../operations.ts";
 import { agentPorts } from "./agent.ts";
 import { composeAlone } from "./compose.ts";
 import { conformancePorts } from "./conformance.ts";
+import { remember } from "./remembered.ts";
 import { createStateFolder } from "./workspace.ts";
 
 export const wiring: Wiring<typeof HALL_OPERATIONS> = {
@@ -27,6 +28,7 @@ export const wiring: Wiring<typeof HALL_OPERATIONS> = {
       userState,
       workspace,
       areas: { ...conformancePorts, crypto },
+      onDiagnosed: (found) => remember(composition, "diagnosed", found as Output<"hall.doctor">),
       createStateFolder: () => createStateFolder(workspace),
       isWide,
       openGuards: (folder) => createGuards(null, folder),

@@ -56,7 +56,7 @@ const doctor = defineOperation({
   name: "hall.doctor",
   summary: "Checks this machine and this workspace; each line says ok, warn or fail.",
   effect: "read",
-  surfaces: LOCAL_SURFACES,
+  surfaces: [...LOCAL_SURFACES, "http"],
   input: z.strictObject({}),
   output: z.strictObject({
     ok: z.boolean(),
@@ -71,7 +71,9 @@ const doctor = defineOperation({
   }),
   async run(ports: HallPorts) {
     const checks = await diagnose(ports);
-    return { ok: checks.every(({ status }) => status !== "fail"), checks };
+    const found = { ok: checks.every(({ status }) => status !== "fail"), checks };
+    ports.onDiagnosed(found);
+    return found;
   },
 });
 

@@ -20,6 +20,8 @@ type OfTheWorkspace =
 export interface HallPorts extends Pick<Composition, OfTheWorkspace> {
   /** What vectors are run on. */
   readonly areas: AreaPorts;
+  /** Told what was found wrong with this machine, or not. */
+  onDiagnosed(found: object): void;
   createStateFolder(): void;
   /** Whether others than the owner have rights to a place. */
   isWide(place: string): boolean;

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { defineOperation } from "../../core/operation.ts";
+import { findObjects, found } from "./find.ts";
+import { home, readHome } from "./home.ts";
 import type { StudioPorts } from "./ports.ts";
 
 const sessions = defineOperation({
@@ -24,5 +26,25 @@ const sessions = defineOperation({
   run: async (ports: StudioPorts) => ({ sessions: [...ports.sessions()] }),
 });
 
+const homeScreen = defineOperation({
+  name: "studio.home",
+  summary: "Everything the first screen of the Studio shows, in one answer.",
+  effect: "read",
+  surfaces: ["http"],
+  input: z.strictObject({}),
+  output: home,
+  run: (ports: StudioPorts) => readHome(ports),
+});
+
+const find = defineOperation({
+  name: "studio.find",
+  summary: "Finds runs, worlds and ledger entries by name, id or hash.",
+  effect: "read",
+  surfaces: ["http"],
+  input: z.strictObject({ q: z.string().max(200), limit: z.int().min(1).max(50).default(20) }),
+  output: found,
+  run: (ports: StudioPorts, { q, limit }) => findObjects(ports, q, limit),
+});
+
 /** What only a page needs to know. */
-export const STUDIO_OPERATIONS = [sessions] as const;
+export const STUDIO_OPERATIONS = [sessions, homeScreen, find] as const;

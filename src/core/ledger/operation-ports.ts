@@ -9,6 +9,8 @@ export interface LedgerPorts {
   readonly progress: Progress;
   readonly actor: string;
   /** A key that can sign, by its name or the path of its file. */
+  /** Told what a whole verification found, with the time it ended. */
+  onVerified?(verdict: object): void;
   loadKey(key: string): Promise<SigningKey>;
 }
 

@@ -31,7 +31,9 @@ export const ledgerVerify = defineOperation({
   name: "ledger.verify",
   summary: "Verifies every stream, the global order and, if given, a signed checkpoint.",
   effect: "read",
-  surfaces: LOCAL_SURFACES,
+  surfaces: [...LOCAL_SURFACES, "http"],
+  // Files of whoever asks; over HTTP the chain itself is verified.
+  localFields: ["checkpoint", "trust"],
   input: z.strictObject({
     checkpoint: z.string().optional().describe("File with a signed checkpoint to compare with."),
     trust: z.string().optional().describe("Trust policy that says whose checkpoints count."),
@@ -73,7 +75,9 @@ export const ledgerVerify = defineOperation({
       }
       const trusted = trust === null || trust.code === null;
       const ok = problems.length === 0 && trusted;
-      return { ok, ...verdict, problems, checkpoint, trust, ...sayWhatItProves(ok, trust?.verdict ?? null) };
+      const found = { ok, ...verdict, problems, checkpoint, trust, ...sayWhatItProves(ok, trust?.verdict ?? null) };
+      ports.onVerified?.(found);
+      return found;
     });
   },
 });

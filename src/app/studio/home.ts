@@ -1,0 +1,139 @@
+import { z } from "zod";
+import { compareCodePoints } from "../../core/canonical/index.ts";
+import type { AGENT_STATES } from "../../rooms/workflow/index.ts";
+import { agentList } from "../agent/list.ts";
+import type { StudioPorts } from "./ports.ts";
+
+const MOST_NEEDED = 7;
+const MOST_WORLDS = 7;
+const ALL = Number.MAX_SAFE_INTEGER;
+
+type State = (typeof AGENT_STATES)[number];
+/** Ready, and nobody has decided. */
+const READY: readonly State[] = ["verified", "unverified"];
+/** Ended in a way that somebody should look at. */
+const REFUSED: readonly State[] = [
+  "rejected",
+  "verify_failed",
+  "agent_failed",
+  "timed_out",
+  "over_limit",
+  "interrupted",
+];
+
+const NEXT = {
+  NO_REPOSITORY: "This folder is not in a git repository, and agents work on one.",
+  NO_VERIFY_COMMAND: "There is no verify command: an agent's change cannot be checked.",
+  NO_RUNS: "No agent has run in this repository.",
+  LEDGER_UNVERIFIED: "The ledger has not been verified since the server was started.",
+} as const;
+
+export const home = z.strictObject({
+  needs_you: z.strictObject({
+    total: z.int(),
+    runs: agentList.shape.runs.describe("Ready to land first, then refused, each oldest first; at most 7."),
+  }),
+  at_work: agentList.shape.working,
+  worlds: z.array(
+    z.strictObject({
+      world_id: z.string(),
+      title: z.string(),
+      world_time: z.string(),
+      entries: z.int(),
+      last_line: z
+        .strictObject({ author: z.string().nullable(), text: z.string(), at: z.string() })
+        .nullable()
+        .describe("The beginning of the newest line, as the operator sees it, and when something last happened."),
+    }),
+  ),
+  health: z.strictObject({
+    ledger: z.strictObject({
+      entries: z.int(),
+      verified: z
+        .strictObject({ at: z.string(), ok: z.boolean(), entries: z.int(), problems: z.int() })
+        .nullable()
+        .describe("The last ledger.verify of this server; null: there was none."),
+    }),
+    doctor: z.strictObject({
+      checked_at: z.string().nullable().describe("The last hall.doctor of this server; null: there was none."),
+      lines: z
+        .array(
+          z.strictObject({
+            name: z.string(),
+            status: z.enum(["warn", "fail"]),
+            message: z.string(),
+            fix: z.string().nullable(),
+          }),
+        )
+        .describe("Only what is not ok."),
+    }),
+  }),
+  next: z
+    .strictObject({
+      code: z.enum(Object.keys(NEXT) as [keyof typeof NEXT]),
+      says: z.string(),
+      found: z.string().nullable().describe("What the repository has that would help."),
+    })
+    .nullable()
+    .describe("The one thing to do next; null: nothing is missing."),
+});
+
+type Home = z.infer<typeof home>;
+
+/** Everything the first screen shows. */
+export async function readHome(ports: StudioPorts): Promise<Home> {
+  const { runs, total, working } = await ports.runs({ limit: ALL });
+  const pick = (states: readonly State[]) =>
+    runs
+      .filter(({ outcome }) => states.includes(outcome))
+      .sort((a, b) => compareCodePoints(a.created_at, b.created_at) || compareCodePoints(a.run_id, b.run_id));
+  const needed = [...pick(READY), ...pick(REFUSED)];
+  const entries = await ports.ledgerSize();
+  const verified = ports.verified();
+  const diagnosed = ports.diagnosed();
+  return {
+    needs_you: { total: needed.length, runs: needed.slice(0, MOST_NEEDED) },
+    at_work: working,
+    worlds: await readWorlds(ports),
+    health: {
+      ledger: {
+        entries,
+        verified:
+          verified === null
+            ? null
+            : {
+                at: verified.at,
+                ok: verified.found.ok,
+                entries: verified.found.entries,
+                problems: verified.found.problems.length,
+              },
+      },
+      doctor: {
+        checked_at: diagnosed?.at ?? null,
+        lines: (diagnosed?.found.checks ?? []).flatMap(({ status, ...line }) =>
+          status === "ok" ? [] : [{ ...line, status }],
+        ),
+      },
+    },
+    next: suggest(ports, total, entries > 0 && verified === null),
+  };
+}
+
+async function readWorlds(ports: StudioPorts): Promise<Home["worlds"]> {
+  const worlds = await ports.worlds();
+  const shown = await Promise.all(
+    worlds.map(async ({ world_id, title, world_time, entries }) => {
+      return { world_id, title, world_time, entries, last_line: await ports.lastLine(world_id) };
+    }),
+  );
+  return shown.sort((a, b) => compareCodePoints(b.last_line?.at ?? "", a.last_line?.at ?? "")).slice(0, MOST_WORLDS);
+}
+
+function suggest(ports: StudioPorts, runs: number, isUnverified: boolean): Home["next"] {
+  const { hasGit, verify, found } = ports.readiness();
+  const say = (code: keyof typeof NEXT, helps: string | null = null) => ({ code, says: NEXT[code], found: helps });
+  if (!hasGit) return say("NO_REPOSITORY");
+  if (verify === 0) return say("NO_VERIFY_COMMAND", found);
+  if (runs === 0) return say("NO_RUNS");
+  return isUnverified ? say("LEDGER_UNVERIFIED") : null;
+}
