@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Operation } from "../../core/operation.ts";
+import { listParameters, toOperationId, toOwnPaths, toTemplate } from "./own-routes.ts";
 import type { WorldRoute } from "./world-router.ts";
 
 const ERROR = {
@@ -27,9 +28,9 @@ const ERROR = {
   },
 } as const;
 
-/** The OpenAPI 3.1 document: every operation, and the routes of worlds. */
+/** The OpenAPI 3.1 document: every operation, the routes of worlds, and those of the server itself. */
 export function toOpenApi(version: string, operations: readonly Operation[], routes: readonly WorldRoute[]): object {
-  const paths: Record<string, Record<string, object>> = {};
+  const paths = toOwnPaths(ERROR);
   for (const operation of operations) {
     paths[`/api/operations/${operation.name}`] = {
       post: {
@@ -61,16 +62,12 @@ export function toOpenApi(version: string, operations: readonly Operation[], rou
   };
 }
 
-function toTemplate(path: string): string {
-  return path.replace(/:([a-z]+)/g, "{$1}");
-}
-
 /** Files come as they are; everything else is JSON. */
 const FILE_ROUTES: ReadonlySet<string> = new Set(["/api/worlds/import", "/api/worlds/:id/imports"]);
 const CONTRACT_BODY = { "/api/worlds/:id/invocations": "InvocationEnvelope" } as const;
 
 function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operation: Operation | undefined): object {
-  const inPath = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => ({
+  const inPath = listParameters(path).map((name) => ({
     name,
     in: "path",
     required: true,
@@ -87,6 +84,7 @@ function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operati
   const once = operation !== undefined && isOnce(path, operation);
   const done = { description: "Done.", ...(once ? { headers: REPLAYED } : {}), content: { [type]: answer } };
   return {
+    operationId: toOperationId(method, path),
     summary,
     description: `For: ${who}.`,
     parameters: [...inPath, ...inQuery, ...(once ? [KEY] : [])],
