@@ -1,16 +1,19 @@
 // Guards: whoever kills the tool itself in the middle of an agent run loses no work. What was at work is told to others, what
 // is left is repaired by the next verb, and the tree is as it was before or as it is after, never between.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
+import { type AgentRepo, makeAgentRepo, type Summary } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
 
 /** The verify command waits as long as this file is there, which git ignores. */
 const WAIT = "wait.txt";
 
-function start(repo: AgentRepo, ...args: string[]): { readonly pid: number; kill(): Promise<void> } {
+function start(
+  repo: AgentRepo,
+  ...args: string[]
+): { readonly pid: number; readonly ended: Promise<void>; kill(): Promise<void> } {
   const child: ChildProcess = spawn(process.execPath, [BIN, "agent", ...args], {
     cwd: repo.root,
     env: repo.env,
@@ -22,12 +25,14 @@ function start(repo: AgentRepo, ...args: string[]): { readonly pid: number; kill
     await ended;
   };
   onTestFinished(kill);
-  return { pid: child.pid!, kill };
+  return { pid: child.pid!, ended, kill };
 }
 
-async function look(repo: AgentRepo): Promise<{ run_id: string; outcome: string; reason: string | null }> {
+type Listed = Pick<Summary, "run_id" | "run_dir" | "outcome" | "reason">;
+
+async function look(repo: AgentRepo): Promise<Listed> {
   const { stdout } = await repo.verbatim("agent", "list", "--json");
-  return (JSON.parse(stdout) as { runs: { run_id: string; outcome: string; reason: string | null }[] }).runs[0]!;
+  return (JSON.parse(stdout) as { runs: Listed[] }).runs[0]!;
 }
 
 async function waitFor(repo: AgentRepo, outcome: string): Promise<void> {
@@ -144,3 +149,29 @@ it.each(["ns-overlay", "landlock"])(
     ]).toEqual(["on\n", "harbour/b/c.txt\n", "edited since\n", false]);
   },
 );
+
+it("what an agent had done that reached the real tree is no candidate, when its tool was killed before it said so", async () => {
+  const repo = makeAgentRepo();
+  repo.write("lamp.txt", "off\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  // Nothing holds it back: it writes its copy and the real tree, and keeps the records as they are while it works.
+  const [state, kept] = [join(repo.base, "state"), join(repo.base, "kept")];
+  const script = `echo on > lamp.txt; echo on > "${repo.root}/lamp.txt"; cp -r "${state}" "${kept}"`;
+  const working = start(repo, "--goal", "light the lamp", "--no-verify", "--guard", "audit", "--", "sh", "-c", script);
+  await working.ended;
+  const { run_id, run_dir } = await look(repo);
+  const shown = (await repo.verbatim("agent", "show", run_id, "--json")).stdout;
+  const { proof } = (JSON.parse(shown) as { summary: Summary }).summary;
+  expect(proof.condition).toMatch(/^RESTORATION_FAILED/);
+
+  // As after a kill between the proof and the word of it in the record.
+  rmSync(state, { recursive: true });
+  cpSync(kept, state, { recursive: true });
+  const verified = await repo.verbatim("agent", "verify", run_id);
+  expect(verified.stderr).toContain("the agent had changed nothing that can be applied");
+  expect(verified.exit).not.toBe(0);
+  expect((await look(repo)).outcome).toBe("interrupted");
+  expect((await repo.verbatim("agent", "apply", run_id)).exit).not.toBe(0);
+  expect(existsSync(join(run_dir, "agent/candidates"))).toBe(false);
+});
