@@ -145,7 +145,8 @@ export function repairDomains(disk: RunDisk, root: string, pre: Trees, post: Tre
       const place = path === "." ? placeOf(root, domain) : `${placeOf(root, domain)}/${path}`;
       const there = now.get(path);
       if (there === undefined) {
-        if (disk.stat(place) !== null || disk.stat(parentOf(place)) === null) continue;
+        // What stands in the place of its folder now is not ours: a link there would lead out of the domain.
+        if (disk.stat(place) !== null || disk.stat(parentOf(place))?.kind !== "dir") continue;
         if (entry.type === "dir") disk.createFolder(place, Number.parseInt(entry.mode, 8));
         else if (entry.type === "symlink") disk.link(entry.target, place);
       } else if (entry.type !== "symlink" && there.type === entry.type && there.mode !== entry.mode) {
