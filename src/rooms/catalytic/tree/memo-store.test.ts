@@ -16,6 +16,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../../../adapters/disk/content-store.ts";
 import { runDisk } from "../../../adapters/disk/run-disk.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import { findMemo, rememberRun } from "./memo-store.ts";
 
 const sha = (text: string) => nodeCrypto.sha256(text);
@@ -27,6 +28,7 @@ const OUTPUTS = [
 
 let root: string;
 let notes: string[];
+let failing: Error | null;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "verbatim-memo-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -34,6 +36,7 @@ beforeEach(() => {
   writeFileSync(join(root, "out/a"), "hello");
   writeFileSync(join(root, "program"), "#!/bin/sh\n", { mode: 0o755 });
   notes = [];
+  failing = null;
 });
 
 const open = () => {
@@ -47,7 +50,7 @@ const open = () => {
     ports: {
       disk: runDisk,
       crypto: nodeCrypto,
-      content: async () => content,
+      content: async () => (failing === null ? content : { get: () => Promise.reject(failing!) }),
       host: { platform: "linux", arch: "x64" },
       validator: { validator_semver: "1.0.0", validator_build_id: "b" },
       notify: (text: string) => notes.push(text),
@@ -138,6 +141,13 @@ describe("a run that was remembered", () => {
     rmSync(blob);
     writeFileSync(blob, "HELLO");
     expect((await find()).note).toEqual({ key, reason: "DAMAGED" });
+  });
+
+  it("stays where the store of contents cannot be read at all", async () => {
+    const key = await remembered();
+    failing = new VerbatimError("DISK_FULL");
+    await expect(find()).rejects.toMatchObject({ code: "DISK_FULL" });
+    expect(existsSync(entryOf(key))).toBe(true);
   });
 
   it.each([
