@@ -48,7 +48,7 @@ export async function scanFingerprints(root: string, options: ScanOptions): Prom
   return { packed, not_utf8: notUtf8 };
 }
 
-/** A path as text, which costs half as much, or as bytes below a name that is not text. */
+/** A path as text, which costs less, or as bytes below a name that is not text. */
 type Place = string | Buffer;
 
 interface Named {

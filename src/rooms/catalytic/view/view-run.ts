@@ -5,7 +5,6 @@ import type { Declared, RunRequest } from "../declare/declare.ts";
 import { isInside } from "../declare/path-rules.ts";
 import { isOwnTrace } from "../guard/own-traces.ts";
 import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
-import { type AnchorDiff, diffFolders, entryAt, isSameEntry } from "../outputs/staging.ts";
 import type {
   CatalyticPorts,
   FingerprintScan,
@@ -16,16 +15,15 @@ import type {
   TreeScan,
 } from "../ports.ts";
 import type { RunRecord } from "../record/run-record.ts";
-import { isOwnState, type Places, parentOf, placeOf } from "../run/places.ts";
-import { diffTree } from "../tree/diff.ts";
-import { Reading, viewLimits } from "../tree/reading.ts";
+import { type Places, placeOf } from "../run/places.ts";
 import type { Entry, OtherEntry, Tree, Trees } from "../tree/tree.ts";
 import { keepTexts } from "../tree/tree-texts.ts";
 import { makeTexts, recallTree } from "../tree/written-tree.ts";
 import type { Violation } from "../verify/verdict.ts";
 import { isIgnoredSame, updateTree, withIgnored } from "./tree-update.ts";
 import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
-import { diffOverlay } from "./view-diff.ts";
+import { ViewCollector } from "./view-collector.ts";
+import { ViewScope } from "./view-scope.ts";
 
 /** What a view needs to know of its run, alive or dead. */
 type ViewDeclared = Pick<Declared, "policy" | "settings" | "jobspec">;
@@ -49,8 +47,7 @@ export class ViewRun {
   readonly #declared: ViewDeclared;
   readonly #places: Places;
   readonly #guard: GuardName;
-  readonly #holes: readonly string[];
-  #ignored: readonly string[] = [];
+  readonly #scope: ViewScope;
   #tree: Tree = new Map();
   #watch: Watch | null = null;
   #isCollected = false;
@@ -70,8 +67,7 @@ export class ViewRun {
     this.#declared = declared;
     this.#places = places;
     this.#guard = guard;
-    const forbidden = declared.policy.forbidden_roots.filter((root) => root !== ".git");
-    this.#holes = sortedByCodePoint(new Set([...forbidden, ".verbatim"]));
+    this.#scope = new ViewScope(declared.policy);
   }
 
   /** Paths of the tree that did not stand still when the view began: people and servers write while someone looks. */
@@ -96,7 +92,7 @@ export class ViewRun {
     if (!this.#hashAll) return ["."];
     return this.#request.view?.hash_all === true
       ? []
-      : sortedByCodePoint(this.#ignored.map((path) => path.replace(/\/$/, "")));
+      : sortedByCodePoint(this.#scope.ignored.map((path) => path.replace(/\/$/, "")));
   }
 
   launcherOf(launcher: string): string {
@@ -105,13 +101,13 @@ export class ViewRun {
 
   /** What the journal says of the view, so that it can be read although this process is gone. */
   toJournal(): { readonly collects: boolean; readonly ignored: readonly string[] } {
-    return { collects: this.#request.view?.collect !== false, ignored: this.#ignored };
+    return { collects: this.#request.view?.collect !== false, ignored: this.#scope.ignored };
   }
 
   /** Takes the place of a view whose process is gone. */
   recall(tree: Tree, ignored: readonly string[]): void {
     this.#tree = tree;
-    this.#ignored = ignored;
+    this.#scope.ignored = ignored;
   }
 
   /** The tripwire of the run, which sees the real tree. */
@@ -135,25 +131,27 @@ export class ViewRun {
   async snapshot(): Promise<Trees> {
     const { git, crypto } = this.#ports;
     const { root } = this.#places;
-    const key = crypto.sha256(formatCanonical({ holes: this.#holes, policy: this.#declared.policy }));
+    const key = crypto.sha256(formatCanonical({ holes: this.#scope.holes, policy: this.#declared.policy }));
     const kept = this.#look?.recall(key) ?? null;
     if (kept !== null) {
-      this.#ignored = kept.ignored;
+      this.#scope.ignored = kept.ignored;
       return this.#recallTree(key, kept);
     }
     const before = this.#look?.recallBefore(key) ?? null;
     if (this.#request.view?.hash_all !== true) {
       const known = before !== null && isIgnoredSame(before) ? before.kept.ignored : null;
-      this.#ignored = this.#request.view?.ignored ?? known ?? (await git.ignored(root)) ?? [];
+      this.#scope.ignored = this.#request.view?.ignored ?? known ?? (await git.ignored(root)) ?? [];
     }
     if (this.#look !== null && before !== null) {
-      const updated = await updateTree(crypto, this.#look, before, this.#ignored, (path) => this.#isInView(path));
+      const updated = await updateTree(crypto, this.#look, before, this.#scope.ignored, (path) =>
+        this.#scope.isInView(path),
+      );
       if (updated !== null) return this.#recallTree(key, updated);
     }
     this.#tree = await this.#read();
     this.ignoredState = this.#readIgnored();
     if (this.#look !== null) {
-      const made = withIgnored(makeTexts(crypto, this.#tree), this.#ignored);
+      const made = withIgnored(makeTexts(crypto, this.#tree), this.#scope.ignored);
       keepTexts(this.#tree, this.#look.keep(key, made));
     }
     return new Map([[".", this.#tree]]);
@@ -168,7 +166,9 @@ export class ViewRun {
 
   /** Known from the look at the tree, which remembers it as long as nothing changes, or from the tripwire. */
   #readIgnored(): ReadonlyMap<string, string> | null {
-    const paths = this.#ignored.map((path) => path.replace(/\/$/, "")).filter((path) => !this.#isHole(path));
+    const paths = this.#scope.ignored
+      .map((path) => path.replace(/\/$/, ""))
+      .filter((path) => !this.#scope.isHole(path));
     if (this.#look === null) return this.#watch?.fingerprint(this.#ports.crypto, paths) ?? null;
     const note = this.#look.note(IGNORED_NOTE);
     if (note !== null) return new Map(JSON.parse(note) as [string, string][]);
@@ -183,13 +183,13 @@ export class ViewRun {
     const { settings, jobspec } = this.#declared;
     const onProgress = (files: number, bytes: number) =>
       progress.report({ label: "looking at the tree", done: files, unit: `files, ${(bytes / 1e6).toFixed(1)} MB` });
-    if (this.#look !== null) return this.#look.read((path) => this.#isInView(path), onProgress);
+    if (this.#look !== null) return this.#look.read((path) => this.#scope.isInView(path), onProgress);
     const taken = await disk.snapshot(root, {
       strict_mtime: jobspec.strict_mtime,
       max_entries: settings.limits.max_entries,
       lenient: true,
       busy: this.#unsteady,
-      skip: (path) => !this.#isInView(path),
+      skip: (path) => !this.#scope.isInView(path),
       onProgress,
     });
     return new Map([...taken.entries].filter(([, entry]) => entry.type !== "other")) as Tree;
@@ -208,7 +208,7 @@ export class ViewRun {
     }
     // Somebody may have written since the snapshot, and that is not the command's. It starts several processes later, when
     // the clock of the file system has moved on: whatever it writes has another time.
-    const options = { skip: (path: string) => this.#isLeftOut(path), max_entries: Number.MAX_SAFE_INTEGER };
+    const options = { skip: (path: string) => this.#scope.isLeftOut(path), max_entries: Number.MAX_SAFE_INTEGER };
     if (disk.isStatTrusted(work)) this.#copied = await disk.scan(`${work}/cp0`, { ...options, from: [""] });
     else
       this.#copiedTree = (
@@ -237,7 +237,7 @@ export class ViewRun {
     return {
       layers,
       writable: [],
-      holes: this.#holes.map((path) => ({ from: `lo0/${path}`, to: placeOf(root, path) })),
+      holes: this.#scope.holes.map((path) => ({ from: `lo0/${path}`, to: placeOf(root, path) })),
       keeps: this.#keeps().map((path) => ({
         from: withHome && isInside(path, home) ? `lo1/${path.slice(home.length + 1)}` : path,
         to: path,
@@ -281,7 +281,7 @@ export class ViewRun {
   async collect(running: ViewReader): Promise<readonly Violation[]> {
     if (this.#request.view?.collect === false) return [];
     try {
-      this.changes = await this.#collect(running);
+      this.changes = await new ViewCollector(this.#ports, this.#toLeft(running)).collect();
     } catch (thrown) {
       if (!isVerbatimError(thrown) || !UNREAD.includes(thrown.code)) throw thrown;
       this.#ports.notify(`${thrown.code}: ${thrown.message}. ${thrown.fix}`);
@@ -292,68 +292,20 @@ export class ViewRun {
     return [];
   }
 
-  async #collect(running: ViewReader): Promise<ViewChanges> {
-    const { disk, git, clock } = this.#ports;
+  #toLeft(running: ViewReader): ConstructorParameters<typeof ViewCollector>[1] {
     const { root, work } = this.#places;
     const layer: Layer = { index: 0, kind: this.#guard === "ns-overlay" ? "overlay" : "copy", path: root };
-    const merged = this.#isNamespace ? running.merged(layer) : `${work}/cp0`;
-    const upper = running.upper?.(layer) ?? null;
-    const skip = (path: string) => this.#isLeftOut(path);
-    const late = new Set<string>();
-    const limits = viewLimits(this.#declared.settings.limits.max_entries);
-    const reading = new Reading(
-      disk,
-      () => clock.now(),
-      limits,
-      async (paths, added) => {
-        for (const path of paths) if (this.#isIgnored(path)) late.add(path);
-        const rest = added.filter((path) => !late.has(path));
-        // Without a namespace the command may have written what git in the real tree would obey.
-        if (this.#isNamespace) for (const path of await git.ignoredAmong(root, rest)) late.add(path);
-        return late;
-      },
-    );
-    const { changes, not_utf8 } =
-      upper === null
-        ? await diffFolders(
-            disk,
-            { before: root, after: merged },
-            skip,
-            reading,
-            this.#copied ?? this.#watch?.before ?? null,
-          )
-        : await diffOverlay(disk, { lower: root, merged, upper }, skip, reading);
-    const added = new Map<string, Entry>();
-    const removed = new Map<string, Entry>();
-    const changed = new Map<string, { before: Entry; after: Entry; fields: readonly string[] }>();
-    const refused: string[] = [];
-    const large: string[] = [];
-    const kept = await this.#keepContents(merged, changes, reading);
-    let ignored = 0;
-    for (const [path, { after }] of changes) {
-      const found = this.#copiedTree.get(path);
-      if (found !== undefined && after !== null && isSameEntry(found, after)) continue;
-      const before = this.#tree.get(path) ?? null;
-      const isUnread = not_utf8.has(path) || after?.type === "other" || (after?.type === "file" && !kept.has(path));
-      // What git ignores and what is not read is counted like everything else that it ignores.
-      if (this.#isIgnored(path) || (isUnread && late.has(path))) ignored++;
-      else if (isUnread) {
-        refused.push(path);
-        if (!not_utf8.has(path) && disk.stat(`${merged}/${path}`)?.kind === "file") large.push(path);
-      } else if (after === null) {
-        if (before !== null) removed.set(path, before);
-      } else if (before === null) added.set(path, after as Entry);
-      else {
-        const diff = diffTree(new Map([[path, before]]), new Map([[path, after as Entry]]));
-        const change = diff.changed.get(path);
-        if (change !== undefined) changed.set(path, change);
-      }
-    }
-    // An overlay whose upper side has no `.git` is a repository nobody wrote to.
-    const hasCommits = disk.stat(`${upper ?? merged}/.git`) !== null && disk.stat(`${merged}/.git`) !== null;
-    const commits = hasCommits ? git.countCommits(merged, root) : 0;
-    const reserved = await this.#listReserved(merged, reading);
-    return { added, removed, changed, refused, large, reserved, ignored, concurrent: [], commits };
+    return {
+      root,
+      merged: this.#isNamespace ? running.merged(layer) : `${work}/cp0`,
+      upper: running.upper?.(layer) ?? null,
+      scope: this.#scope,
+      is_namespace: this.#isNamespace,
+      max_entries: this.#declared.settings.limits.max_entries,
+      tree: this.#tree,
+      seen: this.#copied ?? this.#watch?.before ?? null,
+      found: this.#copiedTree,
+    };
   }
 
   /** Records what changed, in the view and by others, once the real tree was looked at for the last time. */
@@ -361,40 +313,6 @@ export class ViewRun {
     this.changes = { ...this.changes, concurrent: this.#concurrent };
     if (!this.#isCollected) return;
     record.write("VIEW_CHANGES.json", formatViewChanges(this.changes));
-  }
-
-  /** What the command left at forbidden places of its view: it is dropped, but not without a word. */
-  async #listReserved(merged: string, reading: Reading): Promise<string[]> {
-    const { disk } = this.#ports;
-    const { root } = this.#places;
-    const from = this.#holes.filter((hole) => hole !== ".verbatim");
-    const options = { from, skip: () => false };
-    const was = await reading.scan(root, options);
-    const is = await reading.scan(merged, options, was);
-    const paths = new Set([...was.packed.keys(), ...is.packed.keys()]);
-    return sortedByCodePoint(paths).filter((path) => {
-      const [old, now] = [was.packed.get(path), is.packed.get(path)];
-      if (old === now) return false;
-      const [a, b] = [old, now].map((packed) => (packed === undefined ? null : disk.unpack(packed)));
-      if (b?.type === "dir") return false;
-      // Only a file of the size of the real one is read.
-      if (a == null || b == null || a.type !== b.type || a.size !== b.size) return true;
-      const [before, after] = [entryAt(disk, root, path, was), entryAt(disk, merged, path, is)];
-      return before === null || after === null || !isSameEntry(before, after);
-    });
-  }
-
-  /** Keeps the contents of files that changed; says of which paths they are what was compared. */
-  async #keepContents(merged: string, changes: AnchorDiff, reading: Reading): Promise<ReadonlySet<string>> {
-    const content = await this.#ports.content();
-    const kept = new Set<string>();
-    for (const [path, { after }] of changes) {
-      if (after?.type !== "file" || this.#isIgnored(path)) continue;
-      reading.check();
-      const chunks = this.#ports.disk.readChunks(`${merged}/${path}`, after.size);
-      if ((await content.putStream(chunks)) === after.sha256) kept.add(path);
-    }
-    return kept;
   }
 
   /** The real tree afterwards. What the kernel protected and whose stat is unchanged keeps its hash. */
@@ -411,33 +329,6 @@ export class ViewRun {
     }
     const sorted = new Map(sortedByCodePoint(now.keys()).map((path) => [path, now.get(path)!]));
     return { post: new Map([[".", sorted]]), unreachable };
-  }
-
-  #isHole(path: string): boolean {
-    return this.#holes.some((hole) => isInside(path, hole)) || isOwnState(path, this.#declared.policy);
-  }
-
-  /** What is not compared: forbidden places and the private repository have their own rules. */
-  #isLeftOut(path: string): boolean {
-    return this.#isHole(path) || isInside(path, ".git");
-  }
-
-  #isInView(path: string): boolean {
-    return !this.#isLeftOut(path) && !this.#isIgnored(path);
-  }
-
-  #isIgnored(path: string): boolean {
-    if (this.#ignored.length === 0) return false;
-    const names = this.#ignoredSet();
-    for (let at = path; at !== ""; at = parentOf(at)) if (names.has(at) || names.has(`${at}/`)) return true;
-    return false;
-  }
-
-  #names: ReadonlySet<string> | null = null;
-
-  #ignoredSet(): ReadonlySet<string> {
-    this.#names ??= new Set(this.#ignored);
-    return this.#names;
   }
 }
 
