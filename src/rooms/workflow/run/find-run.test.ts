@@ -80,11 +80,11 @@ describe("with a name", () => {
       open: () =>
         ({
           read: () => {
-            throw new TypeError("broken");
+            throw new RangeError("broken");
           },
         }) as never,
     };
-    expect(() => findRun({ ...bare.ports, runs: broken }, "@1")).toThrow(TypeError);
+    expect(() => findRun({ ...bare.ports, runs: broken }, "@1")).toThrow(RangeError);
   });
 });
 
