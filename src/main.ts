@@ -1,6 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Output } from "./app/operations.ts";
 import { showFirstSign } from "./surfaces/cli/first-sign.ts";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
@@ -10,6 +12,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (isHook(argv)) await openHook(argv);
   else if (surface === "mcp") await startMcp(rest);
   else if (surface === "studio") await startStudio(rest);
+  else if (surface === "demo" && rest.includes("--studio")) await startDemo(argv);
   else await startCli(argv);
 }
 
@@ -29,8 +32,24 @@ async function startStudio(argv: readonly string[]): Promise<void> {
   const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr, ...typed };
   const { openMcpHttp } = await import("./surfaces/mcp/mcp.ts");
   const openMcp = (folder: string) => openMcpHttp(world, folder);
-  process.exitCode = await runStudio({ ...world, signal: stop.signal, openMcp });
+  const pages = fileURLToPath(new URL("../dist/studio", import.meta.url));
+  process.exitCode = await runStudio({ ...world, pages, signal: stop.signal, openMcp });
   typed.typed?.close();
+}
+
+/** The story, then the Studio over its sample until somebody interrupts it. Without a terminal the story says how. */
+async function startDemo(argv: readonly string[]): Promise<void> {
+  const { stdin, stdout } = process;
+  let story: Output<"hall.demo"> | null = null;
+  await startCli(argv, stdout, endQuietly, (output) => {
+    story = output as Output<"hall.demo">;
+  });
+  const told = story as Output<"hall.demo"> | null;
+  if (told?.kept == null || !stdin.isTTY || !stdout.isTTY || argv.includes("--json")) return;
+  const { repository, run_id } = told.kept;
+  stdout.write("\nthe run of this story, in a browser (Ctrl-C ends it and removes the sample):\n");
+  await startStudio(["--port", "0", "--at", `/runs/${run_id}`, "-C", repository]);
+  if (told.folder !== null && !argv.includes("--keep")) rmSync(told.folder, { recursive: true, force: true });
 }
 
 /** The MCP surface; an interrupt closes it, and so does a client that leaves. */
@@ -79,6 +98,7 @@ async function startCli(
   argv: readonly string[],
   stdout: NodeJS.WriteStream = process.stdout,
   onError: (error: NodeJS.ErrnoException) => void = endQuietly,
+  onAnswer?: (output: unknown) => void,
 ): Promise<void> {
   // A manifest of many artifacts would make V8 triple its space for new objects, a third of all memory of verifying;
   // what is checked lives either very briefly or to the end, so the larger space buys no time.
@@ -109,6 +129,7 @@ async function startCli(
     version: readVersion(),
     streams: { stdin: process.stdin, stdout, stderr: process.stderr },
     serveMcp: serveAgent,
+    ...(onAnswer === undefined ? {} : { onAnswer }),
     hasSign,
   });
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
+import { buildStudio, studioInputs } from "./build-studio.ts";
 import { bundle, readPackages, TREESHAKE } from "./bundle.ts";
 import { bundleCli, CLI_BUNDLED } from "./bundle-cli.ts";
 import { SCRIPTS_INLINED } from "./inline-scripts.ts";
@@ -34,8 +35,14 @@ async function main(): Promise<void> {
   const target = `${DIST}.${process.pid}`;
   try {
     mkdirSync(target, { recursive: true });
-    writeLicences(target);
-    await Promise.all([bundle(sources, target), buildCli(target), bundleHook(target), declare(target)]);
+    const [ofStudio] = await Promise.all([
+      buildStudio(target),
+      bundle(sources, target),
+      buildCli(target),
+      bundleHook(target),
+      declare(target),
+    ]);
+    writeLicences(target, ofStudio);
     writeFileSync(join(target, STAMP), `${JSON.stringify({ inputs, files: listFiles(target) })}\n`);
     replaceDist(target);
   } finally {
@@ -68,8 +75,8 @@ function checkExports(manifest: Manifest, entries: readonly string[]): void {
 }
 
 /** What is built in keeps its licence next to it. */
-function writeLicences(target: string): void {
-  const texts = CLI_BUNDLED.map((name) => {
+function writeLicences(target: string, ofStudio: readonly string[]): void {
+  const texts = sortedByCodePoint([...new Set([...CLI_BUNDLED, ...ofStudio])]).map((name) => {
     const folder = join(ROOT, "node_modules", name);
     const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
     if (licence === undefined) throw new Error(`${name} has no file with its licence`);
@@ -143,6 +150,7 @@ function hashInputs(): string {
   const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
   const programs = [
     "tools/build.ts",
+    "tools/build-studio.ts",
     "tools/bundle.ts",
     "tools/bundle-cli.ts",
     "tools/inline-scripts.ts",
@@ -152,7 +160,8 @@ function hashInputs(): string {
     "bin/compiled.js",
   ];
   hash.update(process.version);
-  for (const file of [...settings, ...programs, ...sources.map((source) => `src/${source}`)]) {
+  const own = sources.map((source) => `src/${source}`);
+  for (const file of [...settings, ...programs, ...studioInputs(), ...own]) {
     const bytes = readFileSync(join(ROOT, file));
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);
   }

@@ -9,7 +9,7 @@ import { ROOT } from "./stages.ts";
 
 // The rules of STYLE.md that oxlint, biome and tsc do not have. test/prohibition/source-rules.test.ts plants each.
 
-const FOLDERS = ["src", "test", "tools", "bench"];
+const FOLDERS = ["src", "test", "tools", "bench", "web/src"];
 const CATCH_ALL = /(?:^|\/)(?:utils?|helpers?|misc|common|shared|lib)(?:\/|\.ts$)/;
 const SUPPRESSION = /(?:oxlint|eslint)-disable(?:-next-line|-line)?\b(?<rest>[^\n]*)/g;
 

@@ -22,6 +22,7 @@ export interface Stage {
 export function lintStages(): Stage[] {
   const stages: Stage[] = [
     { name: "types", command: ["tsc", "-p", "."] },
+    { name: "types of the Studio", command: ["tsc", "-p", "web"] },
     { name: "format", command: ["biome", "ci", "--colors=off", "."] },
     { name: "lock", command: ["tsx", "tools/check-lock.ts"] },
     { name: "source", command: ["tsx", "tools/check-source.ts"] },

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mapBudgets } from "../../core/text/index.ts";
@@ -8,7 +17,6 @@ import { LAND_ALL } from "../agent/land.ts";
 import type { AgentPorts } from "../agent/ports.ts";
 import type { AgentRequest } from "../agent/request.ts";
 import { applyAgentRun } from "../agent/runs.ts";
-import type { App } from "../call.ts";
 import type { HallPorts } from "./ports.ts";
 
 interface Step {
@@ -20,6 +28,8 @@ interface Step {
 interface Story {
   readonly ok: boolean;
   readonly folder: string | null;
+  /** The sample repository and its first run, where they were kept. */
+  readonly kept: { readonly repository: string; readonly run_id: string } | null;
   readonly steps: Step[];
   readonly next: string[];
 }
@@ -49,9 +59,10 @@ export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Stor
     const steps = [tellAgent(honest), tellProof(honest), tellGates(honest), tellLazy(lazy)];
     steps.push(await tellApply(agent, honest, root));
     await close();
-    await using app = ports.open(root, env);
-    steps.push(await tellBundle(app, join(folder, "keeper")), await tellTampering(ports, app));
-    return { ok: steps.every(({ ok }) => ok), folder: keep ? folder : null, steps, next: NEXT };
+    steps.push(await tellBundle(ports, root, env, join(folder, "keeper")));
+    steps.push(await tellTampering(ports, root, env, join(folder, "rewritten")));
+    const kept = keep ? { repository: root, run_id: honest.run_id } : null;
+    return { ok: steps.every(({ ok }) => ok), folder: keep ? folder : null, kept, steps, next: NEXT };
   } finally {
     await close();
     if (!keep) rmSync(folder, { recursive: true, force: true });
@@ -147,7 +158,8 @@ async function tellApply(own: AgentPorts, honest: AgentSummary, root: string): P
 }
 
 /** What was read becomes a bundle that anyone can check; one changed byte shows. */
-async function tellBundle(app: App, out: string): Promise<Step> {
+async function tellBundle(ports: HallPorts, root: string, env: NodeJS.ProcessEnv, out: string): Promise<Step> {
+  await using app = ports.open(root, env);
   await app.call("context.index-build", {});
   await app.call("context.symbol-add", { symbol_id: "@DOC/KEEPER", file: "docs/keeper.md", slice: "lines[2:4]" });
   const job = await app.call("jobs.submit", {
@@ -175,10 +187,12 @@ async function tellBundle(app: App, out: string): Promise<Step> {
   };
 }
 
-/** Whoever holds the file can drop the triggers; the chain shows it all the same. */
-async function tellTampering({ forgeEntry }: HallPorts, app: App): Promise<Step> {
+/** Whoever holds the file can drop the triggers; the chain shows it all the same. Tried on a copy: the sample stays whole. */
+async function tellTampering(ports: HallPorts, root: string, env: NodeJS.ProcessEnv, copy: string): Promise<Step> {
+  cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
+  await using app = ports.open(copy, env);
   const before = await app.call("ledger.verify", {});
-  const refused = await forgeEntry(app.workspace.database);
+  const refused = await ports.forgeEntry(app.workspace.database);
   const after = await app.call("ledger.verify", {});
   const first = after.problems[0];
   return {

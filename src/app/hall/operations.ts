@@ -143,14 +143,21 @@ const demo = defineOperation({
   summary: "Shows what Verbatim does, on a sample repository in a temporary folder.",
   effect: "read",
   surfaces: LOCAL_SURFACES,
-  input: z.strictObject({ keep: z.boolean().default(false).describe("Keep the sample folder to look around in it.") }),
+  input: z.strictObject({
+    keep: z.boolean().default(false).describe("Keep the sample folder to look around in it."),
+    studio: z.boolean().default(false).describe("Keep the sample, and open its run in the Studio afterwards."),
+  }),
   output: z.strictObject({
     ok: z.boolean(),
     folder: z.string().nullable(),
+    kept: z
+      .strictObject({ repository: z.string(), run_id: z.string() })
+      .nullable()
+      .describe("The sample repository and the run of the story, where they were kept."),
     steps: z.array(z.strictObject({ title: z.string(), lines: z.array(z.string()), ok: z.boolean() })),
     next: z.array(z.string()),
   }),
-  run: (ports: HallPorts, input) => demonstrate(ports, input.keep),
+  run: (ports: HallPorts, input) => demonstrate(ports, input.keep || input.studio),
 });
 
 /** Everything under `hall.` */

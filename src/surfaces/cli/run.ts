@@ -23,6 +23,8 @@ export interface CliEnvironment {
   readonly streams: Streams;
   /** MCP for an agent while it runs; another surface serves it. */
   readonly serveMcp?: ServeMcp;
+  /** Told what an operation answered, for whoever starts another surface with it. */
+  readonly onAnswer?: (output: unknown) => void;
   /** Whether the first sign stands on the terminal. */
   readonly hasSign?: boolean;
 }
@@ -111,7 +113,7 @@ async function runLine(
     },
   });
   try {
-    return await runVerb(entry, line, app, io);
+    return await runVerb(entry, line, app, io, world.onAnswer);
   } finally {
     progress.end();
   }
@@ -144,7 +146,13 @@ function refuseNoun(word: string): never {
   });
 }
 
-async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<number> {
+async function runVerb(
+  entry: NounEntry,
+  line: Line,
+  app: App,
+  io: Io,
+  onAnswer: CliEnvironment["onAnswer"],
+): Promise<number> {
   const { noun } = await entry.load();
   let request: Request | undefined;
   const at = line.words.indexOf(entry.noun);
@@ -181,7 +189,7 @@ async function runVerb(entry: NounEntry, line: Line, app: App, io: Io): Promise<
       fix: `See: verbatim ${entry.noun} --help`,
     });
   }
-  return request === undefined ? 2 : await answer(request, app, io);
+  return request === undefined ? 2 : await answer(request, app, io, onAnswer);
 }
 
 /** What follows `--` is someone else's command, even where it has the name of a verb: `agent --goal x -- list`. */
@@ -198,7 +206,12 @@ function forAll(command: AnyCommand, run: (command: AnyCommand) => void): void {
   for (const below of command.commands) forAll(below as AnyCommand, run);
 }
 
-async function answer({ verb, input }: Request, app: App, io: Io): Promise<number> {
+async function answer(
+  { verb, input }: Request,
+  app: App,
+  io: Io,
+  onAnswer: CliEnvironment["onAnswer"],
+): Promise<number> {
   const prepared = verb.prepare === undefined ? input : await verb.prepare(input, io, app);
   const wantsLines = { json: io.flags.json, always: true, "unless-out": prepared["out"] === undefined };
   if (verb.lines !== undefined && wantsLines[verb.lines]) {
@@ -209,6 +222,7 @@ async function answer({ verb, input }: Request, app: App, io: Io): Promise<numbe
     }
   }
   const output = await app.callUnknown(verb.operation, prepared);
+  onAnswer?.(output);
   if (io.flags.json) io.line(formatCanonical(output));
   else await verb.render(output, io, input, app);
   await io.flush();

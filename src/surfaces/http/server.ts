@@ -4,6 +4,7 @@ import type { App } from "../../app/call.ts";
 import { listOperations } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type AccessOptions, chooseToken, toAddress } from "./access.ts";
+import { STUDIO_POLICY, StudioAssets } from "./assets.ts";
 import { readInput } from "./body.ts";
 import { refuseForms } from "./body-type.ts";
 import { Callers, requireOwner } from "./caller.ts";
@@ -34,6 +35,8 @@ interface HttpOptions extends AccessOptions {
   readonly sessions?: Sessions;
   /** MCP for the owner at /mcp. */
   readonly mcp?: McpFetch | undefined;
+  /** Folder with the pages of the Studio as they were built; without it the small page is served. */
+  readonly studio?: string | undefined;
   /** Told about failures that the caller must not see. */
   readonly log?: (thrown: unknown) => void;
 }
@@ -42,12 +45,12 @@ export interface RunningHttp extends AsyncDisposable {
   readonly url: string;
   /** Token that the owner needs; null where someone chose to have none. */
   readonly token: string | null;
-  /** An address that opens one session in one browser. */
-  makeLink(): string;
+  /** An address that opens one session in one browser, at the page of a path. */
+  makeLink(path?: string): string;
   close(): Promise<void>;
 }
 
-const CSP =
+const SMALL_PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const AUTONOMY_MS = 5000;
 
@@ -71,7 +74,8 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     await tasks.close();
     await listening.close();
   };
-  const makeLink = () => toAddress(`${listening.url}/`, token === null ? null : sessions.makeCode());
+  const makeLink = (path = "/") =>
+    toAddress(new URL(path, listening.url).href, token === null ? null : sessions.makeCode());
   return { url: listening.url, token, makeLink, close, [Symbol.asyncDispose]: close };
 }
 
@@ -90,6 +94,7 @@ export async function makeHttpSurface(
     token,
     log,
     mcp,
+    studio,
     sessions = new Sessions(),
     tasks = new Tasks(app, log),
     events = new Events(app, sessions, tasks, log),
@@ -117,10 +122,11 @@ export async function makeHttpSurface(
     await next();
     call.header("X-Content-Type-Options", "nosniff");
     call.header("Referrer-Policy", "no-referrer");
-    call.header("Content-Security-Policy", CSP);
+    call.header("Content-Security-Policy", studio === undefined ? SMALL_PAGE_POLICY : STUDIO_POLICY);
+    call.header("Cross-Origin-Resource-Policy", "same-origin");
     if (call.res.headers.get("Cache-Control") === null) call.header("Cache-Control", "no-store");
   });
-  hono.get("/", (call) => call.html(PAGE_HTML));
+  if (studio === undefined) hono.get("/", (call) => call.html(PAGE_HTML));
   hono.get("/page.css", (call) => call.body(PAGE_CSS, 200, { "Content-Type": "text/css; charset=utf-8" }));
   hono.get("/page.js", (call) => call.body(PAGE_JS, 200, { "Content-Type": "text/javascript; charset=utf-8" }));
 
@@ -164,6 +170,7 @@ export async function makeHttpSurface(
   const document = toOpenApi(version, operations, routes);
   hono.get("/api/openapi.json", (call) => call.json(document));
   hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
+  if (studio !== undefined) new StudioAssets(studio).addRoutes(hono);
   return { hono, routes };
 }
 
@@ -195,7 +202,7 @@ function worldRoutes(app: App, streams: WorldStreams): Pick<WorldRouter, "hono" 
   return router;
 }
 
-/** A small page that proves the API works; the Studio takes its place. */
+/** A small page that proves the API works, in place of the Studio where somebody wants no more. */
 const PAGE_HTML = readFileSync(new URL("./scripts/page.html", import.meta.url), "utf8");
 const PAGE_CSS = readFileSync(new URL("./scripts/page.css", import.meta.url), "utf8");
 const PAGE_JS = readFileSync(new URL("./scripts/page.js", import.meta.url), "utf8");

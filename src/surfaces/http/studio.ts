@@ -21,21 +21,25 @@ interface StudioEnvironment {
   readonly typed?: AsyncIterable<unknown>;
   /** Ends the server. */
   readonly signal: AbortSignal;
+  /** Folder with the pages of the Studio; without it there is the small page only. */
+  readonly pages?: string;
   /** MCP over the workspace of a folder; another surface makes it. */
   readonly openMcp?: (folder: string) => AsyncDisposable & McpFetch;
 }
 
 const DEFAULT_PORT = 4680;
 
-const HELP = `verbatim studio [--port N] [--host H] [--token T | --token-file F | --no-token] [--no-web] [-C DIR]
+const HELP = `verbatim studio [--port N] [--host H] [--token T | --token-file F | --no-token]
+                [--at PATH] [--no-web] [-C DIR]
 
-Serves the HTTP API, server-sent events, MCP (at /mcp) and a page for this workspace.
+Serves the Studio for this workspace: a page to read and decide, the HTTP API, events and MCP (at /mcp).
 
   --port N        port to listen on (default: ${DEFAULT_PORT}; 0 picks a free one)
   --host H        address to listen on (default: 127.0.0.1)
   --token T       the owner's token (default: a new one each time)
   --token-file F  file whose first line is the token (- reads standard input)
   --no-token      requires no token: any program on this machine can act as you; loopback only
+  --at PATH       the page that the link opens, such as /runs/@ (default: /)
   --no-web        serves the small built-in page instead of the Studio
 
 The printed link opens one session in one browser, once, within ten minutes. Press
@@ -43,6 +47,8 @@ Enter to print another one. Programs send Authorization: Bearer TOKEN with the t
 of --token or --token-file.
 
 Examples:
+  verbatim studio
+  verbatim studio --at /runs/@
   verbatim studio --no-web
   verbatim studio --host 0.0.0.0 --token-file ~/.verbatim-token
 `;
@@ -80,12 +86,13 @@ async function serve(world: StudioEnvironment): Promise<number> {
     mcp,
     sessions,
     version: world.version,
+    studio: options.web ? world.pages : undefined,
     ...options.listen,
     log: (thrown) =>
       void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
   });
   if (http.token === null) world.stderr.write(`${NO_TOKEN_WARNING}\n`);
-  const printLink = () => void world.stdout.write(`${http.makeLink()}\n`);
+  const printLink = () => void world.stdout.write(`${http.makeLink(options.at)}\n`);
   printLink();
   if (world.typed !== undefined && http.token !== null) {
     world.stderr.write("this link opens one session, within ten minutes; press Enter for another one\n");
@@ -106,6 +113,10 @@ async function printAtEnter(typed: AsyncIterable<unknown>, printLink: () => void
 interface StudioOptions {
   readonly listen: AccessOptions & { readonly port: number };
   readonly folder: string | undefined;
+  /** The page that links open. */
+  readonly at: string;
+  /** False: the small page. */
+  readonly web: boolean;
   readonly help: boolean;
 }
 
@@ -119,6 +130,7 @@ function readOptions(argv: readonly string[]): StudioOptions {
         token: { type: "string" },
         "token-file": { type: "string" },
         "no-token": { type: "boolean", default: false },
+        at: { type: "string", default: "/" },
         "no-web": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
         help: { type: "boolean", short: "h", default: false },
@@ -126,8 +138,16 @@ function readOptions(argv: readonly string[]): StudioOptions {
     });
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new TypeError(`${values.port} is not a port`);
-    const { host, token, "token-file": tokenFile, "no-token": noToken } = values;
-    return { listen: { port, host, token, tokenFile, noToken }, folder: values.C, help: values.help };
+    // One slash: with two it would be the address of another server.
+    if (!/^\/(?![/\\])[^\s#]*$/.test(values.at)) throw new TypeError(`${values.at} is not a path of the Studio`);
+    const { host, token, at, "token-file": tokenFile, "no-token": noToken } = values;
+    return {
+      listen: { port, host, token, tokenFile, noToken },
+      folder: values.C,
+      at,
+      web: !values["no-web"],
+      help: values.help,
+    };
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
     throw new VerbatimError("USAGE", { message: thrown.message, fix: "See verbatim studio --help", cause: thrown });

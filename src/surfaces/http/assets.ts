@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Context, Hono } from "hono";
+import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { Variables } from "./world-router.ts";
+
+const LIST = z.object({
+  assets: z.array(
+    z.object({
+      path: z.string().regex(/^\/[\w./-]+$/),
+      type: z.string(),
+      bytes: z.int(),
+      sha256: z.string(),
+      encodings: z.array(z.enum(["br", "gzip"])),
+    }),
+  ),
+});
+
+type Asset = z.infer<typeof LIST>["assets"][number];
+
+const SUFFIX = { br: ".br", gzip: ".gz" } as const;
+const FOREVER = "public, immutable, max-age=31536000";
+
+/** Only what its own files are: no other origin, nothing inline, and no text that becomes markup or a script's address. */
+export const STUDIO_POLICY =
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types verbatim";
+
+/**
+ * The pages of the Studio. The list made when they were built says what there is: no folder is looked into because somebody
+ * asked, and a file that is not what the list says is not served.
+ */
+export class StudioAssets {
+  readonly #folder: string;
+  readonly #assets: ReadonlyMap<string, Asset>;
+  readonly #read = new Map<string, Uint8Array<ArrayBuffer>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    const list = LIST.parse(JSON.parse(readFileSync(join(folder, "assets.json"), "utf8")));
+    this.#assets = new Map(list.assets.map((asset) => [asset.path, asset]));
+  }
+
+  /** Answers for the page itself, for its files, and for every address without a dot, which the page reads by itself. */
+  addRoutes(hono: Hono<{ Variables: Variables }>): void {
+    hono.get("/assets/*", (call) => this.#answer(call, call.req.path, FOREVER));
+    hono.get("*", async (call, next) => {
+      const { path } = call.req;
+      if (path.startsWith("/api/") || path === "/api" || path === "/mcp" || path.includes(".")) return next();
+      return this.#answer(call, "/index.html", "no-cache");
+    });
+  }
+
+  #answer(call: Context, path: string, cache: string): Response {
+    const asset = this.#assets.get(path);
+    if (asset === undefined) throw new VerbatimError("ROUTE_UNKNOWN");
+    const etag = `"${asset.sha256.slice(0, 32)}"`;
+    const headers = { "Cache-Control": cache, ETag: etag, Vary: "Accept-Encoding" };
+    if (call.req.header("if-none-match") === etag) return call.body(null, 304, headers);
+    const accepted = (call.req.header("accept-encoding") ?? "").split(",").map((one) => one.trim().split(";")[0]);
+    const encoding = asset.encodings.find((one) => accepted.includes(one));
+    const bytes = this.#bytes(asset, encoding === undefined ? "" : SUFFIX[encoding]);
+    return call.body(bytes, 200, {
+      ...headers,
+      "Content-Type": asset.type,
+      ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
+      "Cross-Origin-Opener-Policy": "same-origin",
+      "Permissions-Policy": "camera=(), geolocation=(), microphone=(), clipboard-write=(self)",
+    });
+  }
+
+  /** Each file is read once. What is plain is compared with its hash; what is compressed is made of it by the same build. */
+  #bytes(asset: Asset, suffix: string): Uint8Array<ArrayBuffer> {
+    const name = asset.path + suffix;
+    const known = this.#read.get(name);
+    if (known !== undefined) return known;
+    const bytes = new Uint8Array(readFileSync(join(this.#folder, ...name.slice(1).split("/"))));
+    if (suffix === "" && createHash("sha256").update(bytes).digest("hex") !== asset.sha256) {
+      throw new VerbatimError("INTERNAL", { message: `${asset.path} is not the file that was built` });
+    }
+    this.#read.set(name, bytes);
+    return bytes;
+  }
+}

@@ -1,0 +1,194 @@
+// The flow that the Studio is judged by: a person reads a finished run and decides, in a real browser, over real runs.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
+
+const CLOCK = `const HOUR = 3_600_000;
+
+export function hourOf(at) {
+  return (at / HOUR) % 24;
+}
+
+export function isNight(at) {
+  const hour = hourOf(at);
+  return hour < 6 || hour > 21;
+}
+
+export function add(at, hours) {
+  return at + hours * HOUR;
+}
+`;
+const MENDED = CLOCK.replace("(at / HOUR) % 24", "Math.floor(at / HOUR) % 24");
+const TIDE = "export const HIGH = [3, 15];\n";
+
+/** Everything that a reader must see and a browser must not obey. */
+const HOSTILE = [
+  "printf 'a\\342\\200\\256b <img src=x onerror=alert(1)>\\n' > 'src/<script>.txt'",
+  "printf 'x\\000y' > src/bytes.bin",
+  "printf '\\033]0;owned\\007\\033[31mred\\033[0m \\033]8;;http://evil.example\\007link\\033]8;;\\007\\n'",
+].join("\n");
+
+const bench = new StudioBench();
+let server: StudioServer;
+const runs: Record<string, string> = {};
+
+beforeAll(async () => {
+  bench.write("src/clock.mjs", CLOCK);
+  bench.write("infra/deploy.yml", "port: 80\n");
+  bench.git("add", "-A");
+  bench.git("commit", "-qm", "first");
+  const mend = "sed -i 's|(at / HOUR) % 24|Math.floor(at / HOUR) % 24|' src/clock.mjs; echo mending";
+  const tide = "echo 'export const HIGH = [3, 15];' > src/tide.mjs";
+  const check = ["--verify", "grep -q floor src/clock.mjs"];
+  runs["land"] = await bench.run("Make hourOf whole", `${mend}; ${tide}`, ...check);
+  runs["phone"] = await bench.run("Say when the tide is high", tide, "--verify", "test -e src/tide.mjs");
+  runs["failed"] = await bench.run("Make nothing whole", "echo '// x' >> src/clock.mjs", ...check);
+  runs["rejected"] = await bench.run(
+    "Tidy the deployment",
+    "echo x >> infra/deploy.yml",
+    "--no-verify",
+    "--deny",
+    "infra",
+  );
+  runs["hostile"] = await bench.run("A goal <b>with</b> markup", HOSTILE, "--no-verify");
+  runs["nothing"] = await bench.run("Look around", "ls", "--no-verify");
+  server = await bench.serve();
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await bench.close();
+});
+
+const verdict = "[data-testid=verdict]";
+
+describe("a finished run", () => {
+  it("lands by the keyboard alone from the link of the terminal, and is undone byte for byte", async () => {
+    const window = await bench.window();
+    const watched = new WatchedPage(await window.newPage(), server.base);
+    const { page } = watched;
+    await page.goto(server.link);
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    expect(page.url()).toBe(`${server.base}/`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await page.getByRole("link", { name: /Make hourOf whole/ }).waitFor();
+    await page.getByRole("link", { name: /Make hourOf whole/ }).press("Enter");
+    const says = page.locator(verdict);
+    await says.waitFor();
+    expect(await says.textContent()).toBe(
+      "Ready to land: 2 files, +2 -1. Your check passes. Your files are untouched.",
+    );
+    // The first hunk, then the next file: both are in the address, so that a link leads there.
+    await page.getByRole("row", { name: /added, line 4: +return Math.floor/ }).waitFor();
+    await page.keyboard.press("j");
+    await page.waitForURL(/hunk=h_[0-9a-f]{12}/);
+    await page.keyboard.press("n");
+    await page.waitForURL(/file=src%2Ftide.mjs/);
+    await page.keyboard.press("a");
+    await page.getByRole("dialog").getByText("2 files change in your working tree. Nothing is committed.").waitFor();
+    expect(await page.getByRole("dialog").getByText("as verified").count()).toBe(2);
+    expect(page.url()).toContain("do=apply");
+    await page.keyboard.press("Control+Enter");
+    await page.locator(verdict, { hasText: "Landed" }).waitFor();
+    expect(bench.read("src/clock.mjs")).toBe(MENDED);
+    expect(bench.read("src/tide.mjs")).toBe(TIDE);
+    expect(page.url()).not.toContain("do=");
+
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("dialog").getByText("2 files go back to what they were").waitFor();
+    await page.keyboard.press("Control+Enter");
+    await page.locator(verdict, { hasText: "Undone. Your files are as they were" }).waitFor();
+    expect(bench.read("src/clock.mjs")).toBe(CLOCK);
+    expect(bench.git("status", "--porcelain")).not.toContain("src/tide.mjs");
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("lands on a phone by touch, with the change in one column", async () => {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["phone"]}`, phone);
+    await page.locator(verdict, { hasText: "Ready to land: 1 file, +1 -0." }).waitFor();
+    await page.getByRole("row", { name: /added, line 1: export const HIGH/ }).waitFor();
+    expect(await page.getByRole("radio", { name: "Split" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Apply 1 file" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "Apply 1 file" }).tap();
+    await page.locator(verdict, { hasText: "Landed" }).waitFor();
+    expect(bench.read("src/tide.mjs")).toBe(TIDE);
+    // Nothing is wider than the screen.
+    expect(
+      await page.locator("html").evaluate((html) => (html as unknown as { scrollWidth: number }).scrollWidth),
+    ).toBe(390);
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it.each([
+    ["failed", /^Does not pass: .*grep -q floor src\/clock\.mjs/, ["Verify again", "Discard this run"]],
+    ["rejected", /^Cannot land: .*infra/, ["Verify again", "Discard this run"]],
+    ["nothing", /^The agent changed nothing\.$/, []],
+  ])("that is %s says so first and offers only what can be done", async (name, sentence, acts) => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs[name]}`);
+    const says = page.locator(verdict);
+    await says.waitFor();
+    expect(await says.textContent()).toMatch(sentence);
+    const bar = page.locator("section", { has: says });
+    expect(await bar.getByRole("button").allTextContents()).toEqual(acts);
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("asks before it discards, says what that means, and stays on Escape", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["rejected"]}`);
+    await page.getByRole("button", { name: "Discard this run" }).click();
+    await page.getByRole("dialog").getByText("Its change can never be applied.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.locator(verdict, { hasText: "Cannot land" }).waitFor();
+    // Back closes a dialog as well, because it is part of the address.
+    await page.keyboard.press("d");
+    await page.getByRole("dialog").waitFor();
+    await page.goBack();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("d");
+    await page.getByRole("dialog").getByRole("button", { name: "Discard this run" }).click();
+    await page.locator(verdict, { hasText: "Discarded. Nothing of it can land" }).waitFor();
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("shows its proof down to bytes whose hash is computed in the page", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["failed"]}/proof`);
+    const change = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "The change" }) });
+    const patch = change.getByRole("listitem").filter({ hasText: "The change as a patch" });
+    await patch.getByRole("button", { name: "Show the bytes" }).click();
+    await patch.getByText("Same hash, computed in this page").waitFor();
+    expect(await patch.locator("pre").textContent()).toContain("+// x\n");
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page
+      .getByText(/ledger entry \d+/)
+      .first()
+      .waitFor();
+    await page.getByRole("link", { name: "Verify" }).click();
+    await page.getByText("ended with 1").waitFor();
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("draws what files and agents say as text, with a box for what could not be seen", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["hostile"]}`);
+    await page.getByRole("heading", { name: "A goal <b>with</b> markup", level: 1 }).waitFor();
+    const path = page.getByRole("gridcell").getByRole("heading", { name: "src/<script>.txt" });
+    await path.waitFor();
+    const line = page.getByRole("row", { name: /added, line 1/ });
+    expect(await line.textContent()).toBe("aU+202Eb <img src=x onerror=alert(1)>");
+    expect(await page.locator("main img").count()).toBe(0);
+    await page.getByText(/Binary, 3 bytes\./).waitFor();
+    await page.getByRole("link", { name: "Output" }).click();
+    const printed = page.getByRole("log", { name: "What the agent printed", exact: true });
+    await printed.waitFor();
+    expect(await printed.textContent()).toBe("red link\n");
+    expect(await page.title()).toBe("A goal <b>with</b> markup - Verbatim");
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+});

@@ -1,0 +1,98 @@
+import type { OperationName, Operations } from "verbatim-agent/api";
+import { noteAnswer, noteSilence } from "./connection.ts";
+import { currentSession, dropSession, keepSession } from "./session.ts";
+
+/** A refusal as the server words it: what, where, and what to do about it. */
+export class Refused extends Error {
+  readonly code: string;
+  readonly where: string | null;
+  readonly fix: string;
+  readonly status: number;
+
+  constructor(status: number, error: RefusalBody) {
+    super(error.message);
+    this.status = status;
+    this.code = error.code;
+    this.where = error.where;
+    this.fix = error.fix;
+  }
+}
+
+/** Nobody answered. */
+export class Unreachable extends Error {}
+
+interface RefusalBody {
+  readonly code: string;
+  readonly message: string;
+  readonly where: string | null;
+  readonly fix: string;
+}
+
+export type Input<N extends OperationName> = Operations[N]["input"];
+export type Output<N extends OperationName> = Operations[N]["output"];
+
+/** Calls one operation of the table. */
+export function call<N extends OperationName>(name: N, input: Input<N>, signal?: AbortSignal): Promise<Output<N>> {
+  return ask<Output<N>>("POST", `/operations/${name}`, input, signal);
+}
+
+/** One request under /api. A 401 means that the session ended: the key screen comes up, and what was typed stays. */
+export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const response = await send(method, path, body, signal);
+  if (response.status === 204) return undefined as T;
+  const answer: unknown = await response.json();
+  if (response.ok) return answer as T;
+  throw toRefused(response.status, answer);
+}
+
+/** Bytes as they were recorded, with the headers that say where they lie. */
+export async function askBytes(path: string, signal?: AbortSignal): Promise<Response> {
+  const response = await send("GET", path, undefined, signal);
+  if (response.ok) return response;
+  throw toRefused(response.status, await response.json());
+}
+
+async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  const session = currentSession();
+  const headers = {
+    ...(session === null ? {} : { authorization: `Bearer ${session}` }),
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+  };
+  try {
+    const response = await fetch(`/api${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    noteAnswer();
+    if (response.status === 401 && session !== null && session === currentSession()) dropSession();
+    return response;
+  } catch (thrown) {
+    if (signal?.aborted) throw thrown;
+    noteSilence();
+    throw new Unreachable(String(thrown));
+  }
+}
+
+function toRefused(status: number, answer: unknown): Refused {
+  const { error } = answer as { readonly error: RefusalBody };
+  return new Refused(status, error);
+}
+
+interface Opened {
+  readonly session: string;
+  readonly role: "owner" | "operator" | "viewer";
+}
+
+/** Exchanges the code of a link, or a token, for a session. */
+export async function openSession(key: { readonly code: string } | { readonly token: string }): Promise<void> {
+  const { session } = await ask<Opened>("POST", "/session", key);
+  keepSession(session);
+}
+
+/** A name for one wish, so that sending it twice does it once. Works without a secure context too. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

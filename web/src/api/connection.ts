@@ -1,0 +1,35 @@
+/** Whether the server answers, and since when it does not. */
+export interface Connection {
+  readonly state: "connecting" | "live" | "lost";
+  /** When it last answered; null before it ever did. */
+  readonly heard: number | null;
+}
+
+let now: Connection = { state: "connecting", heard: null };
+const listeners = new Set<() => void>();
+
+export function readConnection(): Connection {
+  return now;
+}
+
+export function onConnection(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+export function noteAnswer(): void {
+  const heard = Date.now();
+  // Told at most once a second while nothing changes: nobody looks closer.
+  if (now.state === "live" && heard - (now.heard ?? 0) < 1000) return;
+  set({ state: "live", heard });
+}
+
+export function noteSilence(): void {
+  if (now.state !== "lost") set({ state: "lost", heard: now.heard });
+}
+
+function set(next: Connection): void {
+  const told = next.state !== now.state;
+  now = next;
+  if (told) for (const listener of listeners) listener();
+}

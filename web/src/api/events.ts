@@ -1,0 +1,130 @@
+import type { Events } from "verbatim-agent/api";
+import { noteAnswer, noteSilence } from "./connection.ts";
+import { currentSession, dropSession, onSession } from "./session.ts";
+
+/** One event, by its name. Events say what to fetch again. */
+export type StudioEvent = { [N in keyof Events]: { readonly name: N; readonly data: Events[N] } }[keyof Events];
+
+const CHANNEL = "verbatim-events";
+const LOCK = "verbatim-events";
+const SILENCE_MS = 30_000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+
+type Shared = { readonly event: StudioEvent } | { readonly heard: boolean };
+
+/**
+ * Follows what happens. One tab of a browser holds the connection (a browser opens only six to one server) and tells the
+ * others; where tabs cannot agree on one, each has its own.
+ */
+export function followEvents(tell: (event: StudioEvent) => void): void {
+  const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel(CHANNEL);
+  channel?.addEventListener("message", ({ data }: MessageEvent<Shared>) => {
+    if ("event" in data) tell(data.event);
+    else if (data.heard) noteAnswer();
+    else noteSilence();
+  });
+  const share = (event: StudioEvent) => {
+    tell(event);
+    channel?.postMessage({ event } satisfies Shared);
+  };
+  const hear = (heard: boolean) => {
+    if (heard) noteAnswer();
+    else noteSilence();
+    channel?.postMessage({ heard } satisfies Shared);
+  };
+  const locks = (navigator as { readonly locks?: LockManager }).locks;
+  if (locks === undefined || channel === null) void readForever(share, hear);
+  else void locks.request(LOCK, () => readForever(share, hear));
+}
+
+async function readForever(share: (event: StudioEvent) => void, hear: (heard: boolean) => void): Promise<never> {
+  let last: string | null = null;
+  let wait = FIRST_WAIT_MS;
+  for (;;) {
+    const session = currentSession();
+    if (session === null) {
+      await nextSession();
+      continue;
+    }
+    try {
+      for await (const { id, event } of readOnce(session, last, hear)) {
+        wait = FIRST_WAIT_MS;
+        last = id ?? last;
+        if (event !== null) share(event);
+      }
+    } catch (thrown) {
+      if (thrown instanceof SessionEnded) {
+        if (session === currentSession()) dropSession();
+        continue;
+      }
+    }
+    hear(false);
+    await sleep(wait * (0.5 + Math.random()));
+    wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+  }
+}
+
+class SessionEnded extends Error {}
+
+async function* readOnce(
+  session: string,
+  last: string | null,
+  hear: (heard: boolean) => void,
+): AsyncGenerator<{ readonly id: string | null; readonly event: StudioEvent | null }> {
+  const stop = new AbortController();
+  const stopListening = onSession(() => stop.abort());
+  let silence = setTimeout(() => stop.abort(), SILENCE_MS);
+  try {
+    const response = await fetch("/api/events", {
+      headers: { authorization: `Bearer ${session}`, ...(last === null ? {} : { "last-event-id": last }) },
+      signal: stop.signal,
+    });
+    if (response.status === 401) throw new SessionEnded();
+    if (!response.ok || response.body === null) return;
+    hear(true);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(silence);
+      silence = setTimeout(() => stop.abort(), SILENCE_MS);
+      hear(true);
+      const blocks = (text + value).split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) yield parseBlock(block);
+    }
+  } finally {
+    clearTimeout(silence);
+    stopListening();
+    stop.abort();
+  }
+}
+
+function parseBlock(block: string): { readonly id: string | null; readonly event: StudioEvent | null } {
+  const fields = new Map<string, string>();
+  for (const line of block.split("\n")) {
+    const cut = line.indexOf(": ");
+    if (cut > 0) fields.set(line.slice(0, cut), line.slice(cut + 2));
+  }
+  const [name, data] = [fields.get("event"), fields.get("data")];
+  const event = name === undefined || data === undefined ? null : ({ name, data: JSON.parse(data) } as StudioEvent);
+  return { id: fields.get("id") ?? null, event };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+function nextSession(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = onSession(() => {
+      if (currentSession() === null) return;
+      stop();
+      resolve();
+    });
+  });
+}

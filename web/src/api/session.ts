@@ -1,0 +1,60 @@
+// The session lives in this tab's storage and travels as a header, never as a cookie: a cookie would also be sent to
+// another server on another port of this machine, and an agent can start one.
+
+const KEY = "session";
+const CHANNEL = "verbatim-session";
+/** How long another tab may take to answer. */
+const WAIT_MS = 250;
+
+type Message = { readonly ask: true } | { readonly session: string } | { readonly ended: true };
+
+let secret: string | null = sessionStorage.getItem(KEY);
+const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel(CHANNEL);
+const listeners = new Set<() => void>();
+
+channel?.addEventListener("message", ({ data }: MessageEvent<Message>) => {
+  if ("ask" in data && secret !== null) channel.postMessage({ session: secret } satisfies Message);
+  // A tab without a session takes the one that another tab opened meanwhile.
+  if ("session" in data && secret === null) keepSession(data.session, false);
+  if ("ended" in data && secret !== null) dropSession(false);
+});
+
+export function currentSession(): string | null {
+  return secret;
+}
+
+export function onSession(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+export function keepSession(session: string, tell = true): void {
+  secret = session;
+  sessionStorage.setItem(KEY, session);
+  if (tell) channel?.postMessage({ session } satisfies Message);
+  for (const listener of listeners) listener();
+}
+
+/** The server no longer knows the session: every tab asks for a key again. */
+export function dropSession(tell = true): void {
+  if (secret === null) return;
+  secret = null;
+  sessionStorage.removeItem(KEY);
+  if (tell) channel?.postMessage({ ended: true } satisfies Message);
+  for (const listener of listeners) listener();
+}
+
+/** Asks the other tabs of this browser. */
+export async function askOtherTabs(): Promise<void> {
+  if (secret !== null || channel === null) return;
+  channel.postMessage({ ask: true } satisfies Message);
+  await new Promise<void>((resolve) => {
+    const stop = onSession(done);
+    const timer = setTimeout(done, WAIT_MS);
+    function done(): void {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    }
+  });
+}

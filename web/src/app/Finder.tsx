@@ -1,0 +1,119 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
+import { Modal, ModalOverlay, Dialog as Panel } from "react-aria-components";
+import { reading } from "../api/queries.ts";
+import { Foreign } from "../parts/Foreign.tsx";
+import { words } from "../words/words.ts";
+import { useOfferedActs } from "./acts.ts";
+import styles from "./Finder.module.css";
+import { PLACES } from "./Shell.tsx";
+
+interface Choice {
+  readonly id: string;
+  readonly group: string;
+  readonly label: string;
+  readonly hint: string | null;
+  readonly run: () => void;
+}
+
+/** One field for going and doing: acts of the screen with their keys, places, and whatever the server finds. */
+export function Finder({ close }: { readonly close: () => void }): ReactNode {
+  const router = useRouter();
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const asked = useDeferredValue(text.trim());
+  const found = useQuery({ ...reading("studio.find", { q: asked, limit: 12 }), enabled: asked.length > 1 });
+  const acts = useOfferedActs();
+  const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
+  const go = (to: string) => router.history.push(to);
+  const choices: Choice[] = [
+    ...acts
+      .filter(({ label }) => fits(label))
+      .map(({ label, key, run }, n) => ({ id: `act-${n}`, group: words.palette.acts, label, hint: key ?? null, run })),
+    ...PLACES.filter(({ label }) => fits(label)).map(({ to, label }) => ({
+      id: `place-${to}`,
+      group: words.palette.places,
+      label,
+      hint: null,
+      run: () => go(to),
+    })),
+    ...(asked.length > 1 ? (found.data?.items ?? []) : []).map(({ kind, id, title, route }) => ({
+      id: `${kind}-${id}`,
+      group: words.palette.found,
+      label: title,
+      hint: id,
+      run: () => go(route),
+    })),
+  ];
+  const chosen = Math.min(at, Math.max(choices.length - 1, 0));
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  });
+  const choose = (choice: Choice | undefined) => {
+    if (choice === undefined) return;
+    close();
+    // After the address has gone back, so that Back does not come here again.
+    setTimeout(choice.run, 30);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0 && choices.length > 0) {
+      event.preventDefault();
+      setAt((chosen + step + choices.length) % choices.length);
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      choose(choices[chosen]);
+    }
+  };
+  return (
+    <ModalOverlay className={styles["overlay"]!} isOpen isDismissable onOpenChange={(open) => !open && close()}>
+      <Modal className={styles["modal"]!}>
+        <Panel aria-label={words.palette.title} className={styles["panel"]!} data-dialog>
+          <input
+            className={styles["field"]}
+            role="combobox"
+            aria-expanded
+            aria-controls="finder-list"
+            aria-activedescendant={choices[chosen] === undefined ? undefined : `finder-${chosen}`}
+            aria-label={words.palette.label}
+            placeholder={words.palette.label}
+            autoComplete="off"
+            spellCheck={false}
+            // biome-ignore lint/a11y/noAutofocus: somebody asked for this field
+            autoFocus
+            value={text}
+            onChange={(event) => {
+              setText(event.target.value);
+              setAt(0);
+            }}
+            onKeyDown={onKey}
+          />
+          <div id="finder-list" ref={list} className={styles["list"]} role="listbox" aria-label={words.palette.title}>
+            {choices.map((choice, n) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+              <div
+                key={choice.id}
+                id={`finder-${n}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={n === chosen}
+                className={styles["choice"]}
+                onClick={() => choose(choice)}
+              >
+                <span className={styles["label"]}>
+                  <Foreign text={choice.label} />
+                </span>
+                <span className={styles["hint"]}>{choice.hint}</span>
+                <span className={styles["group"]}>{choice.group}</span>
+              </div>
+            ))}
+          </div>
+          {choices.length === 0 ? <p className={styles["none"]}>{words.palette.none}</p> : null}
+        </Panel>
+      </Modal>
+    </ModalOverlay>
+  );
+}

@@ -1,0 +1,142 @@
+import { Link, Outlet } from "@tanstack/react-router";
+import { House, type LucideIcon, Play, Search, Settings, WifiOff } from "lucide-react";
+import { type ReactNode, useEffect, useSyncExternalStore } from "react";
+import { onConnection, readConnection } from "../api/connection.ts";
+import { currentSession, onSession } from "../api/session.ts";
+import { Boundary } from "../parts/Failure.tsx";
+import { formatSecond } from "../words/formats.ts";
+import { words } from "../words/words.ts";
+import { announce, useAnnounced } from "./announce.ts";
+import { useDialog } from "./dialogs.ts";
+import { Finder } from "./Finder.tsx";
+import { KeyList } from "./KeyList.tsx";
+import { KeyScreen } from "./KeyScreen.tsx";
+import styles from "./Shell.module.css";
+
+interface Place {
+  readonly to: "/" | "/runs" | "/settings";
+  readonly label: string;
+  readonly icon: LucideIcon;
+}
+
+/** The rooms that have a page. */
+export const PLACES: readonly Place[] = [
+  { to: "/", label: words.places.home, icon: House },
+  { to: "/runs", label: words.places.runs, icon: Play },
+  { to: "/settings", label: words.places.settings, icon: Settings },
+];
+
+export function useConnection() {
+  return useSyncExternalStore(onConnection, readConnection);
+}
+
+/** What surrounds every screen: where one can go, whether the server answers, and what a screen reader is told. */
+export function Shell(): ReactNode {
+  const session = useSyncExternalStore(onSession, currentSession);
+  return (
+    <>
+      <a className={styles["skip"]} href="#content">
+        {words.skip}
+      </a>
+      {/* Kept mounted while the key is asked for again: what somebody typed must not be lost. */}
+      <div className={styles["shell"]} inert={session === null}>
+        <Places />
+        <div className={styles["main"]}>
+          <LostLine />
+          <main id="content" className={styles["content"]} data-region tabIndex={-1} aria-label={words.regions.content}>
+            <Boundary>
+              <Outlet />
+            </Boundary>
+          </main>
+        </div>
+      </div>
+      <Dialogs />
+      {session === null ? <KeyScreen again /> : null}
+      <Announcer />
+    </>
+  );
+}
+
+function Places(): ReactNode {
+  const { open } = useDialog();
+  return (
+    <nav className={styles["places"]} aria-label={words.regions.places} data-region tabIndex={-1}>
+      <p className={styles["brand"]}>
+        <span className={styles["sign"]} aria-hidden>
+          v
+        </span>
+        <span className={styles["word"]}>{words.product}</span>
+      </p>
+      <ul className={styles["list"]}>
+        {PLACES.map(({ to, label, icon: Icon }) => (
+          <li key={to} className={to === "/settings" ? styles["last"] : undefined}>
+            <Link
+              to={to}
+              className={styles["place"]!}
+              activeProps={{ className: `${styles["place"]} ${styles["here"]}` }}
+              activeOptions={{ exact: to === "/" }}
+              title={label}
+            >
+              <Icon size={20} strokeWidth={1.75} aria-hidden />
+              <span className={styles["word"]}>{label}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <button type="button" className={styles["find"]} title={words.palette.title} onClick={() => open("find")}>
+        <Search size={20} strokeWidth={1.75} aria-hidden />
+        <span className={styles["word"]}>{words.keys.palette}</span>
+        <kbd className={styles["word"]}>Ctrl K</kbd>
+      </button>
+      <Light />
+    </nav>
+  );
+}
+
+function Light(): ReactNode {
+  const { state } = useConnection();
+  return (
+    <p className={styles["light"]} data-state={state} title={words.connection[state]}>
+      <span className={styles["dot"]} aria-hidden />
+      <span className={styles["word"]}>{words.connection[state]}</span>
+    </p>
+  );
+}
+
+/** One line when nobody answers: what is on the screen stays, with the time it is from. */
+function LostLine(): ReactNode {
+  const { state, heard } = useConnection();
+  useEffect(() => {
+    if (state !== "lost") return;
+    announce(words.announced.lost, "urgent");
+    return () => announce(words.announced.back);
+  }, [state]);
+  if (state !== "lost") return null;
+  return (
+    <p className={styles["lost"]}>
+      <WifiOff size={18} strokeWidth={1.75} aria-hidden />
+      {words.connection.lostLine(location.host, heard === null ? null : formatSecond(heard))}
+    </p>
+  );
+}
+
+function Dialogs(): ReactNode {
+  const { shown, close } = useDialog();
+  if (shown === "find") return <Finder close={close} />;
+  if (shown === "keys") return <KeyList close={close} />;
+  return null;
+}
+
+function Announcer(): ReactNode {
+  const { polite, urgent } = useAnnounced();
+  return (
+    <>
+      <div className="unseen" role="status" aria-live="polite">
+        {polite}
+      </div>
+      <div className="unseen" role="alert" aria-live="assertive">
+        {urgent}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { createRoot } from "react-dom/client";
+import { openSession } from "../api/client.ts";
+import { followEvents } from "../api/events.ts";
+import { applyEvent, queries } from "../api/queries.ts";
+import { askOtherTabs, currentSession, dropSession, onSession } from "../api/session.ts";
+import { copyText } from "../parts/Copy.tsx";
+import { applyAppearance } from "./appearance.ts";
+import { KeyScreen } from "./KeyScreen.tsx";
+import { listenForKeys } from "./keys.ts";
+import { router } from "./router.tsx";
+import "./tokens.css";
+
+/** Opens the Studio with the code of a link, with the session of this tab, or with that of another tab. */
+export function startStudio(code: string | null): void {
+  applyAppearance();
+  const root = createRoot(document.getElementById("studio")!);
+  const show = () => {
+    root.render(
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>,
+    );
+    followEvents(applyEvent);
+    listenForKeys({ go, palette: () => openDialog("find"), list: () => openDialog("keys"), copyLink });
+  };
+  /** Until there is a session there is nothing to show but the way to one. */
+  const askForKey = (thrown: unknown) => {
+    root.render(<KeyScreen thrown={thrown} />);
+    const stop = onSession(() => {
+      if (currentSession() === null) return;
+      stop();
+      show();
+    });
+  };
+  enter(code).then((thrown) => (currentSession() === null ? askForKey(thrown) : show()), askForKey);
+}
+
+async function enter(code: string | null): Promise<unknown> {
+  if (code === null) {
+    await askOtherTabs();
+    return null;
+  }
+  try {
+    // Whatever this tab had is over: the link is for a session of its own.
+    dropSession(false);
+    await openSession({ code });
+    return null;
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+const GO: Readonly<Record<string, "/" | "/runs" | "/settings">> = { h: "/", r: "/runs", s: "/settings" };
+
+function go(letter: string): boolean {
+  const to = GO[letter];
+  if (to === undefined) return false;
+  void router.navigate({ to });
+  return true;
+}
+
+function openDialog(name: "find" | "keys"): void {
+  void router.navigate({
+    to: ".",
+    search: (old: object) => ({ ...old, do: name }),
+    resetScroll: false,
+    state: { opened: true } as object,
+  });
+}
+
+/** The address without a dialog; there is never a key in it. */
+function copyLink(): void {
+  const url = new URL(location.href);
+  url.searchParams.delete("do");
+  url.hash = "";
+  void copyText(url.href);
+}

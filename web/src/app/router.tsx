@@ -1,0 +1,140 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { HomeScreen } from "../screens/home/HomeScreen.tsx";
+import { Missing } from "./Missing.tsx";
+import { Shell } from "./Shell.tsx";
+
+/** A dialog is part of the address, so that Back closes it. */
+const DIALOGS = ["apply", "discard", "undo", "verify", "keys", "find"] as const;
+export type DialogName = (typeof DIALOGS)[number];
+
+/** Keys of the query that are not known are dropped; none of them is an error. */
+function pick<T extends string>(given: unknown, allowed: readonly T[]): T | undefined {
+  return allowed.find((one) => one === given);
+}
+
+function text(given: unknown, longest: number): string | undefined {
+  return typeof given === "string" && given !== "" ? given.slice(0, longest) : undefined;
+}
+
+/** What an address may say. Each key is named, also where it has no value: what was not understood must not stay. */
+function known<T extends object>(search: T): { [K in keyof T]?: T[K] | undefined } {
+  return search;
+}
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: Missing,
+  validateSearch: (search: Record<string, unknown>) => known({ do: pick(search["do"], DIALOGS) }),
+});
+
+const home = createRoute({ getParentRoute: () => root, path: "/", component: HomeScreen });
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({
+      q: text(search["q"], 200),
+      outcome: text(search["outcome"], 40),
+      since: pick(search["since"], ["day", "week", "month"] as const),
+    }),
+  component: lazyRouteComponent(() => import("../screens/runs/RunsScreen.tsx"), "RunsScreen"),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$run",
+  component: lazyRouteComponent(() => import("../screens/runs/RunScreen.tsx"), "RunScreen"),
+});
+
+const runIndex = createRoute({
+  getParentRoute: () => run,
+  path: "/",
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/runs/$run/review", params, search, replace: true });
+  },
+});
+
+const review = createRoute({
+  getParentRoute: () => run,
+  path: "/review",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({
+      file: text(search["file"], 4096),
+      hunk: text(search["hunk"], 40),
+      view: pick(search["view"], ["unified", "split"] as const),
+    }),
+  component: lazyRouteComponent(() => import("../screens/runs/ReviewPart.tsx"), "ReviewPart"),
+});
+
+const proof = createRoute({
+  getParentRoute: () => run,
+  path: "/proof",
+  component: lazyRouteComponent(() => import("../screens/runs/ProofPart.tsx"), "ProofPart"),
+});
+
+const verify = createRoute({
+  getParentRoute: () => run,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("../screens/runs/VerifyPart.tsx"), "VerifyPart"),
+});
+
+const output = createRoute({
+  getParentRoute: () => run,
+  path: "/output",
+  component: lazyRouteComponent(() => import("../screens/runs/OutputPart.tsx"), "OutputPart"),
+});
+
+const timeline = createRoute({
+  getParentRoute: () => run,
+  path: "/timeline",
+  component: lazyRouteComponent(() => import("../screens/runs/TimelinePart.tsx"), "TimelinePart"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: Outlet,
+});
+
+const settingsIndex = createRoute({
+  getParentRoute: () => settings,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/$part", params: { part: "appearance" }, replace: true });
+  },
+});
+
+const settingsPart = createRoute({
+  getParentRoute: () => settings,
+  path: "/$part",
+  component: lazyRouteComponent(() => import("../screens/settings/SettingsScreen.tsx"), "SettingsScreen"),
+});
+
+const tree = root.addChildren([
+  home,
+  runs,
+  run.addChildren([runIndex, review, proof, verify, output, timeline]),
+  settings.addChildren([settingsIndex, settingsPart]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+  // The newest run is called @, as in a terminal.
+  pathParamsAllowedCharacters: ["@"],
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

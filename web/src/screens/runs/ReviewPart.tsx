@@ -1,0 +1,187 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { call } from "../../api/client.ts";
+import { reading } from "../../api/queries.ts";
+import { useActs } from "../../app/acts.ts";
+import { onAppearance, readAppearance, setAppearance } from "../../app/appearance.ts";
+import { Failure } from "../../parts/Failure.tsx";
+import { Waiting } from "../../parts/Shown.tsx";
+import { words } from "../../words/words.ts";
+import { type DiffHandle, DiffList } from "./diff/DiffList.tsx";
+import { type DiffFile, joinPages, type Row, toRows, type Unfolded } from "./diff/model.ts";
+import { FileTree } from "./FileTree.tsx";
+import { KnownSentences } from "./KnownSentences.tsx";
+import styles from "./ReviewPart.module.css";
+import { type Report, useRun } from "./use-run.ts";
+import { useViewed } from "./use-viewed.ts";
+
+const route = getRouteApi("/runs/$run/review");
+const NARROW = matchMedia("(max-width: 639px)");
+
+/** The change as it would land: files, lines, and beside them what is known about it. */
+export function ReviewPart(): ReactNode {
+  const report = useRun().data;
+  if (report === undefined) return null;
+  if (report.summary.changes.files.length === 0) return <NothingChanged />;
+  return <Review key={report.summary.run_id} report={report} />;
+}
+
+function NothingChanged(): ReactNode {
+  return (
+    <div className={styles["nothing"]}>
+      <p>{words.run.nothing}</p>
+      <p>{words.run.nothingStays}</p>
+    </div>
+  );
+}
+
+function Review({ report }: { readonly report: Report }): ReactNode {
+  const run = report.summary.run_id;
+  const query = useInfiniteQuery({
+    queryKey: ["agent.diff", { run }],
+    queryFn: ({ pageParam, signal }) =>
+      call("agent.diff", { run, ...(pageParam === null ? {} : { after: pageParam }) }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const files = useMemo(() => joinPages(query.data?.pages ?? []), [query.data]);
+  if (query.error !== null) return <Failure thrown={query.error} again={() => void query.refetch()} />;
+  if (query.isPending) return <Waiting lines={12} />;
+  return (
+    <div className={styles["review"]}>
+      <Change run={run} files={files} />
+      <aside className={styles["side"]} aria-label={words.regions.side} data-region tabIndex={-1}>
+        <KnownSentences report={report} brief />
+      </aside>
+      {hasNextPage ? (
+        <p className={styles["more"]} role="status">
+          {words.run.loadingMore}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function Change({ run, files }: { readonly run: string; readonly files: readonly DiffFile[] }): ReactNode {
+  const { file: askedFile, hunk: askedHunk, view: askedView } = route.useSearch();
+  const navigate = route.useNavigate();
+  const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
+  const appearance = useSyncExternalStore(onAppearance, readAppearance);
+  const view = isNarrow ? "unified" : (askedView ?? appearance.view);
+  const { viewed, toggle } = useViewed(run);
+  const [unfolded, unfold] = useUnfolded(run);
+  const rows = useMemo(
+    () => toRows(files, { split: view === "split", folded: viewed, unfolded }),
+    [files, view, viewed, unfolded],
+  );
+  const chosen = rows.findIndex((row) => isAsked(row, askedFile, askedHunk));
+  const handle = useRef<DiffHandle | null>(null);
+  const go = useCallback(
+    (row: Row | undefined) => {
+      if (row === undefined) return;
+      const search = row.type === "hunk" ? { file: row.file.path, hunk: row.hunk.id } : { file: row.file.path };
+      void navigate({
+        search: ({ file: _, hunk: __, ...rest }) => ({ ...rest, ...search }),
+        replace: true,
+        resetScroll: false,
+      });
+      handle.current?.show(rows.indexOf(row));
+    },
+    [navigate, rows],
+  );
+  // Where the address points is brought into sight once, when the lines are there.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (isFirst.current && chosen >= 0) setTimeout(() => handle.current?.show(chosen), 60);
+    isFirst.current = false;
+  }, [chosen]);
+  const move = (type: "hunk" | "file", step: number) => go(nextOf(rows, chosen, type, step));
+  const setView = (next: "unified" | "split") => {
+    setAppearance({ view: next });
+    void navigate({ search: (old) => ({ ...old, view: next }), replace: true, resetScroll: false });
+  };
+  const current = rows[chosen]?.file.path ?? files[0]?.path;
+  useActs([
+    { key: "j", label: words.keys.nextHunk, run: () => move("hunk", 1) },
+    { key: "k", label: words.keys.previousHunk, run: () => move("hunk", -1) },
+    { key: "n", label: words.keys.nextFile, run: () => move("file", 1) },
+    { key: "p", label: words.keys.previousFile, run: () => move("file", -1) },
+    { key: "u", label: words.keys.unifiedSplit, run: () => setView(view === "split" ? "unified" : "split") },
+    { key: "v", label: words.keys.viewed, run: () => current !== undefined && toggle(current) },
+  ]);
+  const acts = useMemo(() => ({ unfold, toggleViewed: toggle }), [unfold, toggle]);
+  return (
+    <>
+      <FileTree
+        files={files}
+        current={current}
+        viewed={viewed}
+        choose={(path) => go(rows.find((row) => row.type === "file" && row.file.path === path))}
+      />
+      <div className={styles["change"]}>
+        {isNarrow ? null : (
+          <fieldset className={styles["view"]}>
+            <legend className="unseen">{words.run.view}</legend>
+            {(["unified", "split"] as const).map((name) => (
+              <label key={name} data-chosen={view === name}>
+                <input type="radio" name="view" checked={view === name} onChange={() => setView(name)} />
+                {words.run[name]}
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <DiffList
+          rows={rows}
+          files={files}
+          viewed={viewed}
+          chosen={chosen}
+          wraps={isNarrow || view === "split"}
+          acts={acts}
+          handle={handle}
+        />
+      </div>
+    </>
+  );
+}
+
+function onNarrow(listener: () => void): () => void {
+  NARROW.addEventListener("change", listener);
+  return () => NARROW.removeEventListener("change", listener);
+}
+
+function isAsked(row: Row, file: string | undefined, hunk: string | undefined): boolean {
+  if (hunk !== undefined) return row.type === "hunk" && row.hunk.id === hunk;
+  return file !== undefined && row.type === "file" && row.file.path === file;
+}
+
+/** The next row of a type, from the chosen one on; from outside, the first or the last. */
+function nextOf(rows: readonly Row[], from: number, type: Row["type"], step: number): Row | undefined {
+  const start = from < 0 && step < 0 ? rows.length : from;
+  for (let at = start + step; at >= 0 && at < rows.length; at += step) if (rows[at]!.type === type) return rows[at];
+  return undefined;
+}
+
+/** Lines between hunks, fetched when somebody wants to see them. */
+function useUnfolded(run: string): [Unfolded, (file: DiffFile, from: number, to: number) => void] {
+  const [known, setKnown] = useState<Unfolded>(new Map());
+  const client = useQueryClient();
+  const unfold = useCallback(
+    (file: DiffFile, from: number, to: number) => {
+      const asked = client.fetchQuery(reading("agent.file-lines", { run, path: file.path, side: "base", from, to }));
+      void asked.then(({ lines }) =>
+        setKnown((old) => {
+          const ofFile = new Map(old.get(file.path));
+          for (const [at, { text }] of lines.entries()) ofFile.set(from + at, text);
+          return new Map(old).set(file.path, ofFile);
+        }),
+      );
+    },
+    [client, run],
+  );
+  return [known, unfold];
+}

@@ -1,0 +1,189 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useRef, useState } from "react";
+import { call, newKey, type Output, Refused } from "../../api/client.ts";
+import { queries } from "../../api/queries.ts";
+import { Cancelled, runTask } from "../../api/tasks.ts";
+import { useDialog } from "../../app/dialogs.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { Failure } from "../../parts/Failure.tsx";
+import { Foreign } from "../../parts/Foreign.tsx";
+import { Waiting } from "../../parts/Shown.tsx";
+import { words } from "../../words/words.ts";
+import styles from "./RunDialogs.module.css";
+import type { Summary } from "./use-run.ts";
+import { actsOf } from "./Verdict.tsx";
+
+/** The question that the address asks for, if the run as it stands allows it. */
+export function RunDialogs({ run }: { readonly run: Summary }): ReactNode {
+  const { shown, close } = useDialog();
+  const act = actsOf(run).find((name) => name === shown);
+  if (act === "apply") return <ApplyDialog run={run} close={close} />;
+  if (act === "undo") return <ActDialog run={run} close={close} act="undo" />;
+  if (act === "discard") return <ActDialog run={run} close={close} act="discard" />;
+  if (act === "verify") return <ActDialog run={run} close={close} act="verify" />;
+  return null;
+}
+
+/** One act under way: begun once under one key, shown until it ended, and what it refused. */
+function useAct(
+  work: (key: string, signal: AbortSignal, say: (text: string) => void) => Promise<unknown>,
+  done: () => void,
+) {
+  const key = useRef(newKey());
+  const stop = useRef<AbortController | null>(null);
+  const [progress, setProgress] = useState<string | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const run = async () => {
+    stop.current = new AbortController();
+    setProblem(null);
+    setProgress("");
+    try {
+      await work(key.current, stop.current.signal, setProgress);
+      await queries.invalidateQueries();
+      done();
+    } catch (thrown) {
+      if (!(thrown instanceof Cancelled)) setProblem(thrown);
+      // What was refused was not done; another try is another wish.
+      key.current = newKey();
+    } finally {
+      setProgress(null);
+    }
+  };
+  return { run, progress, problem, cancel: () => stop.current?.abort() };
+}
+
+const OPERATIONS = { undo: "agent.undo", discard: "agent.discard", verify: "agent.verify" } as const;
+
+function ActDialog(props: {
+  readonly run: Summary;
+  readonly close: () => void;
+  readonly act: "undo" | "discard" | "verify";
+}): ReactNode {
+  const { run, close, act } = props;
+  const {
+    run: start,
+    progress,
+    problem,
+    cancel,
+  } = useAct(
+    (key, signal, onProgress) => runTask(OPERATIONS[act], { run: run.run_id }, { key, signal, onProgress }),
+    close,
+  );
+  const files = run.landing?.files.length ?? run.changes.files.length;
+  const says =
+    act === "undo"
+      ? { title: words.undo.title, consequence: words.undo.consequence(files) }
+      : { title: words[act].title, consequence: words[act].consequence };
+  return (
+    <Dialog
+      title={says.title}
+      close={progress === null ? close : cancel}
+      busy={progress !== null}
+      act={{ label: words.acts[act], kind: act === "discard" ? "danger" : "primary", run: () => void start() }}
+    >
+      <p>{says.consequence}</p>
+      <Progress text={progress} fallback={act === "verify" ? words.verify.running : ""} />
+      {problem === null ? null : <Failure thrown={problem} />}
+    </Dialog>
+  );
+}
+
+function Progress({ text, fallback }: { readonly text: string | null; readonly fallback: string }): ReactNode {
+  if (text === null) return null;
+  return (
+    <p className={styles["progress"]} role="status">
+      <Foreign text={text === "" ? fallback : text} />
+    </p>
+  );
+}
+
+type Plan = Output<"agent.apply">;
+
+/** What would happen to each file, looked up when the question is asked and not before. */
+function ApplyDialog({ run, close }: { readonly run: Summary; readonly close: () => void }): ReactNode {
+  const plan = useQuery({
+    queryKey: ["agent.apply", { run: run.run_id, dry_run: true }],
+    queryFn: ({ signal }) => call("agent.apply", { run: run.run_id, dry_run: true }, signal),
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+  const [except, setExcept] = useState<readonly string[]>([]);
+  const {
+    run: start,
+    progress,
+    problem,
+    cancel,
+  } = useAct(
+    (key, signal, onProgress) =>
+      runTask(
+        "agent.apply",
+        { run: run.run_id, ...(except.length === 0 ? {} : { except: [...except] }) },
+        { key, signal, onProgress },
+      ),
+    close,
+  );
+  const landing = plan.data === undefined ? null : landingOf(plan.data);
+  const conflicts = landing?.files.filter(({ how }) => how === "conflict") ?? [];
+  const all = run.changes.files.length;
+  const count = (landing?.files.length ?? all) - conflicts.length;
+  const canApply = landing !== null && (conflicts.length === 0 || except.length > 0) && count > 0;
+  const label =
+    except.length > 0 ? words.apply.others(count) : landing?.moved ? words.apply.verifyAgain : words.acts.apply(count);
+  return (
+    <Dialog
+      title={words.apply.title(all)}
+      close={progress === null ? close : cancel}
+      busy={progress !== null}
+      act={canApply ? { label, run: () => void start() } : undefined}
+      more={
+        conflicts.length > 0 && except.length === 0 && count > 0 ? (
+          <Button onPress={() => setExcept(conflicts.map(({ path }) => path))}>{words.apply.others(count)}</Button>
+        ) : null
+      }
+    >
+      {plan.isPending ? <Waiting lines={2} /> : null}
+      {plan.error === null ? null : <Failure thrown={plan.error} again={() => void plan.refetch()} />}
+      {landing === null ? null : (
+        <>
+          <p>{words.apply.consequence(count)}</p>
+          {landing.moved ? (
+            <p>
+              {words.apply.moved} {landing.since === null ? null : <Foreign text={landing.since} />}
+            </p>
+          ) : null}
+          <ul className={styles["plan"]} aria-label={words.apply.plan}>
+            {landing.files.map(({ path, how, says }) => (
+              <li key={path} data-how={how} data-left={except.includes(path)}>
+                <code>
+                  <Foreign text={path} />
+                </code>
+                <span>{words.apply.how[how]}</span>
+                {how === "conflict" ? (
+                  <p>
+                    <Foreign text={says} />
+                  </p>
+                ) : null}
+              </li>
+            ))}
+          </ul>
+          <p>{words.apply.undo}</p>
+        </>
+      )}
+      <Progress text={progress} fallback={words.apply.applying} />
+      {problem === null ? null : <Failure thrown={problem} />}
+    </Dialog>
+  );
+}
+
+/** A plan is the landing of the answer; a run without one has nothing that could land. */
+function landingOf(plan: Plan): NonNullable<Summary["landing"]> {
+  if (plan.landing !== null) return plan.landing;
+  throw new Refused(500, {
+    code: "INTERNAL",
+    message: words.failure.broken,
+    where: null,
+    fix: words.failure.brokenFix,
+  });
+}

@@ -1,0 +1,95 @@
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
+import { useActs } from "../../app/acts.ts";
+import { announce } from "../../app/announce.ts";
+import { Page } from "../../app/Page.tsx";
+import { CopyButton } from "../../parts/Copy.tsx";
+import { Boundary } from "../../parts/Failure.tsx";
+import { Foreign, plainText } from "../../parts/Foreign.tsx";
+import { Shown } from "../../parts/Shown.tsx";
+import { Age } from "../../parts/When.tsx";
+import { formatCommand } from "../../words/formats.ts";
+import { words } from "../../words/words.ts";
+import { RunDialogs } from "./RunDialogs.tsx";
+import styles from "./RunScreen.module.css";
+import { type Summary, useRun } from "./use-run.ts";
+import { sayVerdict, Verdict } from "./Verdict.tsx";
+
+const PARTS = ["review", "output", "proof", "verify", "timeline"] as const;
+
+/** One run: what is true about it, what can be done, and the parts that it rests on. */
+export function RunScreen(): ReactNode {
+  const query = useRun();
+  return (
+    <Shown query={query} lines={6}>
+      {({ summary }) => <Known run={summary} />}
+    </Shown>
+  );
+}
+
+function Known({ run }: { readonly run: Summary }): ReactNode {
+  const goal = run.goal.replace(/\s+/g, " ");
+  const verdict = sayVerdict(run);
+  useEffect(() => announce(words.announced.verdict(verdict)), [verdict]);
+  const link = new URL(`/runs/${encodeURIComponent(run.run_id)}`, location.href).href;
+  return (
+    <Page
+      wide
+      title={plainText(goal, 200)}
+      shown={<Foreign text={goal} />}
+      aside={
+        <p className={styles["facts"]}>
+          <code className={styles["command"]} title={plainText(formatCommand(run.agent.argv), 400)}>
+            <Foreign text={formatCommand(run.agent.argv)} />
+          </code>
+          <Age at={run.created_at} />
+          <CopyButton text={link} label={words.copy.link} />
+        </p>
+      }
+    >
+      <Verdict run={run} says={verdict} />
+      <Parts />
+      <Boundary>
+        <Outlet />
+      </Boundary>
+      <RunDialogs run={run} />
+    </Page>
+  );
+}
+
+function Parts(): ReactNode {
+  // As the address has it: whoever came by a short name stays there.
+  const run = useParams({ strict: false, select: (params: { run?: string }) => params.run ?? "" });
+  const here = useRouterState({ select: ({ location }) => location.pathname.split("/").at(-1) ?? "" });
+  const navigate = useNavigate();
+  const step = (by: number) => {
+    const at = PARTS.indexOf(here as (typeof PARTS)[number]);
+    const part = PARTS[(at + by + PARTS.length) % PARTS.length]!;
+    void navigate({ to: `/runs/$run/${part}`, params: { run } });
+  };
+  useActs([
+    { key: "[", label: words.keys.tab, run: () => step(-1) },
+    { key: "]", label: words.keys.tab, run: () => step(1) },
+    {
+      key: "o",
+      label: words.keys.proof,
+      run: () => void navigate({ to: "/runs/$run/proof", params: { run } }),
+    },
+  ]);
+  return (
+    <nav className={styles["parts"]} aria-label={words.run.tabsLabel}>
+      {PARTS.map((part) => (
+        <Link
+          key={part}
+          to={`/runs/$run/${part}`}
+          params={{ run }}
+          className={styles["part"]!}
+          activeProps={{ className: `${styles["part"]} ${styles["here"]}`, "aria-current": "page" }}
+          resetScroll={false}
+        >
+          {words.run.tabs[part]}
+        </Link>
+      ))}
+    </nav>
+  );
+}

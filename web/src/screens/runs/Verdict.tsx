@@ -1,0 +1,91 @@
+import type { ReactNode } from "react";
+import { useActs } from "../../app/acts.ts";
+import { useDialog } from "../../app/dialogs.ts";
+import { useConnection } from "../../app/Shell.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { Foreign } from "../../parts/Foreign.tsx";
+import { OutcomeIcon, toneOf } from "../../parts/Outcome.tsx";
+import { words } from "../../words/words.ts";
+import type { Summary } from "./use-run.ts";
+import styles from "./Verdict.module.css";
+
+/** What is true about the run, in one or two sentences. */
+export function sayVerdict(run: Summary): string {
+  return words.verdicts[run.outcome]({
+    files: run.changes.files.length,
+    added: run.changes.added_lines,
+    deleted: run.changes.deleted_lines,
+    checks: run.verify?.commands.length ?? 0,
+    reason: run.reason,
+    untouched: run.proof?.accepted === true && run.proof.tree_root_before === run.proof.tree_root_after,
+    landed: null,
+  });
+}
+
+type ActName = "apply" | "undo" | "verify" | "discard";
+
+/** What can be done with a run as it stands. What cannot be done now is not there. */
+export function actsOf(run: Summary): readonly ActName[] {
+  const hasChange = run.changes.files.length > 0;
+  switch (run.outcome) {
+    case "verified":
+    case "unverified":
+      return ["apply", "verify", "discard"];
+    case "rejected":
+    case "verify_failed":
+      return ["verify", "discard"];
+    case "agent_failed":
+    case "timed_out":
+    case "over_limit":
+    case "interrupted":
+      return hasChange ? ["verify", "discard"] : [];
+    case "applied":
+      return ["undo"];
+    default:
+      return [];
+  }
+}
+
+const JUDGED = ["agent_failed", "timed_out", "over_limit", "interrupted"];
+
+function labelOf(act: ActName, run: Summary): string {
+  if (act === "apply") return words.acts.apply(run.changes.files.length);
+  if (act === "verify" && JUDGED.includes(run.outcome)) return words.acts.judge;
+  return words.acts[act];
+}
+
+const KINDS = { apply: "primary", undo: "plain", verify: "plain", discard: "danger" } as const;
+const KEYS: Partial<Record<ActName, string>> = { apply: "a", discard: "d" };
+
+/** The first line of the screen: the verdict, and the acts with their consequence one press away. */
+export function Verdict({ run, says }: { readonly run: Summary; readonly says: string }): ReactNode {
+  const { open } = useDialog();
+  const isLost = useConnection().state === "lost";
+  const acts = actsOf(run);
+  useActs(
+    acts.map((act) => {
+      const key = KEYS[act];
+      return { ...(key === undefined ? {} : { key }), label: labelOf(act, run), run: () => open(act) };
+    }),
+  );
+  return (
+    <section className={styles["verdict"]} data-tone={toneOf(run.outcome)} aria-label={words.outcomes[run.outcome]}>
+      <p className={styles["says"]} data-testid="verdict">
+        <OutcomeIcon outcome={run.outcome} size={26} />
+        <span>
+          <Foreign text={says} />
+        </span>
+      </p>
+      {acts.length === 0 ? null : (
+        <div className={styles["acts"]}>
+          {acts.map((act) => (
+            <Button key={act} kind={KINDS[act]} isDisabled={isLost} onPress={() => open(act)}>
+              {labelOf(act, run)}
+            </Button>
+          ))}
+          {isLost ? <p className={styles["why"]}>{words.connection.lostAct}</p> : null}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,165 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import {
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { words } from "../../../words/words.ts";
+import { Colours } from "./colours.ts";
+import styles from "./Diff.module.css";
+import { DiffRow, type RowActs, sayRow } from "./DiffRow.tsx";
+import type { DiffFile, Row } from "./model.ts";
+
+const HEIGHTS: Record<Row["type"], number> = {
+  file: 44,
+  finding: 32,
+  whole: 44,
+  gap: 32,
+  hunk: 32,
+  line: 20,
+  pair: 20,
+};
+/** As wide as a column of the number and its sign. */
+const GUTTER_PX = 132;
+const COLUMN_PX = 7.55;
+const WIDEST = 2000;
+/** Room for what sticks to the top of the page. */
+const TOP_PX = 120;
+
+export interface DiffHandle {
+  /** Brings a row to the top and gives it the focus. */
+  readonly show: (row: number) => void;
+}
+
+/**
+ * The whole change as rows of known heights, of which only those on the screen are in the page. On a narrow screen lines
+ * wrap, and only there heights are measured.
+ */
+export function DiffList(props: {
+  readonly rows: readonly Row[];
+  readonly files: readonly DiffFile[];
+  readonly viewed: ReadonlySet<string>;
+  readonly chosen: number;
+  readonly wraps: boolean;
+  readonly acts: RowActs;
+  readonly handle: RefObject<DiffHandle | null>;
+}): ReactNode {
+  const { rows, files, viewed, chosen, wraps, acts, handle } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState({ top: 0, width: 0 });
+  useLayoutEffect(() => {
+    const look = () => {
+      const { top = 0, width = 0 } = box.current?.getBoundingClientRect() ?? {};
+      setPlace({ top: top + window.scrollY, width });
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(box.current!);
+    watch.observe(document.body);
+    return () => watch.disconnect();
+  }, []);
+  const colours = useColours(files);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: (at) => HEIGHTS[rows[at]!.type],
+    overscan: 24,
+    scrollMargin: place.top,
+    scrollPaddingStart: TOP_PX,
+    getItemKey: (at) => at,
+    rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
+      const [first, last] = [Math.max(0, startIndex - overscan), Math.min(count - 1, endIndex + overscan)];
+      const range = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+      return chosen < 0 || chosen >= count || range.includes(chosen) ? range : [...range, chosen].sort((a, b) => a - b);
+    },
+  });
+  useEffect(() => virtual.measure(), [rows, wraps, virtual]);
+  useImperativeHandle(handle, () => ({
+    show: (row) => {
+      virtual.scrollToIndex(row, { align: "start" });
+      requestAnimationFrame(() =>
+        box.current?.querySelector<HTMLElement>(`[data-at="${row}"]`)?.focus({ preventScroll: true }),
+      );
+    },
+  }));
+  const width = useMemo(() => widthOf(rows), [rows]);
+  return (
+    <div
+      ref={box}
+      className={wraps ? `${styles["diff"]} ${styles["wraps"]}` : styles["diff"]}
+      style={{ ["--seen" as string]: `${Math.max(place.width - 2, 0)}px` }}
+      tabIndex={0}
+    >
+      <div
+        className={styles["rows"]}
+        role="grid"
+        aria-label={words.run.tabs.review}
+        aria-rowcount={rows.length}
+        aria-readonly
+        style={{ height: virtual.getTotalSize(), ...(wraps ? {} : { width: `max(100%, ${width}px)` }) }}
+      >
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index]!;
+          const right = row.type === "line" ? row.line : row.type === "pair" ? row.right : null;
+          const left = row.type === "pair" ? row.left : null;
+          return (
+            <div
+              key={index}
+              ref={wraps ? virtual.measureElement : undefined}
+              role="row"
+              tabIndex={-1}
+              aria-rowindex={index + 1}
+              aria-label={sayRow(row)}
+              className={styles["row"]}
+              data-index={index}
+              data-at={index}
+              data-type={row.type}
+              data-chosen={index === chosen}
+              style={{
+                transform: `translateY(${start - place.top}px)`,
+                width: "100%",
+                ...(wraps ? { minHeight: HEIGHTS[row.type] } : { height: HEIGHTS[row.type] }),
+              }}
+            >
+              <DiffRow
+                row={row}
+                acts={acts}
+                isViewed={viewed.has(row.file.path)}
+                leftColours={left === null ? undefined : colours.of(left.at)}
+                rightColours={right === null ? undefined : colours.of(right.at)}
+              />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+/** How wide the widest line is; beyond two thousand columns a line is cut. */
+function widthOf(rows: readonly Row[]): number {
+  let widest = 0;
+  let isSplit = false;
+  for (const row of rows) {
+    if (row.type === "line") widest = Math.max(widest, row.line.text.length);
+    if (row.type !== "pair") continue;
+    isSplit = true;
+    widest = Math.max(widest, row.left?.text.length ?? 0, row.right?.text.length ?? 0);
+  }
+  const one = Math.min(widest, WIDEST) * COLUMN_PX + GUTTER_PX;
+  return isSplit ? one * 2 : one;
+}
+
+function useColours(files: readonly DiffFile[]): Colours {
+  const [, setVersion] = useState(0);
+  const [colours] = useState(() => new Colours(() => setVersion((version) => version + 1)));
+  useEffect(() => {
+    for (const file of files) colours.ask(file);
+  }, [files, colours]);
+  useEffect(() => () => colours.close(), [colours]);
+  return colours;
+}

@@ -1,0 +1,147 @@
+import { memo, type ReactNode } from "react";
+import { Foreign } from "../../../parts/Foreign.tsx";
+import { formatBytes } from "../../../words/formats.ts";
+import { words } from "../../../words/words.ts";
+import type { Range } from "../../../workers/highlight.ts";
+import styles from "./Diff.module.css";
+import { DiffText } from "./DiffText.tsx";
+import type { DiffFile, PlacedLine, Row } from "./model.ts";
+
+/** Whoever draws rows says what a press on them does. */
+export interface RowActs {
+  readonly unfold: (file: DiffFile, from: number, to: number) => void;
+  readonly toggleViewed: (path: string) => void;
+}
+
+const SIGNS = { context: " ", added: "+", deleted: "-" } as const;
+const UNFOLD = 20;
+
+/** One row of the change. Memoised: a colour that arrives draws its own line anew and no other. */
+export const DiffRow = memo(function DiffRow(props: {
+  readonly row: Row;
+  readonly acts: RowActs;
+  readonly isViewed: boolean;
+  readonly leftColours: readonly Range[] | undefined;
+  readonly rightColours: readonly Range[] | undefined;
+}): ReactNode {
+  const { row, acts } = props;
+  switch (row.type) {
+    case "file":
+      return <FileHeader file={row.file} isViewed={props.isViewed} acts={acts} />;
+    case "finding":
+      return (
+        <div role="gridcell" className={styles["finding"]}>
+          {row.line === null ? null : <b>{words.number(row.line)}</b>} <Foreign text={row.says} />
+        </div>
+      );
+    case "whole":
+      return (
+        <div role="gridcell" className={styles["whole"]}>
+          <Foreign text={sayWhole(row.file)} />
+        </div>
+      );
+    case "gap":
+      return <Gap row={row} acts={acts} />;
+    case "hunk":
+      return (
+        <div role="gridcell" className={styles["hunk"]}>
+          <code>{`@@ -${row.hunk.old_start},${row.hunk.old_lines} +${row.hunk.new_start},${row.hunk.new_lines} @@`}</code>
+          <span>{words.run.hunk(row.n, row.of)}</span>
+        </div>
+      );
+    case "line":
+      return <Line line={row.line} colours={props.rightColours} />;
+    case "pair":
+      return (
+        <>
+          <Half line={row.left} side="old" colours={props.leftColours} />
+          <Half line={row.right} side="new" colours={props.rightColours} />
+        </>
+      );
+  }
+});
+
+function FileHeader(props: { readonly file: DiffFile; readonly isViewed: boolean; readonly acts: RowActs }): ReactNode {
+  const { file, isViewed, acts } = props;
+  return (
+    <div role="gridcell" className={styles["file"]}>
+      <span className={styles["operation"]} data-operation={file.operation}>
+        {words.run.operation[file.operation]}
+      </span>
+      <h2 className={styles["path"]}>
+        <Foreign text={file.path} />
+      </h2>
+      <span className={styles["size"]}>
+        {file.kind === "text" ? words.plusMinus(file.added, file.deleted) : words.run.kinds[file.kind]}
+      </span>
+      <label className={styles["viewed"]}>
+        <input type="checkbox" checked={isViewed} onChange={() => acts.toggleViewed(file.path)} />
+        {words.run.viewed}
+      </label>
+    </div>
+  );
+}
+
+function sayWhole({ kind, bytes, target, mode }: DiffFile): string {
+  if (kind === "link") return words.run.link(target ?? "");
+  if (kind === "mode") return words.run.mode(mode ?? "");
+  return words.run.binary(formatBytes(bytes));
+}
+
+function Gap({ row, acts }: { readonly row: Extract<Row, { type: "gap" }>; readonly acts: RowActs }): ReactNode {
+  const { from, to, file } = row;
+  const first = Math.max(from, to - UNFOLD + 1);
+  return (
+    <div role="gridcell" className={styles["gap"]}>
+      <button type="button" onClick={() => acts.unfold(file, first, to)}>
+        {words.run.unfold(to - first + 1)}
+      </button>
+      <span>{`${words.number(from)} - ${words.number(to)}`}</span>
+    </div>
+  );
+}
+
+function Line({
+  line,
+  colours,
+}: {
+  readonly line: PlacedLine;
+  readonly colours: readonly Range[] | undefined;
+}): ReactNode {
+  return (
+    <>
+      <span role="gridcell" className={styles["number"]} data-n={line.old ?? ""} />
+      <span role="gridcell" className={styles["number"]} data-n={line.new ?? ""} />
+      <span role="gridcell" className={styles["cell"]} data-kind={line.kind} data-sign={SIGNS[line.kind]}>
+        <DiffText line={line} colours={colours} />
+      </span>
+    </>
+  );
+}
+
+function Half(props: {
+  readonly line: PlacedLine | null;
+  readonly side: "old" | "new";
+  readonly colours: readonly Range[] | undefined;
+}): ReactNode {
+  const { line, side, colours } = props;
+  if (line === null) return <span role="gridcell" className={`${styles["half"]} ${styles["absent"]}`} />;
+  const kind = line.kind;
+  return (
+    <span role="gridcell" className={styles["half"]}>
+      <span className={styles["number"]} data-n={line[side] ?? ""} />
+      <span className={styles["cell"]} data-kind={kind} data-sign={SIGNS[kind]}>
+        <DiffText line={line} colours={colours} />
+      </span>
+    </span>
+  );
+}
+
+/** What a screen reader says of a row. */
+export function sayRow(row: Row): string | undefined {
+  const line = row.type === "line" ? row.line : row.type === "pair" ? (row.right ?? row.left) : null;
+  if (line === null) return undefined;
+  if (line.kind === "added") return words.run.added(line.new ?? 0, line.text);
+  if (line.kind === "deleted") return words.run.removed(line.old ?? 0, line.text);
+  return words.run.same(line.new ?? 0, line.text);
+}

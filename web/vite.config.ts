@@ -1,0 +1,41 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+const server = process.env["VERBATIM_STUDIO"] ?? "http://127.0.0.1:4680";
+
+/** The Studio as files that a strict content policy lets in: nothing inline, no data addresses, no maps. */
+export default defineConfig({
+  root: import.meta.dirname,
+  publicDir: false,
+  plugins: [react()],
+  resolve: { dedupe: ["react", "react-dom"] },
+  worker: { format: "es" },
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+    manifest: true,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // What every screen needs comes in one file that changes only when its packages do.
+        codeSplitting: {
+          groups: [{ name: "base", test: /node_modules[\\/](?:react|react-dom|scheduler|@tanstack)[\\/]/ }],
+        },
+      },
+    },
+  },
+  // `npm run studio:dev`: the pages from here, the API from a server that runs; to it, every request is its own.
+  server: {
+    proxy: {
+      "/api": {
+        target: server,
+        changeOrigin: true,
+        configure: (proxy) => {
+          proxy.on("proxyReq", (request) => request.setHeader("origin", server));
+        },
+      },
+    },
+  },
+});
