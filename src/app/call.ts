@@ -79,7 +79,8 @@ async function* lines(composition: Composition, name: string, input: unknown): A
 }
 
 function parseInput(operation: Operation, composition: Composition, input: unknown): z.output<z.ZodType> {
-  if (operation.surfaces !== undefined && !operation.surfaces.includes(composition.surface)) {
+  const isClosed = composition.surface === "http" && operation.who === undefined;
+  if (isClosed || (operation.surfaces !== undefined && !operation.surfaces.includes(composition.surface))) {
     throw new VerbatimError("OPERATION_UNKNOWN", {
       message: `${operation.name} is not available through this surface`,
     });

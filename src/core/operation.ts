@@ -9,6 +9,21 @@ export type Surface = "cli" | "mcp" | "http" | "library";
 /** Surfaces that run on the caller's own machine and may name files there. */
 export const LOCAL_SURFACES: readonly Surface[] = ["cli", "library"];
 
+/** Roles of a workspace, least first. Until there are teams, whoever has the token of the server is its owner. */
+export const WORKSPACE_ROLES = ["reader", "reviewer", "owner"] as const;
+/** Roles in a world, least first. */
+export const WORLD_ROLES = ["viewer", "player", "operator"] as const;
+
+/** Who may call an operation over HTTP: the least role of a workspace, and the least in the world it is about. */
+export interface Who {
+  readonly workspace: (typeof WORKSPACE_ROLES)[number];
+  readonly world?: (typeof WORLD_ROLES)[number];
+}
+
+export const OWNER: Who = { workspace: "owner" };
+export const OPERATOR: Who = { workspace: "owner", world: "operator" };
+export const VIEWER: Who = { workspace: "owner", world: "viewer" };
+
 /**
  * One thing the product can do. `app.call` parses the input, runs it, and parses the output;
  * every surface is generated from the table of operations.
@@ -23,6 +38,8 @@ export interface Operation<
   readonly name: N;
   readonly summary: string;
   readonly effect: Effect;
+  /** The only list of rights over HTTP. Absent: nobody calls it there. */
+  readonly who?: Who;
   /** Absent: all surfaces. */
   readonly surfaces?: readonly Surface[];
   readonly input: I;

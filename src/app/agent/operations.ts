@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation, LOCAL_SURFACES, type Surface } from "../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER, type Surface } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
@@ -121,6 +121,7 @@ const list = defineOperation({
   name: "agent.list",
   summary: "Lists the agent runs of this repository, newest first.",
   effect: "read",
+  who: OWNER,
   surfaces: WITH_HTTP,
   localFields: ["all"],
   input: z.strictObject({
@@ -143,6 +144,7 @@ const show = defineOperation({
   name: "agent.show",
   summary: "Shows one agent run in plain words, its change, or two runs side by side.",
   effect: "read",
+  who: OWNER,
   surfaces: WITH_HTTP,
   // Over HTTP a change is read in pages: agent.diff.
   localFields: ["diff", "hunks"],
@@ -185,6 +187,7 @@ const verify = defineOperation({
   name: "agent.verify",
   summary: "Judges and verifies the change of an agent run once more, with other flags.",
   effect: "mutate",
+  who: OWNER,
   surfaces: WITH_HTTP,
   localFields: [...Object.keys(verifyFlags), ...Object.keys(policyFlags), "here"],
   input: z.strictObject({
@@ -214,6 +217,7 @@ const apply = defineOperation({
   name: "agent.apply",
   summary: "Puts the change of an agent run that passed its gates into your tree as it is now.",
   effect: "mutate",
+  who: OWNER,
   surfaces: WITH_HTTP,
   localFields: ["no_reverify", "unverified", "yes", "here"],
   input: z.strictObject({
@@ -235,6 +239,7 @@ const undo = defineOperation({
   name: "agent.undo",
   summary: "Takes an applied change out of your tree again, if its files were not edited since.",
   effect: "mutate",
+  who: OWNER,
   surfaces: WITH_HTTP,
   localFields: ["here"],
   input: z.strictObject({ run, here }),
@@ -246,6 +251,7 @@ const discard = defineOperation({
   name: "agent.discard",
   summary: "Throws away the change of an agent run; the record is kept.",
   effect: "mutate",
+  who: OWNER,
   surfaces: WITH_HTTP,
   input: z.strictObject({ run }),
   output: agentSummary,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation, type Surface } from "../../core/operation.ts";
+import { defineOperation, OWNER, type Surface } from "../../core/operation.ts";
 import { agentDiff, readDiffPage } from "./change-pages.ts";
 import { fileLines, readFileLines } from "./file-lines.ts";
 import { findAgentRun } from "./find-agent-run.ts";
@@ -18,6 +18,7 @@ const diff = defineOperation({
   name: "agent.diff",
   summary: "The change of an agent run by file, hunk and line, in pages.",
   effect: "read",
+  who: OWNER,
   surfaces: SCREENS,
   input: z.strictObject({
     run,
@@ -35,6 +36,7 @@ const lines = defineOperation({
   name: "agent.file-lines",
   summary: "Lines of a file as an agent found it or as its change leaves it, at most 500.",
   effect: "read",
+  who: OWNER,
   surfaces: SCREENS,
   input: z.strictObject({
     run,
@@ -54,6 +56,7 @@ const output = defineOperation({
   summary:
     "Bytes that an attempt or a verification printed, from the recorded file; waits for more while it is at work.",
   effect: "read",
+  who: OWNER,
   surfaces: SCREENS,
   input: z.strictObject({
     run,
@@ -73,6 +76,7 @@ const artifact = defineOperation({
   name: "agent.artifact",
   summary: "Bytes of one file of the record of an agent run.",
   effect: "read",
+  who: OWNER,
   surfaces: SCREENS,
   input: z.strictObject({ run, path: z.string().min(1).max(500), from }),
   output: recordedBytes,

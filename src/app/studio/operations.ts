@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation } from "../../core/operation.ts";
+import { defineOperation, OWNER } from "../../core/operation.ts";
 import { findObjects, found } from "./find.ts";
 import { home, readHome } from "./home.ts";
 import type { StudioPorts } from "./ports.ts";
@@ -8,6 +8,7 @@ const sessions = defineOperation({
   name: "studio.sessions",
   summary: "Lists the sessions of this server: in which browser, since when, last used when.",
   effect: "read",
+  who: OWNER,
   surfaces: ["http"],
   input: z.strictObject({}),
   output: z.strictObject({
@@ -30,6 +31,7 @@ const homeScreen = defineOperation({
   name: "studio.home",
   summary: "Everything the first screen of the Studio shows, in one answer.",
   effect: "read",
+  who: OWNER,
   surfaces: ["http"],
   input: z.strictObject({}),
   output: home,
@@ -40,6 +42,7 @@ const find = defineOperation({
   name: "studio.find",
   summary: "Finds runs, worlds and ledger entries by name, id or hash.",
   effect: "read",
+  who: OWNER,
   surfaces: ["http"],
   input: z.strictObject({ q: z.string().max(200), limit: z.int().min(1).max(50).default(20) }),
   output: found,

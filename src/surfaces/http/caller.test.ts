@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { App } from "../../app/call.ts";
-import { type Caller, Callers, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
+import { OPERATOR, OWNER, VIEWER } from "../../core/operation.ts";
+import { type Caller, Callers, requireOwner, requireRight, requireWorld, viewerOf } from "./caller.ts";
 import { Sessions } from "./sessions.ts";
 
 const OWNER_TOKEN = "vo_the-token-of-the-owner";
@@ -98,8 +99,10 @@ describe("what a caller may do", () => {
   });
 
   it("a viewer does not operate", () => {
-    for (const caller of [owner, operator]) expect(() => requireOperator(caller)).not.toThrow();
-    expect(() => requireOperator(viewer)).toThrow(expect.objectContaining({ code: "OPERATOR_ONLY" }));
+    for (const caller of [owner, operator]) expect(() => requireRight(caller, OPERATOR)).not.toThrow();
+    for (const caller of [owner, operator, viewer]) expect(() => requireRight(caller, VIEWER)).not.toThrow();
+    expect(() => requireRight(operator, OWNER)).toThrow(expect.objectContaining({ code: "OWNER_ONLY" }));
+    expect(() => requireRight(viewer, OPERATOR)).toThrow(expect.objectContaining({ code: "OPERATOR_ONLY" }));
   });
 
   it("the owner reads as anybody, everybody else as themselves", () => {

@@ -1,5 +1,6 @@
 import type { App } from "../../app/call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { type Who, WORLD_ROLES } from "../../core/operation.ts";
 import { bearerOf, hashToken, isSameToken } from "./access.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -63,12 +64,18 @@ export function requireWorld(caller: Caller, worldId: string): void {
     throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
 }
 
-export function requireOwner(caller: Caller): void {
-  if (caller.role !== "owner") throw new VerbatimError("OWNER_ONLY");
+/**
+ * Whether somebody may call an operation: the owner whatever a role of the workspace may, the holder of a world's token what
+ * a role in that world may. Which world it is about is checked by `requireWorld`.
+ */
+export function requireRight({ role }: Caller, { world }: Who): void {
+  if (role === "owner") return;
+  if (world === undefined) throw new VerbatimError("OWNER_ONLY");
+  if (WORLD_ROLES.indexOf(role) < WORLD_ROLES.indexOf(world)) throw new VerbatimError("OPERATOR_ONLY");
 }
 
-export function requireOperator(caller: Caller): void {
-  if (caller.role === "viewer") throw new VerbatimError("OPERATOR_ONLY");
+export function requireOwner(caller: Caller): void {
+  if (caller.role !== "owner") throw new VerbatimError("OWNER_ONLY");
 }
 
 /** As whom is read: what an owner asks for, or whom the token belongs to. */

@@ -22,7 +22,7 @@ import { addEventRoute, addTaskRoutes } from "./task-routes.ts";
 import { Tasks } from "./tasks.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
-import { answerCall, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
+import { answerCall, type Rights, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
 import { addWritingRoutes } from "./world-writing.ts";
 
 interface HttpOptions extends AccessOptions {
@@ -153,7 +153,11 @@ export async function makeHttpSurface(
   addTaskRoutes(hono, tasks);
   addEventRoute(hono, events);
   addRunRoutes(hono, app);
-  const { hono: worlds, routes } = worldRoutes(app, streams);
+  const operations = (await listOperations()).filter(
+    ({ surfaces, who }) => who !== undefined && (surfaces === undefined || surfaces.includes("http")),
+  );
+  const rights: Rights = new Map(operations.map(({ name, who }) => [name, who]));
+  const { hono: worlds, routes } = worldRoutes(app, streams, rights);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {
     requireOwner(call.get("caller"));
@@ -164,9 +168,6 @@ export async function makeHttpSurface(
     const { text } = await app.call("world.metrics", {});
     return call.text(`${text}# TYPE verbatim_world_sse_clients gauge\nverbatim_world_sse_clients ${streams.clients}\n`);
   });
-  const operations = (await listOperations()).filter(
-    ({ surfaces }) => surfaces === undefined || surfaces.includes("http"),
-  );
   const document = toOpenApi(version, operations, routes);
   hono.get("/api/openapi.json", (call) => call.json(document));
   hono.get("/api/docs", (call) => call.html(toDocs(operations, routes)));
@@ -194,8 +195,8 @@ function toDocs(
 }
 
 /** The routes of worlds. Each says who may use it and calls one operation. */
-function worldRoutes(app: App, streams: WorldStreams): Pick<WorldRouter, "hono" | "routes"> {
-  const router = new WorldRouter(app);
+function worldRoutes(app: App, streams: WorldStreams, rights: Rights): Pick<WorldRouter, "hono" | "routes"> {
+  const router = new WorldRouter(app, rights);
   addReadingRoutes(router, streams);
   addWritingRoutes(router);
   addHistoryRoutes(router);

@@ -5,16 +5,15 @@ import { dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from 
 
 /** Routes about the whole of a world: forks, files and verification. */
 export function addHistoryRoutes(router: WorldRouter): void {
-  router.route("post", "/:id/fork", "owner", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
+  router.route("post", "/:id/fork", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
     const { world_id, ...rest } = await readInput(call);
     return router.answer(call, "world.fork", { ...rest, id: world_id, world });
   });
   router.route(
     "get",
     "/:id/export",
-    "viewer",
     "Exports a world, or a viewer's part of it.",
-    { query: ["kind", "viewer"] },
+    { rightsOf: "world.export", query: ["kind", "viewer"] },
     async (call, world) => {
       const kind = call.req.query("kind") ?? "full";
       if (kind === "full") requireOwner(call.get("caller"));
@@ -24,7 +23,6 @@ export function addHistoryRoutes(router: WorldRouter): void {
   router.route(
     "post",
     "/import",
-    "owner",
     "Imports an exported world.",
     { operation: "world.import-bytes", query: ["as", "preview"] },
     async (call) => {
@@ -36,7 +34,6 @@ export function addHistoryRoutes(router: WorldRouter): void {
   router.route(
     "post",
     "/:id/imports",
-    "owner",
     "Imports a card, lorebook or chat, or shows what it would write.",
     { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
     async (call, world) => {
@@ -52,7 +49,7 @@ export function addHistoryRoutes(router: WorldRouter): void {
       return router.answer(call, "world.import-bytes", { world, base64, ...options });
     },
   );
-  router.route("get", "/:id/verify", "viewer", "Checks a world.", {}, async (call, world) => {
+  router.route("get", "/:id/verify", "Checks a world.", { rightsOf: "world.verify" }, async (call, world) => {
     const report = await router.app.call("world.verify", { world });
     return call.json(call.get("caller").role === "owner" ? report : { ok: report.ok });
   });

@@ -11,16 +11,15 @@ const STREAM_HEADERS = {
 
 /** Routes that show something of a world, each as one viewer may see it, or to the owner only. */
 export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): void {
-  router.route("get", "", "viewer", "Lists worlds.", { operation: "world.list" }, async (call) =>
-    listFor(router.app, call),
+  router.route("get", "", "Lists worlds.", { operation: "world.list" }, async (call) => listFor(router.app, call));
+  router.route("get", "/:id", "Shows a world.", { rightsOf: "world.show" }, async (call, world) =>
+    showFor(router.app, call, world),
   );
-  router.route("get", "/:id", "viewer", "Shows a world.", {}, async (call, world) => showFor(router.app, call, world));
   router.route(
     "get",
     "/:id/stream",
-    "viewer",
     "Follows a world as server-sent events.",
-    { query: ["viewer", "after"] },
+    { rightsOf: "world.projection", query: ["viewer", "after"] },
     async (call, world) => {
       const caller = call.get("caller");
       await router.app.call("world.projection", dropAbsent({ world, viewer: viewerIn(call), limit: 1 }));
@@ -32,7 +31,6 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
   router.route(
     "get",
     "/:id/projection",
-    "viewer",
     "Shows a page of lines.",
     { operation: "world.projection", query: ["viewer", "after", "before", "limit"] },
     async (call, world) => {
@@ -49,7 +47,6 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
   router.route(
     "get",
     "/:id/entries/:entry",
-    "viewer",
     "Shows one entry.",
     { operation: "world.entry", query: ["viewer"] },
     async (call, world) =>
@@ -63,7 +60,6 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
   router.route(
     "get",
     "/:id/search",
-    "viewer",
     "Searches for lines by words.",
     { operation: "world.search", query: ["viewer", "q", "person", "from", "to", "limit"] },
     async (call, world) => {
@@ -82,7 +78,6 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
   router.route(
     "get",
     "/:id/capsules/:person",
-    "viewer",
     "Quotes a person.",
     { operation: "world.capsule", query: ["viewer", "derived"] },
     async (call, world) =>
@@ -93,13 +88,12 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
         derived: wantsNote(call),
       }),
   );
-  router.route("get", "/:id/people", "viewer", "Lists people.", { operation: "world.people" }, async (call, world) =>
+  router.route("get", "/:id/people", "Lists people.", { operation: "world.people" }, async (call, world) =>
     router.answer(call, "world.people", { world }),
   );
   router.route(
     "get",
     "/:id/pocket",
-    "viewer",
     "Shows clock, calendar and messages.",
     { operation: "world.pocket", query: ["viewer"] },
     async (call, world) => router.answer(call, "world.pocket", { world, viewer: viewerIn(call) }),
@@ -107,7 +101,6 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
   router.route(
     "get",
     "/:id/calls",
-    "owner",
     "Lists model calls.",
     { operation: "world.calls", query: ["request_id", "limit"] },
     async (call, world) =>
@@ -117,13 +110,8 @@ export function addReadingRoutes(router: WorldRouter, streams: WorldStreams): vo
         limit: numberIn(call, "limit"),
       }),
   );
-  router.route(
-    "get",
-    "/:id/calls/:call",
-    "owner",
-    "Shows a model call.",
-    { operation: "world.call" },
-    async (call, world) => router.answer(call, "world.call", { world, call_id: call.req.param("call") }),
+  router.route("get", "/:id/calls/:call", "Shows a model call.", { operation: "world.call" }, async (call, world) =>
+    router.answer(call, "world.call", { world, call_id: call.req.param("call") }),
   );
 }
 

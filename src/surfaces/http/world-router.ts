@@ -2,7 +2,8 @@ import { type Context, Hono } from "hono";
 import type { App } from "../../app/call.ts";
 import type { Input, OperationName } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type Caller, requireOperator, requireOwner, requireWorld, viewerOf } from "./caller.ts";
+import type { Who } from "../../core/operation.ts";
+import { type Caller, requireRight, requireWorld, viewerOf } from "./caller.ts";
 import { RateLimit } from "./rate.ts";
 
 export interface Variables {
@@ -11,13 +12,12 @@ export interface Variables {
 
 type Env = { Variables: Variables };
 export type Call = Context<Env>;
-type Who = "owner" | "operator" | "viewer";
 
 /** One route of worlds, as the OpenAPI document lists it. */
 export interface WorldRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   readonly path: string;
-  readonly who: Who;
+  readonly who: "owner" | NonNullable<Who["world"]>;
   readonly summary: string;
   /** Whether it shows something of a world; a test drives a secret at each of them. */
   readonly reads: boolean;
@@ -30,8 +30,12 @@ export interface WorldRoute {
 /** Fields of an operation as a client sent them; their values are parsed when it is called. */
 type Sent<N extends OperationName> = { readonly [F in keyof Input<N>]?: unknown };
 
-/** What the OpenAPI document says about a route besides its address. */
-type RouteFacts = Pick<WorldRoute, "operation" | "query">;
+/** What the OpenAPI document says about a route besides its address, and the operation whose rights it has. */
+type RouteFacts = Pick<WorldRoute, "query"> &
+  ({ readonly operation: OperationName } | { readonly rightsOf: OperationName });
+
+/** The rights of every operation, by name. */
+export type Rights = ReadonlyMap<string, Who | undefined>;
 
 const INVOCATIONS_A_SECOND = 10;
 const READS_A_SECOND = 60;
@@ -44,28 +48,35 @@ export class WorldRouter {
   readonly #invocations = new RateLimit(INVOCATIONS_A_SECOND);
   readonly #reads = new RateLimit(READS_A_SECOND);
 
-  constructor(app: App) {
+  readonly #rights: Rights;
+
+  constructor(app: App, rights: Rights) {
     this.app = app;
+    this.#rights = rights;
   }
 
   /** Adds a route. */
   route(
     method: WorldRoute["method"],
     path: string,
-    who: Who,
     summary: string,
-    facts: RouteFacts,
+    { query, ...named }: RouteFacts,
     handle: (call: Call, world: string) => Promise<Response>,
   ): void {
     const isRead = method === "get" && path !== "";
+    const behind = "operation" in named ? named.operation : named.rightsOf;
+    const rights = this.#rights.get(behind);
+    // A route to an operation that is closed over HTTP is a mistake of ours.
+    if (rights === undefined) throw new VerbatimError("INTERNAL", { message: `${behind} says nobody may call it` });
+    const facts = { ...("operation" in named ? named : {}), ...(query === undefined ? {} : { query }) };
+    const who = rights.world ?? "owner";
     this.routes.push({ method, path: `/api/worlds${path}`, who, summary, reads: isRead, ...facts });
     const limit = method === "post" && path.endsWith("/invocations") ? this.#invocations : this.#reads;
     this.hono.on(method.toUpperCase(), path === "" ? "/" : path, async (call) => {
       const caller = call.get("caller");
       const world = call.req.param("id") ?? "";
       if (world !== "") requireWorld(caller, world);
-      if (who === "owner") requireOwner(caller);
-      if (who === "operator") requireOperator(caller);
+      requireRight(caller, rights);
       limit.take(caller.counted_as);
       return handle(call, world);
     });

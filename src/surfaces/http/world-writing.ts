@@ -3,27 +3,31 @@ import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world
 
 /** Routes that change a world. */
 export function addWritingRoutes(router: WorldRouter): void {
-  router.route("post", "", "owner", "Creates a world.", { operation: "world.new" }, async (call) =>
+  router.route("post", "", "Creates a world.", { operation: "world.new" }, async (call) =>
     call.json(await router.app.callUnknown("world.new", await readInput(call)), 201),
   );
   router.route(
     "patch",
     "/:id/settings",
-    "owner",
     "Changes settings.",
     { operation: "world.settings-set" },
     async (call, world) =>
       router.answer(call, "world.settings-set", { world, settings: await readInput(call), key: keyOf(call) }),
   );
-  router.route("post", "/:id/invocations", "operator", "Runs an invocation envelope.", {}, async (call, world) => {
-    const done = await router.app.call("world.invoke", { world, envelope: await readStrict(call) });
-    const headers = { ...done.headers, ...(done.replayed ? REPLAYED : {}) };
-    return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
-  });
+  router.route(
+    "post",
+    "/:id/invocations",
+    "Runs an invocation envelope.",
+    { rightsOf: "world.invoke" },
+    async (call, world) => {
+      const done = await router.app.call("world.invoke", { world, envelope: await readStrict(call) });
+      const headers = { ...done.headers, ...(done.replayed ? REPLAYED : {}) };
+      return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
+    },
+  );
   router.route(
     "get",
     "/:id/invocations/:request",
-    "operator",
     "Shows the state of an invocation.",
     { operation: "world.invocation" },
     async (call, world) => router.answer(call, "world.invocation", { world, request_id: call.req.param("request") }),
@@ -31,24 +35,16 @@ export function addWritingRoutes(router: WorldRouter): void {
   router.route(
     "delete",
     "/:id/invocations/:request",
-    "operator",
     "Stops the writer of a running beat.",
     { operation: "world.stop" },
     async (call, world) => router.answer(call, "world.stop", { world, request_id: call.req.param("request") }),
   );
-  router.route(
-    "post",
-    "/:id/people",
-    "owner",
-    "Adds a person.",
-    { operation: "world.people-add" },
-    async (call, world) =>
-      router.answer(call, "world.people-add", { ...(await readInput(call)), world, key: keyOf(call) }),
+  router.route("post", "/:id/people", "Adds a person.", { operation: "world.people-add" }, async (call, world) =>
+    router.answer(call, "world.people-add", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
   router.route(
     "patch",
     "/:id/people/:person",
-    "owner",
     "Renames a person.",
     { operation: "world.people-name" },
     async (call, world) =>
@@ -62,32 +58,19 @@ export function addWritingRoutes(router: WorldRouter): void {
   router.route(
     "post",
     "/:id/people/:person/tokens",
-    "owner",
     "Creates a token for a person, shown only once.",
     { operation: "world.people-token" },
     async (call, world) => router.answer(call, "world.people-token", { world, person_id: call.req.param("person") }),
   );
-  router.route(
-    "put",
-    "/:id/presence",
-    "operator",
-    "Sets who is present.",
-    { operation: "world.presence" },
-    async (call, world) =>
-      router.answer(call, "world.presence", { ...(await readInput(call)), world, key: keyOf(call) }),
+  router.route("put", "/:id/presence", "Sets who is present.", { operation: "world.presence" }, async (call, world) =>
+    router.answer(call, "world.presence", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
-  router.route(
-    "post",
-    "/:id/scene",
-    "operator",
-    "Starts the next scene.",
-    { operation: "world.scene" },
-    async (call, world) => router.answer(call, "world.scene", { ...(await readInput(call)), world, key: keyOf(call) }),
+  router.route("post", "/:id/scene", "Starts the next scene.", { operation: "world.scene" }, async (call, world) =>
+    router.answer(call, "world.scene", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
   router.route(
     "post",
     "/:id/pocket/calendar",
-    "operator",
     "Adds a calendar item.",
     { operation: "world.calendar-add" },
     async (call, world) =>
@@ -96,7 +79,6 @@ export function addWritingRoutes(router: WorldRouter): void {
   router.route(
     "post",
     "/:id/pocket/calendar/:item/close",
-    "operator",
     "Closes a calendar item.",
     { operation: "world.calendar-close" },
     async (call, world) =>
@@ -110,7 +92,6 @@ export function addWritingRoutes(router: WorldRouter): void {
   router.route(
     "post",
     "/:id/pocket/messages",
-    "operator",
     "Sends a message.",
     { operation: "world.message-add" },
     async (call, world) =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isVerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { parseTime } from "../../../core/time.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
@@ -22,6 +22,7 @@ export const indexBuild = defineOperation({
   name: "context.index-build",
   summary: "Updates the index of sections from the files.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({
     full: z.boolean().default(false).describe("Read every file, whatever its timestamps say."),
     with_search: z.boolean().default(false).describe("Update the search index as well."),
@@ -49,6 +50,7 @@ export const indexVerify = defineOperation({
   name: "context.index-verify",
   summary: "Reads every source and compares it with the index; changes nothing.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.strictObject({
     ok: z.boolean(),
@@ -68,6 +70,7 @@ export const indexStatus = defineOperation({
   name: "context.index-status",
   summary: "Shows what the index contains, which files have changed since, and which symbols would fail.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.strictObject({
     index_hash: hash,
@@ -91,6 +94,7 @@ export const indexExplain = defineOperation({
   name: "context.index-explain",
   summary: "Says whether a path is a source, and why.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({ path: z.string().describe("Path relative to the root of the workspace.") }),
   output: z.strictObject({
     file_path: z.string(),

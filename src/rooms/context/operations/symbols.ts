@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { SLICE_FORM_LIST } from "../../../core/text/index.ts";
 import { sectionSchema, symbolSchema } from "../contracts/index.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
@@ -70,6 +70,7 @@ const symbolAdd = defineOperation({
   name: "context.symbol-add",
   summary: "Gives a name to a section, a file or a heading.",
   effect: "append",
+  who: OWNER,
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
@@ -82,6 +83,7 @@ const symbolReplace = defineOperation({
   name: "context.symbol-replace",
   summary: "Changes what a symbol points to; the old target stays in the ledger.",
   effect: "append",
+  who: OWNER,
   input: definition,
   output: defined,
   run: (ports: ContextPorts, input) =>
@@ -94,6 +96,7 @@ const symbolRemove = defineOperation({
   name: "context.symbol-remove",
   summary: "Removes a symbol.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema,
   run: (ports: ContextPorts, input) =>
@@ -104,6 +107,7 @@ const symbolShow = defineOperation({
   name: "context.symbol-show",
   summary: "Shows a symbol and the section it currently resolves to, or why it does not resolve.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({ symbol_id: id }),
   output: symbolSchema.extend({
     section: sectionSchema.nullable(),
@@ -127,6 +131,7 @@ const symbolList = defineOperation({
   name: "context.symbol-list",
   summary: "Lists all symbols.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.array(symbolSchema),
   run: async ({ store }: ContextPorts) =>
@@ -137,6 +142,7 @@ const symbolCheck = defineOperation({
   name: "context.symbol-check",
   summary: "Lists every symbol that would fail if it were used now.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.strictObject({
     ok: z.boolean(),
@@ -152,6 +158,7 @@ const symbolRepin = defineOperation({
   name: "context.symbol-repin",
   summary: "Pins the section that is now where a symbol last pointed.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ symbol_id: id, to: z.string().optional().describe("Section to pin instead.") }),
   output: defined,
   run: (ports: ContextPorts, input) =>
@@ -164,6 +171,7 @@ const symbolExport = defineOperation({
   name: "context.symbol-export",
   summary: "Writes all symbols as canonical JSON Lines.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.strictObject({ symbols: z.int() }),
   run: async ({ store }: ContextPorts) =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { FILE_REQUEST_FILE, validateFileRequest } from "../artifacts/file-request.ts";
 import { type ArtifactFinding, sayFinding } from "../artifacts/finding.ts";
 import { formatArtifact } from "../artifacts/json.ts";
@@ -114,6 +114,7 @@ const PATCH_CHECK = defineOperation({
   name: "workflow.patch-check",
   summary: "Run only the patch gate: show what a patch would change, or why it is rejected.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     file: z.string().min(1).optional().describe("file with the patch; default and -: standard input"),
     patch: z.string().optional().describe("the patch itself, instead of a file"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeUtf8, sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OWNER } from "../../../core/operation.ts";
 import type { DispatchRole } from "../artifacts/dispatch.ts";
 import { describeStep } from "../dispatch/describe-step.ts";
 import { composePrompt, dispatchOf, submitCommand } from "../dispatch/prompts.ts";
@@ -24,6 +24,7 @@ const STATUS = defineOperation({
   name: "workflow.status",
   summary: "Show where a run stands.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({ run }),
   output: statusSchema,
   run: async (ports: WorkflowPorts, input) => await readStatus(findRun(ports, input.run)),
@@ -33,6 +34,7 @@ const NEXT = defineOperation({
   name: "workflow.next",
   summary: "Show the next thing to do, with a prompt ready to paste.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     run,
     no_context: z.boolean().default(false).describe("leave the evidence pack out of the prompt"),
@@ -62,6 +64,7 @@ const LIST = defineOperation({
   name: "workflow.list",
   summary: "List the runs of this repository.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     all: z.boolean().default(false).describe("finished runs as well"),
     status: z.enum(["running", "blocked", "pass", "fail"]).optional().describe("only runs with this status"),
@@ -104,6 +107,7 @@ const SHOW = defineOperation({
   name: "workflow.show",
   summary: "Show the files of a run, one of them byte for byte, or its events.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     run: z.string().min(1).describe("the run"),
     artifact: z.string().min(1).optional().describe("a run file to show: its path, file name or stem"),

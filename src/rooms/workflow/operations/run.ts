@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { AgentRecord } from "../agent/agent-record.ts";
 import { undoAgentRun } from "../agent/recover-agent-run.ts";
 import { findKind, KINDS } from "../artifacts/artifact-kinds.ts";
@@ -37,6 +37,7 @@ const ADVANCE = defineOperation({
   name: "workflow.advance",
   summary: "Advance a run until it passes, stops, or waits for someone.",
   effect: "mutate",
+  who: OWNER,
   input: z.strictObject({
     run,
     max_steps: z.int().min(1).max(100).default(16).describe("maximum number of steps"),
@@ -183,6 +184,7 @@ const ABORT = defineOperation({
   name: "workflow.abort",
   summary: "End a run permanently. No file in the repository is changed.",
   effect: "mutate",
+  who: OWNER,
   input: z.strictObject({
     run: z.string().min(1).describe("the run"),
     reason: z.string().min(1).describe("why"),
@@ -202,6 +204,7 @@ const ROLLBACK = defineOperation({
   name: "workflow.rollback",
   summary: "Restore the repository to what it was before a run that passed.",
   effect: "mutate",
+  who: OWNER,
   input: z.strictObject({ run: z.string().min(1).describe("the run"), steal_lock }),
   output: z.strictObject({
     run_id: z.string(),

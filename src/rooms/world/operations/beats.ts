@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OPERATOR, OWNER } from "../../../core/operation.ts";
 import { isControlId } from "../beat/idempotency.ts";
 import type { Answer } from "../beat/invocation.ts";
 import { projectionOutputSchema } from "../contracts/schemas.ts";
@@ -67,6 +67,7 @@ const say = defineOperation({
   name: "world.say",
   summary: "Says something as the operator and shows what happens.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ text: z.string().describe("What the operator says or does."), ...beatInput }),
   output: answerSchema,
   run: async (room: WorldRoom, { text, ...input }) => toAnswer(await send(room, text, input)),
@@ -79,6 +80,7 @@ const beat = defineOperation({
   name: "world.beat",
   summary: "Lets a beat pass without saying anything.",
   effect: "append",
+  who: OWNER,
   input: beatSchema,
   output: answerSchema,
   run: async (room: WorldRoom, input) => toAnswer(await send(room, "", input)),
@@ -91,6 +93,7 @@ const invoke = defineOperation({
   name: "world.invoke",
   summary: "Runs an invocation envelope; the same request is answered with the same bytes.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({
     world: z.string().min(1).describe("World by id."),
     envelope: z.unknown().describe("An InvocationEnvelope."),
@@ -109,6 +112,7 @@ const invocation = defineOperation({
   name: "world.invocation",
   summary: "Shows the state of an invocation.",
   effect: "read",
+  who: OPERATOR,
   input: z.strictObject({ world: worldField, request_id: z.string().min(1).describe("Id of the request.") }),
   output: z.strictObject({
     request_id: z.string(),
@@ -139,6 +143,7 @@ const stop = defineOperation({
   name: "world.stop",
   summary: "Stops the writer of a beat that is running; what the operator said is kept.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({ world: worldField, request_id: z.string().min(1).describe("Id of the request.") }),
   output: z.strictObject({ request_id: z.string(), stopped: z.boolean() }),
   async run(room: WorldRoom, { world, request_id }) {

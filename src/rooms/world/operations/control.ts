@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseJson } from "../../../core/canonical/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OPERATOR, OWNER } from "../../../core/operation.ts";
 import { changeSettings } from "../history/worlds.ts";
 import { addPerson, makeToken, namePerson, setPresence, startScene } from "../people/people.ts";
 import { addCalendarItem, addMessage, closeCalendarItem } from "../people/pocket-writing.ts";
@@ -17,6 +17,7 @@ const peopleAdd = defineOperation({
   name: "world.people-add",
   summary: "Adds a person to a world.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ person_id: person, display_name: name, world: worldField, key }),
   output: personSchema,
   run: async (room: WorldRoom, { person_id, display_name, world, key: once }) =>
@@ -27,6 +28,7 @@ const peopleName = defineOperation({
   name: "world.people-name",
   summary: "Renames a person; stored answers keep the old name.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ person_id: person, display_name: name, world: worldField, key }),
   output: personSchema,
   run: async (room: WorldRoom, { person_id, display_name, world, key: once }) =>
@@ -37,6 +39,7 @@ const peopleToken = defineOperation({
   name: "world.people-token",
   summary: "Creates a token for reading one person's view over HTTP. It is shown only once.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ person_id: person, world: worldField }),
   output: z.strictObject({ token: z.string(), role: z.string(), viewer: z.string() }),
   run: async (room: WorldRoom, { person_id, world }) => makeToken(room, await findWorldId(room, world), person_id),
@@ -46,6 +49,7 @@ const presence = defineOperation({
   name: "world.presence",
   summary: "Sets who is present; with a text, starts a new scene.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({
     present: z.array(z.string()).describe("Ids of everyone who is present."),
     world: worldField,
@@ -67,6 +71,7 @@ const scene = defineOperation({
   name: "world.scene",
   summary: "Starts the next scene, with or without a line of narration.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({
     text: z.string().default("").describe("First line of the scene."),
     present: z.array(z.string()).optional().describe("Ids of everyone who is present (default: as before)."),
@@ -85,6 +90,7 @@ const calendarAdd = defineOperation({
   name: "world.calendar-add",
   summary: "Adds an item to the calendar; it becomes due when the world's clock passes its time.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({
     title: z.string().min(1).describe("What it is."),
     at: z.string().optional().describe("When, in the world's zone or with an offset."),
@@ -108,6 +114,7 @@ const calendarClose = defineOperation({
   name: "world.calendar-close",
   summary: "Closes a calendar item.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({
     item_id: z.string().min(1).describe("Id of the item."),
     viewer: z.string().optional().describe("Only an item that this viewer may see (default: any item)."),
@@ -123,6 +130,7 @@ const messageAdd = defineOperation({
   name: "world.message-add",
   summary: "Sends a message from one person to others; it appears in their pockets, not in the stream.",
   effect: "append",
+  who: OPERATOR,
   input: z.strictObject({
     from: z.string().min(1).describe("Who sends it: the operator or a person."),
     text: z.string().min(1).describe("What it says."),
@@ -152,6 +160,7 @@ const timeShow = defineOperation({
   name: "world.time",
   summary: "Shows the clock of a world.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({ world: worldField }),
   output: timeSchema,
   run: async (room: WorldRoom, { world }) => readTime(room, await findWorldId(room, world)),
@@ -161,6 +170,7 @@ const timePolicy = defineOperation({
   name: "world.time-policy",
   summary: "Sets how time moves when it is not set by hand.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({
     policy: z.string().describe('JSON: {"kind":"explicit"}, {"kind":"step","step_ms":60000} or a rate.'),
     world: worldField,

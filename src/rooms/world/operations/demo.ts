@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OWNER } from "../../../core/operation.ts";
 import type { WorldRoom } from "./room.ts";
 
 const storySchema = z.strictObject({
@@ -14,6 +14,7 @@ export const demo = defineOperation({
   name: "world.demo",
   summary: "Plays a short story in a temporary store: someone who was not told a secret does not learn it.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: storySchema,
   run: async (room: WorldRoom & { demonstrate(): Promise<Story> }) => room.demonstrate(),

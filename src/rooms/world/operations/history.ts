@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { encodeUtf8 } from "../../../core/canonical/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
 import { signExport } from "../history/export-signature.ts";
 import { exportWorld, forkWorld } from "../history/history.ts";
 import { exportView } from "../projection/view-export.ts";
@@ -13,6 +13,7 @@ const fork = defineOperation({
   name: "world.fork",
   summary: "Creates a new world that shares the past of this one up to the beat of a cursor.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({
     cursor: z.string().min(1).describe("Cursor of the last line to keep."),
     world: worldField,
@@ -57,6 +58,7 @@ const exportOperation = defineOperation({
   name: "world.export",
   summary: "Writes a world as lines that verify offline, or a viewer's part of it.",
   effect: "read",
+  who: VIEWER,
   input: exportInput,
   output: z.strictObject({
     world_id: z.string(),
@@ -83,6 +85,7 @@ const health = defineOperation({
   name: "world.health",
   summary: "Shows the health of the room: store, queue, writers, checkpoint and index.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.strictObject({
     store: z.boolean().describe("Whether the store is writable."),
@@ -102,6 +105,7 @@ const authorize = defineOperation({
   name: "world.authorize",
   summary: "Shows what a token of a world may do.",
   effect: "read",
+  who: OWNER,
   surfaces: ["http", "library"],
   input: z.strictObject({
     token_sha256: z
@@ -124,6 +128,7 @@ const metrics = defineOperation({
   name: "world.metrics",
   summary: "Counts and durations since the start, without ids, titles or text.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({}),
   output: z.strictObject({ text: z.string().describe("Text format of Prometheus.") }),
   run: async (room: WorldRoom) => ({ text: room.beats.metrics.format() }),
@@ -133,6 +138,7 @@ const autonomy = defineOperation({
   name: "world.autonomy",
   summary: "Runs an empty beat in every world where one is due.",
   effect: "append",
+  who: OWNER,
   surfaces: ["http", "library"],
   input: z.strictObject({}),
   output: z.strictObject({ beats: z.int() }),

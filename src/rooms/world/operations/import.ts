@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, LOCAL_SURFACES } from "../../../core/operation.ts";
+import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.ts";
 import { decodeBase64, type TrustPolicy } from "../../../core/trust/index.ts";
 import { importWorld } from "../history/history.ts";
 import { WORLD_FORMAT } from "../history/world-file.ts";
@@ -110,6 +110,7 @@ export const importBase64 = defineOperation({
   name: "world.import-bytes",
   summary: "Imports a card, a lorebook, a chat or an exported world that is sent along.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({ base64: z.string().describe("The file in base64."), ...importOptions }),
   output: importedSchema,
   async run(room: WorldRoom, { base64, ...options }) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation, typed } from "../../../core/operation.ts";
+import { defineOperation, OWNER, typed } from "../../../core/operation.ts";
 import { type CallRecord, parseCall } from "../beat/calls.ts";
 import { isControlId } from "../beat/idempotency.ts";
 import { loadWorld } from "../projection/reading.ts";
@@ -24,6 +24,7 @@ export const calls = defineOperation({
   name: "world.calls",
   summary: "Lists the model calls of a request, or the newest of a world.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     request_id: z.string().optional().describe("Only calls of this request."),
     world: worldField,
@@ -60,6 +61,7 @@ export const call = defineOperation({
   name: "world.call",
   summary: "Shows one model call: the exact messages, their parts, the raw answer and the verdict.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({ call_id: z.string().min(1).describe("Id of the call."), world: worldField }),
   output: typed<CallRecord>(
     z.looseObject({ call_id: z.string(), request_id: z.string(), raw: z.string().nullable(), verdict: z.string() }),
@@ -79,6 +81,7 @@ export const inspect = defineOperation({
   name: "world.inspect",
   summary: "Shows the model calls of a request: what each was sent and what it answered.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     request_id: z.string().min(1).describe("Id of the request."),
     world: worldField,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { CHECKPOINT_PAYLOAD_TYPE, type Checkpoint, parseCheckpoint } from "../../../core/ledger/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, VIEWER } from "../../../core/operation.ts";
 import { openEnvelopeFile, type TrustPolicy } from "../../../core/trust/index.ts";
 import { verifyExport } from "../history/exported-file.ts";
 import { rebuildIndex, verifyWorld } from "../history/verify.ts";
@@ -52,6 +52,7 @@ export const verify = defineOperation({
   name: "world.verify",
   summary: "Checks the chain of a world and every row against its records, or an exported file offline.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({
     world: worldField,
     file: z.string().min(1).optional().describe("Check this exported world instead, without a store."),

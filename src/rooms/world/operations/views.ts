@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { formatCanonical } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
 import {
   capsuleSchema,
   pocketSchema,
@@ -31,6 +31,7 @@ const projection = defineOperation({
   name: "world.projection",
   summary: "Shows a page of what a viewer may see (default: the newest lines).",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({
     world: worldField,
     viewer: viewerField,
@@ -76,6 +77,7 @@ const follow = defineOperation({
   name: "world.follow",
   summary: "Shows what a viewer may see as it is written, one event per line.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({
     world: worldField,
     viewer: viewerField,
@@ -100,6 +102,7 @@ const entry = defineOperation({
   name: "world.entry",
   summary: "Shows one committed entry that a viewer may see.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({
     world: worldField,
     entry_id: z.string().min(1).describe("Id of the entry."),
@@ -117,6 +120,7 @@ const searchLines = defineOperation({
   name: "world.search",
   summary: "Searches for words in what a viewer may see.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({
     query: z.string().max(2000).describe("Words to look for."),
     world: worldField,
@@ -150,6 +154,7 @@ const capsule = defineOperation({
   name: "world.capsule",
   summary: "Quotes what a person has said, as a viewer may know it.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({
     person: z.string().min(1).describe("Id of the person."),
     world: worldField,
@@ -169,6 +174,7 @@ const pocket = defineOperation({
   name: "world.pocket",
   summary: "Shows the clock, calendar and messages of a viewer.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({ world: worldField, viewer: viewerField }),
   output: pocketSchema,
   async run(room: WorldRoom, { world, viewer }) {
@@ -181,6 +187,7 @@ const calendar = defineOperation({
   name: "world.calendar",
   summary: "Lists the calendar items a viewer may see, with their ids.",
   effect: "read",
+  who: OWNER,
   input: z.strictObject({ world: worldField, viewer: viewerField }),
   output: z.strictObject({
     items: z.array(
@@ -203,6 +210,7 @@ const people = defineOperation({
   name: "world.people",
   summary: "Lists the people of a world and who is present.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({ world: worldField }),
   output: z.strictObject({
     operator: z.strictObject({ operator_id: z.string(), name: z.string(), present: z.boolean() }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { defineOperation } from "../../../core/operation.ts";
+import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
 import { parseState } from "../history/state.ts";
 import { changeSettings, createWorld } from "../history/worlds.ts";
 import { loadWorld } from "../projection/reading.ts";
@@ -27,6 +27,7 @@ const newWorld = defineOperation({
   name: "world.new",
   summary: "Creates a world.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({
     title: z.string().min(1).max(120).describe("Title of the world."),
     id: z.string().optional().describe("Id: w_ and lower-case letters (default: made from the title)."),
@@ -92,6 +93,7 @@ const listWorlds = defineOperation({
   name: "world.list",
   summary: "Lists the worlds of this workspace.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({}),
   output: z.strictObject({ worlds: z.array(listedWorld) }),
   async run(room: WorldRoom) {
@@ -117,6 +119,7 @@ const showWorld = defineOperation({
   name: "world.show",
   summary: "Shows a world: its settings, people, clock and head.",
   effect: "read",
+  who: VIEWER,
   input: z.strictObject({ world: worldField }),
   output: z.strictObject({
     world_id: z.string(),
@@ -161,6 +164,7 @@ const setSettings = defineOperation({
   name: "world.settings-set",
   summary: "Changes settings of a world; settings that are not named stay as they are.",
   effect: "append",
+  who: OWNER,
   input: z.strictObject({
     world: worldField,
     settings: z.record(z.string(), z.unknown()).describe("Settings to change."),
