@@ -73,6 +73,7 @@ export const home = z.strictObject({
       code: z.enum(Object.keys(NEXT) as [keyof typeof NEXT]),
       says: z.string(),
       found: z.string().nullable().describe("What the repository has that would help."),
+      write: z.string().nullable().describe("Lines for verbatim.config.json that do it."),
     })
     .nullable()
     .describe("The one thing to do next; null: nothing is missing."),
@@ -131,7 +132,10 @@ async function readWorlds(ports: StudioPorts): Promise<Home["worlds"]> {
 
 function suggest(ports: StudioPorts, runs: number, isUnverified: boolean): Home["next"] {
   const { hasGit, verify, found } = ports.readiness();
-  const say = (code: keyof typeof NEXT, helps: string | null = null) => ({ code, says: NEXT[code], found: helps });
+  const say = (code: keyof typeof NEXT, helps: string | null = null) => {
+    const write = helps === null ? null : JSON.stringify({ agent: { verify: { commands: [helps] } } }, null, 2);
+    return { code, says: NEXT[code], found: helps, write };
+  };
   if (!hasGit) return say("NO_REPOSITORY");
   if (verify === 0) return say("NO_VERIFY_COMMAND", found);
   if (runs === 0) return say("NO_RUNS");

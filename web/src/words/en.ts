@@ -169,6 +169,9 @@ export const en = {
     problems: (number: number) => `${count(number, "problem", "problems")} found`,
     verifyNow: "Verify the ledger",
     verifying: "Verifying",
+    found: "This repository has:",
+    write: "In verbatim.config.json:",
+    lines: "the lines",
     neverVerified: "not verified since the server was started",
   },
   runs: {
@@ -274,7 +277,7 @@ export const en = {
     hideBytes: "Hide the bytes",
     cutBytes: (shown: string) => `The first ${shown}`,
     also: "It also fails without the change.",
-    on: (what: string) => `Verified on ${what}`,
+    on: (what: string) => `Verified ${what}`,
     actor: (name: string) => `by ${name}`,
     jump: "Jump to the end",
   },

@@ -104,6 +104,7 @@ function Next({ next }: { readonly next: NonNullable<Home["next"]> }): ReactNode
           {next.found === null ? null : (
             <>
               {" "}
+              {words.home.found}{" "}
               <code>
                 <Foreign text={next.found} />
               </code>
@@ -111,6 +112,15 @@ function Next({ next }: { readonly next: NonNullable<Home["next"]> }): ReactNode
           )}
         </span>
       </p>
+      {next.write === null ? null : (
+        <div className={styles["write"]}>
+          <p>{words.home.write}</p>
+          <pre>
+            <Foreign text={next.write} />
+          </pre>
+          <CopyButton text={next.write} label={words.copy.hash(words.home.lines)} />
+        </div>
+      )}
     </section>
   );
 }
