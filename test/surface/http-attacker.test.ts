@@ -33,8 +33,9 @@ const ATTACK = `
   (async () => {
     const answers = [];
     for (const [path, init] of tries) {
-      const response = await fetch(url + path, init);
-      const text = await response.text();
+      // A stream that opens never ends: whoever was let in is told by its status, not by its end.
+      const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(60000) });
+      const text = response.ok ? "let in" : await response.text();
       answers.push([path, response.status, (/"code":"([A-Z_]+)"/.exec(text) ?? [])[1] ?? text.slice(0, 80)]);
     }
     console.log(JSON.stringify(answers));
