@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 
 // Guards: what npm would publish. It is packed, installed into an empty folder and used there, as a stranger would.
@@ -34,6 +35,7 @@ describe("the published package", () => {
   const folder = mkdtempSync(join(tmpdir(), "verbatim-pack-"));
   const user = join(folder, "user");
   let files: string[] = [];
+  let sizes: readonly { readonly path: string; readonly size: number }[] = [];
   let unreachable: string | undefined;
 
   beforeAll(() => {
@@ -41,8 +43,9 @@ describe("the published package", () => {
     expect(build.status, build.stderr).toBe(0);
     const pack = run(NPM, ["pack", "--json", "--pack-destination", folder], ROOT);
     expect(pack.status, pack.stderr).toBe(0);
-    const [packed] = JSON.parse(pack.stdout) as { filename: string; files: { path: string }[] }[];
-    files = packed!.files.map(({ path }) => path);
+    const [packed] = JSON.parse(pack.stdout) as { filename: string; files: { path: string; size: number }[] }[];
+    sizes = packed!.files;
+    files = sizes.map(({ path }) => path);
 
     mkdirSync(user);
     writeFileSync(join(user, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }\n');
@@ -72,6 +75,15 @@ describe("the published package", () => {
     const own = /^(?:bin|dist|contracts)\/|^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
     expect(files.filter((file) => !own.test(file))).toEqual([]);
     expect(files.filter((file) => /\.test\.|\.map$|(?:^|\/)\.|(?:^|\/)test\//.test(file))).toEqual([]);
+  });
+
+  it("has a Studio of at most 2.6 MB, and 0.9 MB of it to download", () => {
+    const studio = sizes.filter(({ path }) => path.startsWith("dist/studio/"));
+    expect(studio.length).toBeGreaterThan(20);
+    expect(studio.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(2_600_000);
+    // As the package is compressed: files one after another.
+    const part = gzipSync(Buffer.concat(studio.map(({ path }) => readFileSync(join(ROOT, path)))));
+    expect(part.length).toBeLessThanOrEqual(900_000);
   });
 
   it("passes publint", () => {
