@@ -4,19 +4,22 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { BaseTree, PatchChecker, TargetType } from "../../rooms/workflow/ports.ts";
 import { listBelow } from "../disk/repo-files.ts";
 import { runGit, splitNul } from "./git-process.ts";
-import { withIndex } from "./scratch-index.ts";
+import { type IndexRow, withIndex } from "./scratch-index.ts";
 
 const OLDEST = [2, 30] as const;
 
 /** Judges patches against a work tree, or against a tree of its repository. */
 export function createPatchChecker(root: string): PatchChecker {
+  const listPaths = onceAtATime((paths, base) => listTreePaths(root, paths, base));
   return {
     requireUsable: () => requireUsable(root),
-    check: (patch, base) =>
-      base === null
-        ? check(root, patch, [], {})
-        : withIndex(root, base, (env) => check(root, patch, ["--cached"], env)),
-    targets: (paths, base) => (base === null ? lookAtFiles(root, paths) : lookAtTree(root, paths, base)),
+    check: async (patch, base, paths) => {
+      if (base === null) return await check(root, patch, [], {});
+      const rows = isCaseTold(root) ? await listPaths(paths, base) : null;
+      return await withIndex(root, base, rows, (env) => check(root, patch, ["--cached"], env));
+    },
+    targets: async (paths, base) =>
+      base === null ? lookAtFiles(root, paths) : toTargets(paths, await listPaths(paths, base)),
     entries: (folders, base) => (base === null ? listFolders(root, folders) : listTreeFolders(root, folders, base)),
     below: (folder, base) =>
       base === null
@@ -48,13 +51,25 @@ async function requireUsable(root: string): Promise<void> {
 
 /** Whether a folder has its own .git and nothing in its configuration moves the work tree: then it is the top. */
 function isPlainTop(root: string): boolean {
+  const [head, config] = [readOwn(root, "HEAD"), readOwn(root, "config")];
+  return head !== null && config !== null && /^ref: |^[0-9a-f]{40}/.test(head) && !/worktree/i.test(config);
+}
+
+/**
+ * Whether names that differ in case are different names to git here. Where they may not be, git compares a path with
+ * every name of the tree, and an index with some of them would answer another question.
+ */
+function isCaseTold(root: string): boolean {
+  const config = process.platform === "linux" ? readOwn(root, "config") : null;
+  return config !== null && !/ignorecase|include/i.test(config);
+}
+
+/** A file of a .git that is a folder, or null. */
+function readOwn(root: string, name: string): string | null {
   try {
-    return (
-      /^ref: |^[0-9a-f]{40}/.test(readFileSync(join(root, ".git", "HEAD"), "utf8")) &&
-      !/worktree/i.test(readFileSync(join(root, ".git", "config"), "utf8"))
-    );
+    return readFileSync(join(root, ".git", name), "utf8");
   } catch (thrown) {
-    if (["ENOENT", "ENOTDIR", "EACCES", "EISDIR"].includes((thrown as NodeJS.ErrnoException).code ?? "")) return false;
+    if (["ENOENT", "ENOTDIR", "EACCES", "EISDIR"].includes((thrown as NodeJS.ErrnoException).code ?? "")) return null;
     throw thrown;
   }
 }
@@ -92,15 +107,36 @@ async function lookAtFiles(root: string, paths: readonly string[]): Promise<Map<
 
 const CHUNK = 200;
 
-async function lookAtTree(root: string, paths: readonly string[], base: BaseTree): Promise<Map<string, TargetType>> {
+function toTargets(paths: readonly string[], rows: readonly IndexRow[]): Map<string, TargetType> {
   const found = new Map<string, TargetType>(paths.map((path) => [path, "missing"]));
+  for (const { path, mode } of rows) found.set(path, toType(mode));
+  return found;
+}
+
+async function listTreePaths(root: string, paths: readonly string[], base: BaseTree): Promise<readonly IndexRow[]> {
+  const rows: IndexRow[] = [];
   for (let at = 0; at < paths.length; at += CHUNK) {
     for (const row of await listTree(root, [], paths.slice(at, at + CHUNK), base)) {
-      const match = /^([0-7]{6}) \S+ \S+\t(.*)$/s.exec(row);
-      if (match !== null) found.set(match[2]!, toType(match[1]!));
+      const match = /^([0-7]{6}) \S+ (\S+)\t(.*)$/s.exec(row);
+      if (match !== null) rows.push({ mode: match[1]!, id: match[2]!, path: match[3]! });
     }
   }
-  return found;
+  return rows;
+}
+
+type ListPaths = (paths: readonly string[], base: BaseTree) => Promise<readonly IndexRow[]>;
+
+/** A gate asks twice for the same paths at the same time, and git is asked once. */
+function onceAtATime(list: ListPaths): ListPaths {
+  const asked = new Map<string, ReturnType<ListPaths>>();
+  return (paths, base) => {
+    const key = JSON.stringify([base.tree, base.objects, paths]);
+    const known = asked.get(key);
+    if (known !== undefined) return known;
+    const answer = list(paths, base).finally(() => asked.delete(key));
+    asked.set(key, answer);
+    return answer;
+  };
 }
 
 async function listTree(root: string, flags: readonly string[], paths: readonly string[], base: BaseTree) {

@@ -13,12 +13,13 @@ export async function judgePatchWithGit(
 ): Promise<PatchResult> {
   const { result, sections } = judgePatch(input);
   if (result.verdict === "reject") return result;
-  const names = new Set(sections.flatMap(({ old_path, new_path }) => [old_path, new_path]).flatMap(withParents));
+  const named = sections.flatMap(({ old_path, new_path }) => [old_path, new_path]);
+  const paths = [...new Set(named.flatMap(withParents))];
   const folders = new Set(listCreated(sections).flatMap(({ new_path }) => foldersOf(new_path)));
   const [, types, { code, stdout, stderr }, entries] = await Promise.all([
     checker.requireUsable(),
-    checker.targets([...names], base),
-    checker.check(input.patch, base),
+    checker.targets(paths, base),
+    checker.check(input.patch, base, paths),
     checker.entries([...folders], base),
   ]);
   const target = findBadTarget(sections, types) ?? rejectTwins(findTwins(sections, entries));

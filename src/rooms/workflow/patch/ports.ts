@@ -18,8 +18,8 @@ export interface GitReply {
 export interface PatchChecker {
   /** PATCH_ENV_INVALID unless the root is the top of a work tree and git is new enough. */
   requireUsable(): Promise<void>;
-  /** `git apply --check --numstat --summary -z`. */
-  check(patch: Uint8Array, base: BaseTree | null): Promise<GitReply>;
+  /** `git apply --check --numstat --summary -z`. `paths` is every path the patch names, and the folders around them. */
+  check(patch: Uint8Array, base: BaseTree | null, paths: readonly string[]): Promise<GitReply>;
   targets(paths: readonly string[], base: BaseTree | null): Promise<ReadonlyMap<string, TargetType>>;
   /** The names in each of some folders that exists; the root is the empty text. */
   entries(folders: readonly string[], base: BaseTree | null): Promise<ReadonlyMap<string, readonly string[]>>;
