@@ -22,11 +22,11 @@ function withFolderLast(argv: readonly string[]): readonly string[] {
 }
 
 /** The HTTP surface; an interrupt closes it. */
-async function startStudio(argv: readonly string[]): Promise<void> {
+async function startStudio(argv: readonly string[], env = process.env): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
   const { runStudio } = await import("./surfaces/http/studio.ts");
-  const { stdin, stdout, stderr, env, platform } = process;
+  const { stdin, stdout, stderr, platform } = process;
   // Only a terminal has somebody who presses Enter.
   const typed = stdin.isTTY && stdout.isTTY ? { typed: createInterface({ input: stdin }) } : {};
   const world = { argv, cwd: process.cwd(), env, platform, version: readVersion(), stdout, stderr, ...typed };
@@ -46,9 +46,11 @@ async function startDemo(argv: readonly string[]): Promise<void> {
   });
   const told = story as Output<"hall.demo"> | null;
   if (told?.kept == null || !stdin.isTTY || !stdout.isTTY || argv.includes("--json")) return;
-  const { repository, run_id } = told.kept;
+  const { repository, home, run_id } = told.kept;
   stdout.write("\nthe run of this story, in a browser (Ctrl-C ends it and removes the sample):\n");
-  await startStudio(["--port", "0", "--at", `/runs/${run_id}`, "-C", repository]);
+  // The sample has a home of its own; nothing about it is written into that of the user.
+  const env = { ...process.env, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
+  await startStudio(["--port", "0", "--at", `/runs/${run_id}`, "-C", repository], env);
   if (told.folder !== null && !argv.includes("--keep")) rmSync(told.folder, { recursive: true, force: true });
 }
 

@@ -29,7 +29,7 @@ interface Story {
   readonly ok: boolean;
   readonly folder: string | null;
   /** The sample repository and its first run, where they were kept. */
-  readonly kept: { readonly repository: string; readonly run_id: string } | null;
+  readonly kept: { readonly repository: string; readonly home: string; readonly run_id: string } | null;
   readonly steps: Step[];
   readonly next: string[];
 }
@@ -61,7 +61,7 @@ export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Stor
     await close();
     steps.push(await tellBundle(ports, root, env, join(folder, "keeper")));
     steps.push(await tellTampering(ports, root, env, join(folder, "rewritten")));
-    const kept = keep ? { repository: root, run_id: honest.run_id } : null;
+    const kept = keep ? { repository: root, home: join(folder, "home"), run_id: honest.run_id } : null;
     return { ok: steps.every(({ ok }) => ok), folder: keep ? folder : null, kept, steps, next: NEXT };
   } finally {
     await close();

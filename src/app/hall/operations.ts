@@ -152,9 +152,13 @@ const demo = defineOperation({
     ok: z.boolean(),
     folder: z.string().nullable(),
     kept: z
-      .strictObject({ repository: z.string(), run_id: z.string() })
+      .strictObject({
+        repository: z.string(),
+        home: z.string().describe("XDG_CONFIG_HOME and XDG_STATE_HOME of the sample, where its runs are."),
+        run_id: z.string().describe("The run of the story."),
+      })
       .nullable()
-      .describe("The sample repository and the run of the story, where they were kept."),
+      .describe("The sample, where it was kept."),
     steps: z.array(z.strictObject({ title: z.string(), lines: z.array(z.string()), ok: z.boolean() })),
     next: z.array(z.string()),
   }),

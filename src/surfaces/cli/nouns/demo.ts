@@ -18,9 +18,11 @@ export const noun: Noun = {
         if (story.folder !== null) io.line(`  the sample is in ${story.folder}`);
         // On a terminal the Studio opens by itself.
         if (given.studio !== true || story.kept === null || io.interactive) return;
-        const { repository, run_id } = story.kept;
+        const { repository, home, run_id } = story.kept;
         io.line();
         io.line(io.paint.bold("see it in a browser"));
+        // The sample has a home of its own, and its runs are there.
+        io.line(`  export XDG_CONFIG_HOME=${quotePath(home)} XDG_STATE_HOME=${quotePath(home)}`);
         io.line(`  verbatim studio -C ${quotePath(repository)} --at /runs/${run_id}`);
       },
       exit: ({ ok }) => (ok ? 0 : 1),
