@@ -2,12 +2,18 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
+import { createRepoFiles } from "../../src/adapters/disk/repo-files.ts";
+import { createRepoReader } from "../../src/adapters/disk/repo-reader.ts";
 import { createRunFolders } from "../../src/adapters/disk/run-folders.ts";
+import { zipper } from "../../src/adapters/disk/zip.ts";
 import { type AppStore, openStore } from "../../src/app/compose/store.ts";
+import { resolveWorkflow } from "../../src/core/contracts/config/index.ts";
 import type { WorkflowPorts } from "../../src/rooms/workflow/operations/ports.ts";
 import type { RunFolder, RunFolders } from "../../src/rooms/workflow/ports.ts";
 import { Run } from "../../src/rooms/workflow/run/run.ts";
+import { RunLog } from "../../src/rooms/workflow/run/run-log.ts";
 import type { RunState } from "../../src/rooms/workflow/run/run-state.ts";
+import { Session } from "../../src/rooms/workflow/run/session.ts";
 
 /** The time of everything that a bare run writes. */
 export const BARE_TIME = "2026-01-01T00:00:00.000Z";
@@ -24,6 +30,8 @@ export interface BareRuns {
   make(id: string, state?: Partial<RunState>): Run;
   /** The same run as it is on disk now. */
   again(run: Run, folder?: RunFolder): Run;
+  /** A session of a run that nobody interrupts, without its lock. */
+  session(run: Run): Promise<Session>;
   remove(): Promise<void>;
 }
 
@@ -44,6 +52,12 @@ export async function openBareRuns(more: object = {}): Promise<BareRuns> {
     repoRoot,
     crypto: nodeCrypto,
     clock,
+    zipper,
+    config: resolveWorkflow({ mandatory_docs: [] }),
+    reader: createRepoReader(repoRoot),
+    repoFiles: createRepoFiles(repoRoot),
+    interrupts: { listen: () => () => undefined },
+    lockTree: () => Promise.resolve(() => undefined),
     ...more,
   } as unknown as WorkflowPorts;
   return {
@@ -57,6 +71,7 @@ export async function openBareRuns(more: object = {}): Promise<BareRuns> {
       return run;
     },
     again: (run, folder = run.folder) => Run.load(ports, folder),
+    session: async (run) => new Session(run, await RunLog.open(run), new AbortController().signal, () => null),
     async remove() {
       await store.close();
       rmSync(base, { recursive: true });

@@ -86,3 +86,26 @@ it.each([
 it("no trees are read from a file that is not there", () => {
   expect(open({}).trees("PRE_TREE.json")).toBeNull();
 });
+
+it.each([
+  ["a link", TREE.replace(FILE, '{"target":"b","type":"symlink"}')],
+  ["a name beyond ASCII", TREE.replace('"a":', '"\\u00e4":')],
+])("a tree with %s is read by a parser and is canonical all the same", (_, text) => {
+  const files = open({ "PRE_TREE.json": text });
+  expect(files.trees("PRE_TREE.json")!.get("out")!.size).toBe(2);
+  expect([files.isExpected("PRE_TREE.json"), files.isCanonical("PRE_TREE.json")]).toEqual([true, true]);
+});
+
+it("a file is hashed, decoded and parsed once, and a twin with the same bytes is not decoded at all", () => {
+  const counts = { hashed: 0, read: [] as string[] };
+  const map = new Map(["PRE_TREE.json", "POST_TREE.json"].map((name) => [name, Buffer.from(TREE)]));
+  const counted = new Map(map);
+  counted.get = (name) => (counts.read.push(name), map.get(name));
+  const crypto = { ...nodeCrypto, sha256: (bytes: Uint8Array | string) => (counts.hashed++, nodeCrypto.sha256(bytes)) };
+  const files = new ArtifactFiles(crypto, counted);
+  for (let i = 0; i < 2; i++) for (const name of map.keys()) files.hash(name);
+  expect([counts.hashed, counts.read]).toEqual([2, ["PRE_TREE.json", "POST_TREE.json"]]);
+  for (let i = 0; i < 2; i++) for (const name of ["POST_TREE.json", "PRE_TREE.json"]) files.text(name);
+  expect(counts.read.slice(2)).toEqual(["PRE_TREE.json"]);
+  expect(files.value("PRE_TREE.json")).toBe(files.value("PRE_TREE.json"));
+});

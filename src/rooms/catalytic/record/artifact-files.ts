@@ -4,12 +4,11 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  parseJson,
 } from "../../../core/canonical/index.ts";
-import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import { formatTrees, readTrees, type Trees } from "../tree/tree.ts";
 import { readPlainTrees } from "../tree/tree-text.ts";
+import { parseOrNothing } from "./record-files.ts";
 
 /** Files that have the same bytes after an exact restoration. */
 const TWINS = new Map([
@@ -111,22 +110,12 @@ export class ArtifactFiles {
   }
 }
 
-function parseOrNothing(text: string | null): JsonValue | undefined {
-  if (text === null) return undefined;
-  try {
-    return parseJson(text);
-  } catch (thrown) {
-    if (isVerbatimError(thrown)) return undefined;
-    throw thrown;
-  }
-}
-
-// The platform's parser is lax about keys that appear twice; comparing the whole text afterwards is not.
+// The platform's parser is lax about keys that appear twice; comparing the whole text afterwards is not. What it cannot read
+// is given to the strict one, whatever the reason.
 function parseQuickly(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
-  } catch (thrown) {
-    if (thrown instanceof SyntaxError) return undefined;
-    throw thrown;
+  } catch {
+    return undefined;
   }
 }

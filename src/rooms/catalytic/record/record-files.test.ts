@@ -42,3 +42,18 @@ it("a record has its regular files, and everything else in its folder is a stray
     3,
   ]);
 });
+
+it("a file that goes away while the record is read is not part of it", () => {
+  for (const name of ["PROOF.json", "STATUS.json"]) writeFileSync(join(record, name), "{}");
+  const read = (place: string) => (place.endsWith("STATUS.json") ? null : runDisk.read(place));
+  expect([...readRecord({ ...runDisk, read }, record).keys()]).toEqual(["PROOF.json"]);
+});
+
+it("bytes that cannot be read are an error, and not an artifact that is not there", () => {
+  const broken = {
+    get length() {
+      throw new RangeError("broken");
+    },
+  };
+  expect(() => readArtifact({ ...runDisk, read: () => broken as never }, record, "STATUS.json")).toThrow(RangeError);
+});

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import { QUARANTINE_FOLDER } from "../contracts/constants.ts";
 import type { CatalyticPorts } from "../ports.ts";
@@ -24,13 +24,17 @@ export function listStrays(disk: CatalyticPorts["disk"], record: string): string
 
 /** A JSON artifact of a run directory, or null. */
 export function readArtifact(disk: CatalyticPorts["disk"], record: string, name: string): JsonObject | null {
-  const bytes = disk.read(`${record}/${name}`);
-  if (bytes === null) return null;
+  const value = parseOrNothing(disk.read(`${record}/${name}`));
+  return isJsonObject(value) ? value : null;
+}
+
+/** The JSON value of an artifact, or undefined where there is none. */
+export function parseOrNothing(content: Uint8Array | string | null): JsonValue | undefined {
+  if (content === null) return undefined;
   try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : null;
+    return parseJson(content);
   } catch (thrown) {
-    if (isVerbatimError(thrown)) return null;
+    if (isVerbatimError(thrown)) return undefined;
     throw thrown;
   }
 }

@@ -1,6 +1,7 @@
 // Which run a name means, and who may use it.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type BareRuns, openBareRuns } from "../../../../test/support/bare-run.ts";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import { findOwnRun, findRun, requireOwn, requireSteps } from "./find-run.ts";
 
 let bare: BareRuns;
@@ -73,19 +74,25 @@ describe("with a name", () => {
     expect(() => findRun(bare.ports, "bro")).toThrow(refusal("RUN_CORRUPT"));
   });
 
-  it("an error of the program is not taken for a run that cannot be read", () => {
+  it("a run comes before a folder of that name in the directory one is in", () => {
+    const other = bare.make("other");
     bare.make("one");
-    const broken = {
-      ...bare.runs,
-      open: () =>
-        ({
-          read: () => {
-            throw new RangeError("broken");
-          },
-        }) as never,
-    };
-    expect(() => findRun({ ...bare.ports, runs: broken }, "@1")).toThrow(RangeError);
+    const runs = { ...bare.runs, openPath: () => other.folder };
+    expect(findRun({ ...bare.ports, runs }, "one").id).toBe("one");
+    for (const name of [".", "..", "./one", "a\\one"]) expect(findRun({ ...bare.ports, runs }, name).id).toBe("other");
   });
+
+  it.each([new RangeError("broken"), new VerbatimError("DISK_FULL")])(
+    "the error %s is not taken for a run that cannot be read",
+    (error) => {
+      for (const id of ["one", "two"]) bare.make(id);
+      const read = () => {
+        throw error;
+      };
+      const open = (id: string) => (id === "one" ? ({ read } as never) : bare.runs.open(id));
+      expect(() => findRun({ ...bare.ports, runs: { ...bare.runs, open } }, "tw")).toThrow(error);
+    },
+  );
 });
 
 describe("a run of another repository", () => {
@@ -112,6 +119,10 @@ describe("a run of another repository", () => {
   it("is none where the ids are the same, and then the place is noted", () => {
     bare.make("one");
     expect(findOwnRun(open(), "one").id).toBe("one");
+    expect(settled).toBe(1);
+    const ports = open();
+    const nowhere = { ...ports, identity: { ...ports.identity, current: () => null } };
+    expect(findOwnRun(nowhere, "one").id).toBe("one");
     expect(settled).toBe(1);
   });
 });

@@ -79,10 +79,13 @@ function findOpen(ports: WorkflowPorts): RunFolder {
     // Those of agents wait for their own verbs.
     return state.status !== "pass" && state.stop_reason === null && !isOfAgents(state);
   });
-  if (open.length === 1) return ports.runs.open(open[0]!)!;
-  if (open.length > 1) throw ambiguous(sortedByCodePoint(open), null);
-  throw new VerbatimError("RUN_NOT_FOUND", {
-    message: "this repository has no open run",
-    fix: { cli: "List runs: verbatim workflow list --all", others: "Name a run by its id, or start a new one." },
-  });
+  const [only, ...others] = open;
+  if (only === undefined) {
+    throw new VerbatimError("RUN_NOT_FOUND", {
+      message: "this repository has no open run",
+      fix: { cli: "List runs: verbatim workflow list --all", others: "Name a run by its id, or start a new one." },
+    });
+  }
+  if (others.length > 0) throw ambiguous(sortedByCodePoint(open), null);
+  return ports.runs.open(only)!;
 }

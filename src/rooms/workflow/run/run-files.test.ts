@@ -2,15 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type BareRuns, openBareRuns } from "../../../../test/support/bare-run.ts";
+import { makeDraft } from "../../../../test/support/sample-repository.ts";
 import { nodeCrypto } from "../../../adapters/crypto/node-crypto.ts";
 import { archive, currentCandidate, markCandidate } from "./candidates.ts";
 import { buildEvidence, writeEvidencePack } from "./evidence.ts";
-import { fulfilPrompt, storeArtifact } from "./receive.ts";
 import { readRecordFile } from "./record-file.ts";
 import type { Run } from "./run.ts";
-import { RunLog, readEvents } from "./run-log.ts";
 import type { CandidateRecord } from "./run-state.ts";
-import { Session } from "./session.ts";
 
 const PATCH = "artifacts/diff.patch";
 const PLAN = "artifacts/PLAN.md";
@@ -86,6 +84,16 @@ describe("the candidate of a run", () => {
   });
 });
 
+it("a candidate that was never judged is kept in the folder before the first", () => {
+  const run = bare.make("one", {
+    candidates: [{ sha256: sha("patch"), plan_sha256: sha("plan"), state: "unverified" }],
+  });
+  run.folder.write(PATCH, "patch");
+  run.folder.write(PLAN, "plan");
+  archive(run, PATCH);
+  expect(run.folder.list("artifacts/iterations")).toEqual(["artifacts/iterations/00/diff.patch"]);
+});
+
 describe("the brief for who fixes a candidate", () => {
   const brief = (run: Run) => buildEvidence(run)[2]!;
 
@@ -95,6 +103,17 @@ describe("the brief for who fixes a candidate", () => {
     expect(brief(run)).toContain("Label: FIRST_PATCH\nCandidate-SHA256: none\n\nFindings:\n- none\n");
     expect(buildEvidence(run)[1]).toContain("- Scope-Allow: not planned yet\n");
     expect(buildEvidence(run)[3]).toBe("# EXTERNALS\n\nnone\n");
+  });
+
+  it("names the scope of the plan, and of the draft only until one is signed", () => {
+    const run = bare.make("one");
+    const scope = () => /- Scope-Allow: (.*)/.exec(buildEvidence(run)[1]!)![1];
+    run.folder.write("artifacts/PLAN_draft.md", makeDraft({ "Scope-Allow": "drafted/" }));
+    expect(scope()).toBe("drafted");
+    run.folder.write(PLAN, makeDraft({ Status: "SIGNED", "Scope-Allow": "signed/" }));
+    expect(scope()).toBe("signed");
+    run.folder.write(PLAN, "not a plan");
+    expect(scope()).toBe("not planned yet");
   });
 
   it("has nothing to say about a candidate that nothing is wrong with", () => {
@@ -180,62 +199,15 @@ describe("a file that a run wrote for itself", () => {
       }) as Error,
     );
   });
-});
 
-describe("an artifact that is handed in", () => {
-  const open = async (run: Run) => new Session(run, await RunLog.open(run), new AbortController().signal, () => null);
-  const events = (run: Run) => readEvents(run).map(({ event, path }) => `${event} ${path}`);
-  const bytes = (content: string) => new TextEncoder().encode(content);
-
-  it("is kept with its hash; another one takes its place and the old one is set aside, the same one is not", async () => {
+  it("that cannot be read is an error, and not taken for a damaged run", () => {
+    const broken = {
+      get length() {
+        throw new RangeError("broken");
+      },
+    };
     const run = bare.make("one");
-    const session = await open(run);
-    await storeArtifact(session, "artifacts/a.md", bytes("one"), "operator");
-    await storeArtifact(session, "artifacts/a.md", bytes("one"), "operator");
-    expect(run.folder.list("superseded")).toEqual([]);
-    await storeArtifact(session, "artifacts/a.md", bytes("two"), "operator", { by: "hand" });
-    expect(run.folder.list("superseded")).toEqual([`superseded/artifacts_a.md.${sha("one").slice(0, 12)}`]);
-    expect(text(run, "artifacts/a.md")).toBe("two");
-    expect(bare.again(run).state.artifacts).toEqual({ "artifacts/a.md": sha("two") });
-    expect(events(run)).toEqual([
-      "ARTIFACT_ACCEPTED artifacts/a.md",
-      "ARTIFACT_CHANGED artifacts/a.md",
-      "ARTIFACT_CHANGED artifacts/a.md",
-    ]);
-    expect(readEvents(run)[2]).toMatchObject({ role: "operator", sha256: sha("two"), by: "hand" });
-  });
-
-  it("and is a review or a plan is called that, and a review that was judged is judged again", async () => {
-    const record = { verdict: "APPROVE" } as never;
-    const run = bare.make("one", { reviews: { "reviews/REVIEW_COST.md": record, "reviews/other.md": record } });
-    const session = await open(run);
-    await storeArtifact(session, "reviews/REVIEW_COST.md", bytes("same words"), "operator");
-    expect(Object.keys(run.state.reviews)).toEqual(["reviews/other.md"]);
-    await storeArtifact(session, PLAN, bytes("plan"), "operator");
-    expect(Object.keys(run.state.reviews)).toEqual(["reviews/other.md"]);
-    expect(events(run)).toEqual(["REVIEW_WRITTEN reviews/REVIEW_COST.md", `PLAN_SIGNED ${PLAN}`]);
-  });
-
-  it("and is a patch ends with a line feed, says when that was added, and is no artifact of the plan", async () => {
-    const run = bare.make("one");
-    await storeArtifact(await open(run), PATCH, bytes("diff --git a/a b/a"), "operator");
-    expect(text(run, PATCH)).toBe("diff --git a/a b/a\n");
-    expect(run.state.artifacts).toEqual({});
-    expect(readEvents(run)[0]).toMatchObject({ event: "PATCH_RECEIVED", final_newline_added: true });
-    await storeArtifact(await open(run), PATCH, bytes("diff --git a/a b/a\n"), "operator");
-    expect(readEvents(run)[1]).not.toHaveProperty("final_newline_added");
-    expect(readEvents(run)[1]).not.toHaveProperty("left_out");
-  });
-
-  it("fulfils the prompt that asked for it, and no other", async () => {
-    const prompt = { file: "outbox/PROMPT.md", target_sha256: null };
-    const run = bare.make("one", { prompts: { "artifacts/a.md": prompt, "artifacts/b.md": prompt } });
-    const session = await open(run);
-    await fulfilPrompt(session, "artifacts/a.md");
-    await fulfilPrompt(session, "artifacts/c.md");
-    expect(events(run)).toEqual([]);
-    await storeArtifact(session, "artifacts/a.md", bytes("one"), "operator");
-    expect(Object.keys(run.state.prompts!)).toEqual(["artifacts/b.md"]);
-    expect(events(run)).toEqual(["ARTIFACT_ACCEPTED artifacts/a.md", "OUTBOX_PROMPT_FULFILLED outbox/PROMPT.md"]);
+    run.folder.read = () => broken as never;
+    expect(() => readRecordFile(schema, run, "facts.json")).toThrow(RangeError);
   });
 });

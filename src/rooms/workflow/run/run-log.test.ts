@@ -99,6 +99,8 @@ describe("what a killed writer left is made good when the log is opened", () => 
     folder.remove("TRACE.md");
     await RunLog.open(toRun());
     expect(text("TRACE.md")).toBe(good);
+    folder.write = (path) => expect.unreachable(`${path} was right already`);
+    await RunLog.open(toRun());
   });
 
   it("a log longer than a page of the ledger is read whole", async () => {
