@@ -153,6 +153,33 @@ it("the folder around a domain may show that the domain is another folder now, a
   expect(paths(await all.end())).not.toContain(".");
 });
 
+it("the entry of a run that had ended is read once, and gives nothing to another run", async () => {
+  const index = join(root, ".verbatim/state/catalytic/_index");
+  mkdirSync(index, { recursive: true });
+  const claim = (name: string, run_id: string, ended: boolean) =>
+    writeFileSync(join(index, `${name}.json`), JSON.stringify({ run_id, ended, paths: [`out/${name}.txt`] }));
+  claim("run-2", "run-2", true);
+  claim("run-3", "run-3", false);
+  const read: string[] = [];
+  const disk = {
+    read: (place: string) => {
+      if (place.startsWith(index)) read.push(place.slice(index.length + 1));
+      return runDisk.read(place);
+    },
+  };
+  const one = watch("audit", { disk });
+  await one.begin();
+  expect(read.splice(0).sort()).toEqual(["run-2.json", "run-3.json"]);
+  // Under the name of a run that is over somebody speaks for one that is not.
+  claim("run-2", "run-4", false);
+  claim("run-5", "run-5", false);
+  for (const name of ["run-2", "run-3", "run-5"]) writeFileSync(join(root, `out/${name}.txt`), "x\n");
+  const { violations, noise } = await one.end();
+  expect(read.sort()).toEqual(["run-3.json", "run-5.json"]);
+  expect(violations.map(({ path }) => path)).toContain("out/run-2.txt");
+  expect(noise).toEqual(["out/run-3.txt", "out/run-5.txt"]);
+});
+
 it("what a run that had ended before claims is not its own any more", async () => {
   const index = join(root, ".verbatim/state/catalytic/_index");
   mkdirSync(index, { recursive: true });

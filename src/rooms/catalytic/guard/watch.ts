@@ -218,14 +218,17 @@ export class Watch {
     const { runs_root, durable_roots, catalytic_roots } = policy;
     const isClaimable = (path: string) =>
       path !== runs_root && [runs_root, ...durable_roots, ...catalytic_roots].some((root) => isInside(path, root));
-    return this.#listIndex()
+    // The runs that had ended are most of those that are kept, and nothing that is said of them now counts.
+    const hadEnded = (name: string) => this.#known.get(name.replace(/\.json$/, ""))?.ended === true;
+    return this.#listIndex(hadEnded)
       .filter(({ run_id }) => run_id !== jobspec.run_id && this.#known.get(run_id)?.ended !== true)
       .flatMap(({ paths }) => paths.filter(isClaimable));
   }
 
-  #listIndex(): IndexEntry[] {
+  #listIndex(isLeftOut: (name: string) => boolean = () => false): IndexEntry[] {
     const folder = indexOf(this.#setting.places.state);
     return (this.#ports.disk.list(folder) ?? []).flatMap((name) => {
+      if (isLeftOut(name)) return [];
       const bytes = this.#ports.disk.read(`${folder}/${name}`);
       const value = bytes === null ? null : readIndexEntry(bytes);
       return value === null ? [] : [value];
