@@ -6,6 +6,7 @@ import { sortedByCodePoint } from "../src/core/canonical/index.ts";
 import { needsTerminal } from "../src/core/errors/index.ts";
 import { reportFindings } from "./findings.ts";
 import { ROOT } from "./stages.ts";
+import { checkNoWeb, checkWebNode } from "./web-rules.ts";
 
 // The rules of STYLE.md that oxlint, biome and tsc do not have. test/prohibition/source-rules.test.ts plants each.
 
@@ -36,9 +37,16 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bscope, policy and git accept\b/gi, "say what was checked"],
 ];
 
+/** What the Studio may import from npm. */
+const WEB_PACKAGES: ReadonlySet<string> = new Set(
+  Object.keys(
+    (JSON.parse(readFileSync(join(ROOT, "web/package.json"), "utf8")) as { devDependencies: object }).devDependencies,
+  ),
+);
+
 /** Everything in one file that breaks a rule of the house, as `file:line: rule: what`. */
 export function checkSource(path: string, text: string): string[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, false, ts.ScriptKind.TS);
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, false, kindOf(path));
   const findings: string[] = [];
   const add = (position: number, rule: string, what: string): void => {
     findings.push(`${path}:${source.getLineAndCharacterOfPosition(position).line + 1}: ${rule}: ${what}`);
@@ -56,10 +64,16 @@ export function checkSource(path: string, text: string): string[] {
   const visit = (node: ts.Node): void => {
     checkNode(node, source, add);
     if (speaksToAll) checkWords(node, source, add);
+    if (path.startsWith("web/src/")) checkWebNode(node, source, WEB_PACKAGES, add);
+    else if (path.startsWith("src/")) checkNoWeb(node, source, add);
     ts.forEachChild(node, visit);
   };
   visit(source);
   return findings;
+}
+
+function kindOf(path: string): ts.ScriptKind {
+  return path.endsWith(".tsx") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
 }
 
 function isProduct(path: string): boolean {
@@ -115,7 +129,7 @@ export function sourceFiles(): string[] {
     const inside = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
     return inside.map((file) => `${folder}/${file.replaceAll("\\", "/")}`);
   });
-  const isSource = (file: string): boolean => file.endsWith(".ts") && !file.includes("node_modules/");
+  const isSource = (file: string): boolean => /\.tsx?$/.test(file) && !file.includes("node_modules/");
   return sortedByCodePoint(files.filter(isSource));
 }
 

@@ -87,9 +87,59 @@ describe("the source check", () => {
     expect(checkSource("src/rooms/a.ts", 'const fix = "List them: verbatim world list";')).toEqual([]);
   });
 
-  it("looks at sources, tests and tools", () => {
+  it.each([
+    ["markup-sink", "const a = <p dangerouslySetInnerHTML={{ __html: text }} />;"],
+    ["markup-sink", 'const a = { ["dangerouslySetInnerHTML"]: 1, dangerouslySetInnerHTML: { __html: text } };'],
+    ["markup-sink", "node.innerHTML = text;"],
+    ["markup-sink", 'node["outerHTML"] = text;'],
+    ["markup-sink", 'node.insertAdjacentHTML("beforeend", text);'],
+    ["markup-sink", "const a = <iframe srcDoc={text} />;"],
+    ["markup-sink", "document.write(text);"],
+    ["code-from-text", "eval(text);"],
+    ["code-from-text", "const a = new Function(text);"],
+    ["code-from-text", 'setTimeout("go()", 5);'],
+    ["code-from-text", 'window.setInterval("a" + text, 5);'],
+    ["address-from-data", "const a = <a href={run.url}>x</a>;"],
+    ["address-from-data", "const a = <img src={run.picture} />;"],
+    ["address-from-data", "location.href = run.url;"],
+    ["address-from-data", 'node.setAttribute("href", run.url);'],
+    ["style-text", 'const a = <p style="color: red" />;'],
+    ["web-border", 'import { en } from "../../../src/core/errors/index.ts";'],
+    ["web-border", 'const a = import("../../../src/verify.ts");'],
+    ["web-border", 'type A = import("../../../src/app/operations.ts").Input;'],
+    ["web-border", 'import { Operations } from "verbatim-agent/api";'],
+    ["web-border", 'import type { Verified } from "verbatim-agent/verify";'],
+    ["web-border", 'import { z } from "zod";'],
+    ["web-border", 'import { readFileSync } from "node:fs";'],
+  ])("refuses what the Studio must never do (%s): %s", (rule, code) => {
+    expect(checkSource("web/src/app/A.tsx", code)).toEqual([expect.stringContaining(`web/src/app/A.tsx:1: ${rule}: `)]);
+    expect(checkSource("tools/a.tsx", code)).toEqual([]);
+  });
+
+  it("accepts how the Studio is written, and keeps src/ from importing it", () => {
+    const code = [
+      'import type { Operations } from "verbatim-agent/api";',
+      'import hljs from "highlight.js/lib/core";',
+      'import { useQuery } from "@tanstack/react-query";',
+      'import { words } from "../words/words.ts";',
+      'const a = <a href="#content" style={{ height: 1 }}>{words.skip}</a>;',
+      "setTimeout(() => go(), 5);",
+      "const link = new URL(path, location.href).href;",
+    ].join("\n");
+    expect(checkSource("web/src/app/A.tsx", code)).toEqual([]);
+    const planted = 'import { en } from "../../../web/src/words/en.ts";';
+    expect(checkSource("src/surfaces/http/a.ts", planted)).toEqual([expect.stringContaining("web-border")]);
+    expect(checkSource("test/studio/a.ts", planted)).toEqual([]);
+  });
+
+  it("looks at sources, tests, tools and the Studio", () => {
     expect(sourceFiles()).toEqual(
-      expect.arrayContaining(["src/core/errors/codes.ts", "test/prohibition/source-rules.test.ts", "tools/build.ts"]),
+      expect.arrayContaining([
+        "src/core/errors/codes.ts",
+        "test/prohibition/source-rules.test.ts",
+        "tools/build.ts",
+        "web/src/app/Shell.tsx",
+      ]),
     );
   });
 });
