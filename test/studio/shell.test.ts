@@ -1,8 +1,8 @@
 // What surrounds the screens: who gets in, what is said when the server is gone, keys, and that everybody can use it.
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
+import { travel } from "../support/studio-answers.ts";
 
 const bench = new StudioBench();
 let server: StudioServer;
@@ -194,8 +194,7 @@ describe("everybody", () => {
     for (const [path, ready] of SCREENS) {
       // A phone shows a change in one column, whatever the address says.
       if (viewport.width < 640 && path.includes("view=split")) continue;
-      await go(page, path.replace("RUN", run));
-      await page.locator(ready).first().waitFor();
+      await travel(page, path.replace("RUN", run), ready);
       for (const colorScheme of schemes) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         const { violations } = await new AxeBuilder({ page }).analyze();
@@ -207,8 +206,3 @@ describe("everybody", () => {
     await window.close();
   });
 });
-
-/** Goes to an address as somebody who types it does, without losing the session of the tab. */
-async function go(page: Page, path: string): Promise<void> {
-  await page.goto(new URL(path, page.url()).href);
-}

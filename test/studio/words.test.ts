@@ -27,7 +27,9 @@ describe("each word of the server has its sentence", () => {
   ])("%s", (_name, said, sentences) => {
     expect(Object.keys(sentences).sort()).toEqual([...said].sort());
     for (const sentence of Object.values(sentences)) {
-      expect(typeof sentence === "function" ? sentence(FACTS) : sentence).toMatch(/\w/);
+      expect(typeof sentence === "function" ? (sentence as (facts: VerdictFacts) => string)(FACTS) : sentence).toMatch(
+        /\w/,
+      );
     }
   });
 

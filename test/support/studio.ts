@@ -165,11 +165,13 @@ export async function enter(
   path: string,
   options: BrowserContextOptions = {},
 ) {
+  // The made-up language of words.ts has its own words for these.
+  const words = options.locale === "en-XA" ? { token: "Ţóķéń", open: "Óṕéń" } : { token: "Token", open: "Open" };
   const window = await bench.window(options);
   const watched = new WatchedPage(await window.newPage(), server.base);
   const { page } = watched;
   await page.goto(server.base + path);
-  await page.getByLabel("Token").fill(server.token);
-  await page.getByRole("button", { name: "Open", exact: true }).click();
+  await page.getByLabel(words.token).fill(server.token);
+  await page.getByRole("button", { name: words.open }).click();
   return { window, watched, page };
 }

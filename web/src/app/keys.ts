@@ -62,6 +62,7 @@ function focusNextRegion(step: number): void {
     (region) => region.offsetParent !== null,
   );
   if (regions.length === 0) return;
-  const at = regions.findIndex((region) => region.contains(document.activeElement));
+  // The innermost: some regions are inside the content.
+  const at = regions.findLastIndex((region) => region.contains(document.activeElement));
   regions[(at + step + regions.length) % regions.length]!.focus();
 }
