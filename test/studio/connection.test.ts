@@ -1,4 +1,4 @@
-// More than one window at a time, and a server that is slow or refuses: what was typed and decided stays true.
+// More than one window at a time, and a server that is slow, refuses or forgets: what was typed and decided stays true.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
   bench.git("commit", "-qm", "first");
   const write = (line: string) => `echo ${line} >> log.txt`;
   runs["both"] = await bench.run("Write the wind down", write("wind"), "--verify", "grep -q wind log.txt");
-  await bench.run("Write the rain down", "echo rain > rain.txt", "--verify", "test -e rain.txt");
+  runs["kept"] = await bench.run("Write the rain down", "echo rain > rain.txt", "--verify", "test -e rain.txt");
   server = await bench.serve();
 });
 
@@ -119,6 +119,28 @@ describe("a server that", () => {
     await alert.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("link", { name: /Write the rain down/ }).waitFor();
     expect(await page.getByText(error.message).count()).toBe(0);
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("forgets the session in the middle of an apply is given the key again, over the question that was open", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["kept"]}`);
+    await page.locator(verdict, { hasText: "Ready to land" }).waitFor();
+    await page.keyboard.press("a");
+    const dialog = page.getByRole("dialog").filter({ hasText: "1 file changes in your working tree" });
+    await dialog.waitFor();
+    const secret = await page.evaluate<string>("sessionStorage.getItem('session')");
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await fetch(`${server.base}/api/session`, { method: "DELETE", headers })).status).toBe(204);
+    await page.getByText("This session has ended. What you typed is still here.").waitFor();
+    await page.getByLabel("Token").fill(server.token);
+    await page.getByRole("button", { name: "Open", exact: true }).click();
+    await page.getByText("This session has ended.").waitFor({ state: "detached" });
+    await dialog.waitFor();
+    expect(page.url()).toContain("do=apply");
+    await dialog.getByRole("button", { name: "Apply 1 file" }).click();
+    await page.locator(verdict, { hasText: "Landed" }).waitFor();
+    expect(bench.read("rain.txt")).toBe("rain\n");
     expect(watched.problems).toEqual([]);
     await window.close();
   });

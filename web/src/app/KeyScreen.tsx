@@ -28,8 +28,13 @@ export function KeyScreen({
       setProblem(refused);
     }
   };
+  // An open dialog makes everything else inert and keeps the focus; a layer that says it is on top is left alone.
   return (
-    <div className={again ? `${styles["screen"]} ${styles["over"]}` : styles["screen"]} data-dialog>
+    <div
+      className={again ? `${styles["screen"]} ${styles["over"]}` : styles["screen"]}
+      data-dialog
+      data-react-aria-top-layer="true"
+    >
       <form className={styles["form"]} onSubmit={(event) => void open(event)} aria-labelledby="key-title">
         <h1 id="key-title">{words.key.title}</h1>
         <p>{again ? words.key.ended : words.key.why}</p>

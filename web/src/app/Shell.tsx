@@ -1,6 +1,7 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { House, type LucideIcon, Play, Search, Settings, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useSyncExternalStore } from "react";
+import { createPortal } from "react-dom";
 import { onConnection, readConnection } from "../api/connection.ts";
 import { currentSession, onSession } from "../api/session.ts";
 import { Boundary } from "../parts/Failure.tsx";
@@ -51,7 +52,8 @@ export function Shell(): ReactNode {
         </div>
       </div>
       <Dialogs />
-      {session === null ? <KeyScreen again /> : null}
+      {/* Beside the page and not in it: while a dialog is open the whole page is inert. */}
+      {session === null ? createPortal(<KeyScreen again />, document.body) : null}
       <Announcer />
     </>
   );
