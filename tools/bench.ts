@@ -5,13 +5,16 @@ import { join } from "node:path";
 import { bundle } from "./bundle.ts";
 import { ROOT } from "./stages.ts";
 
+/** What starts a browser for the pages; not ours to measure. */
+const BROWSER = ["playwright-core", "@sparticuz/chromium"];
+
 /** Runs the benches from a bundle like the one that ships: tsx wraps every closure, of our side only. */
 async function main(): Promise<number> {
   const target = join(ROOT, `dist.bench-${process.pid}`);
   try {
     const files = readdirSync(join(ROOT, "bench/benches")).filter((file) => file.endsWith(".ts"));
     const benches = files.map((file) => [`benches/${file.slice(0, -3)}`, `bench/benches/${file}`]);
-    await bundle({ run: "bench/run.ts", ...Object.fromEntries(benches) }, target);
+    await bundle({ run: "bench/run.ts", ...Object.fromEntries(benches) }, target, BROWSER);
     return await run([join(target, "run.js"), ...process.argv.slice(2)]);
   } finally {
     rmSync(target, { recursive: true, force: true });

@@ -18,10 +18,14 @@ export function readPackages(): string[] {
 export const TREESHAKE = { moduleSideEffects: [{ test: /\/src\/(?:core|rooms)\//, sideEffects: false }] };
 
 /** Writes the modules that ship, or that are measured as if they did, into a folder: one file for each entry. */
-export async function bundle(input: Record<string, string>, target: string): Promise<void> {
+export async function bundle(
+  input: Record<string, string>,
+  target: string,
+  outside: readonly string[] = [],
+): Promise<void> {
   // Loaded only to build: finding that nothing changed takes half the time without it.
   const { rolldown } = await import("rolldown");
-  const packages = readPackages().filter((name) => !BUNDLED.includes(name));
+  const packages = [...readPackages().filter((name) => !BUNDLED.includes(name)), ...outside];
   const build = await rolldown({
     cwd: ROOT,
     input,

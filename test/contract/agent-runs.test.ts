@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AppStore, openStore } from "../../src/app/compose/store.ts";
 import type { JsonValue } from "../../src/core/canonical/index.ts";
-import { appendToRun, catchUp } from "../../src/rooms/workflow/index.ts";
+import { type AgentRunsReader, type AgentRunsWanted, appendToRun, catchUp } from "../../src/rooms/workflow/index.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 
@@ -80,6 +80,42 @@ describe.each(["SQLite", "PostgreSQL"])("agent runs in %s", (kind) => {
       ["20261116-100000-aaaaaa", "applied", null, "lamp"],
     ]);
     expect(rows[2]).toMatchObject({ files: 1, added_lines: 5, deleted_lines: 3, run_dir: "/runs/lamp" });
+  });
+
+  it("are read in pages and counted by where they stand, where and since when they were recorded", async ({ skip }) => {
+    if (kind === "PostgreSQL" && postgres.reason !== null) skip(postgres.reason);
+    const [rows, own] = [await list(), { repoId: REPO, roots: ["/home/mira/1", "/elsewhere"] }];
+    const ended = { ...own, states: ["unchanged", "discarded", "applied"] };
+    const page = async (...how: Parameters<AgentRunsReader["page"]>) =>
+      (await store.read(({ agents }) => agents.page(...how))).map(({ run_id }) => run_id.slice(-6));
+    const count = (wanted: AgentRunsWanted) => store.read(({ agents }) => agents.count(wanted));
+    expect(await store.read(({ agents }) => agents.page(ended, "newest", 9))).toEqual(rows);
+    expect(await page(ended, "newest", 2)).toEqual(["bbbbbb", "cccccc"]);
+    // Two began at the same time: the place between them is told by the id.
+    expect(await page(ended, "newest", 2, rows[1])).toEqual(["aaaaaa"]);
+    expect(await page(ended, "oldest", 1, rows[2])).toEqual(["cccccc"]);
+    expect(await page(ended, "oldest", 9)).toEqual(["aaaaaa", "cccccc", "bbbbbb"]);
+    expect(await page({ ...ended, since: "2026-11-16T11:00:00.000Z" }, "newest", 9)).toEqual(["bbbbbb"]);
+    expect(await page({ ...own, states: ["applied"], others: true }, "newest", 9)).toEqual(["bbbbbb", "cccccc"]);
+    expect(await count(ended)).toBe(3);
+    expect(await count({ ...ended, since: "2026-11-16T10:30:00.000Z" })).toBe(1);
+    for (const nothing of [
+      { ...ended, states: [] },
+      { ...ended, roots: [] },
+      { ...ended, repoId: "3".repeat(32) },
+    ]) {
+      expect([await page(nothing, "newest", 9), await count(nothing)]).toEqual([[], 0]);
+    }
+    const all = new Set(rows.map(({ run_id }) => run_id));
+    for (const roots of [null, ["/home/mira/1"]]) {
+      expect(new Set(await store.read(({ agents }) => agents.idsOf(REPO, roots)))).toEqual(all);
+    }
+    for (const roots of [[], ["/elsewhere"]]) {
+      expect(await store.read(({ agents }) => agents.idsOf(REPO, roots))).toEqual([]);
+    }
+    const standing = await store.read(({ agents }) => agents.standing(REPO));
+    expect(standing).toHaveLength(3);
+    expect(standing).toContainEqual({ root: "/home/mira/1", state: "applied", n: 1 });
   });
 
   it("are made again from the ledger alone, the same in every column", async ({ skip }) => {

@@ -5,6 +5,7 @@ import {
   AGENT_STATES,
   AgentRecord,
   type AgentRunRow,
+  type AgentRunsWanted,
   AT_WORK,
   catchUp,
   Run,
@@ -59,27 +60,120 @@ interface ListRequest {
 }
 
 /**
- * The agent runs of this repository, newest first, from the table that the ledger feeds: what it costs does not depend on
- * what is in their folders. With `all` also those of the other work trees.
+ * The agent runs of this repository, newest first, from the table that the ledger feeds: what it costs depends neither on
+ * what is in their folders nor, but for the counting, on how many there are. With `all` also those of the other work trees.
  */
 export async function listAgentRuns(outside: AgentPorts, request: ListRequest): Promise<z.infer<typeof agentList>> {
-  const own = await listOwnRuns(outside);
+  const own = await readOwn(outside);
   const others = request.all ? await readSiblings(outside) : [];
-  const runs = [...own, ...others].filter((run) => isWanted(run, request)).sort(byAge);
-  const rest = request.after === undefined ? runs : runs.filter((run) => isBehind(run, request.after!));
+  const beside = [...own.beside, ...others].filter((run) => isWanted(run, request));
+  const after = request.after === undefined ? undefined : fromCursor(request.after);
+  const settled = await own.settled(request, after);
+  const isBehind = (run: ListedRun) => after === undefined || byAge(after, run) < 0;
+  const rest = [...settled.runs, ...beside.filter(isBehind)].sort(byAge);
   const page = rest.slice(0, request.limit);
   const last = page.at(-1);
   return {
     runs: page,
-    total: runs.length,
+    total: settled.total + beside.length,
     next: last === undefined || rest.length === page.length ? null : toCursor(last),
-    working: await readWorking(outside, own.sort(byAge)),
+    working: await readWorking(outside, own.beside.sort(byAge)),
   };
 }
 
-function isWanted({ outcome, goal, run_id, created_at }: ListedRun, { outcome: wanted, q, since }: ListRequest) {
-  const isNamed = q === undefined || run_id.startsWith(q) || goal.toLowerCase().includes(q.toLowerCase());
-  return isNamed && (wanted === undefined || outcome === wanted) && (since === undefined || created_at >= since);
+/** For each group of places the oldest runs that stand in one of them, and how many do. */
+export async function listOldest(
+  outside: AgentPorts,
+  groups: readonly (readonly ListedRun["outcome"][])[],
+  limit: number,
+): Promise<Page[]> {
+  const own = await readOwn(outside);
+  const pages = groups.map(async (outcomes) => {
+    const beside = own.beside.filter(({ outcome }) => outcomes.includes(outcome));
+    const settled = await own.oldest(
+      SETTLED.filter((state) => outcomes.includes(state)),
+      limit,
+    );
+    const runs = [...settled.runs, ...beside].sort((a, b) => byAge(b, a)).slice(0, limit);
+    return { runs, total: settled.total + beside.length };
+  });
+  return await Promise.all(pages);
+}
+
+/** Whatever is recorded so stands so: nobody is at work on it. */
+const SETTLED: readonly ListedRun["outcome"][] = AGENT_STATES.filter((state) => !AT_WORK.includes(state));
+
+interface Page {
+  readonly runs: ListedRun[];
+  readonly total: number;
+}
+
+/** The runs of this work tree: those that only their folders tell about, and a way to the others. */
+interface OwnRuns {
+  readonly beside: ListedRun[];
+  /** One more than the limit, so that it is known whether there is a next page. */
+  settled(request: ListRequest, after?: Aged): Promise<Page>;
+  oldest(states: readonly string[], limit: number): Promise<Page>;
+}
+
+async function readOwn(outside: AgentPorts): Promise<OwnRuns> {
+  const ports = await outside.workflow("read");
+  const repoId = ports.identity.current()?.repo_id;
+  if (repoId === undefined) {
+    const none = async () => ({ runs: [], total: 0 });
+    return { beside: readUnrecorded(outside, ports, new Set()), settled: none, oldest: none };
+  }
+  await catchUp(ports.store);
+  const all = await ports.store.read(({ agents }) => agents.standing(repoId));
+  const roots = [...new Set(all.map(({ root }) => root))].filter((root) => isOwn(ports, repoId, root));
+  const groups = all.filter(({ root }) => roots.includes(root));
+  const most = groups.reduce((sum, { n }) => sum + n, 0);
+  const ofAll = groups.length === all.length ? null : roots;
+  const known = new Set(await ports.store.read(({ agents }) => agents.idsOf(repoId, ofAll)));
+  const own = { repoId, roots };
+  const read = (wanted: AgentRunsWanted, ...how: [order: "newest" | "oldest", limit: number, after?: Aged]) =>
+    ports.store.read(({ agents }) => agents.page(wanted, ...how));
+  const count = async (wanted: AgentRunsWanted) => {
+    if (wanted.since !== undefined) return await ports.store.read(({ agents }) => agents.count(wanted));
+    const isMeant = (state: string) => wanted.states.includes(state) !== (wanted.others ?? false);
+    return groups.reduce((sum, { state, n }) => (isMeant(state) ? sum + n : sum), 0);
+  };
+  const isBusy = groups.some(({ state }) => (AT_WORK as readonly string[]).includes(state));
+  const busy = isBusy ? await read({ ...own, states: AT_WORK }, "newest", most) : [];
+  // A run that came to its end after that look is listed once.
+  const seen = new Set(busy.map(({ run_id }) => run_id));
+  const list = (rows: readonly AgentRunRow[]) =>
+    rows.flatMap((row) => (seen.has(row.run_id) ? [] : [toListed(outside, ports, row)]));
+  return {
+    beside: [...busy.map((row) => toListed(outside, ports, row)), ...readUnrecorded(outside, ports, known)],
+    async settled({ outcome, since, ...request }, after) {
+      const states = SETTLED.filter((state) => state === outcome);
+      const wanted = { ...own, since, ...(outcome === undefined ? { states: AT_WORK, others: true } : { states }) };
+      const limit = Math.min(request.limit, most) + 1;
+      if (request.q === undefined)
+        return { runs: list(await read(wanted, "newest", limit, after)), total: await count(wanted) };
+      // Databases fold letters in ways of their own, so that words are looked for here.
+      const named = (await read(wanted, "newest", most)).filter((row) => isNamed(row, request.q));
+      const behind = after === undefined ? named : named.filter((row) => byAge(after, row) < 0);
+      return { runs: list(behind.slice(0, limit)), total: named.length };
+    },
+    async oldest(states, limit) {
+      const wanted = { ...own, states };
+      return { runs: list(await read(wanted, "oldest", limit)), total: await count(wanted) };
+    },
+  };
+}
+
+function isWanted(run: ListedRun, { outcome, q, since }: ListRequest): boolean {
+  return (
+    isNamed(run, q) &&
+    (outcome === undefined || run.outcome === outcome) &&
+    (since === undefined || run.created_at >= since)
+  );
+}
+
+function isNamed({ run_id, goal }: Pick<ListedRun, "run_id" | "goal">, q: string | undefined): boolean {
+  return q === undefined || run_id.startsWith(q) || goal.toLowerCase().includes(q.toLowerCase());
 }
 
 /** A place in the list that stays where it is when runs are added: time and id of the run before it. */
@@ -87,10 +181,9 @@ function toCursor({ created_at, run_id }: ListedRun): string {
   return `${created_at}~${run_id}`;
 }
 
-function isBehind(run: ListedRun, cursor: string): boolean {
+function fromCursor(cursor: string): Aged {
   const tilde = cursor.indexOf("~");
-  const [created_at, run_id] = [cursor.slice(0, tilde), cursor.slice(tilde + 1)];
-  return byAge({ created_at, run_id }, run) < 0;
+  return { created_at: cursor.slice(0, tilde), run_id: cursor.slice(tilde + 1) };
 }
 
 const TAIL = 4096;

@@ -1,5 +1,6 @@
 import type { Operation } from "../../core/operation.ts";
 import { findVerifyCommands } from "../../rooms/workflow/index.ts";
+import { listOldest } from "../agent/list.ts";
 import type { Input, OperationName, Output, Wiring } from "../operations.ts";
 import { STUDIO_OPERATIONS } from "../studio/operations.ts";
 import { wiring as agent, agentPorts } from "./agent.ts";
@@ -15,6 +16,10 @@ export const wiring: Wiring<typeof STUDIO_OPERATIONS> = {
   ports: async (composition) => ({
     sessions: composition.sessions,
     runs: (input) => callRoom(composition, agent, "agent.list", input),
+    oldestRuns: async (groups, limit) => {
+      const ports = await agent.ports(composition, "read", "agent.list");
+      return await listOldest(ports, groups, limit);
+    },
     worlds: async () => (await callRoom(composition, world, "world.list", {})).worlds,
     async lastLine(worldId) {
       const { entries } = await callRoom(composition, world, "world.projection", { world: worldId, limit: 1 });

@@ -6,7 +6,6 @@ import type { StudioPorts } from "./ports.ts";
 
 const MOST_NEEDED = 7;
 const MOST_WORLDS = 7;
-const ALL = Number.MAX_SAFE_INTEGER;
 
 type State = (typeof AGENT_STATES)[number];
 /** Ready, and nobody has decided. */
@@ -83,17 +82,16 @@ type Home = z.infer<typeof home>;
 
 /** Everything the first screen shows. */
 export async function readHome(ports: StudioPorts): Promise<Home> {
-  const { runs, total, working } = await ports.runs({ limit: ALL });
-  const pick = (states: readonly State[]) =>
-    runs
-      .filter(({ outcome }) => states.includes(outcome))
-      .sort((a, b) => compareCodePoints(a.created_at, b.created_at) || compareCodePoints(a.run_id, b.run_id));
-  const needed = [...pick(READY), ...pick(REFUSED)];
+  const { total, working } = await ports.runs({ limit: 1 });
+  const needed = await ports.oldestRuns([READY, REFUSED], MOST_NEEDED);
   const entries = await ports.ledgerSize();
   const verified = ports.verified();
   const diagnosed = ports.diagnosed();
   return {
-    needs_you: { total: needed.length, runs: needed.slice(0, MOST_NEEDED) },
+    needs_you: {
+      total: needed.reduce((sum, group) => sum + group.total, 0),
+      runs: needed.flatMap((group) => group.runs).slice(0, MOST_NEEDED),
+    },
     at_work: working,
     worlds: await readWorlds(ports),
     health: {

@@ -22,6 +22,11 @@ export interface StudioPorts {
   /** The sessions of the server that asks. */
   readonly sessions: () => readonly OpenSession[];
   runs(input: { readonly limit: number }): Promise<Output<"agent.list">>;
+  /** For each group of places the oldest runs that stand in one of them, and how many do. */
+  oldestRuns(
+    groups: readonly (readonly Output<"agent.list">["runs"][number]["outcome"][])[],
+    limit: number,
+  ): Promise<Pick<Output<"agent.list">, "runs" | "total">[]>;
   worlds(): Promise<Output<"world.list">["worlds"]>;
   /** The newest line of a world that its operator sees, and when it was written; null: there is none. */
   lastLine(

@@ -123,6 +123,7 @@ export { listDefaultPolicy, type PolicyTableRow } from "./policy/policy-table.ts
 export type {
   AgentRunRow,
   AgentRunsReader,
+  AgentRunsWanted,
   AgentRunsWriter,
   BaselineResult,
   Baselines,

@@ -1,5 +1,5 @@
 /** What the room needs from outside. Each idea says in the `ports.ts` of its folder what it needs; this is the whole list. */
-export type { AgentRunRow, AgentRunsReader, AgentRunsWriter, RunStore } from "./agent/ports.ts";
+export type { AgentRunRow, AgentRunsReader, AgentRunsWanted, AgentRunsWriter, RunStore } from "./agent/ports.ts";
 export type {
   ChangedPaths,
   ChangePatch,
