@@ -201,7 +201,7 @@ export const runsFrames = frames("studio-runs-scroll", 10_000, RUNS, async (size
 export const runsRows = {
   ...PLAIN,
   name: "studio-runs-rows",
-  what: "the first rows of the list of runs, from the beginning of a cold load",
+  what: "the first rows of the list of runs, from the press on Runs",
   corpus: RUNS,
   sizes: [10_000],
   onAsking: true,

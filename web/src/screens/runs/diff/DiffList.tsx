@@ -67,7 +67,7 @@ export function DiffList(props: {
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: (at) => HEIGHTS[rows[at]!.type],
-    overscan: 24,
+    overscan: 8,
     scrollMargin: place.top,
     scrollPaddingStart: TOP_PX,
     getItemKey: (at) => at,
