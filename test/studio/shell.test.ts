@@ -197,7 +197,9 @@ describe("everybody", () => {
       await travel(page, path.replace("RUN", run), ready);
       for (const colorScheme of schemes) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        const { violations } = await new AxeBuilder({ page }).analyze();
+        // What depends on the theme is contrast alone; everything else was asked in the first one.
+        const axe = new AxeBuilder({ page });
+        const { violations } = await (colorScheme === "dark" ? axe.withRules(["color-contrast"]) : axe).analyze();
         const found = violations.map(({ id, nodes }) => `${path} ${colorScheme}: ${id} ${nodes[0]?.html ?? ""}`);
         expect(found).toEqual([]);
       }
