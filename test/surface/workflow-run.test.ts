@@ -1,6 +1,6 @@
 // A complete run with scripted roles over a sample repository: fails verification once, is fixed, passes.
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { afterAll, describe, expect, it } from "vitest";
@@ -543,6 +543,50 @@ describe("a mandatory document that is named twice", () => {
     await expect(repository.call("pack", { file_request: request })).rejects.toMatchObject({
       code: "MANDATORY_DOC_MISSING",
       details: { missing: [{ path: "LAW.md", detail: "missing" }] },
+    });
+  });
+});
+
+describe("a pack outside a run", () => {
+  const CONTRACTED = ["AGENTS.md", "ai_context/00_AI_CONTRACT.md", "ai_context/CTCP_FAST_RULES.md"];
+  const request = (max_files = 9) => ({
+    schema_version: "ctcp-file-request-v1",
+    goal: "g",
+    needs: [{ path: "lamp.txt", mode: "full" }],
+    budget: { max_files, max_total_bytes: 9999 },
+    reason: "r",
+  });
+  const packOf = async (repository: ReturnType<typeof make>, max_files?: number) =>
+    JSON.parse(
+      ((await repository.call("pack", { file_request: request(max_files) })) as { readonly text: string }).text,
+    ) as {
+      readonly files: readonly { readonly path: string; readonly why: string }[];
+      readonly omitted: readonly object[];
+    };
+
+  it("lists documents of the contract that do not exist, and begins with those that do", async () => {
+    const repository = make({ verify: { gates: { lite: [{ argv: COMMAND }] } } });
+    writeFileSync(join(repository.root, "lamp.txt"), "lit\n");
+    for (const path of CONTRACTED) rmSync(join(repository.root, path), { force: true });
+    const none = await packOf(repository);
+    expect(none.files.map(({ path }) => path)).toEqual(["lamp.txt"]);
+    expect(none.omitted).toEqual(CONTRACTED.map((path) => ({ path, reason: "not_found", detail: "missing" })));
+    writeFileSync(join(repository.root, "AGENTS.md"), "Be kind.\n");
+    const one = await packOf(repository);
+    expect(one.files).toMatchObject([{ path: "AGENTS.md", why: "mandatory_contract" }, { path: "lamp.txt" }]);
+    expect(one.omitted).toHaveLength(2);
+    // Artifact Contracts B.1: those that exist still come before everything and must fit.
+    writeFileSync(join(repository.root, "PATCH_README.md"), "Small patches.\n");
+    await expect(packOf(repository, 1)).rejects.toMatchObject({ code: "BUDGET_TOO_SMALL" });
+  });
+
+  it("fails for one that exists and cannot be used", async () => {
+    const repository = make({ verify: { gates: { lite: [{ argv: COMMAND }] } } });
+    rmSync(join(repository.root, "AGENTS.md"), { force: true });
+    mkdirSync(join(repository.root, "AGENTS.md"));
+    await expect(packOf(repository)).rejects.toMatchObject({
+      code: "MANDATORY_DOC_MISSING",
+      details: { missing: [{ path: "AGENTS.md", detail: "not_regular_file" }] },
     });
   });
 });

@@ -50,6 +50,7 @@ describe("the configuration", () => {
           { path: "docs/00_CORE.md", required: false },
           { path: "PATCH_README.md", required: false },
         ],
+        names_mandatory_docs: false,
         runs_root: null,
         librarian: { deny_prefixes: [], max_snippet_file_bytes: 268435456 },
         secrets: { allow: [], deny_extra: [] },

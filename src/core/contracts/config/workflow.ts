@@ -79,6 +79,8 @@ export function resolveWorkflow(config: WorkflowConfig = {}) {
   const denied = config.librarian?.deny_prefixes ?? [];
   return {
     mandatory_docs: config.mandatory_docs ?? MANDATORY_DOCS.map((doc) => ({ ...doc })),
+    /** Whether the documents are this repository's own choice. */
+    names_mandatory_docs: config.mandatory_docs !== undefined,
     runs_root: config.runs_root ?? null,
     librarian: {
       deny_prefixes: denied,

@@ -17,13 +17,8 @@ export function librarianRules(ports: WorkflowPorts): LibrarianRules {
 
 /** The pack the local librarian builds for a request of a run. */
 export function buildRunPack(run: Run, request: FileRequest): ContextPack {
-  const tolerate_missing_docs = run.state.direct !== undefined && run.state.direct.files.length === 0;
-  return buildPack(
-    request,
-    run.state.repo_slug,
-    { ...librarianRules(run.ports), tolerate_missing_docs },
-    run.ports.reader,
-  );
+  const missing_docs = run.state.direct !== undefined && run.state.direct.files.length === 0 ? "skip" : "fail";
+  return buildPack(request, run.state.repo_slug, { ...librarianRules(run.ports), missing_docs }, run.ports.reader);
 }
 
 /** The step `context_pack`. A pack that cannot be made is remembered for this request, and nothing is written. */

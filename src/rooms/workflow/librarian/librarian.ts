@@ -18,11 +18,17 @@ interface MandatoryDoc {
   readonly required: boolean;
 }
 
+/**
+ * `fail`: no pack. `skip`: as if it were not required, for direct runs without requested files, whose pack no model reads.
+ * `list`: an omitted row, for packs outside a run where nobody chose the documents.
+ */
+type MissingDocs = "fail" | "skip" | "list";
+
 export interface LibrarianRules extends ReadRules {
   readonly mandatory_docs: readonly MandatoryDoc[];
   readonly max_snippet_file_bytes: number;
-  /** Direct runs without requested files: no model reads the pack, so a missing document is only left out. */
-  readonly tolerate_missing_docs?: boolean;
+  /** What a required document that does not exist means: no pack (Artifact Contracts B.1, if nothing is said). */
+  readonly missing_docs?: MissingDocs;
 }
 
 /**
@@ -79,14 +85,21 @@ class PackBuilder {
       const content = "reason" in found ? found : readOrLeave(found, null);
       if (!("reason" in content)) {
         this.#add({ path, why: "mandatory_contract", content: content.text }, content.bytes, true);
-      } else if (required && this.#rules.tolerate_missing_docs !== true) missing.push({ path, detail: content.detail });
-      else if (content.detail !== "missing") this.#omit(path, content.reason, content.detail);
+      } else if (required && !this.#toleratesMissing(content.detail)) missing.push({ path, detail: content.detail });
+      else if (content.detail !== "missing" || (required && this.#rules.missing_docs === "list"))
+        this.#omit(path, content.reason, content.detail);
     }
     if (missing.length > 0) throw docsMissing(missing);
     const { max_files, max_total_bytes } = this.#request.budget;
     if (this.files.length > max_files || this.#bytes > max_total_bytes) {
       throw budgetTooSmall(this.files.length, this.#bytes, max_files, max_total_bytes);
     }
+  }
+
+  /** A document that exists and may not be read is never passed over where a pack is asked for. */
+  #toleratesMissing(detail: string): boolean {
+    const { missing_docs = "fail" } = this.#rules;
+    return missing_docs === "skip" || (missing_docs === "list" && detail === "missing");
   }
 
   addNeed(need: JsonValue, index: number): void {

@@ -88,7 +88,9 @@ const PACK = defineOperation({
       });
     }
     const slug = toRepoSlug(ports.repoName, (name) => ports.crypto.sha256(name));
-    const pack = buildPack(value, slug, librarianRules(ports), ports.reader);
+    // Outside a run nobody has agreed to documents that only the contract names; those the configuration names are wanted.
+    const missing_docs = ports.config.names_mandatory_docs ? "fail" : "list";
+    const pack = buildPack(value, slug, { ...librarianRules(ports), missing_docs }, ports.reader);
     const text = formatArtifact(pack);
     const output = { text, summary: pack.summary, sha256: ports.crypto.sha256(text), out: input.out ?? null };
     ports.assertDeliverable?.(output);
