@@ -5,6 +5,7 @@ export { CONTEXT_AREAS } from "./conformance.ts";
 export { CONTEXT_CONTRACTS, type Expansion, type Section, type SymbolRecord } from "./contracts/index.ts";
 export { cutRef } from "./expansion/expansion.ts";
 export { resolveSymbol, type SectionLookup } from "./expansion/resolution.ts";
+export { formatSectionRef, parseSectionRef, resolveSectionRef } from "./expansion/section-ref.ts";
 export { buildIndex } from "./index/index-build.ts";
 export { ViewCache } from "./index/index-view.ts";
 export { CONTEXT_OPERATIONS } from "./operations/index.ts";

@@ -1,11 +1,11 @@
 import type { Progress } from "../../../core/ports.ts";
-import { cutLines } from "../../../core/text/index.ts";
 import type { Section } from "../contracts/index.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import { hashOf } from "../index/index-image.ts";
 import type { IndexView } from "../index/index-view.ts";
 import { toVersion } from "../index/index-view.ts";
 import type { ContextReader, FileVersion, SearchEngine, SearchRow } from "../ports.ts";
+import { cutRanges, ownRanges } from "../sections/own-lines.ts";
 import { toSearchRows } from "./search-dialect.ts";
 
 export interface UpdatePorts extends Pick<ExpansionPorts, "store" | "views" | "contents"> {
@@ -106,21 +106,14 @@ async function readPortion(
   return { files, next: from + files.length };
 }
 
-/** Every section's own lines: from its start to its first child, so a word belongs to the innermost section only. */
+/** Every section's own lines: those of no section inside it, so a word belongs to the innermost section only. */
 function readRows(ports: UpdatePorts, view: IndexView, sections: readonly Section[]): SearchRow[] {
   const lines = ports.contents.open(view, sections[0]!);
   return sections.flatMap((section, ordinal) => {
     const { file_path: path, heading_path: headings, line_start, line_end } = section;
-    const body = cutLines(lines, line_start, ownEnd(sections, ordinal));
+    const body = cutRanges(lines, ownRanges(sections, ordinal));
     // An empty section has nothing to expand; a file that begins with a heading has no text of its own.
     const isOwn = line_start < line_end && (ordinal > 0 || body !== "");
     return isOwn ? toSearchRows(ports.engine, { ordinal, body, path, headings }) : [];
   });
-}
-
-/** Line at which a section's own text ends: its first child's start, which is the next section if it is inside. */
-export function ownEnd(sections: readonly Section[], ordinal: number): number {
-  const { line_end } = sections[ordinal]!;
-  const next = sections[ordinal + 1];
-  return next !== undefined && next.line_start < line_end ? next.line_start : line_end;
 }

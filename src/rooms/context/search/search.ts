@@ -4,10 +4,11 @@ import type { Section } from "../contracts/index.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import type { IndexView } from "../index/index-view.ts";
 import type { SearchEngine, SearchHit } from "../ports.ts";
+import { lineInRanges, ownRanges } from "../sections/own-lines.ts";
 import { isDrift } from "../sources/content-cache.ts";
 import { compileQuery, findFirstLine } from "./search-dialect.ts";
 import { parseSearchQuery, type SearchQuery } from "./search-query.ts";
-import { ownEnd, type UpdatePorts, updateSearch } from "./search-update.ts";
+import { type UpdatePorts, updateSearch } from "./search-update.ts";
 
 type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly engine: SearchEngine };
 
@@ -25,8 +26,8 @@ interface SearchResult {
 interface Found {
   readonly hit: SearchHit;
   readonly section: Section;
-  /** Line of the file at which the section's own text ends. */
-  readonly end: number;
+  /** Lines of the file that are the section's own. */
+  readonly own: ReturnType<typeof ownRanges>;
 }
 
 const AROUND = 3;
@@ -54,7 +55,7 @@ async function search(ports: SearchPorts, query: SearchQuery, limit: number) {
         const sections = (await view.load(context, hit.path))?.sections;
         const section = sections?.[hit.ordinal];
         if (sections === undefined || section === undefined) throw unfit();
-        found.push({ hit, section, end: ownEnd(sections, hit.ordinal) });
+        found.push({ hit, section, own: ownRanges(sections, hit.ordinal) });
       }
       return { view, total, found };
     });
@@ -74,21 +75,23 @@ async function toResult(
   ports: SearchPorts,
   view: IndexView,
   query: SearchQuery,
-  { hit, section, end }: Found,
+  { hit, section, own }: Found,
 ): Promise<SearchResult> {
   const { section_id, file_path, heading_path, line_start, line_end } = section;
-  const first = await findFirstLine(ports.engine, query, readLines(ports, view, section, end));
+  const found = await findFirstLine(ports.engine, query, readLines(ports, view, section, own));
+  // A match in the path or a heading alone is shown where the section begins.
+  const first = found === 0 ? 0 : lineInRanges(own, found) - line_start;
   const lines = line_end - line_start;
   const slice = `lines[${Math.max(0, first - AROUND)}:${Math.min(lines, first + AROUND + 1)}]`;
   return { section_id, file_path, heading_path, line_start, line_end, slice, score: hit.score };
 }
 
 /** A file that changed since the build still has an address; only its matching line cannot be known. */
-function readLines(ports: SearchPorts, view: IndexView, section: Section, end: number): string[] {
+function readLines(ports: SearchPorts, view: IndexView, section: Section, ranges: Found["own"]): string[] {
   try {
     const lines = ports.contents.open(view, section);
     const own: string[] = [];
-    for (let i = section.line_start; i < end; i++) own.push(cutLines(lines, i, i + 1));
+    for (const [start, end] of ranges) for (let i = start; i < end; i++) own.push(cutLines(lines, i, i + 1));
     return own;
   } catch (thrown) {
     if (isDrift(thrown)) return [];

@@ -35,6 +35,14 @@ export function parseHeadingRef(target_ref: string): HeadingRef {
   return { file_path, parts, canonical };
 }
 
+/** The path of a file that an address without `#` names, with its escapes undone, or TARGET_SYNTAX. */
+export function parseFileRef(ref: string): string {
+  if (codePointLength(ref) > LONGEST_TARGET_REF) {
+    throw targetSyntax(ref, `is longer than ${LONGEST_TARGET_REF} characters`);
+  }
+  return decodePercent(ref, ref);
+}
+
 /** The canonical form: only what would be misread is escaped, with upper-case hex. */
 export function formatHeadingRef(file_path: string, parts: readonly string[]): string {
   const path = file_path.replace(ESCAPED_IN_PATH, escapeCharacter);
