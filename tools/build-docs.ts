@@ -1,8 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { formatCliPage } from "./docs/cli-page.ts";
+import { formatConfigPage } from "./docs/config-page.ts";
 import { formatErrorPage } from "./docs/error-page.ts";
 import { formatFloorPlan, readFolderGraph } from "./docs/floor-plan.ts";
+import { formatTroubleshootingPage } from "./docs/troubleshooting-page.ts";
 import { reportFindings } from "./findings.ts";
 import { ROOT } from "./stages.ts";
 
@@ -21,6 +24,9 @@ async function main(): Promise<void> {
   const architecture = join(ROOT, "ARCHITECTURE.md");
   const pages = new Map<string, string>([
     [join(ROOT, "docs/errors.md"), await formatErrorPage()],
+    [join(ROOT, "docs/cli.md"), await formatCliPage()],
+    [join(ROOT, "docs/configuration.md"), formatConfigPage()],
+    [join(ROOT, "docs/troubleshooting.md"), formatTroubleshootingPage()],
     [architecture, replaceBetweenMarkers(readFileSync(architecture, "utf8"), formatFloorPlan(readFolderGraph()))],
   ]);
   const stale = [...pages].filter(([file, text]) => !existsSync(file) || readFileSync(file, "utf8") !== text);
