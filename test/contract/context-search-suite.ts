@@ -61,8 +61,10 @@ export function describeSearching(open: OpenWorkspace): void {
           heading_path: ["One", "Two"],
           line_start: 3,
           line_end: 24,
+          ref: "notes/a.md#One/Two",
           slice: "lines[10:17]",
           score: expect.any(Number),
+          preview: { slice: "lines[13:15]", text: "the Lantern glows\nline 13" },
         },
       ]);
       const { section_id, slice } = found.results[0]!;

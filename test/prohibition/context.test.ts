@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { chargeBudgets } from "../../src/core/text/index.ts";
 import { ContextWorkspace, type Expanded, refusal } from "../support/context-workspace.ts";
@@ -216,20 +216,72 @@ describe("symbols of a file must not", () => {
 });
 
 describe("search must not", () => {
-  it("put text into its results", async () => {
-    const workspace = await openWith({ "a.md": "# Title\nthe secret lantern word\n" });
+  interface Shown {
+    readonly results: readonly (Record<string, unknown> & {
+      readonly preview: { readonly slice: string; readonly text: string } | null;
+    })[];
+  }
+
+  it("put text into its results, but for the line or two of a preview", async () => {
+    const workspace = await openWith({ "a.md": "# Title\nhidden above\n\nthe lantern word\n\nhidden below\n" });
     await workspace.build();
-    const found = await workspace.call<{ results: Record<string, unknown>[] }>("search", { query: "lantern" });
+    const found = await workspace.call<Shown>("search", { query: "lantern" });
     expect(Object.keys(found.results[0]!).sort()).toEqual([
       "file_path",
       "heading_path",
       "line_end",
       "line_start",
+      "preview",
+      "ref",
       "score",
       "section_id",
       "slice",
     ]);
-    expect(JSON.stringify(found.results)).not.toContain("secret");
+    expect(found.results[0]!.preview).toEqual({ slice: "lines[3:4]", text: "the lantern word" });
+    expect(JSON.stringify(found)).not.toContain("hidden");
+  });
+
+  it("show more than 200 bytes of a section, or 2,000 in an answer", async () => {
+    const line = (i: number) => `lantern \u00e4 ${i} ${"\u{1f600}".repeat(200)}`;
+    const workspace = await openWith(
+      Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.md`, `${line(i)}\n`])),
+    );
+    await workspace.build();
+    const { results } = await workspace.call<Shown>("search", { query: "lantern", limit: 30 });
+    const sizes = results.map(({ preview }) => Buffer.byteLength(preview?.text ?? ""));
+    expect(results).toHaveLength(30);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(200);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2000);
+    // Whole characters up to the limit, and previews until the answer has enough.
+    expect(sizes[0]).toBeGreaterThan(190);
+    expect(sizes.filter((size) => size > 0)).toHaveLength(10);
+  });
+
+  it("show a line of a file whose name is a secret's, or that links to one", async () => {
+    const workspace = await openWith({ ".env": "lantern = 1\n", "plain.md": "lantern = 2\n" });
+    symlinkSync(".env", workspace.place("linked.md"));
+    workspace.configure({
+      context: { sources: ["*.md", ".env"], secrets: { allow: [".env"] } },
+    });
+    await workspace.reopen();
+    await workspace.build();
+    const { results } = await workspace.call<Shown>("search", { query: "lantern" });
+    expect(Object.fromEntries(results.map(({ file_path, preview }) => [file_path, preview?.text ?? null]))).toEqual({
+      ".env": null,
+      "linked.md": null,
+      "plain.md": "lantern = 2",
+    });
+  });
+
+  it("record what it showed: no preview is in the ledger or the content store", async () => {
+    const workspace = await openWith({ "a.md": "the lantern word\n" });
+    await workspace.build();
+    const { results } = await workspace.call<Shown>("search", { query: "lantern" });
+    expect(results[0]!.preview!.text).toBe("the lantern word");
+    expect(JSON.stringify(await workspace.ledger())).not.toContain("lantern");
+    const kept = readdirSync(workspace.place(".verbatim"), { recursive: true, withFileTypes: true });
+    const blobs = kept.filter((entry) => entry.isFile() && entry.parentPath.includes("blobs"));
+    expect(blobs).toEqual([]);
   });
 });
 

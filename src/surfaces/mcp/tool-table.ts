@@ -62,7 +62,7 @@ const TOOLS: readonly ToolPlan[] = [
     name: "context_search",
     title: "Search the context",
     description:
-      "Find sections by words. Results are addresses with a slice, never text; read them with context_expand.",
+      "Find sections by words. Results are addresses (ref, slice) with a short preview; read them with context_expand.",
     verbs: [defineToolVerb("context.search", { action: "search", caged: true, fields: ["query", "limit", "refresh"] })],
     idempotent: true,
     openWorld: false,

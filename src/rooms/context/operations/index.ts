@@ -49,7 +49,7 @@ const expand = defineOperation({
 
 const search = defineOperation({
   name: "context.search",
-  summary: "Finds sections by words; results are addresses to expand, never text.",
+  summary: "Finds sections by words; results are addresses to expand, with a glance at the line that matches.",
   effect: "append",
   who: OWNER,
   input: z.strictObject({
@@ -61,7 +61,17 @@ const search = defineOperation({
     query: z.string(),
     ignored: z.array(z.string()),
     total: count,
-    results: z.array(sectionSchema.omit({ content_hash: true }).extend({ slice: z.string(), score: z.number() })),
+    results: z.array(
+      sectionSchema.omit({ content_hash: true }).extend({
+        ref: z.string().describe("Address of the section: its path, path#Heading/Heading, or its id."),
+        slice: z.string().describe("Lines around the match, to be expanded."),
+        score: z.number(),
+        preview: z
+          .strictObject({ slice: z.string(), text: z.string() })
+          .nullable()
+          .describe("Not an expansion: at most 200 bytes, exactly those of its slice of the section; not recorded."),
+      }),
+    ),
   }),
   async run(ports: ContextPorts, input) {
     if (input.refresh) await buildIndex(ports, { full: false });

@@ -1,31 +1,42 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { cutLines } from "../../../core/text/index.ts";
+import { looksSecret } from "../../../core/paths/index.ts";
+import { cutLines, type LineText } from "../../../core/text/index.ts";
 import type { Section } from "../contracts/index.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
+import { formatSectionRef } from "../expansion/section-ref.ts";
 import type { IndexView } from "../index/index-view.ts";
-import type { SearchEngine, SearchHit } from "../ports.ts";
+import type { SearchEngine, SearchHit, SourceTree } from "../ports.ts";
 import { lineInRanges, ownRanges } from "../sections/own-lines.ts";
 import { isDrift } from "../sources/content-cache.ts";
+import { makePreview, type Preview, PreviewMeter } from "./preview.ts";
 import { compileQuery, findFirstLine } from "./search-dialect.ts";
 import { parseSearchQuery, type SearchQuery } from "./search-query.ts";
 import { type UpdatePorts, updateSearch } from "./search-update.ts";
+import { listWords } from "./search-words.ts";
 
-type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly engine: SearchEngine };
+interface SearchPorts extends Pick<ExpansionPorts, "views" | "contents">, UpdatePorts {
+  readonly engine: SearchEngine;
+  readonly tree: SourceTree;
+}
 
-/** A place to expand, never text. */
+/** A place to expand. The preview is all of its text that is ever shown without being expanded. */
 interface SearchResult {
   readonly section_id: string;
   readonly file_path: string;
   readonly heading_path: readonly string[];
   readonly line_start: number;
   readonly line_end: number;
+  /** The address of the section in words, or its id where it has none. */
+  readonly ref: string;
   readonly slice: string;
   readonly score: number;
+  readonly preview: Preview | null;
 }
 
 interface Found {
   readonly hit: SearchHit;
   readonly section: Section;
+  readonly ref: string;
   /** Lines of the file that are the section's own. */
   readonly own: ReturnType<typeof ownRanges>;
 }
@@ -38,7 +49,11 @@ export async function searchSections(ports: SearchPorts, text: string, limit: nu
   const query = parseSearchQuery(text);
   const { view, total, found } = await search(ports, query, limit);
   const results: SearchResult[] = [];
-  for (const one of found) results.push(await toResult(ports, view, query, one));
+  const previews = new PreviewMeter();
+  for (const one of found) {
+    const result = await toResult(ports, view, query, one);
+    results.push({ ...result, preview: previews.take(result.preview) });
+  }
   return { query: text, ignored: [...query.ignored], total, results };
 }
 
@@ -55,7 +70,8 @@ async function search(ports: SearchPorts, query: SearchQuery, limit: number) {
         const sections = (await view.load(context, hit.path))?.sections;
         const section = sections?.[hit.ordinal];
         if (sections === undefined || section === undefined) throw unfit();
-        found.push({ hit, section, own: ownRanges(sections, hit.ordinal) });
+        const ref = formatSectionRef(section, sections);
+        found.push({ hit, section, ref, own: ownRanges(sections, hit.ordinal) });
       }
       return { view, total, found };
     });
@@ -75,26 +91,49 @@ async function toResult(
   ports: SearchPorts,
   view: IndexView,
   query: SearchQuery,
-  { hit, section, own }: Found,
+  { hit, section, ref, own }: Found,
 ): Promise<SearchResult> {
   const { section_id, file_path, heading_path, line_start, line_end } = section;
-  const found = await findFirstLine(ports.engine, query, readLines(ports, view, section, own));
+  const lines = openLines(ports, view, section);
+  const found = await findFirstLine(ports.engine, query, lines === null ? [] : cutOwn(lines, own));
   // A match in the path or a heading alone is shown where the section begins.
   const first = found === 0 ? 0 : lineInRanges(own, found) - line_start;
-  const lines = line_end - line_start;
-  const slice = `lines[${Math.max(0, first - AROUND)}:${Math.min(lines, first + AROUND + 1)}]`;
-  return { section_id, file_path, heading_path, line_start, line_end, slice, score: hit.score };
+  const count = line_end - line_start;
+  const slice = `lines[${Math.max(0, first - AROUND)}:${Math.min(count, first + AROUND + 1)}]`;
+  const isShown = lines !== null && !isSecret(ports.tree, file_path);
+  const preview = isShown ? makePreview(lines, section, first, findPlace(lines, line_start + first, query)) : null;
+  return { section_id, file_path, heading_path, line_start, line_end, ref, slice, score: hit.score, preview };
 }
 
 /** A file that changed since the build still has an address; only its matching line cannot be known. */
-function readLines(ports: SearchPorts, view: IndexView, section: Section, ranges: Found["own"]): string[] {
+function openLines(ports: SearchPorts, view: IndexView, section: Section): LineText | null {
   try {
-    const lines = ports.contents.open(view, section);
-    const own: string[] = [];
-    for (const [start, end] of ranges) for (let i = start; i < end; i++) own.push(cutLines(lines, i, i + 1));
-    return own;
+    return ports.contents.open(view, section);
   } catch (thrown) {
-    if (isDrift(thrown)) return [];
+    if (isDrift(thrown)) return null;
     throw thrown;
   }
+}
+
+function cutOwn(lines: LineText, ranges: Found["own"]): string[] {
+  const own: string[] = [];
+  for (const [start, end] of ranges) for (let i = start; i < end; i++) own.push(cutLines(lines, i, i + 1));
+  return own;
+}
+
+/** A secret that the configuration allows as a source is read by whoever names it, and shown to nobody else. */
+function isSecret(tree: SourceTree, path: string): boolean {
+  const place = tree.inspect(path);
+  return looksSecret(path) || typeof place !== "string" || looksSecret(place);
+}
+
+/** Where a line has the beginning of a word of the query, as near as it can be told; 0 without one. */
+function findPlace(lines: LineText, n: number, { terms }: SearchQuery): number {
+  const line = cutLines(lines, n, n + 1);
+  const lower = line.toLowerCase();
+  // Few characters have a small form of another length; then no place in the one is a place in the other.
+  if (lower.length !== line.length) return 0;
+  const places = terms.map(({ text }) => lower.indexOf(listWords(text)[0] ?? ""));
+  const found = places.filter((place) => place !== -1);
+  return found.length === 0 ? 0 : Math.min(...found);
 }

@@ -23,8 +23,15 @@ export const noun: Noun = {
           { title: "section" },
         ];
         if (rows.length > 0)
-          for (const line of formatTable(columns, rows, io.flags.full ? Number.POSITIVE_INFINITY : io.width))
+          for (const [i, line] of formatTable(
+            columns,
+            rows,
+            io.flags.full ? Number.POSITIVE_INFINITY : io.width,
+          ).entries()) {
             io.line(line);
+            for (const text of results[i - 1]?.preview?.text.split("\n") ?? [])
+              io.line(io.paint.dim(`  | ${showLine(text)}`));
+          }
         io.line(`${results.length} of ${total} ${total === 1 ? "section" : "sections"}`);
         const first = results[0];
         if (first !== undefined)
