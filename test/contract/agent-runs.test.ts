@@ -16,7 +16,8 @@ const OTHER = "2".repeat(32);
 
 function started(goal: string, created_at: string, id = REPO): JsonValue {
   const repo = { id, root: `/home/mira/${id.slice(0, 1)}`, common_dir: null };
-  return { state: "preparing", reason: null, goal, created_at, run_dir: `/runs/${goal.slice(0, 4)}`, repo };
+  const run_dir = `/runs/${goal.slice(0, 4)}`;
+  return { state: "preparing", reason: null, goal, argv: [`/usr/bin/${goal}`, "-v"], created_at, run_dir, repo };
 }
 
 const stand = (state: string, reason: string | null = null) => ({ state, reason });
@@ -80,6 +81,14 @@ describe.each(["SQLite", "PostgreSQL"])("agent runs in %s", (kind) => {
       ["20261116-100000-aaaaaa", "applied", null, "lamp"],
     ]);
     expect(rows[2]).toMatchObject({ files: 1, added_lines: 5, deleted_lines: 3, run_dir: "/runs/lamp" });
+    // The program by its own name, and the end of the work: what happened to it afterwards is no longer its work.
+    expect(rows.map(({ agent }) => agent)).toEqual(["boat \ufffd", "rope", "lamp"]);
+    for (const { ended_at, updated_at, state } of rows) {
+      expect(ended_at, state).not.toBeNull();
+      expect(ended_at! <= updated_at, state).toBe(true);
+    }
+    const far = await store.read(({ agents }) => agents.ofRepository(OTHER));
+    expect(far.map(({ state, ended_at }) => [state, ended_at])).toEqual([["preparing", null]]);
   });
 
   it("are read in pages and counted by where they stand, where and since when they were recorded", async ({ skip }) => {

@@ -77,9 +77,11 @@ export function markedRow(m: Marks, outcome: Listed["outcome"], hasReason: boole
   return {
     run_id: m.text(false),
     goal: m.text(),
+    agent: m.text(false),
     outcome,
     reason: hasReason ? m.text(false) : null,
     created_at: m.time(),
+    duration_ms: hasReason ? m.number(false) : null,
     files: m.number(false),
     added_lines: m.number(false),
     deleted_lines: m.number(false),
@@ -90,7 +92,7 @@ export function markedRow(m: Marks, outcome: Listed["outcome"], hasReason: boole
 
 /** Everything the first screen can be told; with `bare`, only what every answer has. */
 export function markedHome(m: Marks, bare: boolean): Operations["studio.home"]["output"] {
-  const working = { agent: m.text(false), since: m.time(), pid: m.number(false) };
+  const working = { since: m.time(), pid: m.number(false) };
   const verified = () => ({ at: m.time(), ok: false, entries: m.number(false), problems: m.number() });
   const line = { name: m.text(false), status: "fail" as const, message: m.text(), fix: bare ? null : m.text(false) };
   return {
@@ -98,6 +100,7 @@ export function markedHome(m: Marks, bare: boolean): Operations["studio.home"]["
       total: m.number(),
       runs: [markedRow(m, "verified", false), markedRow(m, "rejected", !bare)],
     },
+    runs: m.number(false),
     at_work: [{ ...markedRow(m, "working", false), ...working, last_line: bare ? "" : m.text() }],
     worlds: [
       {
@@ -109,7 +112,11 @@ export function markedHome(m: Marks, bare: boolean): Operations["studio.home"]["
       },
     ],
     health: {
-      ledger: { entries: m.number(), verified: bare ? null : verified() },
+      ledger: {
+        entries: m.number(),
+        days: Array.from({ length: 30 }, () => m.number(false)),
+        verified: bare ? null : verified(),
+      },
       doctor: { checked_at: bare ? null : m.time(), lines: [line] },
     },
     next: bare ? null : { code: "NO_VERIFY_COMMAND", says: m.text(), found: m.text(), write: m.text() },

@@ -29,9 +29,11 @@ describe("the list of agent runs", () => {
       {
         run_id: second.summary.run_id,
         goal: "do nothing",
+        agent: "true",
         outcome: "unchanged",
         reason: null,
         created_at: expect.stringMatching(/^20/),
+        duration_ms: expect.any(Number),
         files: 0,
         added_lines: 0,
         deleted_lines: 0,
@@ -40,6 +42,7 @@ describe("the list of agent runs", () => {
       },
       expect.objectContaining({
         run_id: first.summary.run_id,
+        agent: "sh",
         outcome: "unverified",
         reason: "you asked for --no-verify",
         files: 1,

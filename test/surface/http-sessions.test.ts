@@ -68,6 +68,22 @@ describe("a link", () => {
     expect((await ask("GET", "/api/worlds", undefined, as(codeOf(http.makeLink())))).status).toBe(401);
   });
 
+  it("for another device is made by the owner alone, and gives no more than its maker had", async () => {
+    const make = (secret: unknown) => ask("POST", "/api/session/link", undefined, as(secret));
+    const byLink = await enter({ code: codeOf(http.makeLink()) });
+    for (const [secret, opened_by] of [
+      [byLink.body["session"], "link"],
+      [(await enter({ token: TOKEN })).body["session"], "token"],
+      [TOKEN, "token"],
+    ] as const) {
+      const made = await make(secret);
+      expect([made.status, made.body["code"]]).toEqual([200, expect.stringMatching(/^[0-9a-f]{32}$/)]);
+      const { body } = await enter({ code: made.body["code"] });
+      expect((await list(TOKEN)).find(({ id }) => id === body["id"])).toMatchObject({ opened_by });
+    }
+    expect((await make("nobody")).status).toBe(401);
+  });
+
   it("that is used twice ends its session, and both are told why", async () => {
     const code = codeOf(http.makeLink());
     const { body } = await enter({ code });

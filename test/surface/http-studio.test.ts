@@ -14,6 +14,7 @@ describe("the first screen", () => {
     const empty = await server.call("studio.home", {});
     expect(empty).toMatchObject({
       needs_you: { total: 0, runs: [] },
+      runs: 0,
       at_work: [],
       worlds: [],
       health: { ledger: { entries: 0, verified: null }, doctor: { checked_at: null, lines: [] } },
@@ -30,6 +31,7 @@ describe("the first screen", () => {
       [ready.summary.run_id, "verified"],
       [refused.summary.run_id, "verify_failed"],
     ]);
+    expect(home.runs).toBe(3);
     expect(home.needs_you.runs[1]!.reason).toContain("false ended with exit code 1");
     expect(home.worlds).toMatchObject([
       {
@@ -46,8 +48,14 @@ describe("the first screen", () => {
     const after = await server.call("studio.home", {});
     expect(after.health.ledger).toEqual({
       entries: total,
+      // Everything was written now; at midnight it may have been yesterday.
+      days: expect.arrayContaining([0]),
       verified: { at: expect.any(String), ok: true, entries: total, problems: 0 },
     });
+    const { days } = after.health.ledger;
+    expect(days).toHaveLength(30);
+    expect(days.slice(0, 28).every((n) => n === 0)).toBe(true);
+    expect(days[28]! + days[29]!).toBe(total);
     expect(after.health.doctor.checked_at).not.toBeNull();
     expect(after.health.doctor.lines).toEqual(checks.filter(({ status }) => status !== "ok"));
     // Words for a page: nothing to type.

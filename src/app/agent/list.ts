@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { compareCodePoints } from "../../core/canonical/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
+import { parseTime } from "../../core/time.ts";
 import {
   AGENT_STATES,
   AgentRecord,
@@ -22,9 +23,11 @@ import { readSummary } from "./read-summary.ts";
 export const listedRun = z.strictObject({
   run_id: z.string(),
   goal: z.string(),
+  agent: z.string().describe("The program that was started, by its own name."),
   outcome: z.enum(AGENT_STATES).describe("Where the run stands, in one word."),
   reason: z.string().nullable().describe("Why the run stands there, in words; null where that goes without saying."),
   created_at: z.string(),
+  duration_ms: z.int().nullable().describe("How long it worked until its end; null: it has not come to one."),
   files: z.int().describe("Files of the change."),
   added_lines: z.int(),
   deleted_lines: z.int(),
@@ -36,7 +39,6 @@ export type ListedRun = z.infer<typeof listedRun>;
 
 /** A run that somebody is at work on. */
 const workingRun = listedRun.extend({
-  agent: z.string().describe("The program that was started."),
   since: z.string().describe("Since when it stands there."),
   pid: z.int().nullable().describe("The process of ours that works on it."),
   last_line: z.string().describe("The last line the agent printed, without control characters, at most 120 of them."),
@@ -200,9 +202,9 @@ async function readWorking(outside: AgentPorts, own: readonly ListedRun[]): Prom
     const folder = ports.runs.open(listed.run_id);
     const record = folder === null ? null : AgentRecord.load(Run.load(ports, folder));
     if (record === null) return [];
-    const { request, updated_at } = record.now;
+    const { updated_at } = record.now;
     const pid = readProcess(record.run)?.pid ?? null;
-    return [{ ...listed, agent: request.argv[0]!, since: updated_at, pid, last_line: readLastLine(outside, record) }];
+    return [{ ...listed, since: updated_at, pid, last_line: readLastLine(outside, record) }];
   });
 }
 
@@ -243,9 +245,11 @@ function isOwn({ runs }: WorkflowPorts, repo_id: string, repo_root: string): boo
 }
 
 function toListed(outside: AgentPorts, ports: WorkflowPorts, row: AgentRunRow): ListedRun {
-  const { run_id, goal, reason, created_at, files, added_lines, deleted_lines, run_dir } = row;
+  const { run_id, goal, agent, reason, created_at, ended_at, files, added_lines, deleted_lines, run_dir } = row;
   const outcome = listedRun.shape.outcome.parse(row.state);
-  const facts = { run_id, goal, created_at, files, added_lines, deleted_lines, run_dir, root: ports.repoRoot };
+  const duration_ms = ended_at === null ? null : Math.max(0, parseTime(ended_at) - parseTime(created_at));
+  const size = { files, added_lines, deleted_lines };
+  const facts = { run_id, goal, agent, created_at, duration_ms, ...size, run_dir, root: ports.repoRoot };
   // Of a run that is at work only its own folder says whether somebody really is.
   const folder = AT_WORK.includes(outcome) ? ports.runs.open(run_id) : null;
   const summary = folder === null ? null : readSummary(outside, Run.load(ports, folder));
@@ -261,10 +265,13 @@ function readUnrecorded(outside: AgentPorts, ports: WorkflowPorts, known: Readon
 }
 
 function fromSummary({ changes, ...summary }: AgentSummary, root: string): ListedRun {
-  const { run_id, goal, outcome, reason, created_at, run_dir } = summary;
+  const { run_id, goal, outcome, reason, created_at, duration_ms, run_dir } = summary;
+  const [program = ""] = summary.agent.argv;
+  const agent = program.slice(program.lastIndexOf("/") + 1);
   const { added_lines, deleted_lines } = changes;
   const files = changes.files.length;
-  return { run_id, goal, outcome, reason, created_at, files, added_lines, deleted_lines, run_dir, root };
+  const size = { files, added_lines, deleted_lines };
+  return { run_id, goal, agent, outcome, reason, created_at, duration_ms, ...size, run_dir, root };
 }
 
 /** A work tree whose store cannot be read is named; the others are listed all the same. */

@@ -1,4 +1,5 @@
 import type { Operation } from "../../core/operation.ts";
+import { parseTime } from "../../core/time.ts";
 import { findVerifyCommands } from "../../rooms/workflow/index.ts";
 import { listOldest } from "../agent/list.ts";
 import type { Input, OperationName, Output, Wiring } from "../operations.ts";
@@ -33,6 +34,11 @@ export const wiring: Wiring<typeof STUDIO_OPERATIONS> = {
       return { author: last.author_label, text, at: newest?.time ?? "" };
     },
     ledgerSize: async () => (await composition.store("read")).read(({ ledger }) => ledger.size()),
+    withTimes: async (work) =>
+      (await composition.store("read")).read(({ ledger }) =>
+        work(async (index) => parseTime((await ledger.readAll(index, 1))[0]!.entry.time)),
+      ),
+    now: () => composition.clock.now(),
     entryOf: async (hash) =>
       (await (await composition.store("read")).read(({ ledger }) => ledger.findByHash(hash)))?.index ?? null,
     verified: () => recall(composition, "verified"),

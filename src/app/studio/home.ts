@@ -6,6 +6,8 @@ import type { StudioPorts } from "./ports.ts";
 
 const MOST_NEEDED = 7;
 const MOST_WORLDS = 7;
+const DAYS = 30;
+const DAY_MS = 86_400_000;
 
 type State = (typeof AGENT_STATES)[number];
 /** Ready, and nobody has decided. */
@@ -21,7 +23,8 @@ const REFUSED: readonly State[] = [
 ];
 
 const NEXT = {
-  NO_REPOSITORY: "This folder is not in a git repository, and agents work on one.",
+  NO_REPOSITORY:
+    "This folder is not in a git repository, and agents work on one. Run git init in it, or start the server in one.",
   NO_VERIFY_COMMAND: "There is no verify command: an agent's change cannot be checked.",
   NO_RUNS: "No agent has run in this repository.",
   LEDGER_UNVERIFIED: "The ledger has not been verified since the server was started.",
@@ -32,6 +35,7 @@ export const home = z.strictObject({
     total: z.int(),
     runs: agentList.shape.runs.describe("Ready to land first, then refused, each oldest first; at most 7."),
   }),
+  runs: z.int().describe("How many runs there are."),
   at_work: agentList.shape.working,
   worlds: z.array(
     z.strictObject({
@@ -48,6 +52,10 @@ export const home = z.strictObject({
   health: z.strictObject({
     ledger: z.strictObject({
       entries: z.int(),
+      days: z
+        .array(z.int())
+        .length(DAYS)
+        .describe("How many entries were written on each of the last 30 days, in UTC; the last one is today."),
       verified: z
         .strictObject({ at: z.string(), ok: z.boolean(), entries: z.int(), problems: z.int() })
         .nullable()
@@ -92,11 +100,13 @@ export async function readHome(ports: StudioPorts): Promise<Home> {
       total: needed.reduce((sum, group) => sum + group.total, 0),
       runs: needed.flatMap((group) => group.runs).slice(0, MOST_NEEDED),
     },
+    runs: total,
     at_work: working,
     worlds: await readWorlds(ports),
     health: {
       ledger: {
         entries,
+        days: await readDays(ports, entries),
         verified:
           verified === null
             ? null
@@ -116,6 +126,36 @@ export async function readHome(ports: StudioPorts): Promise<Home> {
     },
     next: suggest(ports, total, entries > 0 && verified === null),
   };
+}
+
+/** Entries a day. The ledger is in the order of time, so that the beginning of each day is looked for, not counted. */
+async function readDays(ports: StudioPorts, entries: number): Promise<number[]> {
+  const today = Math.floor(ports.now() / DAY_MS);
+  const begins = await ports.withTimes(async (timeOf) => {
+    const found: number[] = [];
+    for (let day = today - DAYS + 1; day <= today; day++) {
+      found.push(await findBegin(timeOf, day * DAY_MS, found.at(-1) ?? 0, entries));
+    }
+    return found;
+  });
+  return begins.map((begin, n) => (begins[n + 1] ?? entries) - begin);
+}
+
+/** Index of the first entry at or after a time, by halves; most days begin where the day before did. */
+async function findBegin(
+  timeOf: (index: number) => Promise<number>,
+  time: number,
+  from: number,
+  to: number,
+): Promise<number> {
+  if (from >= to || (await timeOf(from)) >= time) return from;
+  let [low, high] = [from + 1, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((await timeOf(middle)) >= time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 async function readWorlds(ports: StudioPorts): Promise<Home["worlds"]> {

@@ -33,6 +33,9 @@ export interface StudioPorts {
     world: string,
   ): Promise<{ readonly author: string | null; readonly text: string; readonly at: string } | null>;
   ledgerSize(): Promise<number>;
+  /** Does work that asks when entries were written, by their index, in one look at the ledger. */
+  withTimes<T>(work: (timeOf: (index: number) => Promise<number>) => Promise<T>): Promise<T>;
+  now(): number;
   /** Index of the entry of a hash, or null. */
   entryOf(hash: string): Promise<number | null>;
   verified(): Remembered<Output<"ledger.verify">> | null;

@@ -74,6 +74,17 @@ export const OWN_ROUTES: readonly OwnRoute[] = [
     },
   },
   {
+    method: "post",
+    path: "/api/session/link",
+    summary: "Makes a code that opens one session in another browser, once, within ten minutes.",
+    who: "owner",
+    answer: {
+      status: 200,
+      type: json,
+      schema: { type: "object", properties: { code: text, expires_at: text } },
+    },
+  },
+  {
     method: "delete",
     path: "/api/session",
     summary: "Ends the session that asks.",

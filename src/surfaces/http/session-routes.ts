@@ -35,8 +35,16 @@ export function addSessionRoutes(hono: Hono<{ Variables: Variables }>, callers: 
   });
 }
 
-/** For callers who are known already. */
+/** For callers who are known already. A link is made for the owner alone, to open a session in another browser. */
 export function addSessionEndRoutes(hono: Hono<{ Variables: Variables }>, sessions: Sessions): void {
+  hono.post("/api/session/link", (call) => {
+    const caller = call.get("caller");
+    requireOwner(caller);
+    return call.json({
+      code: sessions.makeCode(sessions.openedBy(caller.session_id)),
+      expires_at: sessions.linkEndsAt(),
+    });
+  });
   const end = (call: Context, id: string | null) => {
     if (id === null || !sessions.end(id)) throw new VerbatimError("SESSION_NOT_FOUND", { where: id ?? "" });
     return call.body(null, 204);

@@ -20,6 +20,8 @@ export interface Session {
 
 interface Code {
   readonly ends: number;
+  /** What its session counts as: a link made by somebody who came with a token gives no more than that token. */
+  readonly openedBy: OpenedBy;
   /** The session it was exchanged for; null as long as nobody came. */
   session: string | null;
 }
@@ -48,13 +50,18 @@ export class Sessions {
   }
 
   /** A new code for a link: 128 random bits. */
-  makeCode(): string {
+  makeCode(openedBy: OpenedBy = "link"): string {
     this.#forgetOld();
     const unused = [...this.#codes].filter(([, { session }]) => session === null);
     if (unused.length >= MOST_LINKS) this.#codes.delete(unused[0]![0]);
     const code = randomBytes(16).toString("hex");
-    this.#codes.set(hashOf(code), { ends: this.#now() + LINK_MS, session: null });
+    this.#codes.set(hashOf(code), { ends: this.#now() + LINK_MS, openedBy, session: null });
     return code;
+  }
+
+  /** When a link that is made now can no longer be used. */
+  linkEndsAt(): string {
+    return formatTime(this.#now() + LINK_MS);
   }
 
   /** A session for a code. LINK_SPENT for one that is unknown, too old or used before. */
@@ -71,7 +78,7 @@ export class Sessions {
         where: "/code",
       });
     }
-    const opened = this.open(label, caller, "link");
+    const opened = this.open(label, caller, known.openedBy);
     known.session = hashOf(opened.secret);
     return opened;
   }
@@ -102,6 +109,11 @@ export class Sessions {
     }
     session.last_use = this.#now();
     return session;
+  }
+
+  /** How a session was opened, by its public id; what is none was opened by a token. */
+  openedBy(id: string | null): OpenedBy {
+    return [...this.#sessions.values()].find((session) => session.id === id)?.opened_by ?? "token";
   }
 
   /** Whether a session is still there, by its public id. To ask does not count as using it. */

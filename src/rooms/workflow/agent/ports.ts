@@ -8,12 +8,16 @@ export interface AgentRunRow {
   readonly root: string;
   readonly common_dir: string | null;
   readonly goal: string;
+  /** The program that was started, by its own name. */
+  readonly agent: string;
   /** Where the run stands, as its newest entry says. */
   readonly state: string;
   readonly reason: string | null;
   readonly created_at: string;
   /** Time of the newest entry that said something new. */
   readonly updated_at: string;
+  /** When it first came to an end of its work; null: it has not. */
+  readonly ended_at: string | null;
   readonly files: number;
   readonly added_lines: number;
   readonly deleted_lines: number;

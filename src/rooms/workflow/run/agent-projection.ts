@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { isJsonObject, type JsonValue, parseJson } from "../../../core/canonical/index.ts";
 import type { EntryRecord, NewEntry } from "../../../core/ports.ts";
+import { AT_WORK } from "../contracts/agent-run.ts";
 import type { AgentRunRow, AgentRunsWriter, RunStore } from "../ports.ts";
 
 /** Rows made by other rules are made again from the ledger. Raise it with every change of what an entry does to a row. */
-const PROJECTION_RULES = 1;
+const PROJECTION_RULES = 2;
 
 const STREAM = "workflow/";
 const PAGE = 500;
@@ -63,6 +64,7 @@ const moved = z.looseObject({
 
 const started = z.looseObject({
   goal: z.string(),
+  argv: z.array(z.string()).min(1),
   created_at: z.string(),
   run_dir: z.string(),
   repo: z.looseObject({ id: z.string().nullable(), root: z.string(), common_dir: z.string().nullable() }),
@@ -87,13 +89,21 @@ function evolve(row: AgentRunRow | null, runId: string, entry: EntryRecord): Age
   const sizes = change.success
     ? { files: change.data.files, added_lines: change.data.added, deleted_lines: change.data.deleted }
     : {};
-  return { ...begun, ...sizes, state, reason: reason === null ? null : toStorable(reason), updated_at: entry.time };
+  const hasEnded = begun.ended_at === null && !(AT_WORK as readonly string[]).includes(state);
+  return {
+    ...begun,
+    ...sizes,
+    state,
+    reason: reason === null ? null : toStorable(reason),
+    updated_at: entry.time,
+    ended_at: hasEnded ? entry.time : begun.ended_at,
+  };
 }
 
 function start(run_id: string, body: JsonValue): AgentRunRow | null {
   const said = started.safeParse(body);
   if (!said.success) return null;
-  const { goal, created_at, run_dir, repo } = said.data;
+  const { goal, argv, created_at, run_dir, repo } = said.data;
   return {
     run_id,
     run_dir,
@@ -101,14 +111,21 @@ function start(run_id: string, body: JsonValue): AgentRunRow | null {
     root: repo.root,
     common_dir: repo.common_dir,
     goal: toStorable(goal),
+    agent: toStorable(nameOf(argv[0]!)),
     state: "preparing",
     reason: null,
     created_at,
     updated_at: created_at,
+    ended_at: null,
     files: 0,
     added_lines: 0,
     deleted_lines: 0,
   };
+}
+
+/** The last name of a path: which program it was, wherever it lies. */
+function nameOf(program: string): string {
+  return program.slice(program.lastIndexOf("/") + 1);
 }
 
 /** PostgreSQL keeps no U+0000 in a text; the entry itself has the words as they were. */

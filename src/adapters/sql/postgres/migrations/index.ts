@@ -7,6 +7,7 @@ import { worldRecentTermsMigration } from "./0007-world-recent-terms.ts";
 import { ledgerPiecesMigration } from "./0008-ledger-pieces.ts";
 import { worldInvocationRowsMigration } from "./0009-world-invocation-rows.ts";
 import { agentRunsMigration } from "./0010-agent-runs.ts";
+import { agentRunEndsMigration } from "./0011-agent-run-ends.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -18,4 +19,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   ledgerPiecesMigration,
   worldInvocationRowsMigration,
   agentRunsMigration,
+  agentRunEndsMigration,
 ];
