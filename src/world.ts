@@ -47,6 +47,8 @@ export interface World extends AsyncDisposable {
   subscribe(options?: { viewer?: string; after?: string }): AsyncIterable<unknown>;
   fork(cursor: string, options?: { id?: string; title?: string }): Promise<Output<"world.fork">>;
   verify(): Promise<Output<"world.verify">>;
+  /** Lets go of the store; `await using` does the same. */
+  close(): Promise<void>;
 }
 
 /** Opens a world by its id, or by the beginning of its title, in the workspace around a folder. */
@@ -56,6 +58,7 @@ export function openWorld(
 ): World {
   const { start = process.cwd(), env = process.env } = options;
   const app = openApp({ surface: "library", start, env, platform: process.platform });
+  const close = () => app.close();
   return {
     async beat(envelope) {
       const { body } = await app.call("world.invoke", { world, envelope });
@@ -72,6 +75,7 @@ export function openWorld(
     },
     fork: (cursor, more = {}) => app.call("world.fork", { world, cursor, ...more }),
     verify: () => app.call("world.verify", { world }),
-    [Symbol.asyncDispose]: () => app.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

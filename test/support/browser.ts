@@ -7,13 +7,18 @@ import { diskFolder } from "./memory-folder.ts";
 
 /** A real Chromium: the one named by VERBATIM_CHROMIUM, else the one inside the npm package. */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = process.env["VERBATIM_CHROMIUM"] ?? (await unpackChromium());
+  const executablePath = await findChromium();
   const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
   return playwright.launch({
     executablePath,
     headless: true,
     args: [...args, "--disable-component-update", "--disable-sync"],
   });
+}
+
+/** Where that Chromium is. */
+export async function findChromium(): Promise<string> {
+  return process.env["VERBATIM_CHROMIUM"] ?? (await unpackChromium());
 }
 
 /**

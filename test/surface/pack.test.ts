@@ -1,63 +1,40 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { once } from "node:events";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describeExamples } from "../support/packed-examples.ts";
+import {
+  compile,
+  type PackedPackage,
+  packAndInstall,
+  ROOT,
+  readManifest,
+  runIn,
+  startStudio,
+} from "../support/packed-package.ts";
 
-// Guards: what npm would publish. It is packed, installed into an empty folder and used there, as a stranger would.
+// Guards: what npm would publish. It is packed, installed into an empty folder and used there, as a stranger would. One
+// installation serves all tests, so they are in one file.
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
-const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/;
-
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly exports: Record<string, unknown>;
-}
-
-const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Manifest;
+const manifest = readManifest();
 const subpaths = Object.entries(manifest.exports).flatMap(([path, to]) => (isLoaded(to) ? [path] : []));
+const TOKEN = "a-token-of-the-stranger";
 
 /** What is there to be loaded: neither a file of data nor types alone. */
 function isLoaded(to: unknown): boolean {
   return typeof to === "object" && to !== null && "default" in to;
 }
 
-function run(command: string, args: readonly string[], cwd: string) {
-  const shell = process.platform === "win32";
-  return spawnSync(command, args, { cwd, encoding: "utf8", shell, maxBuffer: 64 * 1024 * 1024 });
-}
-
 describe("the published package", () => {
-  const folder = mkdtempSync(join(tmpdir(), "verbatim-pack-"));
-  const user = join(folder, "user");
+  let packed: PackedPackage;
   let files: string[] = [];
-  let sizes: readonly { readonly path: string; readonly size: number }[] = [];
-  let unreachable: string | undefined;
 
   beforeAll(() => {
-    const build = run(join(ROOT, "node_modules/.bin/tsx"), ["tools/build.ts"], ROOT);
-    expect(build.status, build.stderr).toBe(0);
-    const pack = run(NPM, ["pack", "--json", "--pack-destination", folder], ROOT);
-    expect(pack.status, pack.stderr).toBe(0);
-    const [packed] = JSON.parse(pack.stdout) as { filename: string; files: { path: string; size: number }[] }[];
-    sizes = packed!.files;
-    files = sizes.map(({ path }) => path);
-
-    mkdirSync(user);
-    writeFileSync(join(user, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }\n');
-    const install = run(NPM, ["install", "--prefer-offline", join("..", packed!.filename)], user);
-    unreachable = UNREACHABLE.exec(install.stderr)?.[1];
-    if (unreachable === undefined) expect(install.status, install.stderr).toBe(0);
+    packed = packAndInstall(manifest.name);
+    files = packed.files.map(({ path }) => path);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  function needsInstall(context: TestContext): void {
-    context.skip(unreachable !== undefined, `the npm registry cannot be reached (${unreachable})`);
-  }
+  afterAll(() => packed?.remove());
 
   it("holds the program, its contracts and its papers, and nothing of the workshop", () => {
     expect(files).toEqual(
@@ -66,19 +43,28 @@ describe("the published package", () => {
         "README.md",
         "LICENSE",
         "CHANGELOG.md",
+        "SECURITY.md",
         "bin/verbatim.js",
         "dist/main.cjs",
         "dist/cli/run.cjs",
         `dist/cli/run-${process.version}-${process.arch}.bin`,
+        `dist/hook/core-${process.version}-${process.arch}.bin`,
+        "docs/errors.md",
+        "examples/README.md",
       ]),
     );
-    const own = /^(?:bin|dist|contracts)\/|^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+    const own = /^(?:bin|dist|contracts|docs|examples)\/|^(?:package\.json|[A-Z]+\.md|LICENSE)$/;
     expect(files.filter((file) => !own.test(file))).toEqual([]);
     expect(files.filter((file) => /\.test\.|\.map$|(?:^|\/)\.|(?:^|\/)test\//.test(file))).toEqual([]);
   });
 
+  it("is at most 4 MB to download, with the Studio", () => {
+    expect(packed.bytes).toBeGreaterThan(1_000_000);
+    expect(packed.bytes).toBeLessThanOrEqual(4_000_000);
+  });
+
   it("has a Studio of at most 2.6 MB, and 0.9 MB of it to download", () => {
-    const studio = sizes.filter(({ path }) => path.startsWith("dist/studio/"));
+    const studio = packed.files.filter(({ path }) => path.startsWith("dist/studio/"));
     expect(studio.length).toBeGreaterThan(20);
     expect(studio.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(2_600_000);
     // As the package is compressed: files one after another.
@@ -86,16 +72,27 @@ describe("the published package", () => {
     expect(part.length).toBeLessThanOrEqual(900_000);
   });
 
+  it("has every page that its README links to", () => {
+    const links = [
+      ...readFileSync(join(ROOT, "README.md"), "utf8").matchAll(/(?<!!)\[[^\]]*\]\((?!https?:|#)([^)#\s]+)/g),
+    ];
+    const missing = links
+      .map(([, to]) => to!)
+      .filter((to) => !files.some((file) => file === to || file.startsWith(`${to.replace(/\/$/, "")}/`)));
+    expect(links.length).toBeGreaterThan(5);
+    expect(missing).toEqual([]);
+  });
+
   it("passes publint", () => {
-    const lint = run(join(ROOT, "node_modules/.bin/publint"), ["run", "--strict", ROOT], folder);
+    const lint = runIn(packed.user, join(ROOT, "node_modules/.bin/publint"), ["run", "--strict", ROOT]);
     expect(lint.stdout).toContain("All good!");
     expect(lint.status).toBe(0);
   });
 
   it("names no place on the machine that built it", (context) => {
-    needsInstall(context);
-    const installed = join(user, "node_modules", manifest.name);
-    const all = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    packed.needsInstall(context);
+    const entries = readdirSync(packed.installed, { recursive: true, withFileTypes: true });
+    const all = entries.filter((entry) => entry.isFile());
     const telling = all.filter((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8").includes(ROOT));
     expect(all.length).toBeGreaterThan(5);
     expect(telling.map((entry) => entry.name)).toEqual([]);
@@ -104,25 +101,41 @@ describe("the published package", () => {
   it.for(["verbatim", "verbatim-agent"])(
     "answers npx %s --version with its version where it is installed",
     (name, context) => {
-      needsInstall(context);
-      const result = run("npx", ["--no-install", name, "--version"], user);
+      packed.needsInstall(context);
+      const result = runIn(packed.user, "npx", ["--no-install", name, "--version"]);
       expect(result.stdout.trim()).toBe(manifest.version);
       expect(result.status).toBe(0);
     },
   );
 
   it("is run as verbatim in a checkout of its own", () => {
-    const result = run("npx", ["--no-install", "verbatim", "--version"], ROOT);
+    const result = runIn(ROOT, "npx", ["--no-install", "verbatim", "--version"]);
     expect(result.stdout.trim()).toBe(manifest.version);
     expect(result.status).toBe(0);
   });
 
   it("answers --help on one screen", (context) => {
-    needsInstall(context);
+    packed.needsInstall(context);
     // The link that npx has just been seen to find.
-    const result = run(join(user, "node_modules/.bin/verbatim"), ["--help"], user);
+    const result = runIn(packed.user, join(packed.user, "node_modules/.bin/verbatim"), ["--help"]);
     expect(result.stdout).toContain("verbatim");
     expect(result.status).toBe(0);
+  });
+
+  it("serves the Studio with everything its page names", async (context) => {
+    packed.needsInstall(context);
+    const { address, child } = await startStudio(packed, TOKEN);
+    onTestFinished(async () => {
+      child.kill();
+      if (child.exitCode === null) await once(child, "exit");
+    });
+    const page = await (await fetch(address)).text();
+    const named = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(named.length).toBeGreaterThan(1);
+    for (const path of named) {
+      const answer = await fetch(`${address}${path}`);
+      expect([path, answer.status, (await answer.arrayBuffer()).byteLength > 100]).toEqual([path, 200, true]);
+    }
   });
 
   const TYPED = `
@@ -152,37 +165,25 @@ describe("the published package", () => {
       export const none = (await workspace.context.search({ query: "x" })).resulst;`;
   const imports = subpaths.map((path, i) => `import * as m${i} from "${path.replace(/^\./, manifest.name)}";`);
   const uses = subpaths.map((_, i) => `console.log(Object.keys(m${i}).length > 0);`);
-  let complaints: readonly string[] | undefined;
 
-  /** What the compiler says about a file of the user; both are compiled at once, because each needs all our types. */
-  function compile(file: "typed.ts" | "use.ts"): readonly string[] {
-    if (complaints === undefined) {
-      writeFileSync(join(user, "typed.ts"), TYPED);
-      writeFileSync(join(user, "use.ts"), `${[...imports, ...uses].join("\n")}\nexport {};\n`);
-      const flags = ["--noEmit", "--strict", "--skipLibCheck", "--types", ""];
-      const target = ["--module", "nodenext", "--target", "es2023", "--lib", "es2023,dom,esnext.disposable"];
-      const { stdout } = run(
-        join(ROOT, "node_modules/.bin/tsc"),
-        [...flags, ...target, "--pretty", "false", "typed.ts", "use.ts"],
-        user,
-      );
-      complaints = stdout.split("\n").filter((line) => line !== "");
-    }
-    const other = file === "typed.ts" ? "use.ts" : "typed.ts";
-    return complaints.filter((line) => !line.startsWith(`${other}(`));
-  }
-
-  it("gives a program the types of every operation, and refuses what is misspelt", (context) => {
-    needsInstall(context);
-    expect(compile("typed.ts")).toEqual([]);
+  it.for([
+    ["nodenext", ["--module", "nodenext"]],
+    ["bundler", ["--module", "esnext", "--moduleResolution", "bundler"]],
+  ] as const)("gives a program its types under %s, and refuses what is misspelt", ([, flags], context) => {
+    packed.needsInstall(context);
+    writeFileSync(join(packed.user, "typed.ts"), TYPED);
+    writeFileSync(join(packed.user, "use.ts"), `${[...imports, ...uses].join("\n")}\nexport {};\n`);
+    const plain = ["--types", "", "--lib", "es2023,dom,esnext.disposable"];
+    expect(compile(packed, [...plain, ...flags], ["typed.ts", "use.ts"])).toEqual([]);
   });
 
-  it("lets a program import every subpath, with types", (context) => {
-    needsInstall(context);
-    expect(compile("use.ts")).toEqual([]);
-    writeFileSync(join(user, "use.mjs"), `${[...imports, ...uses].join("\n")}\n`);
-    const result = run(process.execPath, ["use.mjs"], user);
+  it("lets a program import every subpath", (context) => {
+    packed.needsInstall(context);
+    writeFileSync(join(packed.user, "use.mjs"), `${[...imports, ...uses].join("\n")}\n`);
+    const result = runIn(packed.user, process.execPath, ["use.mjs"]);
     expect(result.stderr).toBe("");
     expect(result.stdout).toBe("true\n".repeat(subpaths.length));
   });
+
+  describeExamples(() => packed);
 });
