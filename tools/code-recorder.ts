@@ -31,7 +31,7 @@ export function withRecorder(path: string, text: string): string {
   if (!MAY_PASS_ON.test(text) && ![...text.matchAll(QUOTED)].some(([, word]) => ALL_CODES.has(word!))) return text;
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]!.message}`);
-  const places = new Places(program as unknown as Node);
+  const places = new Places(program as unknown as Node, !path.includes("/src/surfaces/"));
   return places.insertions.length === 0 ? text : PRELUDE + insert(text, places.insertions);
 }
 
@@ -39,8 +39,11 @@ export function withRecorder(path: string, text: string): string {
 class Places {
   readonly insertions: { readonly at: number; readonly text: string }[] = [];
   readonly #constants: ReadonlySet<string>;
+  readonly #passedOn: boolean;
 
-  constructor(program: Node) {
+  /** `passedOn`: whether codes that came from elsewhere count. A surface writes down errors that others have raised. */
+  constructor(program: Node, passedOn: boolean) {
+    this.#passedOn = passedOn;
     this.#constants = findConstants(program);
     this.#visit(program, [], false);
   }
@@ -69,7 +72,7 @@ class Places {
 
   /** A finding whose code came from elsewhere. */
   #lookAtMembers(object: Node): void {
-    if (isRule(object)) return;
+    if (!this.#passedOn || isRule(object)) return;
     for (const one of object["properties"] as readonly Node[]) {
       if (!MEMBERS.has(nameOf(one))) continue;
       const value = one["value"] as Node;

@@ -39,6 +39,14 @@ describe("the recorder of raised codes", () => {
     expect(text).toContain("({ code }: Rule) => problems.push({ code: __raised(code), at })");
   });
 
+  it("counts in a surface what the surface itself refuses, and not the errors of others that it writes down", () => {
+    const text =
+      'const f = (e: E) => { if (!e) throw new VerbatimError("USAGE"); return { error: { code: e.code } }; };';
+    const places = [...withRecorder("/src/surfaces/http/x.ts", text).matchAll(/__raised\(([^)]*)\)/g)];
+    expect(places.map(([, code]) => code)).toEqual(['"USAGE"']);
+    expect(recorded(text)).toEqual(["USAGE", "e.code"]);
+  });
+
   it("does not take a comparison, a look-up, a type, a table or another word for one", () => {
     expect(recorded('export const TABLE = { a: "USAGE" };')).toEqual([]);
     expect(
