@@ -1,3 +1,9 @@
+/**
+ * The table of operations as types, for clients that bring their own transport.
+ *
+ * @packageDocumentation
+ */
+
 import type { Input, OperationName, Output } from "./app/operations.ts";
 
 export type { OperationName } from "./app/operations.ts";

@@ -1,7 +1,10 @@
 /**
  * The context room: sections, symbols, slices, expansions, budgets, search. `openContext` gives its operations in a
  * workspace, typed; everything else is pure.
+ *
+ * @packageDocumentation
  */
+
 import { nodeCrypto } from "./app/compose/crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library.ts";
 import { sectionsOf as cut, decodeSource, type Section } from "./rooms/context/index.ts";
@@ -37,19 +40,26 @@ export {
   type SymbolRecord,
 } from "./rooms/context/index.ts";
 
-/** The sections of one file in index order, from its bytes: SOURCE_NOT_UTF8 when they are not text. */
+/**
+ * The sections of one file in index order, from its bytes: SOURCE_NOT_UTF8 when they are not text.
+ *
+ * @example
+ * const bytes = new TextEncoder().encode("# Tides\n\n## Low\n\nAt noon.\n");
+ * sectionsOf("docs/tides.md", bytes).map(({ heading_path }) => heading_path.join("/")); // => ["", "Tides", "Tides/Low"]
+ */
 export function sectionsOf(file_path: string, bytes: Uint8Array): Section[] {
   return cut(nodeCrypto, file_path, decodeSource(bytes, file_path));
 }
 
 /**
- * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or use
- * `await using`.
+ * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or
+ * declare it with `await using`.
  *
  * @example
- * await using context = openContext("path/to/repository");
+ * const context = openContext("path/to/repository");
  * await context.buildIndex({});
  * const { results } = await context.search({ query: "tides" });
+ * await context.close();
  */
 export function openContext(folder: string, options: RoomOptions = {}) {
   const { app, bind, ends } = openLibraryRoom(folder, options);

@@ -1,3 +1,10 @@
+/**
+ * The whole product as a library: open the workspace around a folder and call any operation, typed. Errors, canonical JSON, paths
+ * and slices are here as well.
+ *
+ * @packageDocumentation
+ */
+
 import type { App } from "./app/call.ts";
 import { openApp } from "./app/call.ts";
 import { createRoomMethods, type RoomMethods } from "./app/library.ts";
@@ -9,9 +16,11 @@ export { CODES, type Code, isVerbatimError, VerbatimError } from "./core/errors/
 export { isRepoPath, parseRepoPath, type RepoPath } from "./core/paths/index.ts";
 export { type Budgets, chargeBudgets, sliceText } from "./core/text/index.ts";
 
+/** How a workspace is opened by a program. */
 export interface OpenOptions {
   /** Environment to read settings from; the process's own without it. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Is told how far long work has come. */
   readonly progress?: Progress;
 }
 
@@ -20,13 +29,14 @@ export interface Workspace extends App, RoomMethods {}
 
 /**
  * Opens the workspace around a folder: `call` runs any operation of the product by its name, and `context.expand` is
- * short for `call("context.expand")`. Nothing is created before an operation must write. Close it, or use
- * `await using`.
+ * short for `call("context.expand")`. It needs no configuration and no git repository, and nothing is created before an
+ * operation must write. Close it at the end, or declare it with `await using`.
  *
  * @example
- * await using workspace = openWorkspace("path/to/repository");
- * await workspace.call("context.index-build", {});
+ * const workspace = openWorkspace("path/to/repository");
+ * await workspace.context.indexBuild({});
  * const { results } = await workspace.context.search({ query: "tides" });
+ * await workspace.close();
  */
 export function openWorkspace(folder: string, options: OpenOptions = {}): Workspace {
   const app = openApp({

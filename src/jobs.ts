@@ -1,7 +1,10 @@
 /**
  * The jobs room: messages, plans, steps, receipts, and bundles of finished jobs. `openJobs` gives its operations in a
  * workspace, typed; everything else is pure. Verifying in a browser: `verbatim-agent/verify`.
+ *
+ * @packageDocumentation
  */
+
 import { nodeCrypto } from "./app/compose/crypto.ts";
 import { openLibraryRoom, type RoomOptions } from "./app/library.ts";
 import type { JsonObject } from "./core/canonical/index.ts";
@@ -37,7 +40,13 @@ export {
   verifyBundleFiles,
 } from "./verify.ts";
 
-/** The id of a message in a run, and of the job it becomes. */
+/**
+ * The id of a message in a run, and of the job it becomes.
+ *
+ * @example
+ * const run_id = "66145e27-efb4-42c3-8124-95bec61226fb";
+ * toJobIds(run_id, { intent: "read the tides" }).job_id.length; // => 20
+ */
 export function toJobIds(
   run_id: string,
   message: JsonObject,
@@ -46,19 +55,25 @@ export function toJobIds(
   return { message_id, job_id: toJobId(nodeCrypto, message_id) };
 }
 
-/** Bundle Protocol 4.3: over the steps in order, six members each, absent ones as `{}`. */
+/**
+ * Bundle Protocol 4.3: over the steps in order, six members each, absent ones as `{}`.
+ *
+ * @example
+ * toPlanHash("66145e27-efb4-42c3-8124-95bec61226fb", []).length; // => 64
+ */
 export function toPlanHash(run_id: string, steps: readonly JsonObject[]): string {
   return hashPlan(nodeCrypto, run_id, steps);
 }
 
 /**
- * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or use
- * `await using`.
+ * The room in the workspace around a folder. Nothing is created before an operation must write. Close it, or
+ * declare it with `await using`.
  *
  * @example
- * await using jobs = openJobs("path/to/repository");
+ * const jobs = openJobs("path/to/repository");
  * const { job_id } = await jobs.submit({ file: "message.json" });
  * await jobs.buildBundle({ job_id, out: "bundle" });
+ * await jobs.close();
  */
 export function openJobs(folder: string, options: RoomOptions = {}) {
   const { bind, ends } = openLibraryRoom(folder, options);

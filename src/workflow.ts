@@ -1,3 +1,10 @@
+/**
+ * The workflow room: the rules by which artifacts and patches are judged. Everything here is pure; the operations of the room are
+ * methods of a workspace.
+ *
+ * @packageDocumentation
+ */
+
 export {
   type ArtifactFinding,
   type BehaviorConfig,

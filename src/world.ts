@@ -1,3 +1,9 @@
+/**
+ * The world room: `openWorld` plays and reads a world of a workspace; the rules of its contract objects are pure.
+ *
+ * @packageDocumentation
+ */
+
 import { openApp } from "./app/call.ts";
 import type { Output } from "./app/operations.ts";
 import type { ProjectionOutput } from "./rooms/world/index.ts";
@@ -51,7 +57,14 @@ export interface World extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Opens a world by its id, or by the beginning of its title, in the workspace around a folder. */
+/**
+ * Opens a world by its id, or by the beginning of its title, in the workspace around a folder.
+ *
+ * @example
+ * const world = openWorld("w_harbour", { start: "path/to/repository" });
+ * const { entries } = await world.projection({ viewer: "ANA" });
+ * await world.close();
+ */
 export function openWorld(
   world: string,
   options: { readonly start?: string; readonly env?: NodeJS.ProcessEnv } = {},

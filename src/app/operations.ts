@@ -108,6 +108,7 @@ export type RoomName = keyof Rooms;
 /** The table as a type: every operation of the product by its name, as it was defined. */
 export type Operations = { readonly [O in Rooms[RoomName][number] as O["name"]]: O };
 
+/** The name of an operation: `context.expand`, `agent.run`, ... */
 export type OperationName = keyof Operations;
 
 /** What an operation is called with; fields that have a default may be left out. */

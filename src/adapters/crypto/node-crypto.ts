@@ -5,7 +5,12 @@ import type { SyncCrypto } from "../../core/ports.ts";
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-/** The port `Crypto` on node:crypto. */
+/**
+ * The port `Crypto` on node:crypto.
+ *
+ * @example
+ * nodeCrypto.sha256("At noon.").length; // => 64
+ */
 export const nodeCrypto: SyncCrypto = {
   sha256: (data) => hash("sha256", data, "hex"),
   sha256Bytes: (data) => hash("sha256", data, "buffer"),

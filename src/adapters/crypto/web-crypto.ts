@@ -10,7 +10,12 @@ const SIGNATURE_BYTES = 64;
 // DER prefix that turns a raw 32-byte Ed25519 seed into PKCS#8 (RFC 8410): WebCrypto imports no bare seeds.
 const PKCS8_PREFIX = [0x30, 0x2e, 0x02, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/** The port `Crypto` on WebCrypto, for browsers: every answer is a promise. It imports nothing of Node. */
+/**
+ * The port `Crypto` on WebCrypto, for browsers: every answer is a promise. It imports nothing of Node.
+ *
+ * @example
+ * (await webCrypto.sha256("At noon.")).length; // => 64
+ */
 export const webCrypto: Crypto = {
   sha256: async (data) => toHex(await digest(typeof data === "string" ? encodeUtf8(data) : data)),
   sha256Bytes: (data) => digest(data),

@@ -16,7 +16,12 @@ import { WORKFLOW_CONTRACTS } from "../../rooms/workflow/index.ts";
 import { WORLD_CONTRACTS } from "../../rooms/world/index.ts";
 import { CONFIG } from "../config/config-schema.ts";
 
-/** Every contract object of the product. A room adds its own list here. */
+/**
+ * Every contract object of the product. A room adds its own list here.
+ *
+ * @example
+ * CONTRACTS.map(toContractId).includes("world/write-bundle"); // => true
+ */
 export const CONTRACTS: readonly ContractObject[] = [
   CONFIG,
   ...CATALYTIC_CONTRACTS,
@@ -32,12 +37,23 @@ export const CONTRACTS: readonly ContractObject[] = [
   TRUST_POLICY,
 ];
 
-/** `room/name`, by which an object is always found. */
+/**
+ * `room/name`, by which an object is always found.
+ *
+ * @example
+ * toContractId(findContract("write-bundle")); // => "world/write-bundle"
+ */
 export function toContractId(contract: ContractObject): string {
   return `${contract.room}/${contract.name}`;
 }
 
-/** The object of `room/name`, or of a name that only one room has; else CONTRACT_UNKNOWN with the nearest names. */
+/**
+ * The object of `room/name`, or of a name that only one room has; else CONTRACT_UNKNOWN with the nearest names.
+ *
+ * @example
+ * findContract("jobs/message").title; // => "Message"
+ * findContract("jobs/mesage"); // throws CONTRACT_UNKNOWN
+ */
 export function findContract(id: string): ContractObject {
   const found = CONTRACTS.filter((one) => toContractId(one) === id || one.name === id);
   const [only, ...others] = found;

@@ -17,6 +17,10 @@ const MAX_INTEGER_DIGITS = 4300;
 /**
  * Parses JSON strictly and without loss. Cost: one pass over the text.
  * The first problem in reading order is thrown with its offset and line.
+ *
+ * @example
+ * parseJson("[9007199254740993]"); // => [9007199254740993n]
+ * parseJson('{"a":1,"a":2}'); // throws JSON_DUPLICATE_KEY
  */
 export function parseJson(input: Uint8Array | string, options: ParseOptions = {}): JsonValue {
   return new Parser(toText(input, options), options).parseDocument();

@@ -1,4 +1,10 @@
-/** A float whose lexical kind matters: an integral one (`1.0`) or minus zero. Other floats are plain numbers. */
+/**
+ * A float whose lexical kind matters: an integral one (`1.0`) or minus zero. Other floats are plain numbers.
+ *
+ * @example
+ * formatCanonical({ share: new Float(1) }); // => '{"share":1.0}'
+ * formatCanonical({ share: 1 }); // => '{"share":1}'
+ */
 export class Float {
   readonly value: number;
 

@@ -17,7 +17,12 @@ const CHUNK = 4096;
 const NEEDS_ESCAPE = /[^\x20\x21\x23-\x5b\x5d-\x7e]/;
 const NOT_PRINTABLE_ASCII = /[\x7f-\uffff]/g;
 
-/** The canonical JSON text of a value. Refuses what has no JSON form instead of dropping or coercing it. */
+/**
+ * The canonical JSON text of a value. Refuses what has no JSON form instead of dropping or coercing it.
+ *
+ * @example
+ * formatCanonical({ b: [1, 2], a: "x" }); // => '{"a":"x","b":[1,2]}'
+ */
 export function formatCanonical(value: unknown): string {
   const out = new Output();
   write(out, value, 0);

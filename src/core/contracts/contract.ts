@@ -39,6 +39,7 @@ export interface TextContract extends ContractHead {
   check(text: string): TextProblem[];
 }
 
+/** A contract object: JSON with a schema and rules, or a text with its own grammar. */
 export type ContractObject = JsonContract | TextContract;
 
 /**
@@ -118,7 +119,16 @@ export function defineTextContract(
   return { ...rest, media: "text", codes: new Map(Object.entries(codes)) };
 }
 
-/** Every problem of a value: its shape and rules, and once those hold, the ids and hashes that follow from the rest. */
+/**
+ * Every problem of a value: its shape and rules, and once those hold, the ids and hashes that follow from the rest.
+ *
+ * @example
+ * const contract = findContract("jobs/bundle-manifest");
+ * if (contract.media === "json") {
+ *   const problems = await judgeObject(contract, { bundle_version: "5.0.0" }, webCrypto);
+ *   problems[0]?.code; // => "SCHEMA_MISSING_FIELD"
+ * }
+ */
 export async function judgeObject(contract: JsonContract, value: JsonValue, crypto: Crypto): Promise<Problem[]> {
   const problems = contract.check(value);
   return problems.length > 0 ? problems : contract.checkDerived(value, crypto);
@@ -129,7 +139,13 @@ export function acceptContract<S extends z.ZodType>(contract: JsonContract<S>, v
   return contract.check(value).length === 0 ? (value as Instance<S>) : null;
 }
 
-/** The value as its type, or CONTRACT_VIOLATED with every problem in `details.problems`. */
+/**
+ * The value as its type, or CONTRACT_VIOLATED with every problem in `details.problems`.
+ *
+ * @example
+ * const contract = findContract("hall/config");
+ * if (contract.media === "json") parseContract(contract, { contxt: {} }); // throws CONTRACT_VIOLATED
+ */
 export function parseContract<S extends z.ZodType>(contract: JsonContract<S>, value: JsonValue): z.output<S> {
   const problems = contract.check(value);
   const first = problems[0];

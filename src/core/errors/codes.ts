@@ -15,7 +15,13 @@ export interface CodeFacts {
   readonly fix: FixWords;
 }
 
-/** Every code that can be thrown, unique in the product. Each room keeps its part in its own file. */
+/**
+ * Every code that can be thrown, unique in the product. Each room keeps its part in its own file.
+ *
+ * @example
+ * CODES.STORE_BUSY.exit; // => 4
+ * CODES.STORE_BUSY.http; // => 503
+ */
 export const CODES = {
   ...HALL_CODES,
   ...AGENT_CODES,
@@ -26,6 +32,7 @@ export const CODES = {
   ...WORLD_CODES,
 } as const satisfies Record<string, CodeFacts>;
 
+/** A code that can be thrown. */
 export type Code = keyof typeof CODES;
 
 /** The facts of one code. */

@@ -16,7 +16,14 @@ export interface ErrorParts {
   readonly cause?: unknown;
 }
 
-/** The one error class. Its code decides exit and HTTP status; nobody branches on its message. */
+/**
+ * The one error class. Its code decides exit and HTTP status; nobody branches on its message.
+ *
+ * @example
+ * const error = new VerbatimError("FILE_NOT_FOUND", { where: "docs/tides.md" });
+ * error.exit; // => 2
+ * error.where; // => "docs/tides.md"
+ */
 export class VerbatimError extends Error {
   override readonly name = "VerbatimError";
   readonly code: Code;
@@ -59,7 +66,17 @@ export class VerbatimError extends Error {
   }
 }
 
-/** Whether a thrown value is ours, also across two copies of the library in one process. */
+/**
+ * Whether a thrown value is ours, also across two copies of the library in one process.
+ *
+ * @example
+ * try {
+ *   parseRepoPath("../secrets");
+ * } catch (error) {
+ *   if (!isVerbatimError(error)) throw error;
+ *   console.log(error.code, error.message, error.fix);
+ * }
+ */
 export function isVerbatimError(thrown: unknown): thrown is VerbatimError {
   return (
     thrown instanceof VerbatimError ||

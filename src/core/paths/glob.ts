@@ -25,7 +25,14 @@ const WILDCARD = /[*?]/;
 const FORMS =
   "Write a pattern relative to the root with single slashes; * and ? match within a segment, ** is a segment of its own.";
 
-/** Compiles a glob, or throws GLOB_SYNTAX naming the part that is not allowed. */
+/**
+ * Compiles a glob, or throws GLOB_SYNTAX naming the part that is not allowed.
+ *
+ * @example
+ * const glob = compileGlob("docs/*.md");
+ * glob.matches("docs/tides.md"); // => true
+ * compileGlob("docs/[a-z].md"); // throws GLOB_SYNTAX
+ */
 export function compileGlob(source: string): Glob {
   const problem = findProblem(source);
   if (problem !== null) {

@@ -52,7 +52,13 @@ function isNameTooLong(name: string): boolean {
   return name.length > MAX_NAME_BYTES / 3 && encoder.encode(name).length > MAX_NAME_BYTES;
 }
 
-/** Parses a safe path or throws PATH_REFUSED with the reason in `details.reason`. */
+/**
+ * Parses a safe path or throws PATH_REFUSED with the reason in `details.reason`.
+ *
+ * @example
+ * const path: RepoPath = parseRepoPath("docs/tides.md");
+ * parseRepoPath("docs/../../secrets"); // throws PATH_REFUSED
+ */
 export function parseRepoPath(text: string): RepoPath {
   const problem = findPathProblem(text);
   if (problem !== null) {
@@ -64,7 +70,13 @@ export function parseRepoPath(text: string): RepoPath {
   return text as RepoPath;
 }
 
-/** Whether a text is a safe path. */
+/**
+ * Whether a text is a safe path.
+ *
+ * @example
+ * isRepoPath("docs/tides.md"); // => true
+ * isRepoPath("/etc/passwd"); // => false
+ */
 export function isRepoPath(text: string): text is RepoPath {
   return findPathProblem(text) === null;
 }

@@ -52,6 +52,7 @@ export const BUDGETS = {
 export type BudgetName = keyof typeof BUDGETS;
 type BudgetCode = (typeof BUDGETS)[BudgetName]["code"];
 export type BudgetField = (typeof BUDGETS)[BudgetName]["field"];
+/** The limits of a plan or of a reading. */
 export type Budgets = Readonly<Record<BudgetName, number>>;
 
 const NAMES = Object.keys(BUDGETS) as readonly BudgetName[];
@@ -134,6 +135,10 @@ export class BudgetMeter {
 /**
  * Charges a plan against its budgets: totals after every step, and the first step after which a total
  * exceeds its limit. Depends on the plan only, not on who runs it when.
+ *
+ * @example
+ * const limits = { max_symbols: 1, max_sections: 1, max_bytes_expanded: 100, max_expands_per_step: 1 };
+ * chargeBudgets(["@TIDES/LOW"], [], limits).breach; // => null
  */
 export function chargeBudgets(
   refs: readonly string[],

@@ -14,7 +14,13 @@ const UNBOUNDED = /^[\t\n\v\f\r ]*all[\t\n\v\f\r ]*$/i;
 const LAST_NUMBER = /[0-9]+(?=.$)/;
 const FORMS = `Use ${SLICE_FORMS}.`;
 
-/** Parses a slice; throws SLICE_UNBOUNDED, SLICE_SYNTAX or SLICE_EMPTY, in this order of checks. */
+/**
+ * Parses a slice; throws SLICE_UNBOUNDED, SLICE_SYNTAX or SLICE_EMPTY, in this order of checks.
+ *
+ * @example
+ * parseSlice("lines[0:10]"); // => { form: "lines", from: 0, to: 10 }
+ * parseSlice("all"); // throws SLICE_UNBOUNDED
+ */
 export function parseSlice(text: string): Slice {
   if (UNBOUNDED.test(text)) {
     throw new VerbatimError("SLICE_UNBOUNDED", { message: `${show(text)} has no bounds. ${FORMS}` });
@@ -31,7 +37,13 @@ export function parseSlice(text: string): Slice {
   return { form: parts.form, from: toCount(parts.a), to: toCount(parts.b) };
 }
 
-/** Cuts a slice out of a whole text. */
+/**
+ * Cuts a slice out of a whole text.
+ *
+ * @example
+ * sliceText("one\ntwo\nthree\n", "lines[1:2]"); // => "two"
+ * sliceText("one\ntwo\nthree\n", "lines[1:9]"); // throws SLICE_OUT_OF_BOUNDS
+ */
 export function sliceText(text: string, slice: string, label = "the target"): string {
   const lines = toLines(text);
   return applySlice({ lines, first: 0, last: countLines(lines) }, slice, label);

@@ -15,6 +15,7 @@ export const patchPolicyConfig = patchPolicy.partial();
 
 type Policy = z.infer<typeof patchPolicy>;
 type PatchPolicyConfig = z.infer<typeof patchPolicyConfig>;
+/** Which paths a patch may change, and how large it may be. */
 export type PatchPolicy = { readonly [K in keyof Policy]: Readonly<Policy[K]> };
 
 // biome-ignore format: thirty suffixes, one per line, say no more than these two lines

@@ -54,7 +54,12 @@ interface JobSpecReading {
 export const DEFAULT_ALLOWED = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER"] as const;
 type Defaults = Pick<Settings, "guard" | "network" | "memo">;
 
-/** Every field of a JobSpec that breaks its rule, or the JobSpec with all defaults filled in. Paths are not judged yet. */
+/**
+ * Every field of a JobSpec that breaks its rule, or the JobSpec with all defaults filled in. Paths are not judged yet.
+ *
+ * @example
+ * parseJobSpec({}).ok; // => false
+ */
 export function parseJobSpec(
   value: JsonValue,
   defaults: Defaults = { guard: "auto", network: "inherit", memo: false },

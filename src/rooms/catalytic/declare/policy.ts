@@ -50,7 +50,13 @@ export const CMP01 = {
 
 const OWN_PLACES = [".verbatim/runs", ".verbatim/out", ".verbatim/scratch"];
 
-/** The effective policy of the `catalytic` object of a configuration, or every reason why there is none. */
+/**
+ * The effective policy of the `catalytic` object of a configuration, or every reason why there is none.
+ *
+ * @example
+ * effectivePolicy({ profile: "cmp-01" }).policy?.runs_root; // => "LAW/CONTRACTS/_runs"
+ * effectivePolicy({ profil: "cmp-01" }).errors; // => [{ code: "CONFIG_INVALID", pointer: "/catalytic/profil" }]
+ */
 export function effectivePolicy(config: JsonValue): PolicyReading {
   const errors: PointedError[] = [];
   const fail = (code: string, pointer: string) => void errors.push({ code, pointer: `/catalytic${pointer}` });

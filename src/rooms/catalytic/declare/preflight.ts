@@ -42,6 +42,16 @@ type Role = "domain" | "root" | "output";
 /**
  * Judges every declared path (CMP-01, enforcement layer 1): the first rule each breaks, all paths reported. Without a
  * disk only the rules that need none are applied.
+ *
+ * @example
+ * const { policy } = effectivePolicy({});
+ * const declared = {
+ *   run_id: "r1",
+ *   catalytic_domains: [".git"],
+ *   durable_output_roots: [],
+ *   outputs: { durable_paths: [] },
+ * };
+ * if (policy !== null) checkPaths(policy, declared, null).ok; // => false
  */
 export function checkPaths(policy: Policy, declared: DeclaredPaths, disk: PathLook | null): PreflightVerdict {
   const errors: PointedError[] = [];

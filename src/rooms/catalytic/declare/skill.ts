@@ -21,7 +21,13 @@ export interface SkillVerdict {
 
 const MODES: readonly SkillMode[] = ["read_only", "catalytic", "writer"];
 
-/** Judges the declaration of a skill (CMP-01, Skill Execution). An undeclared skill is refused, not assumed harmless. */
+/**
+ * Judges the declaration of a skill (CMP-01, Skill Execution). An undeclared skill is refused, not assumed harmless.
+ *
+ * @example
+ * const facts = { skill_md: null, jobspec_declaration: null, has_domains: false, has_outputs: false };
+ * checkSkill(facts).errors; // => ["SKILL_MANIFEST_MISSING"]
+ */
 export function checkSkill(facts: SkillFacts): SkillVerdict {
   const refuse = (code: string): SkillVerdict => ({ ok: false, mode: null, errors: [code], warnings: [] });
   const declared = new Set<SkillMode>();

@@ -68,7 +68,13 @@ export function guardOrder(platform: string): readonly GuardName[] {
   return GUARD_NAMES.filter((name) => [null, platform].includes(GUARD_FACTS[name].platform));
 }
 
-/** Chooses the guard of a run out of what was actually tried. A named guard is never replaced by another. */
+/**
+ * Chooses the guard of a run out of what was actually tried. A named guard is never replaced by another.
+ *
+ * @example
+ * chooseGuard("linux", "require", {}).guard; // => null
+ * chooseGuard("linux", "auto", {}).guard; // => "audit"
+ */
 export function chooseGuard(
   platform: string,
   requested: GuardRequest,

@@ -57,7 +57,15 @@ const FIELDS = [
 const TIMES: readonly string[] = ["ctime_ns", "mtime_ns"];
 const FOLDER_TRACES: readonly string[] = ["ctime_ns", "mtime_ns", "nlink", "size"];
 
-/** Compares everything outside the domains before and after the command. Cost: linear in paths. */
+/**
+ * Compares everything outside the domains before and after the command. Cost: linear in paths.
+ *
+ * @example
+ * const { policy } = effectivePolicy({});
+ * const settings = { noise: [".git/index"], on_hit: "fail" as const };
+ * const nothing = { before: new Map(), after: new Map(), tool_touched: [] };
+ * if (policy !== null) compareTripwire({ policy, settings, guard_class: "audit", ...nothing }).violations; // => []
+ */
 export function compareTripwire(facts: TripwireFacts): TripwireResult {
   const { before, after } = facts;
   const violations: Violation[] = [];

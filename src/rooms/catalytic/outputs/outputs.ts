@@ -33,7 +33,13 @@ interface Declared {
 
 const MAX_LINKS = 40;
 
-/** Judges the staged outputs against the declared paths (CMP-01, Phase 3). With a violation nothing is an output. */
+/**
+ * Judges the staged outputs against the declared paths (CMP-01, Phase 3). With a violation nothing is an output.
+ *
+ * @example
+ * const staged = { entries: new Map([["out/report.txt", null]]) };
+ * sealOutputs(nodeCrypto, ["out/report.txt"], staged, ".verbatim/runs").violations.length; // => 1
+ */
 export function sealOutputs(
   crypto: SyncCrypto,
   durablePaths: readonly string[],

@@ -58,12 +58,18 @@ export interface ProofBody {
   readonly previous_proof_hash: string | null;
 }
 
+/** PROOF.json: what a run declared, did and left, sealed by its own hash. */
 export type Proof = ProofBody & { readonly proof_hash: string };
 
 /** How many mismatches a proof lists; it counts all of them. */
 export const LISTED_MISMATCHES = 100;
 
-/** `sha(canon(PROOF without proof_hash))`. */
+/**
+ * `sha(canon(PROOF without proof_hash))`.
+ *
+ * @example
+ * proofHash(nodeCrypto, { a: 1, proof_hash: "of no account" }) === proofHash(nodeCrypto, { a: 1 }); // => true
+ */
 export function proofHash(crypto: SyncCrypto, proof: object): string;
 export function proofHash(crypto: Crypto, proof: object): Awaitable<string>;
 export function proofHash(crypto: Crypto, proof: object): Awaitable<string> {

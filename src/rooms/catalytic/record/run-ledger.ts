@@ -118,6 +118,9 @@ export interface RunLedgerCheck {
 /**
  * Checks LEDGER.jsonl: canonical lines, final line feed, positions, chain, stream, `RUN` last and once. A caller who
  * knows what the closing body must be gives its canonical text, and a closing entry with that body is not parsed.
+ *
+ * @example
+ * checkRunLedger(nodeCrypto, "r1", "").ok; // => false
  */
 export function checkRunLedger(crypto: SyncCrypto, runId: string, text: string, closing?: string): RunLedgerCheck {
   const lines = text.split("\n");

@@ -41,7 +41,14 @@ export async function recoverDead(ports: CatalyticPorts, state: string): Promise
   return lines;
 }
 
-/** Recovers one run or all that did not end. A dry run only says what would be done. */
+/**
+ * Recovers one run or all that did not end. A dry run only says what would be done.
+ *
+ * @example
+ * const room = openCatalytic("path/to/repository");
+ * const done = await recoverRuns(room.ports, ".verbatim/state", { run_id: null, dry_run: true, force: false });
+ * await room.close();
+ */
 export async function recoverRuns(
   ports: CatalyticPorts,
   state: string,

@@ -28,7 +28,13 @@ export interface RecoveryPlan {
   readonly condition: string | null;
 }
 
-/** Plans how a run that died is put back, step by step, in order. Planning again after any step gives the rest. */
+/**
+ * Plans how a run that died is put back, step by step, in order. Planning again after any step gives the rest.
+ *
+ * @example
+ * const facts = { force: false, method: "swap-back", journal: [], domains: [], proof: "absent", staged: false } as const;
+ * planRecovery({ ...facts, owner: "alive", identical: true }).action; // => "skip"
+ */
 export function planRecovery(facts: RecoveryFacts): RecoveryPlan {
   const nothing = { steps: [], final_status: null, condition: null } as const;
   if (facts.owner === "alive") return { action: "skip", code: "RUN_IN_PROGRESS", ...nothing };

@@ -33,7 +33,13 @@ export interface HostNow {
 
 export type LockState = "held" | "stale" | "unknown";
 
-/** Whether the owner of a lock is certainly dead, certainly alive, or out of sight. */
+/**
+ * Whether the owner of a lock is certainly dead, certainly alive, or out of sight.
+ *
+ * @example
+ * const here = { host: "quay", boot_id: "b1", pid_ns: "n1" };
+ * lockState({ ...here, pid: 7, pid_start: "100" }, { ...here, startOf: () => null }); // => "stale"
+ */
 export function lockState(lock: LockOwner, now: HostNow): LockState {
   if (lock.host !== now.host) return "unknown";
   if (lock.boot_id !== now.boot_id) return "stale";

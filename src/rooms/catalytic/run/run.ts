@@ -45,6 +45,12 @@ export interface RunResult {
 /**
  * Runs a command in its catalytic domains: declare, snapshot, execute, commit, restore, prove (CMP-01). A request that
  * may not run throws and leaves nothing but a ledger entry; everything else ends in a run directory with a verdict.
+ *
+ * @example
+ * declare const request: Parameters<typeof runCatalytic>[1];
+ * const room = openCatalytic("path/to/repository");
+ * const run = await runCatalytic(room.ports, request);
+ * await room.close();
  */
 export async function runCatalytic(ports: CatalyticPorts, request: RunRequest): Promise<RunResult> {
   const { run } = await startCatalytic(ports, request);

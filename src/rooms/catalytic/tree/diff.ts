@@ -41,7 +41,12 @@ export interface TreesDiff {
   readonly condition: RestorationCondition | null;
 }
 
-/** Compares what was with what is; a tree of null could not be taken (CMP-01, Phase 5). Cost: linear in entries. */
+/**
+ * Compares what was with what is; a tree of null could not be taken (CMP-01, Phase 5). Cost: linear in entries.
+ *
+ * @example
+ * diffTrees(nodeCrypto, new Map([["src", new Map()]]), new Map([["src", new Map()]])).empty; // => true
+ */
 export function diffTrees(
   crypto: SyncCrypto,
   pre: ReadonlyMap<string, Tree>,

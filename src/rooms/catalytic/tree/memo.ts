@@ -32,7 +32,13 @@ export interface MemoEntry {
 
 const NOT_IN_KEY = ["run_id", "intent", "metadata", "guard", "memo", "timeout_ms", "previous_proof_hash", "skill"];
 
-/** The key under which the outputs of a run are remembered (CMP-01, Phase 1.5). */
+/**
+ * The key under which the outputs of a run are remembered (CMP-01, Phase 1.5).
+ *
+ * @example
+ * declare const parts: Parameters<typeof memoKey>[1];
+ * const key = memoKey(nodeCrypto, parts);
+ */
 export function memoKey(crypto: SyncCrypto, parts: MemoParts): string {
   const { env, ...rest } = parts;
   return memoKeyOf(crypto, { ...rest, env_sha256: hashCanonical(crypto, env) });

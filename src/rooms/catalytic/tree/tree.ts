@@ -87,6 +87,10 @@ export function entryHash(crypto: SyncCrypto, entry: Entry): string {
 /**
  * The Merkle root of `path -> hex`: leaves `sha(path:hex)` by bytes of the path, nodes over two hex texts, an odd
  * level repeats its last node. Cost: two hashes per path.
+ *
+ * @example
+ * const hash = nodeCrypto.sha256("At noon.");
+ * merkleRoot(nodeCrypto, new Map([["low.txt", hash]])) === nodeCrypto.sha256(`low.txt:${hash}`); // => true
  */
 export function merkleRoot(crypto: SyncCrypto, manifest: ReadonlyMap<string, string>): string {
   const paths = [...manifest.keys()].sort(compareCodePoints);

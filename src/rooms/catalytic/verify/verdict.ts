@@ -51,7 +51,14 @@ export function isGuardViolation({ code }: Violation): boolean {
   return GUARD_CODES.includes(code);
 }
 
-/** Judges a run: the first thing that went wrong, in order of gravity, is its condition. */
+/**
+ * Judges a run: the first thing that went wrong, in order of gravity, is its condition.
+ *
+ * @example
+ * const ended = { executed: true, exit_code: 1, signal: null, timed_out: false, interrupted: false, orphans_killed: 0 };
+ * const facts = { mismatches: [], unreachable: false, violations: [], expected_exit_codes: [0], recovered: false };
+ * decideVerdict({ ...facts, command_result: ended }).condition; // => "COMMAND_FAILED"
+ */
 export function decideVerdict(facts: VerdictFacts): Verdict {
   const { mismatches, unreachable } = facts;
   const condition = firstCondition(facts) ?? "RESTORED_IDENTICAL";

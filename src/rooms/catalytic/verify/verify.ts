@@ -89,6 +89,11 @@ export class Findings {
 /**
  * Recomputes everything a run directory states (CMP-01, enforcement layer 3). Nothing is believed: the verdict follows
  * from the trees, the violations and the result of the command, and every file is bound by the proof.
+ *
+ * @example
+ * const options = { pins: [], policy_sha256: null, tree: "skip", strict_tree: false } as const;
+ * const result = await verifyRun(nodeCrypto, { name: "r1", files: new Map() }, options);
+ * result.accepted; // => false
  */
 export async function verifyRun(crypto: SyncCrypto, folder: RunFolder, options: VerifyOptions): Promise<VerifyResult> {
   const errors = new Findings();

@@ -73,6 +73,12 @@ export interface ViewOutcome {
 /**
  * Runs a command in a view of the repository (section 16 of the room's document): a private `.git`, read-only holes,
  * changes out as data with their contents in the content store, shared locks. The real tree is proved unchanged.
+ *
+ * @example
+ * declare const options: ViewOptions;
+ * const room = openCatalytic("path/to/repository");
+ * const { run } = await runInView(room.ports, options);
+ * await room.close();
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;

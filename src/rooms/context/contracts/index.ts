@@ -170,8 +170,11 @@ const BUDGETS = defineContract({
   schema: budgets,
 });
 
+/** An addressed part of a file: its id, its place and the hash of its text. */
 export type Section = z.infer<typeof sectionSchema>;
+/** A name for a section, a file or a heading, with the slice it is read by. */
 export type SymbolRecord = z.infer<typeof symbolSchema>;
+/** The record of a cut that was read: what was asked for, and the hash of what came. */
 export type Expansion = z.infer<typeof expansionSchema>;
 
 /** The contract objects of the room. */

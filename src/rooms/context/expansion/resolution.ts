@@ -16,7 +16,23 @@ export interface SectionLookup {
 // Longer texts are not mistyped versions of each other, and comparing them costs the product of their lengths.
 const LONGEST_COMPARED = 128;
 
-/** The section a symbol points to: see `resolveTarget`. */
+/**
+ * The section a symbol points to: see `resolveTarget`.
+ *
+ * @example
+ * const sections = sectionsOf("tides.md", new TextEncoder().encode("# Tides\n## Low\n"));
+ * const lookup: SectionLookup = {
+ *   findSection: (id) => sections.find(({ section_id }) => section_id === id),
+ *   sectionsOfFile: (path) => (path === "tides.md" ? sections : undefined),
+ * };
+ * const symbol = parseSymbol({
+ *   symbol_id: "@TIDES/LOW",
+ *   target_type: "HEADING",
+ *   target_ref: "tides.md#Tides/Low",
+ *   default_slice_policy: "head(1)",
+ * });
+ * resolveSymbol(symbol, lookup).line_start; // => 1
+ */
 export function resolveSymbol(symbol: SymbolRecord, lookup: SectionLookup): Section {
   return resolveTarget(parseTarget(symbol), lookup, symbol.symbol_id);
 }

@@ -23,7 +23,12 @@ const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
 const PARTS = /"([^"]*)("?)|[^"\t\n\v\f\r ]+/g;
 const STARS = /\*+$/;
 
-/** Parses a query; throws SEARCH_TOO_LONG, SEARCH_SYNTAX or SEARCH_EMPTY. No word of it is an operator. */
+/**
+ * Parses a query; throws SEARCH_TOO_LONG, SEARCH_SYNTAX or SEARCH_EMPTY. No word of it is an operator.
+ *
+ * @example
+ * parseSearchQuery('low "at noon" tid*').terms.length; // => 3
+ */
 export function parseSearchQuery(query: string): SearchQuery {
   if (query.length > LONGEST_QUERY && codePointLength(query) > LONGEST_QUERY) {
     throw tooLong({ characters: codePointLength(query), limit: LONGEST_QUERY });

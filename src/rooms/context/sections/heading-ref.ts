@@ -16,7 +16,12 @@ const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const ESCAPED_IN_PATH = /[\x00-\x1f\x7f%#]/g;
 const ESCAPED_IN_PART = /[\x00-\x1f\x7f%#/]/g;
 
-/** Parses `path#Part/Part/...`, or throws TARGET_SYNTAX. */
+/**
+ * Parses `path#Part/Part/...`, or throws TARGET_SYNTAX.
+ *
+ * @example
+ * parseHeadingRef("docs/tides.md#Tides/Low").parts; // => ["Tides", "Low"]
+ */
 export function parseHeadingRef(target_ref: string): HeadingRef {
   if (codePointLength(target_ref) > LONGEST_TARGET_REF) {
     throw targetSyntax(target_ref, `is longer than ${LONGEST_TARGET_REF} characters`);
@@ -43,7 +48,12 @@ export function parseFileRef(ref: string): string {
   return decodePercent(ref, ref);
 }
 
-/** The canonical form: only what would be misread is escaped, with upper-case hex. */
+/**
+ * The canonical form: only what would be misread is escaped, with upper-case hex.
+ *
+ * @example
+ * formatHeadingRef("docs/tides.md", ["High/Low"]); // => "docs/tides.md#High%2FLow"
+ */
 export function formatHeadingRef(file_path: string, parts: readonly string[]): string {
   const path = file_path.replace(ESCAPED_IN_PATH, escapeCharacter);
   return `${path}#${parts.map((part) => part.replace(ESCAPED_IN_PART, escapeCharacter)).join("/")}`;

@@ -31,7 +31,12 @@ const FENCE = /^---[ \t]*$/;
 /** Receives a heading: see `Heading`. */
 type TakeHeading = (level: number, line: number, offset: number, text: string) => void;
 
-/** The headings of a text: see `scanHeadings`. */
+/**
+ * The headings of a text: see `scanHeadings`.
+ *
+ * @example
+ * findHeadings("# Tides\n\n## Low\n").headings.map(({ level, text }) => [level, text]); // => [[1, "Tides"], [2, "Low"]]
+ */
 export function findHeadings(text: string): Outline {
   const headings: Heading[] = [];
   const lines = scanHeadings(text, (level, line, offset, label) => {

@@ -1,7 +1,14 @@
 import { compareCodePoints, formatString } from "../../../core/canonical/index.ts";
 import type { Section } from "../contracts/index.ts";
 
-/** Index order: path by UTF-8 bytes, then start, then end descending, then the length of the heading path. */
+/**
+ * Index order: path by UTF-8 bytes, then start, then end descending, then the length of the heading path.
+ *
+ * @example
+ * const bytes = new TextEncoder().encode("# Tides\n## Low\n");
+ * const sections = [...sectionsOf("b.md", bytes), ...sectionsOf("a.md", bytes)].sort(compareSections);
+ * sections[0]?.file_path; // => "a.md"
+ */
 export function compareSections(a: Section, b: Section): number {
   return (
     compareCodePoints(a.file_path, b.file_path) ||
@@ -11,7 +18,13 @@ export function compareSections(a: Section, b: Section): number {
   );
 }
 
-/** Sections as lines of SECTION_INDEX, in the order given: canonical JSON, each line ended by LF. */
+/**
+ * Sections as lines of SECTION_INDEX, in the order given: canonical JSON, each line ended by LF.
+ *
+ * @example
+ * const sections = sectionsOf("tides.md", new TextEncoder().encode("# Tides\n"));
+ * formatSectionLines(sections).split("\n").length; // => 3
+ */
 export function formatSectionLines(sections: readonly Section[]): string {
   const lines = new SectionLines();
   let text = "";

@@ -13,7 +13,13 @@ export type Target =
 
 const FIELDS = ["symbol_id", "target_type", "target_ref", "default_slice_policy"] as const;
 
-/** Checks a symbol id, or throws SYMBOL_SYNTAX. */
+/**
+ * Checks a symbol id, or throws SYMBOL_SYNTAX.
+ *
+ * @example
+ * parseSymbolId("@TIDES/LOW"); // => "@TIDES/LOW"
+ * parseSymbolId("TIDES"); // throws SYMBOL_SYNTAX
+ */
 export function parseSymbolId(value: unknown): string {
   if (typeof value === "string" && isSymbolId(value)) return value;
   const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : `a value of type ${typeof value}`;
@@ -24,6 +30,15 @@ export function parseSymbolId(value: unknown): string {
  * Reads a Symbol (Catalytic Chat Contract): exactly its four fields, each of the right form, the first wrong one in
  * their order is reported: SYMBOL_INVALID, SYMBOL_SYNTAX, TARGET_SYNTAX or a code of slices. The reference of a
  * heading comes out in canonical form. Whether the target exists and the slice fits is for the index to say.
+ *
+ * @example
+ * const symbol = parseSymbol({
+ *   symbol_id: "@TIDES/LOW",
+ *   target_type: "HEADING",
+ *   target_ref: "docs/tides.md#Tides/Low",
+ *   default_slice_policy: "head(5)",
+ * });
+ * symbol.target_type; // => "HEADING"
  */
 export function parseSymbol(value: unknown): SymbolRecord {
   if (!isJsonObject(value)) throw invalidSymbol("", "a symbol must be a JSON object");

@@ -9,6 +9,7 @@ import {
   OMITTED_OPS,
 } from "../contracts/manifest-shape.ts";
 
+/** How strictly a manifest is judged: as the protocol says, or as a build writes it. */
 export type ManifestMode = "default" | "strict";
 
 /** A manifest that passed `checkManifest` in default mode. Further members may be there. */
@@ -47,6 +48,9 @@ type Rule = (value: JsonValue, pointer: string, judge: Judge) => void;
 /**
  * Phase B of verifying a bundle (Bundle Protocol 8.2): every problem of the manifest's shape. Default mode asks for
  * what the protocol says, strict mode for exactly what a build writes. Cost: linear in the manifest.
+ *
+ * @example
+ * checkManifest({}, "default").length > 0; // => true
  */
 export function checkManifest(value: JsonValue, mode: ManifestMode): Problem[] {
   const problems: Problem[] = [];

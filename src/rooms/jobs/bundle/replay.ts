@@ -6,6 +6,7 @@ import type { BundleFiles } from "./bundle-files.ts";
 import { loadManifest, verifyBundle } from "./bundle-verify.ts";
 import type { LooseManifest, ManifestMode } from "./manifest.ts";
 
+/** What a replay gives: a receipt for every step, and a hash over all of them. */
 export interface Replay {
   /** Receipts as canonical JSON Lines. */
   readonly jsonl: string;

@@ -82,7 +82,11 @@ export const statementSchema = z.strictObject({
   }),
 });
 
+/** `bundle.json`: the steps of a job, its artifacts, and hashes over all of it. */
 export type BundleManifest = z.infer<typeof manifestSchema>;
+/** A step of a job as its bundle has it. */
 export type BundleStep = z.infer<typeof bundleStepSchema>;
+/** A file of a bundle: which step it belongs to, its size and its hash. */
 export type Artifact = z.infer<typeof artifactSchema>;
+/** What the signer of a bundle states about it. */
 export type Statement = z.infer<typeof statementSchema>;

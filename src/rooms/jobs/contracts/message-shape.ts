@@ -33,5 +33,7 @@ export const messageSchema = z.strictObject({
   required_outputs: z.array(outputName),
 });
 
+/** What somebody asks for: an intent, references, operations, budgets and the outputs that must come. */
 export type Message = z.infer<typeof messageSchema>;
+/** One operation of a message: READ, WRITE or EXECUTE. */
 export type MessageOp = Message["ops"][number];

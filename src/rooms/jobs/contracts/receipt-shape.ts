@@ -20,4 +20,5 @@ export const receiptSchema = z.strictObject({
   status: z.enum(["SUCCESS", "FAILURE", "PARTIAL"]),
 });
 
+/** The immutable record of a step that was done. */
 export type Receipt = z.infer<typeof receiptSchema>;

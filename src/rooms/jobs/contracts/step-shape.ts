@@ -46,5 +46,7 @@ export const planSchema = z.strictObject({
   ),
 });
 
+/** A step of a plan. */
 export type Step = z.infer<typeof stepSchema>;
+/** A message worked out into steps. */
 export type Plan = z.infer<typeof planSchema>;

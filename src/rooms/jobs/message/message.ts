@@ -30,7 +30,21 @@ const PARAMS: ReadonlyMap<string, { readonly required: readonly string[]; readon
 
 type Report = (code: Finding<"jobs">, pointer: string) => void;
 
-/** Reads a message: MESSAGE_TOO_LARGE, a JSON_* code, or MESSAGE_INVALID with every problem. */
+/**
+ * Reads a message: MESSAGE_TOO_LARGE, a JSON_* code, or MESSAGE_INVALID with every problem.
+ *
+ * @example
+ * const message = parseMessage(
+ *   JSON.stringify({
+ *     intent: "read the tides",
+ *     refs: ["@TIDES/LOW"],
+ *     ops: [{ type: "READ", target: "@TIDES/LOW", params: { output: "low" } }],
+ *     budgets: { max_symbols: 1, max_sections: 1, max_bytes_expanded: 1000, max_expands_per_step: 1 },
+ *     required_outputs: ["low"],
+ *   }),
+ * );
+ * message.ops.length; // => 1
+ */
 export function parseMessage(input: Uint8Array | string): Message {
   const bytes = typeof input === "string" ? utf8Length(input) : input.byteLength;
   if (bytes > MAX_MESSAGE_BYTES) throw messageTooLarge(bytes);
@@ -62,6 +76,9 @@ export function toMessage(value: JsonValue): Message {
 /**
  * Every problem of a message that can be seen without resolving anything. A field that is missing or of the wrong
  * type is reported itself and not used to judge others. Cost: linear in the message.
+ *
+ * @example
+ * checkMessage({ intent: "read the tides" }).map(({ pointer }) => pointer); // => ["/budgets", "/ops", "/refs", "/required_outputs"]
  */
 export function checkMessage(value: JsonValue): Problem[] {
   const problems: Problem[] = [];

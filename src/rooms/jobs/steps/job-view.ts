@@ -44,6 +44,7 @@ export const jobStatus = jobHead.extend({
   ),
 });
 
+/** Where a job stands. */
 export type JobStatus = z.output<typeof jobStatus>;
 
 /** What a job is called and whether a step of it breaks a budget. */

@@ -30,7 +30,14 @@ export type ClaimAnswer =
   | "JOB_DONE"
   | "JOB_FAILED";
 
-/** The lowest claimable step, or why there is none. */
+/**
+ * The lowest claimable step, or why there is none.
+ *
+ * @example
+ * const step = { ordinal: 0, status: "PENDING", lease_expires_ms: null, fencing_token: 0 } as const;
+ * const view = { failed: false, lowest: 0, barrier: null, breach_ordinal: null, candidates: [step] };
+ * decideClaim(view, 1000, 60_000); // => { ordinal: 0, token: 1, expires: 61000 }
+ */
 export function decideClaim(view: ClaimView, now: number, ttl: number): ClaimAnswer {
   if (view.failed) return "JOB_FAILED";
   if (view.lowest === null) return "JOB_DONE";
@@ -60,7 +67,14 @@ export interface HeldStep {
 
 export type LeaseRefusal = "STEP_FINAL" | "LEASE_LOST" | "LEASE_EXPIRED";
 
-/** Whether a worker still holds a step: null when it does. A lease is valid while now < expiry. */
+/**
+ * Whether a worker still holds a step: null when it does. A lease is valid while now < expiry.
+ *
+ * @example
+ * const step = { ordinal: 0, status: "LEASED", lease_owner: "w1", lease_expires_ms: 500, fencing_token: 1 } as const;
+ * decideRenewal(step, { worker: "w1", token: 1 }, 499); // => null
+ * decideRenewal(step, { worker: "w1", token: 1 }, 500); // => "LEASE_EXPIRED"
+ */
 export function decideRenewal(step: HeldStep, holder: Holder, now: number): LeaseRefusal | null {
   if (step.status === "COMMITTED" || step.status === "FAILED") return "STEP_FINAL";
   const holds = step.status === "LEASED" && step.lease_owner === holder.worker && step.fencing_token === holder.token;
@@ -68,7 +82,13 @@ export function decideRenewal(step: HeldStep, holder: Holder, now: number): Leas
   return step.lease_expires_ms === null || now >= step.lease_expires_ms ? "LEASE_EXPIRED" : null;
 }
 
-/** Whether a worker may commit or fail a step now: null when it may. `ready`: all lower ordinals are committed. */
+/**
+ * Whether a worker may commit or fail a step now: null when it may. `ready`: all lower ordinals are committed.
+ *
+ * @example
+ * const step = { ordinal: 1, status: "LEASED", lease_owner: "w1", lease_expires_ms: 500, fencing_token: 1 } as const;
+ * decideFinish(step, false, { worker: "w1", token: 1 }, 0); // => "STEP_OUT_OF_ORDER"
+ */
 export function decideFinish(
   step: HeldStep,
   ready: boolean,

@@ -29,7 +29,12 @@ interface BehaviorError {
   readonly message: string;
 }
 
-/** The ids a text is marked with, in order, each once; `line` is that of its first marker. */
+/**
+ * The ids a text is marked with, in order, each once; `line` is that of its first marker.
+ *
+ * @example
+ * findMarkers("// BEHAVIOR_ID: B001", { marker: "BEHAVIOR_ID", comment_prefixes: null }); // => [{ id: "B001", line: 1 }]
+ */
 export function findMarkers(
   text: string,
   config: Pick<BehaviorConfig, "marker" | "comment_prefixes">,
@@ -95,7 +100,14 @@ interface CatalogInput {
   readonly code: Iterable<readonly [path: string, text: string]>;
 }
 
-/** The gate behavior_catalog_check: marker -> index entry -> page, and back. */
+/**
+ * The gate behavior_catalog_check: marker -> index entry -> page, and back.
+ *
+ * @example
+ * declare const config: BehaviorConfig;
+ * const code = [["src/clock.mjs", "// BEHAVIOR_ID: B001"]] as const;
+ * const { errors } = checkBehaviors({ index: null, page: () => null, code }, config);
+ */
 export function checkBehaviors(
   input: CatalogInput,
   config: BehaviorConfig,

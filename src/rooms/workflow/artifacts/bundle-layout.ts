@@ -14,7 +14,12 @@ const BUNDLE_MINIMUM = [
   "events.jsonl",
 ] as const;
 
-/** What a failure bundle of these run files contains, in order. Names that end in `/` are directories. */
+/**
+ * What a failure bundle of these run files contains, in order. Names that end in `/` are directories.
+ *
+ * @example
+ * layOutBundle(["events.jsonl"]).placeholders.includes("artifacts/PLAN.md"); // => true
+ */
 export function layOutBundle(runFiles: readonly string[]): {
   readonly entries: readonly string[];
   readonly placeholders: readonly string[];

@@ -89,7 +89,12 @@ function checkPath(path: string, at: string, seen: Set<string>, check: FieldChec
   seen.add(path);
 }
 
-/** Judges the bytes of a context pack. */
+/**
+ * Judges the bytes of a context pack.
+ *
+ * @example
+ * validateContextPack("{}").errors[0]?.code; // => "FIELD_MISSING"
+ */
 export function validateContextPack(bytes: Uint8Array | string, file = CONTEXT_PACK_FILE): Verdict<ContextPack> {
   return validateJson(bytes, file, (value) => checkContextPack(value, file));
 }

@@ -57,7 +57,12 @@ export function checkDispatch(value: JsonValue, file = DISPATCH_FILE): Verdict<D
   return check.verdict({ mode, providers, max_outbox_prompts: most });
 }
 
-/** Judges the bytes of dispatch_config.json. */
+/**
+ * Judges the bytes of dispatch_config.json.
+ *
+ * @example
+ * validateDispatch("{}").errors[0]?.code; // => "FIELD_MISSING"
+ */
 export function validateDispatch(bytes: Uint8Array | string, file = DISPATCH_FILE): Verdict<Dispatch> {
   return validateJson(bytes, file, (value) => checkDispatch(value, file));
 }

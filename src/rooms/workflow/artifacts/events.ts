@@ -30,7 +30,12 @@ interface EventsResult {
 
 const KEYS = ["ts", "role", "event", "path"] as const;
 
-/** Judges events.jsonl: every line, then the order of verify and bundle events. */
+/**
+ * Judges events.jsonl: every line, then the order of verify and bundle events.
+ *
+ * @example
+ * validateEvents("{}\n").errors.length > 0; // => true
+ */
 export function validateEvents(bytes: Uint8Array | string, file = EVENTS_FILE): EventsResult {
   const errors: ArtifactFinding[] = [];
   const warnings: ArtifactFinding[] = [];

@@ -99,7 +99,12 @@ class Reader {
   }
 }
 
-/** Judges EXPECTED_RESULTS.md. */
+/**
+ * Judges EXPECTED_RESULTS.md.
+ *
+ * @example
+ * validateExpectedResults("").value; // => null
+ */
 export function validateExpectedResults(
   bytes: Uint8Array | string,
   file = EXPECTED_RESULTS_FILE,

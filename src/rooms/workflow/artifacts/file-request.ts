@@ -62,7 +62,12 @@ export function checkFileRequest(
   return check.verdict({ goal, needs, budget: { max_files, max_total_bytes }, reason });
 }
 
-/** Judges the bytes of a file request. */
+/**
+ * Judges the bytes of a file request.
+ *
+ * @example
+ * validateFileRequest("{}", null).errors[0]?.code; // => "FIELD_MISSING"
+ */
 export function validateFileRequest(
   bytes: Uint8Array | string,
   limits: ContextLimits | null,

@@ -38,7 +38,12 @@ function isFloat(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isJsonObject(value);
 }
 
-/** Judges the bytes of find_result.json. */
+/**
+ * Judges the bytes of find_result.json.
+ *
+ * @example
+ * validateFindResult("{}").errors[0]?.code; // => "FIELD_MISSING"
+ */
 export function validateFindResult(bytes: Uint8Array | string, file = FIND_RESULT_FILE): Verdict<JsonObject> {
   return validateJson(bytes, file, (value) => checkFindResult(value, file));
 }

@@ -33,7 +33,12 @@ export function checkFindWeb(value: JsonValue, limits: WebLimits | null, file = 
   return check.verdict(root);
 }
 
-/** Judges the bytes of find_web.json. */
+/**
+ * Judges the bytes of find_web.json.
+ *
+ * @example
+ * validateFindWeb("{}", null).errors[0]?.code; // => "FIELD_MISSING"
+ */
 export function validateFindWeb(
   bytes: Uint8Array | string,
   limits: WebLimits | null,

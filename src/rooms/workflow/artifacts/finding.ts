@@ -65,7 +65,13 @@ export function sayFinding({ at, message }: Pick<ArtifactFinding, "at" | "messag
   return at === undefined || at === "" ? message : `${at} ${message}`;
 }
 
-/** A finding as one line of text: `artifacts/PLAN.md:4: error PLAN_GATE_MISSING ...`. */
+/**
+ * A finding as one line of text: `artifacts/PLAN.md:4: error PLAN_GATE_MISSING ...`.
+ *
+ * @example
+ * const [finding] = validateGuardrails("").errors;
+ * if (finding !== undefined) console.log(formatFinding(finding, "error"));
+ */
 export function formatFinding(finding: ArtifactFinding, level: "error" | "warning"): string {
   const place = finding.line === null ? finding.file : `${finding.file}:${finding.line}`;
   return `${place}: ${level} ${finding.code} ${sayFinding(finding)}`;

@@ -28,7 +28,12 @@ interface Entry {
   readonly again: number[];
 }
 
-/** Judges guardrails.md: simple key lines, everything else is prose. */
+/**
+ * Judges guardrails.md: simple key lines, everything else is prose.
+ *
+ * @example
+ * validateGuardrails("").value; // => null
+ */
 export function validateGuardrails(bytes: Uint8Array | string, file = GUARDRAILS_FILE): Verdict<Guardrails> {
   const { lines, error } = readLines(bytes, file);
   if (error !== null) return toVerdict<Guardrails>([error], [], null);

@@ -21,7 +21,14 @@ interface PlanCheckInput {
   readonly context: PlanContext;
 }
 
-/** The gate plan_check: all three files are valid and every reference resolves. */
+/**
+ * The gate plan_check: all three files are valid and every reference resolves.
+ *
+ * @example
+ * const context = { kind: "signed", knownGates: null } as const;
+ * const errors = checkPlan({ plan: "", reasons: "", expectedResults: "", behaviorIds: null, context });
+ * errors.map(({ code }) => code); // => ["EXPECTED_RESULTS_INVALID", "PLAN_INVALID", "REASONS_INVALID"]
+ */
 export function checkPlan(input: PlanCheckInput): PlanCheckError[] {
   const plan = validatePlan(input.plan, input.context).value;
   const reasons = validateReasons(input.reasons).value;

@@ -7,7 +7,12 @@ type PlanMatch =
   | { readonly match: true }
   | { readonly match: false; readonly code: "PLAN_DIFFERS_FROM_DRAFT"; readonly line: number };
 
-/** Compares line by line; only the header's Status line may differ. */
+/**
+ * Compares line by line; only the header's Status line may differ.
+ *
+ * @example
+ * matchPlan("Status: SIGNED\nGoal: tides\n", "Status: DRAFT\nGoal: tides\n"); // => { match: true }
+ */
 export function matchPlan(signed: Uint8Array | string, draft: Uint8Array | string): PlanMatch {
   const [a, b] = [toComparable(signed), toComparable(draft)];
   const length = Math.max(a.length, b.length);
@@ -31,7 +36,12 @@ function toComparable(bytes: Uint8Array | string): string[] {
   return lines;
 }
 
-/** The signed plan that a draft becomes: the same text with its Status line replaced. */
+/**
+ * The signed plan that a draft becomes: the same text with its Status line replaced.
+ *
+ * @example
+ * signDraft("Status: DRAFT\n"); // => "Status: SIGNED\n"
+ */
 export function signDraft(draft: string): string {
   const bom = draft.startsWith("\ufeff") ? "\ufeff" : "";
   const lines = draft.slice(bom.length).split("\n");

@@ -30,7 +30,12 @@ export interface PlanContext {
   readonly knownGates: readonly string[] | null;
 }
 
-/** Judges PLAN.md or PLAN_draft.md. */
+/**
+ * Judges PLAN.md or PLAN_draft.md.
+ *
+ * @example
+ * validatePlan("", { kind: "draft", knownGates: null }).value; // => null
+ */
 export function validatePlan(bytes: Uint8Array | string, context: PlanContext, file?: string): Verdict<Plan> {
   const name = file ?? (context.kind === "signed" ? PLAN_FILE : PLAN_DRAFT_FILE);
   const { lines, error } = readLines(bytes, name);

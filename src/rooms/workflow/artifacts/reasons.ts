@@ -30,7 +30,12 @@ export function readReasons(lines: readonly string[]): Reason[] {
   return reasons.map(({ line, refs }) => ({ line, refs: [...refs] }));
 }
 
-/** Judges REASONS.md (Artifact Contracts F.1): every reason refers to a behaviour or a result. */
+/**
+ * Judges REASONS.md (Artifact Contracts F.1): every reason refers to a behaviour or a result.
+ *
+ * @example
+ * validateReasons("- because\n").errors[0]?.code; // => "REASON_NO_REF"
+ */
 export function validateReasons(bytes: Uint8Array | string, file = REASONS_FILE): Verdict<readonly Reason[]> {
   const { lines, error } = readLines(bytes, file);
   if (error !== null) return toVerdict<readonly Reason[]>([error], [], null);

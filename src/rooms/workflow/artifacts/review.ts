@@ -7,6 +7,7 @@ const SECTIONS = ["Blocking Reasons", "Required Fix/Artifacts"] as const;
 type Section = (typeof SECTIONS)[number];
 const REQUIRED_FIX: Section = "Required Fix/Artifacts";
 
+/** What a review decides, or why it decides nothing. */
 export interface ReviewResult {
   readonly verdict: "APPROVE" | "BLOCK" | "INVALID" | "STALE";
   readonly errors: readonly ArtifactFinding[];
@@ -51,6 +52,9 @@ interface Read {
 /**
  * Judges a review. Outside a run it is held against Artifact Contracts G alone. In a run it must also say which draft it is
  * about, and nothing but a clear, current APPROVE counts as one; what an APPROVE still asks for may then be left out.
+ *
+ * @example
+ * judgeReview("Looks good to me.\n", null, "review.md").verdict; // => "INVALID"
  */
 export function judgeReview(bytes: Uint8Array | string, context: ReviewContext | null, file: string): ReviewResult {
   const { lines, error } = readLines(bytes, file);

@@ -26,7 +26,14 @@ export function listScopeRules(scope: Scope, path: string): ("scope_allow" | "sc
   ];
 }
 
-/** Judges one path against a plan's scope: allow first, deny wins. */
+/**
+ * Judges one path against a plan's scope: allow first, deny wins.
+ *
+ * @example
+ * const scope = { allow: ["src"], deny: ["src/generated"] };
+ * judgeScope(scope, "src/clock.mjs"); // => "ok"
+ * judgeScope(scope, "src/generated/clock.mjs"); // => "scope_deny"
+ */
 export function judgeScope(scope: Scope, path: string): ScopeVerdict {
   return listScopeRules(scope, path)[0] ?? "ok";
 }

@@ -82,7 +82,12 @@ export function checkVerifyReport(
   return check.verdict(root);
 }
 
-/** Judges the bytes of a verify report. */
+/**
+ * Judges the bytes of a verify report.
+ *
+ * @example
+ * validateVerifyReport("{}", null).errors[0]?.code; // => "FIELD_MISSING"
+ */
 export function validateVerifyReport(
   bytes: Uint8Array | string,
   declaredGates: readonly string[] | null,

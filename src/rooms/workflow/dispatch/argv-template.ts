@@ -20,9 +20,15 @@ const TEMPLATE_NAMES = [
   "ROUND",
 ] as const;
 
+/** What the names in a template stand for. */
 export type TemplateValues = Readonly<Partial<Record<(typeof TEMPLATE_NAMES)[number], string>>>;
 
-/** The arguments a template stands for. No shell ever sees them, and a value is never split again. */
+/**
+ * The arguments a template stands for. No shell ever sees them, and a value is never split again.
+ *
+ * @example
+ * expandTemplate("agent --in '{REPO_ROOT}'", { REPO_ROOT: "/srv/my harbour" }); // => ["agent", "--in", "/srv/my harbour"]
+ */
 export function expandTemplate(template: string | readonly string[], values: TemplateValues): string[] {
   const words = typeof template === "string" ? splitTemplate(template) : [...template];
   const argv = words.map((word) => substitute(word, values));
@@ -49,7 +55,12 @@ function parseArray(text: string): string[] {
   throw invalid("the template must be a JSON array of at least one string");
 }
 
-/** Splits at blanks with '...' (literal), "..." (\" and \\ escaped) and \x outside quotes. */
+/**
+ * Splits at blanks with '...' (literal), "..." (\" and \\ escaped) and \x outside quotes.
+ *
+ * @example
+ * splitWords("node 'my check.mjs'"); // => ["node", "my check.mjs"]
+ */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;

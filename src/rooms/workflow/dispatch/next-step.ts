@@ -39,7 +39,13 @@ export interface RunView {
   readonly repo: { readonly headMatches: boolean; readonly clean: boolean };
 }
 
-/** The first missing or invalid artifact decides. Pure: the same run, artifacts and facts give the same step. */
+/**
+ * The first missing or invalid artifact decides. Pure: the same run, artifacts and facts give the same step.
+ *
+ * @example
+ * declare const view: RunView;
+ * const { owner, action, target } = findNextStep(view);
+ */
 export function findNextStep(view: RunView): NextStep {
   return new Decision(view).decide();
 }

@@ -54,7 +54,12 @@ const BUILT_IN: Registry = {
   fallback: "verbatim_patch_verify",
 };
 
-/** Selects a workflow for a goal. `registry` is the parsed index of the repository, or null without one. */
+/**
+ * Selects a workflow for a goal. `registry` is the parsed index of the repository, or null without one.
+ *
+ * @example
+ * resolveWorkflow("fix hourOf", null).selected_workflow_id; // => "verbatim_patch_verify"
+ */
 export function resolveWorkflow(goal: string, registry: JsonValue): FindResult {
   const { workflows, fallback } = readRegistry(registry);
   const tokens = toTokens(goal);

@@ -1,6 +1,7 @@
 import type { ArtifactFinding } from "../artifacts/finding.ts";
 import { formatFinding, sayFinding } from "../artifacts/finding.ts";
 
+/** How findings are written: lines of text, SARIF or GitHub workflow commands. */
 export type ReportFormat = "text" | "sarif" | "github";
 
 interface Levels {
@@ -8,7 +9,13 @@ interface Levels {
   readonly warnings: readonly ArtifactFinding[];
 }
 
-/** Findings as text lines, as SARIF 2.1.0, or as GitHub workflow commands. */
+/**
+ * Findings as text lines, as SARIF 2.1.0, or as GitHub workflow commands.
+ *
+ * @example
+ * formatReport({ errors: [], warnings: [] }, "text"); // => ""
+ * formatReport(validateGuardrails(""), "github").startsWith("::error file="); // => true
+ */
 export function formatReport(levels: Levels, format: ReportFormat): string {
   switch (format) {
     case "text":

@@ -17,8 +17,10 @@ interface PatchAcceptance {
   readonly operations: readonly PatchOperation[];
 }
 
+/** The verdict on a patch: what it would change, or why it is rejected. */
 export type PatchResult = PatchAcceptance | PatchRejection;
 
+/** A patch and what it is judged by. */
 export interface GateInput {
   readonly patch: Uint8Array;
   readonly policy: PatchPolicy;
@@ -34,7 +36,15 @@ interface JudgedPatch {
   readonly sections: readonly PatchSection[];
 }
 
-/** The patch gate without git: grammar, path rules, policy, scope. Pure; cost linear in the patch. */
+/**
+ * The patch gate without git: grammar, path rules, policy, scope. Pure; cost linear in the patch.
+ *
+ * @example
+ * const text = "diff --git a/a.js b/dist/a.js\nsimilarity index 100%\nrename from a.js\nrename to dist/a.js\n";
+ * const patch = new TextEncoder().encode(text);
+ * const { result } = judgePatch({ patch, policy: DEFAULT_POLICY, scope: null, planLimits: null });
+ * result.verdict === "reject" && result.code; // => "PATCH_POLICY_DENY"
+ */
 export function judgePatch(input: GateInput): JudgedPatch {
   let sections: PatchSection[];
   try {

@@ -21,7 +21,12 @@ import type { PatchFinding } from "./rejection.ts";
 
 export type { PatchPolicy };
 
-/** The contract's defaults for role-driven runs. */
+/**
+ * The contract's defaults for role-driven runs.
+ *
+ * @example
+ * DEFAULT_POLICY.max_files; // => 5
+ */
 export const DEFAULT_POLICY: PatchPolicy = WORKFLOW_PATCH_POLICY;
 
 /** What the plan of a run adds to the policy. */
@@ -34,7 +39,13 @@ const FIELDS = Object.keys(patchPolicy.shape) as readonly (keyof PatchPolicy)[];
 const LISTS = FIELDS.filter((key) => Array.isArray(WORKFLOW_PATCH_POLICY[key]));
 const COUNTS = FIELDS.filter((key) => !LISTS.includes(key));
 
-/** A policy from a file or the configuration: given fields replace those of `base`. Malformed: PATCH_POLICY_INVALID. */
+/**
+ * A policy from a file or the configuration: given fields replace those of `base`. Malformed: PATCH_POLICY_INVALID.
+ *
+ * @example
+ * readPolicy({ max_files: 20 }).max_files; // => 20
+ * readPolicy({ max_file: 20 }); // throws PATCH_POLICY_INVALID
+ */
 export function readPolicy(
   value: JsonValue | undefined,
   base: PatchPolicy = DEFAULT_POLICY,

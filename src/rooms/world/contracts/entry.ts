@@ -132,7 +132,16 @@ export function requireAuthorListed({ author: by, visibility: to }: Attributed, 
   refuse("VISIBILITY_EXCLUDES_AUTHOR", `${where}/visibility/visible_to`, `must list ${by.author_id}`);
 }
 
-/** World Contracts 3: the smallest unit of written reality. */
+/**
+ * World Contracts 3: the smallest unit of written reality.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkEntry>[1];
+ * const entry = checkEntry(parseJson(await readFile("entry.json")), context);
+ */
 export function checkEntry(value: JsonValue, context: CheckContext, where = ""): WriteEntry {
   const entry = readObject(value, where, {
     entry_id: ledgerId(context.position),

@@ -72,7 +72,16 @@ function fields({ cast, zones }: Context) {
 /** An invocation envelope with every absent field written as null. */
 export type Envelope = FieldsOf<ReturnType<typeof fields>>;
 
-/** World Contracts 1: the one shape in which a beat or a refresh is asked for. */
+/**
+ * World Contracts 1: the one shape in which a beat or a refresh is asked for.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkEnvelope>[1];
+ * const envelope = checkEnvelope(parseJson(await readFile("envelope.json")), context);
+ */
 export function checkEnvelope(value: JsonValue, context: Context): Envelope {
   const envelope = readObject(value, "", fields(context));
   if (envelope.mode.kind === "NO_OP") {

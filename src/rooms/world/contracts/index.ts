@@ -223,7 +223,12 @@ const WORLD_EXPORT_MANIFEST = defineContract({
   ],
 });
 
-/** The contract objects of the world room. */
+/**
+ * The contract objects of the world room.
+ *
+ * @example
+ * WORLD_CONTRACTS.some(({ name }) => name === "write-bundle"); // => true
+ */
 export const WORLD_CONTRACTS: readonly JsonContract[] = [
   INVOCATION_ENVELOPE,
   WRITE_BUNDLE,

@@ -15,6 +15,7 @@ export interface RetrievalResult {
   readonly verbatim_excerpt: string;
 }
 
+/** What the ledger answers to a writer: quotations, never interpretation. */
 export interface RetrievalResultPack {
   readonly tool_request_id: string;
   readonly request_id: string;
@@ -23,7 +24,16 @@ export interface RetrievalResultPack {
   readonly notes: string | null;
 }
 
-/** World Contracts 6: evidence, never interpretation. */
+/**
+ * World Contracts 6: evidence, never interpretation.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkRetrievalPack>[1];
+ * const pack = checkRetrievalPack(parseJson(await readFile("pack.json")), context);
+ */
 export function checkRetrievalPack(value: JsonValue, context: CheckContext): RetrievalResultPack {
   const pack = readObject(value, "", {
     tool_request_id: required((id, where) => {
@@ -72,6 +82,7 @@ function findVisible({ cast, view, entries }: CheckContext, id: string): LedgerE
   return isAllowed(cast, view, entry) ? entry : null;
 }
 
+/** The setting of a scene, made once. */
 export interface SceneAnchorPack {
   readonly scene_anchor_id: string;
   readonly request_id: string;
@@ -80,7 +91,16 @@ export interface SceneAnchorPack {
   readonly provenance: { readonly used_entry_ids: readonly string[] };
 }
 
-/** World Contracts 7: the setting of a scene, made once. */
+/**
+ * World Contracts 7: the setting of a scene, made once.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkSceneAnchor>[1];
+ * const pack = checkSceneAnchor(parseJson(await readFile("pack.json")), context);
+ */
 export function checkSceneAnchor(value: JsonValue, context: CheckContext): SceneAnchorPack {
   const pack = readObject(value, "", {
     scene_anchor_id: required(text()),
@@ -95,6 +115,7 @@ export function checkSceneAnchor(value: JsonValue, context: CheckContext): Scene
   return pack;
 }
 
+/** What a writer is given again near the limit of its window. */
 export interface RehydrationPack {
   readonly rehydration_id: string;
   readonly request_id: string;
@@ -105,7 +126,16 @@ export interface RehydrationPack {
   readonly trigger: { readonly kind: "TOKEN_BUDGET"; readonly threshold: string };
 }
 
-/** World Contracts 8: recovery near the limit of the window. */
+/**
+ * World Contracts 8: recovery near the limit of the window.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkRehydration>[1];
+ * const pack = checkRehydration(parseJson(await readFile("pack.json")), context);
+ */
 export function checkRehydration(value: JsonValue, context: CheckContext): RehydrationPack {
   const pack = readObject(value, "", {
     rehydration_id: required(text()),
@@ -137,6 +167,7 @@ interface CapsuleSection {
   readonly provenance: { readonly used_entry_ids: readonly string[] };
 }
 
+/** What one person has said, quoted from the ledger. */
 export interface CapsulePack {
   readonly capsule_id: string;
   readonly person_id: string;
@@ -144,7 +175,16 @@ export interface CapsulePack {
   readonly sections: readonly CapsuleSection[];
 }
 
-/** World Contracts 9: what one person has said, quoted. */
+/**
+ * World Contracts 9: what one person has said, quoted.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkCapsule>[1];
+ * const pack = checkCapsule(parseJson(await readFile("pack.json")), context);
+ */
 export function checkCapsule(value: JsonValue, context: CheckContext): CapsulePack {
   let person = "";
   const pack = readObject(value, "", {

@@ -56,6 +56,7 @@ const pocket = {
 /** Clock, calendar and messages of one viewer. */
 export type Pocket = FieldsOf<typeof pocket>;
 
+/** What a screen is given after a beat. */
 export interface ProjectionOutput {
   readonly request_id: string;
   readonly stream: {
@@ -67,7 +68,12 @@ export interface ProjectionOutput {
   readonly debug: { readonly wrote: boolean; readonly bundle_id: string | null };
 }
 
-/** World Contracts 4: what a screen is given. */
+/**
+ * World Contracts 4: what a screen is given.
+ *
+ * @example
+ * checkProjectionOutput({}); // throws FIELD_MISSING
+ */
 export function checkProjectionOutput(
   value: JsonValue,
   context: Pick<CheckContext, "request_id"> = {},

@@ -39,6 +39,13 @@ type Context = Pick<CheckContext, "cast" | "request_id" | "actor" | "used_ids">;
 /**
  * World Contracts 5: a writer asks the ledger. In the short form the ids and who asks may be left out; what is there
  * must be right all the same.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkToolRequest>[1];
+ * const request = checkToolRequest(parseJson(await readFile("request.json")), context);
  */
 export function checkToolRequest(
   value: JsonValue,

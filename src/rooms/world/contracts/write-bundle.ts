@@ -33,7 +33,16 @@ export const rejection = withDefault(
   () => NOT_REJECTED,
 );
 
-/** World Contracts 2: the atomic commit unit. */
+/**
+ * World Contracts 2: the atomic commit unit.
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { parseJson } from "verbatim-agent";
+ *
+ * declare const context: Parameters<typeof checkWriteBundle>[1];
+ * const bundle = checkWriteBundle(parseJson(await readFile("bundle.json")), context);
+ */
 export function checkWriteBundle(
   value: JsonValue,
   context: CheckContext & { readonly max_entries?: number },

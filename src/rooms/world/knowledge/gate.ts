@@ -20,7 +20,14 @@ export interface Gated {
   readonly visibility?: { readonly scope?: unknown; readonly visible_to?: unknown } | null | undefined;
 }
 
-/** The one decision about who may know what. Every read path asks it; it fails closed. */
+/**
+ * The one decision about who may know what. Every read path asks it; it fails closed.
+ *
+ * @example
+ * const people = { operator_id: "GEORGE", people: new Map([["ANA", "Ana"]]) };
+ * const line = { visibility: { scope: "PRIVATE", visible_to: ["GEORGE"] } };
+ * gate(people, { kind: "viewer", id: "ANA" }, line); // => { verdict: "DENY", reason: "NOT_LISTED" }
+ */
 export function gate(people: People, view: View, entry: Gated): GateVerdict {
   const listed = readAudience(typeof entry === "object" && entry !== null ? entry.visibility : null);
   if (listed === null) return deny("MALFORMED_VISIBILITY");
@@ -30,7 +37,14 @@ export function gate(people: People, view: View, entry: Gated): GateVerdict {
   return deny("UNKNOWN_VIEWER");
 }
 
-/** Whether a view may see something. */
+/**
+ * Whether a view may see something.
+ *
+ * @example
+ * const people = { operator_id: "GEORGE", people: new Map([["ANA", "Ana"]]) };
+ * const line = { visibility: { scope: "PRIVATE", visible_to: ["GEORGE", "ANA"] } };
+ * isAllowed(people, { kind: "viewer", id: "ANA" }, line); // => true
+ */
 export function isAllowed(people: People, view: View, entry: Gated): boolean {
   return gate(people, view, entry).verdict === "ALLOW";
 }
