@@ -173,6 +173,8 @@ export interface ProgressStep {
   readonly total?: number;
   /** What is counted, such as files. */
   readonly unit?: string;
+  /** It is done, and its line stays with the time it took. */
+  readonly ended?: true;
 }
 
 /** Progress of long work. Surfaces draw it; rooms only report. */

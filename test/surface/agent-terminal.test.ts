@@ -142,10 +142,13 @@ describe("an agent in a terminal", () => {
   it("is followed by a question whose every answer does what it says, and the default nothing", async ({ skip }) => {
     if (MISSING) skip(WHY);
     const repo = makeSample();
+    await repo.agent(["--no-verify"], ["true"]);
+    repo.write("src/oil.txt", "full\n");
     const agent = "echo on > src/lamp.txt; echo new > src/wick.txt";
     const terminal = open(repo, ["--verify", "grep -q on src/lamp.txt"], agent);
     const begun = await terminal.until("your tree is read-only to the agent");
     expect(begun).toContain("looking at the tree ...");
+    expect(begun).toMatch(/looking at the tree {2}[0-9]+ files, 1 changed since last time {2}[0-9.]+ m?s\r\n/);
     const ask = async () => {
       await terminal.until("a apply   d show the diff   r choose parts   x throw away");
       await terminal.until("> ");

@@ -6,6 +6,8 @@ import { type Hidden, packEntry, type TreeTable, WIDTH } from "./tree-table.ts";
 /** A table in memory, or one that is read from its file when someone needs it. */
 export class KnownTable {
   readonly entries: number;
+  /** Everything that is not a folder. */
+  readonly files: number;
   /** The stat of the root itself, packed. */
   readonly top: string;
   /** The file that holds this table, if one does. */
@@ -18,6 +20,7 @@ export class KnownTable {
     this.#file = isFile ? from : null;
     this.#table = isFile ? null : from;
     this.entries = isFile ? from.source.entries : from.stats.length / WIDTH;
+    this.files = this.entries - (isFile ? from.source.folders : from.folders.length);
     this.top = isFile ? from.top : packEntry(from, 0);
   }
 
@@ -56,8 +59,9 @@ export async function compare(
   root: string,
   hidden: Hidden,
   known: KnownTable,
+  onSeen?: (files: number) => void,
 ): Promise<ReadonlySet<number>> {
-  const quick = known.source === null ? null : await checker.checkFile(root, hidden, known.source);
+  const quick = known.source === null ? null : await checker.checkFile(root, hidden, known.source, onSeen);
   return quick ?? checker.check(root, hidden, known.get());
 }
 

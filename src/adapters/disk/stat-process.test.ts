@@ -83,6 +83,21 @@ describe("the process that looks at trees", () => {
     expect(await ask(root, file)).toEqual(folders);
   });
 
+  it("says on the way how many files it has seen, never more than there are, and in the end all of them", async () => {
+    const { root } = makeTree("seen");
+    for (let i = 0; i < 400; i++) mkdirSync(join(root, `a/10/folder ${i}`));
+    const table = readTable(root, HIDDEN, 1000, null, () => false)!;
+    const facts = { context: "", root, hidden: HIDDEN, top: packEntry(table, 0), kept: {}, unsure: [], notes: {} };
+    const many = writeTreeFile(join(base, "seen-many.tree"), { ...facts, taken: Date.now() + 3_600_000 }, table);
+    const one = StatProcess.start()!;
+    const seen: number[] = [];
+    expect(await one.check(root, HIDDEN, many.source, (files) => seen.push(files))).toEqual(new Set());
+    one.close();
+    // top, a/0, a/one, a/link, two lines, __proto__
+    expect([seen.at(-1), seen.every((files, i) => files >= (seen[i - 1] ?? 0))]).toEqual([6, true]);
+    expect(seen.length).toBeLessThan(30);
+  });
+
   it("sees what only moved the time that nobody can set", async () => {
     const { root, file } = makeTree("same-time");
     chmodSync(join(root, "a/one"), statSync(join(root, "a/one")).mode & 0o7777);

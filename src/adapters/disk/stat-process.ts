@@ -24,6 +24,7 @@ const YOUNG_S = 3;
 export class StatProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #waiting: ((answer: string | null) => void) | null = null;
+  #onSeen: ((files: number) => void) | undefined;
   #text = "";
   #isGone = false;
 
@@ -51,9 +52,15 @@ export class StatProcess {
     return perl === null ? null : new StatProcess(perl, call!);
   }
 
-  /** Which folders are not as the file says; null when the process cannot tell. */
-  async check(root: string, hidden: Hidden, source: TableSource): Promise<ReadonlySet<number> | null> {
+  /** Which folders are not as the file says; null when the process cannot tell. Says now and then how many files it has seen. */
+  async check(
+    root: string,
+    hidden: Hidden,
+    source: TableSource,
+    onSeen?: (files: number) => void,
+  ): Promise<ReadonlySet<number> | null> {
     if (this.#isGone || this.#waiting !== null) return null;
+    this.#onSeen = onSeen;
     const answer = new Promise<string | null>((resolve) => {
       this.#waiting = resolve;
     });
@@ -71,12 +78,12 @@ export class StatProcess {
   }
 
   #hear(text: string): void {
-    this.#text += text;
-    const end = this.#text.indexOf("\n");
-    if (end === -1) return;
-    const line = this.#text.slice(0, end);
-    this.#text = this.#text.slice(end + 1);
-    this.#answer(line);
+    const lines = (this.#text + text).split("\n");
+    this.#text = lines.pop()!;
+    for (const line of lines) {
+      if (line.startsWith("AT ")) this.#onSeen?.(Number(line.slice(3)));
+      else this.#answer(line);
+    }
   }
 
   #end(): void {

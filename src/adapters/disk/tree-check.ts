@@ -19,10 +19,15 @@ export class TreeChecker {
   }
 
   /** The same as `check` without the table in memory, or null where the table must be asked. */
-  async checkFile(root: string, hidden: Hidden, source: TableSource): Promise<ReadonlySet<number> | null> {
+  async checkFile(
+    root: string,
+    hidden: Hidden,
+    source: TableSource,
+    onSeen?: (files: number) => void,
+  ): Promise<ReadonlySet<number> | null> {
     if (source.entries < this.#worth || this.#isClosed) return null;
     this.#process ??= StatProcess.start();
-    return (await this.#process?.check(root, hidden, source)) ?? null;
+    return (await this.#process?.check(root, hidden, source, onSeen)) ?? null;
   }
 
   /** Starts the thread, so that it is there when the comparison begins. */

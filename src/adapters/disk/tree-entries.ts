@@ -4,7 +4,7 @@ import { compareCodePoints } from "../../core/canonical/index.ts";
 import { errnoCode } from "../../core/errors/system.ts";
 import type { Entry } from "../../rooms/catalytic/ports.ts";
 import { snapshotPlace, toMode } from "./tree-snapshot.ts";
-import { DIGEST, entriesOf, factsOf, type TableEntry, type TreeTable } from "./tree-table.ts";
+import { countFiles, DIGEST, entriesOf, factsOf, type TableEntry, type TreeTable } from "./tree-table.ts";
 
 const TURN_MS = 25;
 /** How often a file that does not stand still is read. */
@@ -24,8 +24,9 @@ export async function readEntries(
   const found: [string, Entry][] = [[".", { type: "dir", mode: toMode(factsOf(table, 0).mode) }]];
   const twins = new Map<bigint, number[]>();
   const closed = new Set<string>();
-  let [bytes, turn] = [0, performance.now()];
+  let [bytes, seen, turn] = [0, 0, performance.now()];
   for (const [i, folder] of table.folders.entries()) {
+    seen += countFiles(table, i);
     if (folder !== "" && isClosed(folder, closed)) continue;
     for (const entry of entriesOf(table, i)) {
       if (!isInView(entry.path)) {
@@ -42,7 +43,7 @@ export async function readEntries(
       found.push([entry.path, made]);
     }
     if (performance.now() - turn < TURN_MS) continue;
-    onProgress(found.length, bytes);
+    onProgress(seen, bytes);
     await new Promise((resolve) => setImmediate(resolve));
     turn = performance.now();
   }

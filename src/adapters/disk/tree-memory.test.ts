@@ -120,6 +120,28 @@ describe.each([
     elsewhere.close();
   });
 
+  it("counts files, and those that are not as the last look saw them, without folders and what is git's", async () => {
+    const root = makeTree("counted");
+    mkdirSync(join(root, ".git"));
+    writeFileSync(join(root, ".git/index"), "1");
+    const first = await look(root);
+    // top, a/one, a/é/two, b/__proto__, b/10, b/link, .git/index
+    expect([first.files, first.changed]).toEqual([7, null]);
+    first.close();
+    await keep(root);
+    const same = await look(root);
+    expect([same.files, same.changed]).toEqual([7, 0]);
+    same.close();
+    writeFileSync(join(root, ".git/index"), "2");
+    appendFileSync(join(root, "a/one"), "x");
+    rmSync(join(root, "b/10"));
+    mkdirSync(join(root, "new"));
+    for (const name of ["1", "2"]) writeFileSync(join(root, "new", name), "");
+    const other = await look(root);
+    expect([other.files, other.changed]).toEqual([8, 4]);
+    other.close();
+  });
+
   it.each<[string, (root: string) => void]>([
     ["is written", (root) => appendFileSync(join(root, "a/one"), "x")],
     [

@@ -1,6 +1,6 @@
 import { errnoCode } from "../../core/errors/system.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
-import type { TreeMemory } from "../../rooms/catalytic/ports.ts";
+import type { LookOptions, TreeMemory } from "../../rooms/catalytic/ports.ts";
 import { compare, KnownTable, rootStat } from "./known-table.ts";
 import { TreeChecker } from "./tree-check.ts";
 import { openTreeFile, type TreeFile } from "./tree-file.ts";
@@ -41,11 +41,11 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
         const usable = file !== null && file.root === root && sameHidden(file.hidden, hidden) ? file : null;
         const old = usable === null ? null : new KnownTable(usable);
         // The comparison is under way in other processes while the context is asked for.
-        const comparing = old === null ? null : findChanged(checker, root, hidden, old);
+        const comparing = old === null ? null : findChanged(checker, root, hidden, old, options);
         const [changed, context] = await Promise.all([comparing, place === null ? "" : setting.context(root)]);
         const isSameRoot = usable !== null && rootStat(root) === usable.top;
         const isSameTree = changed?.size === 0 && isSameRoot;
-        const table = isSameTree ? old : takeTable(root, hidden, options.max_entries, old, changed);
+        const table = isSameTree ? old : takeTable(root, hidden, options, old, changed);
         if (table === null || table !== old) file?.close();
         if (table === null) {
           checker.close();
@@ -69,6 +69,7 @@ export function createTreeMemory(setting: TreeMemorySetting): TreeMemory {
           kept: isSame ? usable!.kept : {},
           notes: isSame ? { ...usable?.notes } : {},
           before,
+          last: old === null || changed === null ? null : { table: () => old.get(), changed },
           taken,
           isNew: !isSameTree || usable?.unsure.length !== 0,
           crypto: setting.crypto,
@@ -89,8 +90,9 @@ async function findChanged(
   root: string,
   hidden: Hidden,
   old: KnownTable,
+  { onProgress }: LookOptions,
 ): Promise<ReadonlySet<number>> {
-  const changed = await compare(checker, root, hidden, old);
+  const changed = await compare(checker, root, hidden, old, (files) => onProgress?.(files, old.files));
   if (!changed.has(0)) return changed;
   const others = new Set([...changed].filter((folder) => folder !== 0));
   const isTop = [...others].every((folder) => isOfObjects(old, folder));
@@ -110,11 +112,13 @@ function withTop(changed: ReadonlySet<number>, isSameRoot: boolean): ReadonlySet
 function takeTable(
   root: string,
   hidden: Hidden,
-  most: number,
+  { max_entries, onProgress }: LookOptions,
   old: KnownTable | null,
   changed: ReadonlySet<number> | null,
 ): KnownTable | null {
-  const table = readTable(root, hidden, most, old?.get() ?? null, (folder) => changed?.has(folder) === false);
+  const isSame = (folder: number) => changed?.has(folder) === false;
+  const onSeen = (files: number) => onProgress?.(files, null);
+  const table = readTable(root, hidden, max_entries, old?.get() ?? null, isSame, onSeen);
   return table === null ? null : new KnownTable(table);
 }
 

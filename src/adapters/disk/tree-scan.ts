@@ -30,6 +30,7 @@ import {
   WIDTH,
 } from "./tree-table.ts";
 
+const GIT = ".git";
 /** A file this young may change again without its stat showing it. */
 const RACY_NS = 2_000_000_000n;
 
@@ -59,6 +60,8 @@ interface Memory {
   readonly notes: Record<string, string>;
   /** What was made of the tree before it changed. */
   readonly before: Before | null;
+  /** The last look, whatever was made of it. */
+  readonly last: Pick<Before, "table" | "changed"> | null;
   /** When the look began: what changed shortly before is not trusted later. */
   readonly taken: number;
   /** Whether the table is another than the one that is kept. */
@@ -91,6 +94,19 @@ export class Look implements TreeScan {
 
   get entries(): number {
     return this.#known.entries;
+  }
+
+  get files(): number {
+    return this.#known.files;
+  }
+
+  get changed(): number | null {
+    const { last } = this.#memory;
+    if (last === null || last.changed.size === 0) return last === null ? null : 0;
+    const { was, is } = differ(last.table(), this.#known.get(), last.changed);
+    const paths = new Set([...was.keys(), ...is.keys()]);
+    const isFile = (path: string) => [was.get(path), is.get(path)].some((side) => side?.startsWith("dir|") === false);
+    return [...paths].filter((path) => path.split("/", 1)[0] !== GIT && isFile(path)).length;
   }
 
   get busy(): readonly string[] {

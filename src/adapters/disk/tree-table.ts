@@ -39,6 +39,9 @@ export interface TableEntry {
   readonly type: "file" | "dir" | "symlink" | "other";
 }
 
+/** After how many folders somebody hears how many files were seen. */
+const FOLDERS_SAID = 200;
+
 /**
  * Reads a tree into a table. Folders of an older table that are known not to have changed are taken over, and so is the
  * digest of every file whose stat is the same. Null when a name is not UTF-8 or there are too many entries.
@@ -49,6 +52,7 @@ export function readTable(
   most: number,
   old: TreeTable | null,
   isSame: (folder: number) => boolean,
+  onSeen?: (files: number) => void,
 ): TreeTable | null {
   const known = new Map(old?.folders.map((path, i) => [path, i]));
   const draft = new Draft();
@@ -58,6 +62,7 @@ export function readTable(
     const k = known.get(folder);
     draft.first.push(draft.count);
     if (draft.count > most) return null;
+    if (i % FOLDERS_SAID === FOLDERS_SAID - 1) onSeen?.(draft.count - draft.folders.length);
     if (old !== null && k !== undefined && isSame(k)) draft.copy(old, k);
     else if (!draft.read(root, folder, hidden[folder] ?? [], old, k)) return null;
   }
@@ -222,6 +227,13 @@ export function isTouchedOnly(root: string, hidden: Hidden, table: TreeTable, na
   s[k + MTIME] = facts.mtimeNs;
   s[k + CTIME] = facts.ctimeNs;
   return true;
+}
+
+/** How many entries of one folder are not folders. */
+export function countFiles(table: TreeTable, folder: number): number {
+  let files = 0;
+  for (let at = table.first[folder]!; at < table.first[folder + 1]!; at++) if (typeOf(table, at) !== "dir") files++;
+  return files;
 }
 
 /** The names of a folder as a list. */

@@ -11,6 +11,7 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { describeBreak, requirePaths, toKeptPlaces } from "./agent-arguments.ts";
 import { recordProcess } from "./agent-process.ts";
+import { groupDigits } from "./explain-words.ts";
 import { warnOfPatch } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
 import { rememberBase } from "./prepare-base.ts";
@@ -27,13 +28,14 @@ export interface Prepared {
   readonly keep: readonly string[];
 }
 
+const LOOKING = "looking at the tree";
 const MOST_DIRTY = 20;
 /** Why a context pack may fail. */
 const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID"] as const;
 
 /** Looks at the tree, makes the run, and sees to it that everything an agent was promised is there. */
 export async function prepare(outside: AgentPorts, request: AgentRequest): Promise<Prepared> {
-  outside.progress.report({ label: "looking at the tree", done: 0 });
+  outside.progress.report({ label: LOOKING, done: 0 });
   const asked = await outside.workflow("mutate");
   const keep = toKeptPlaces(outside, request.keep);
   warnOfPatch(outside);
@@ -90,7 +92,12 @@ export const NOTHING_BEGAN = {
 /** Looks at the tree before the run is made. The folder of the state comes first, because it is in the tree. */
 async function look(outside: AgentPorts): Promise<TreeScan | null> {
   await outside.content("append");
-  return lookAtTree(outside.catalytic(), outside.places());
+  const found = await lookAtTree(outside.catalytic(), outside.places());
+  if (found === null || found.changed === null) return found;
+  const since = found.changed === 0 ? "none" : groupDigits(found.changed);
+  const unit = `files, ${since} changed since last time`;
+  outside.progress.report({ label: LOOKING, done: found.files, unit, ended: true });
+  return found;
 }
 
 /** An agent does not start without the context pack it was promised, nor under a plan whose patch no gate will look at. */

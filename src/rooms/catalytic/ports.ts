@@ -230,10 +230,12 @@ export interface ChangedPath {
 
 type EntryType = Entry["type"] | OtherEntry["type"];
 
-interface LookOptions {
+export interface LookOptions {
   /** Paths that are not looked at. */
   readonly hidden: readonly string[];
   readonly max_entries: number;
+  /** Told how many files were seen, and of how many where that is known. */
+  readonly onProgress?: (files: number, total: number | null) => void;
 }
 
 /** Packed fingerprints of what differs: before and now. */
@@ -245,6 +247,10 @@ export interface TreeDifferences {
 /** The stat of everything below a root at one moment, compactly. */
 export interface TreeScan {
   readonly entries: number;
+  /** Everything that is not a folder. */
+  readonly files: number;
+  /** How many files, git's own left out, are not as the last look saw them; null where nobody has looked before. */
+  readonly changed: number | null;
   /** Paths that did not stand still while they were read: their last reading counts. */
   readonly busy: readonly string[];
   /** What was made of this tree before, by these rules, if nothing of it has changed since. */

@@ -51,6 +51,17 @@ describe("the first sign", () => {
     expect(read()).toBe("\r\u001b[K");
   });
 
+  it("stays as a line with its time when the work it speaks of is done, and is not wiped", () => {
+    const { stream, read } = makeTerminal();
+    const bar = createProgressBar(stream, true, true);
+    const unit = "files, 11 changed since last time";
+    bar.report({ label: "looking at the tree", done: 27_104, unit, ended: true });
+    bar.end();
+    expect(read()).toMatch(
+      /^\r\u001b\[Klooking at the tree {2}27,104 files, 11 changed since last time {2}[0-9.]+ m?s\n$/,
+    );
+  });
+
   it("becomes the line of the first report", () => {
     const { stream, read } = makeTerminal();
     const bar = createProgressBar(stream, true, true);

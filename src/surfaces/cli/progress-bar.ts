@@ -1,4 +1,4 @@
-import { groupDigits } from "../../app/agent/explain-words.ts";
+import { formatDuration, groupDigits } from "../../app/agent/explain-words.ts";
 import type { Progress, ProgressStep } from "../../core/ports.ts";
 import { FIRST_STEP } from "./first-sign.ts";
 import type { Streams } from "./io.ts";
@@ -27,8 +27,9 @@ export function createProgressBar(stream: Streams["stderr"], wanted: boolean, be
   let since = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const draw = (step: ProgressStep) => {
-    const seconds = Math.floor((performance.now() - since) / 1000);
-    const line = `${formatStep(step)}${seconds > 0 ? `  ${seconds} s` : ""}`;
+    const ms = Math.round(performance.now() - since);
+    const time = step.ended === true ? formatDuration(ms) : ms < 1000 ? "" : `${Math.floor(ms / 1000)} s`;
+    const line = `${formatStep(step)}${time === "" ? "" : `  ${time}`}`;
     stream.write(`\r\u001b[K${line.slice(0, Math.max(20, (stream.columns || 80) - 1))}`);
   };
   const tick = () => {
@@ -36,26 +37,35 @@ export function createProgressBar(stream: Streams["stderr"], wanted: boolean, be
       if (shown !== null) draw(shown);
     }, TICK_MS).unref();
   };
+  const rest = () => {
+    clearInterval(timer);
+    timer = undefined;
+    shown = null;
+    label = "";
+  };
   if (begun) tick();
   return {
     report(step) {
       const share = step.total === undefined || step.total === 0 ? 0 : step.done / step.total;
-      const due = step.label !== label || share >= 1 || share - last >= SMALLEST_STEP || step.total === undefined;
+      const due =
+        step.ended === true ||
+        step.label !== label ||
+        share >= 1 ||
+        share - last >= SMALLEST_STEP ||
+        step.total === undefined;
       if (!due) return;
-      if (step.label !== label) since = performance.now();
+      if (step.label !== label && !(shown === FIRST_STEP && step.label === FIRST_STEP.label)) since = performance.now();
       label = step.label;
       last = share;
       shown = step;
       draw(step);
-      tick();
+      if (step.ended !== true) return tick();
+      stream.write("\n");
+      rest();
     },
     end() {
-      clearInterval(timer);
-      timer = undefined;
-      if (shown === null) return;
-      stream.write("\r\u001b[K");
-      shown = null;
-      label = "";
+      if (shown !== null) stream.write("\r\u001b[K");
+      rest();
     },
   };
 }

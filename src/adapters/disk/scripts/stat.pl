@@ -5,7 +5,7 @@ use strict;
 # nothing has to be installed.
 #
 # It hears one request per line, numbers and hex texts with spaces between, and answers OK with the folders that are not
-# as they were, or NO when it cannot tell.
+# as they were, or NO when it cannot tell. Before that it says now and then how many files both have seen: AT and a number.
 
 my $STATX = shift @ARGV;
 my ($CWD, $NOFOLLOW, $BASIC, $HERE) = (-100, 0x100, 0x7ff, ".");
@@ -35,9 +35,11 @@ sub answer {
   # Where the call itself is refused nothing can be told; and what the root vouches for holds on its own disk only.
   my $stat0 = "\0" x 256; return undef if syscall($STATX, $CWD, $root, $NOFOLLOW, $BASIC, $stat0) != 0; my $disk = substr($stat0, 136, 8);
   my $child = fork(); return undef if !defined $child;
-  my @bad; my $stat = "\0" x 256;
+  my @bad; my $stat = "\0" x 256; my ($mark, $dir) = (1, 0);
   while ((sysread($take, my $token, 4) // 0) == 4) {
     my $from = unpack("L<", $token); my $to = $from + $step; $to = $folders if $to > $folders;
+    # Whatever comes before a share was taken by one of the two.
+    if ($child && $from >= $mark) { $dir++ while $dir < $folders && $dirs[$dir] < $first[$from]; print "AT ", $first[$from] - $dir, "\n"; $mark = $from + $folders / 20 }
     for my $i ($from .. $to - 1) {
       my $start = $i ? $ends[$i - 1] : 0; my $path = substr($paths, $start, $ends[$i] - $start);
       if (!chdir($path eq "" ? $root : "$root/$path")) { push @bad, $i; next }
@@ -62,5 +64,6 @@ sub answer {
   chdir("/");
   # A child that broke off did not end with its mark, and its share is unseen.
   return undef if $more !~ s/ ?\.$//;
+  print "AT ", $count - $folders, "\n";
   join(" ", @bad, $more eq "" ? () : $more);
 }

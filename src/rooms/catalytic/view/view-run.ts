@@ -4,7 +4,7 @@ import { isVerbatimError } from "../../../core/errors/index.ts";
 import type { Declared, RunRequest } from "../declare/declare.ts";
 import { isInside } from "../declare/path-rules.ts";
 import { isOwnTrace } from "../guard/own-traces.ts";
-import { hiddenPaths, type Watch, type WatchResult } from "../guard/watch.ts";
+import type { Watch, WatchResult } from "../guard/watch.ts";
 import type {
   CatalyticPorts,
   FingerprintScan,
@@ -20,6 +20,7 @@ import type { Entry, OtherEntry, Tree, Trees } from "../tree/tree.ts";
 import { keepTexts } from "../tree/tree-texts.ts";
 import { makeTexts, recallTree } from "../tree/written-tree.ts";
 import type { Violation } from "../verify/verdict.ts";
+import { LOOKING, lookAt } from "./look.ts";
 import { isIgnoredSame, updateTree, withIgnored } from "./tree-update.ts";
 import { formatViewChanges, NO_CHANGES, type ViewChanges } from "./view-changes.ts";
 import { ViewCollector } from "./view-collector.ts";
@@ -181,8 +182,9 @@ export class ViewRun {
     const { disk, progress } = this.#ports;
     const { root } = this.#places;
     const { settings, jobspec } = this.#declared;
+    const of = this.#look === null ? {} : { total: this.#look.files };
     const onProgress = (files: number, bytes: number) =>
-      progress.report({ label: "looking at the tree", done: files, unit: `files, ${(bytes / 1e6).toFixed(1)} MB` });
+      progress.report({ label: LOOKING, done: files, ...of, unit: `files, ${(bytes / 1e6).toFixed(1)} MB` });
     if (this.#look !== null) return this.#look.read((path) => this.#scope.isInView(path), onProgress);
     const taken = await disk.snapshot(root, {
       strict_mtime: jobspec.strict_mtime,
@@ -330,8 +332,4 @@ export class ViewRun {
     const sorted = new Map(sortedByCodePoint(now.keys()).map((path) => [path, now.get(path)!]));
     return { post: new Map([[".", sorted]]), unreachable };
   }
-}
-
-function lookAt({ trees }: CatalyticPorts, root: string, { policy, settings }: ViewDeclared): Promise<TreeScan | null> {
-  return trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
 }

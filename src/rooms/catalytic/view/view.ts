@@ -5,9 +5,9 @@ import { formatTime } from "../../../core/time.ts";
 import type { Determinism, NetworkMode } from "../contracts/constants.ts";
 import { readPolicy } from "../declare/declare.ts";
 import { isEnvName } from "../declare/jobspec-fields.ts";
-import { hiddenPaths } from "../guard/watch.ts";
 import type { CatalyticPorts, CommandInput, TreeScan } from "../ports.ts";
 import { type RunResult, startCatalytic } from "../run/run.ts";
+import { lookAt } from "./look.ts";
 import type { ViewChanges } from "./view-changes.ts";
 
 /** A command that gets a view of a whole repository: it may write anything there, and nothing of it stays. */
@@ -113,11 +113,10 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
  * will do. Whoever takes a look closes it, or gives it to the view.
  */
 export function lookAtTree(
-  ports: Pick<CatalyticPorts, "trees">,
+  ports: Pick<CatalyticPorts, "trees" | "progress">,
   { root, config }: Pick<ViewOptions, "root" | "config">,
 ): Promise<TreeScan | null> {
-  const { policy, settings } = readPolicy(config);
-  return ports.trees.look(root, { hidden: hiddenPaths(policy), max_entries: settings.tripwire.max_entries });
+  return lookAt(ports, root, readPolicy(config));
 }
 
 function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
