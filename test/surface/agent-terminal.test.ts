@@ -192,6 +192,9 @@ describe("an agent in a terminal", () => {
     const asked = apply();
     await asked.until("! no command verified this change");
     await asked.until("> ");
+    asked.type("d");
+    await asked.until("+on");
+    await asked.until("> ");
     asked.type("\r");
     expect(await asked.end()).toEqual({ exit: 4, rest: expect.stringContaining("nothing was applied") });
     expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");

@@ -52,6 +52,26 @@ describe("a change that nobody verified", () => {
     expect(shown.stdout).toContain("not verified: you asked for --no-verify");
   });
 
+  it("is verified in the root of the repository, and whoever typed the command in a folder is told so", async () => {
+    const repo = makeLamp();
+    mkdirSync(join(repo.root, "yard"));
+    const verify = [
+      "agent",
+      "--goal",
+      "light it",
+      "--verify",
+      "grep -q on lamp.txt",
+      "--",
+      "sh",
+      "-c",
+      "echo on > ../lamp.txt",
+    ];
+    const { exit, stderr } = await repo.verbatim("-C", join(repo.root, "yard"), ...verify);
+    expect(exit).toBe(0);
+    expect(stderr).toContain('verify commands run in the root of the repository, not in "yard"\n');
+    expect((await repo.verbatim(...verify)).stderr).not.toContain("in the root of the repository");
+  });
+
   it("is refused where the configured gate is empty, and only --no-verify lifts that", async () => {
     const repo = makeLamp();
     repo.write("verbatim.config.json", '{"workflow":{"verify":{"gates":{"lite":[]}}}}');

@@ -79,7 +79,10 @@ function toKept(name: string, path: string): string {
 }
 
 /** Why an agent's work cannot be judged, for people. */
-export function describeFailure({ run }: ViewOutcome): { readonly outcome: AgentState; readonly reason: string } {
+export function describeFailure({ run, command_ms }: ViewOutcome): {
+  readonly outcome: AgentState;
+  readonly reason: string;
+} {
   switch (run.condition) {
     case "COMMAND_FAILED":
       return {
@@ -92,7 +95,7 @@ export function describeFailure({ run }: ViewOutcome): { readonly outcome: Agent
     case "COMMAND_TIMED_OUT":
       return {
         outcome: "timed_out",
-        reason: `the agent was stopped after ${formatDuration(run.duration_ms)} (--timeout)`,
+        reason: `the agent was stopped after ${formatDuration(command_ms)} (--timeout)`,
       };
     case "INTERRUPTED":
       return { outcome: "interrupted", reason: `the agent was interrupted by ${run.interrupted_by ?? "a signal"}` };

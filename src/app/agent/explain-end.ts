@@ -32,6 +32,7 @@ export function describeEnd(run: AgentSummary): ExplainPart {
       return end(
         "bad",
         `verify failed: ${reason}`,
+        next("what it printed", `verbatim agent logs ${run.run_id} --verify`),
         next("again with other commands", `verbatim agent verify ${run.run_id} --verify "..."`),
         next("apply it all the same", `verbatim agent apply ${run.run_id} --unverified`),
         next("throw it away", `verbatim agent discard ${run.run_id}`),

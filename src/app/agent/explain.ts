@@ -93,7 +93,7 @@ function explainBase({ base }: AgentSummary): ExplainPart | null {
   return plain("base", `${base.commit.slice(0, 12)} and ${count(base.dirty_count, "local change")}`);
 }
 
-function explainChange({ changes }: AgentSummary): ExplainPart {
+function explainChange({ changes, verify }: AgentSummary): ExplainPart {
   const { files, added_lines, deleted_lines, binaries, ignored, not_carried } = changes;
   const binary = binaries.length === 0 ? "" : `, ${binaries.length} of them binary`;
   const says =
@@ -105,7 +105,8 @@ function explainChange({ changes }: AgentSummary): ExplainPart {
     ...notices.map((notice): ExplainLine => ({ mark: "notice", says: notice })),
   ]);
   if (files.length > MOST_FILES) lines.push({ mark: null, says: `and ${files.length - MOST_FILES} more` });
-  if (ignored > 0) {
+  // Where commands ran, what they used is said with them.
+  if (ignored > 0 && (verify === null || verify.result === "NONE")) {
     const they = ignored === 1 ? "it was" : "they were";
     lines.push({ mark: null, says: `the agent also wrote ${count(ignored, "ignored file")}; ${they} not used` });
   }

@@ -1,4 +1,6 @@
+import { relative, resolve, sep } from "node:path";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { showPath } from "../../core/paths/index.ts";
 import { lookAtTree, type TreeScan } from "../../rooms/catalytic/index.ts";
 import {
   AgentRecord,
@@ -40,6 +42,7 @@ export async function prepare(outside: AgentPorts, request: AgentRequest): Promi
   const keep = toKeptPlaces(outside, request.keep);
   warnOfPatch(outside);
   requirePaths(asked.repoRoot, request);
+  sayWhereVerified(outside, request);
   const base = rememberBase(asked.git, () => look(outside));
   const ports = { ...asked, git: base.git };
   try {
@@ -76,6 +79,13 @@ export async function prepare(outside: AgentPorts, request: AgentRequest): Promi
     base.look()?.close();
     throw thrown;
   }
+}
+
+/** A command that somebody typed in a folder may have been meant for that folder. */
+function sayWhereVerified(outside: AgentPorts, { plan }: AgentRequest): void {
+  const folder = relative(outside.places().root, resolve(outside.start)).split(sep).join("/");
+  if (folder === "" || plan.configured || plan.commands.length === 0) return;
+  outside.notify(`verify commands run in the root of the repository, not in ${showPath(folder)}`);
 }
 
 /** What the ledger says of an attempt that never was. */

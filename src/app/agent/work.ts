@@ -69,7 +69,7 @@ export async function work(
   const attempt: AgentAttempt = {
     ...opened,
     ended_at: formatTime(outside.clock.now()),
-    duration_ms: view.run.duration_ms,
+    duration_ms: view.command_ms,
     end: toEnd(view),
     guard: view.run.guard,
     catalytic_run: view.run.run_id,

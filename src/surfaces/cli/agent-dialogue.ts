@@ -3,6 +3,7 @@ import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { type AgentView, renderDiff, renderHunks } from "./agent-text.ts";
 import { formatError } from "./error-text.ts";
 import type { Io } from "./io.ts";
+import { showLine } from "./plain-text.ts";
 
 const QUESTION = "  [Enter] keep for later   a apply   d show the diff   r choose parts   x throw away  > ";
 
@@ -49,6 +50,9 @@ async function chooseParts(run: string, io: Io, app: App, renderApplied: (view: 
   }
 }
 
+/** The notice on a file that a verify command reads or runs. */
+const DECIDES = "decides how the change is verified";
+
 interface ApplyFlags {
   readonly run: string;
   readonly unverified?: boolean | undefined;
@@ -63,7 +67,13 @@ export async function askToApply(flags: ApplyFlags, io: Io, app: App): Promise<v
   if (doubts.length === 0) return;
   for (const doubt of doubts) io.line(`${io.paint.warn("!")} ${doubt}`);
   await io.flush();
-  if ((await io.choose("  Apply it all the same?   y yes   [Enter] no  > ", ["y"])) === "y") return;
+  for (;;) {
+    const answer = await io.choose("  Apply it?   y yes   d show the diff   [Enter] no  > ", ["y", "d"]);
+    if (answer === "y") return;
+    if (answer !== "d") break;
+    renderDiff((await app.call("agent.show", { run: summary!.run_id, diff: true })).diff ?? [], io);
+    await io.flush();
+  }
   throw new VerbatimError("INTERRUPTED", {
     message: "nothing was applied",
     fix: "Without the question: --yes",
@@ -82,7 +92,16 @@ async function findSummary({ run, here = false }: ApplyFlags, app: App): Promise
   }
 }
 
-function listDoubts(
+/** Why somebody should look at a file before it lands. */
+function describeNotice(path: string, notice: string): string {
+  const isJudge = notice === DECIDES;
+  return isJudge
+    ? `the agent changed ${path}, which ${notice}: read it before you trust the result`
+    : `${path} ${notice}`;
+}
+
+/** What somebody should know before a change is applied. */
+export function listDoubts(
   { outcome, changes }: AgentView,
   { unverified = false, no_reverify = false }: ApplyFlags,
 ): string[] {
@@ -91,6 +110,6 @@ function listDoubts(
     ...(outcome === "unverified" ? ["no command verified this change"] : []),
     ...(outcome === "verify_failed" && unverified ? ["this change did not pass its verification"] : []),
     ...(no_reverify ? ["it is not verified again where the tree has moved on"] : []),
-    ...changes.files.flatMap(({ path, notices }) => notices.map((notice) => `${path} ${notice}`)),
+    ...changes.files.flatMap(({ path, notices }) => notices.map((notice) => describeNotice(showLine(path), notice))),
   ];
 }

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { listDoubts } from "./agent-dialogue.ts";
 import { type AgentView, renderAgent } from "./agent-text.ts";
 import type { Io } from "./io.ts";
 
@@ -29,6 +30,43 @@ const VIEW: AgentView = {
   kept: [],
   hooks: { reported: 0, reported_blocked: 0 },
 };
+
+it("before a change is applied somebody hears who decided about it, and what else a file of it does", () => {
+  const file = { path: "t.js", operation: "modify", added: 1, deleted: 1, kind: "text", bytes: 1 } as const;
+  const decides = { ...file, notices: ["decides how the change is verified"] };
+  const tells = { ...file, path: "AGENTS.md", notices: ["tells later agents what to do"] };
+  const changes = { ...VIEW.changes, files: [decides, tells, { ...file, path: "a.js", notices: [] }] };
+  const doubts = listDoubts({ ...VIEW, outcome: "verified", changes }, { run: "@" });
+  expect(doubts).toEqual([
+    "the agent changed t.js, which decides how the change is verified: read it before you trust the result",
+    "AGENTS.md tells later agents what to do",
+  ]);
+  expect(listDoubts({ ...VIEW, outcome: "rejected", changes }, { run: "@" })).toEqual([]);
+});
+
+it("what a command printed keeps its indentation where its line is broken, and the whole of it is one command away", () => {
+  const lines: string[] = [];
+  const same = (text: string) => text;
+  const paint = { good: same, bad: same, warn: same, dim: same, bold: same };
+  const message = `npm test ended with exit code 1\n    at ${"Assertion ".repeat(8)}(index.js:96)`;
+  const verify: AgentView["verify"] = {
+    result: "FAIL",
+    isolation: "catalytic",
+    catalytic_run: null,
+    on: "on your tree with its ignored files",
+    setup: [],
+    also_fails: false,
+    notices: [],
+    commands: [{ cmd: "npm test", exit_code: 1, duration_ms: 5 }],
+    failures: [{ kind: "command_failed", id: "VERIFY_FAILED", message }],
+  };
+  const io = { line: (text = "") => lines.push(text), paint, width: 60 } as unknown as Io;
+  renderAgent({ ...VIEW, outcome: "verify_failed", reason: "npm test ended with exit code 1", verify }, io);
+  const at = lines.findIndex((line) => line.includes("at Assertion"));
+  expect(lines[at]).toBe(`${" ".repeat(18)}at Assertion Assertion Assertion`);
+  expect(lines[at + 1]).toMatch(/^ {18}Assertion/);
+  expect(lines).toContainEqual(expect.stringMatching(/what it printed: +verbatim agent logs r1 --verify$/));
+});
 
 it.each(["rejected", "interrupted"] as const)(
   "a name inside the reason of a %s run forges no line and no colour",

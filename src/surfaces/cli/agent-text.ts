@@ -47,7 +47,9 @@ function renderPart({ part, mark, says, lines }: ExplainPart, io: Io): void {
   for (const line of lines) {
     const [begin = "", ...more] = wrap(line.says, io.width - INDENT.length - 2);
     io.line(`${INDENT}${line.mark === null ? "" : `${sign(line.mark, io)} `}${begin}`);
-    for (const text of more) io.line(`${INDENT}${line.mark === null ? "" : "  "}${text}`);
+    // What a command printed keeps its own indentation.
+    const [lead] = /^ */.exec(line.says)!;
+    for (const text of more) io.line(`${INDENT}${line.mark === null ? lead : "  "}${text}`);
   }
 }
 

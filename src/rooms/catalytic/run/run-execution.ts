@@ -53,6 +53,8 @@ export class RunExecution {
   readonly #signals: ("SIGINT" | "SIGTERM")[] = [];
   #launcher: string | null = null;
   #noise: readonly string[] = [];
+  /** From the start of the command to its end, without everything around it. */
+  commandMs = 0;
   /** Whether the journal says that this run exists. */
   begun = false;
 
@@ -225,9 +227,11 @@ export class RunExecution {
         // The guard needs a moment to start, in which this one has nothing to do.
         if (manifests !== undefined) record.foresee(manifests);
         this.#running = await launching;
+        const started = ports.clock.now();
         for (const signal of this.#signals) this.#running.interrupt(signal);
         this.#launcher = view?.launcherOf(this.#running.launcher) ?? this.#running.launcher;
         command = { executed: true, ...(await this.#running.ended) };
+        this.commandMs = ports.clock.now() - started;
       } catch (thrown) {
         if (!isVerbatimError(thrown) || thrown.code !== "GUARD_START_FAILED") throw thrown;
         failure = thrown;

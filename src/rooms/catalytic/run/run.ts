@@ -61,7 +61,7 @@ export async function runCatalytic(ports: CatalyticPorts, request: RunRequest): 
 export async function startCatalytic(
   ports: CatalyticPorts,
   request: RunRequest,
-): Promise<{ readonly run: RunResult; readonly view: ViewRun | null }> {
+): Promise<{ readonly run: RunResult; readonly view: ViewRun | null; readonly command_ms: number }> {
   const begun = ports.clock.now();
   const declared = await declareRun(ports, request);
   for (const line of await recoverDead(ports, request.state)) ports.notify(line);
@@ -81,7 +81,7 @@ export async function startCatalytic(
   const stop = ports.interrupts.listen((signal) => execution.interrupt(signal));
   try {
     const run = await execution.run(begun);
-    return { run, view };
+    return { run, view, command_ms: execution.commandMs };
   } catch (thrown) {
     if (execution.begun) await putBack(ports, places, jobspec.run_id);
     else releaseLocks(ports, request.state, jobspec.run_id);

@@ -135,7 +135,7 @@ describe("of a tree", () => {
     const trees = { look: async (...args: unknown[]) => (asked.push(args), found) };
     const one = view({ ports: { trees } });
     expect([await one.look(), one.busy]).toEqual([found, ["a", "b"]]);
-    expect(asked).toEqual([["/r", { hidden: [".verbatim"], max_entries: 20 }]]);
+    expect(asked).toEqual([["/r", { onProgress: expect.any(Function), hidden: [".verbatim"], max_entries: 20 }]]);
     one.close();
     expect(asked.splice(0)).toHaveLength(2);
     const given = { close: () => asked.push("given closed"), busy: [] };

@@ -60,6 +60,8 @@ export interface ViewOptions {
 /** How the command ended, what it changed, and the proof that the real tree is as it was. */
 export interface ViewOutcome {
   readonly run: RunResult;
+  /** How long the command itself ran. */
+  readonly command_ms: number;
   readonly changes: ViewChanges;
   /**
    * What git ignored when the view began: files and folders, each with a text that changes when anything at or below it
@@ -83,7 +85,7 @@ export interface ViewOutcome {
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
   const { hidden = [], shown = [] } = options;
-  const { run, view } = await startCatalytic(ports, {
+  const { run, view, command_ms } = await startCatalytic(ports, {
     root,
     state,
     user_state,
@@ -105,7 +107,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     ...(runs === undefined ? {} : { runs }),
     ...(options.input === undefined ? {} : { input: options.input }),
   });
-  return { run, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
+  return { run, command_ms, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { GateCommandResult } from "../ports.ts";
 
 const TAIL_LINES = 20;
+/** What npm says around the output of a script, which is not why the script failed. */
+const AROUND = /^npm (?:error|warn|notice|ERR!|WARN)(?: |$)/;
 const LINE_LENGTH = 500;
 const decoder = new TextDecoder();
 
@@ -30,6 +32,8 @@ function formatLimit(seconds: number): string {
 export function toTail({ stdout, stderr }: GateCommandResult): string[] {
   const text = `${decoder.decode(stdout)}\n${decoder.decode(stderr)}`;
   const lines = text.split("\n").map((line) => line.trimEnd());
-  const kept = lines.filter((line) => line !== "").slice(-TAIL_LINES);
+  const said = lines.filter((line) => line !== "");
+  const own = said.filter((line) => !AROUND.test(line));
+  const kept = (own.length === 0 ? said : own).slice(-TAIL_LINES);
   return kept.map((line) => (line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH).toWellFormed()}…` : line));
 }

@@ -1,5 +1,5 @@
 import { describeApplied } from "../../../app/agent/explain-end.ts";
-import { count } from "../../../app/agent/explain-words.ts";
+import { count, formatDuration } from "../../../app/agent/explain-words.ts";
 import type { Output } from "../../../app/operations.ts";
 import { askToApply, askWhatNext } from "../agent-dialogue.ts";
 import {
@@ -146,7 +146,7 @@ function renderApplied(view: AgentView, io: Io): void {
 }
 
 /** What became of files that were not as the agent found them. */
-function renderLanding({ landing }: AgentView, io: Io): void {
+function renderLanding({ landing, verify }: AgentView, io: Io): void {
   if (landing === null) return;
   if (landing.moved) io.line(landing.since ?? "the tree moved on since the agent began");
   const others = landing.files.filter(({ how }) => how === "as_is");
@@ -155,7 +155,20 @@ function renderLanding({ landing }: AgentView, io: Io): void {
     io.line(`  ${showLine(path)}  ${showLine(says)}`);
   }
   if (others_count > 0) io.line(`  ${count(others_count, "other file")}  as verified`);
-  if (landing.reverified) io.line(`${io.paint.good("✓")} verified again on the merged tree`);
+  if (landing.reverified) io.line(describeAgain(verify, landing.files, io));
+}
+
+type Landed = NonNullable<AgentView["landing"]>["files"];
+
+/** Which commands passed on the tree as it is now, where the change was judged once more. */
+function describeAgain(verify: AgentView["verify"], files: Landed, { paint }: Io): string {
+  const commands = (verify?.commands ?? []).filter(({ cmd }) => !cmd.startsWith("verbatim:"));
+  const [first] = commands;
+  const what = commands.length === 1 ? showLine(first!.cmd) : count(commands.length, "command");
+  const tree = files.some(({ how }) => how === "merged") ? "the merged tree" : "the tree as it is now";
+  const took = formatDuration(commands.reduce((sum, { duration_ms }) => sum + duration_ms, 0));
+  const tick = paint.good("✓");
+  return `${tick} policy    ${tick} verify   ${what} passed on ${tree}, ${took}`;
 }
 
 type Logs = Output<"agent.logs">;
