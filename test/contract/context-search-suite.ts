@@ -11,6 +11,7 @@ interface Found {
     readonly file_path: string;
     readonly heading_path: readonly string[];
     readonly slice: string;
+    readonly preview: { readonly slice: string; readonly text: string } | null;
   }[];
 }
 
@@ -85,10 +86,12 @@ export function describeSearching(open: OpenWorkspace): void {
       expect(await places(workspace, '"byte identical"')).toEqual(["notes/harbour.md#Lamps#Oil"]);
       expect(await places(workspace, '"identical byte"')).toEqual([]);
       expect(await places(workspace, "identic*")).toEqual(["notes/harbour.md#Lamps#Oil"]);
-      expect(await places(workspace, "identic")).toEqual([]);
+      expect(await places(workspace, "identic")).toEqual(["notes/harbour.md#Lamps#Oil"]);
+      expect(await places(workspace, '"identic"')).toEqual([]);
       expect(await places(workspace, "copies OR none")).toEqual(["notes/harbour.md#Lamps#Oil"]);
       expect(await places(workspace, "wind OR lamps")).toEqual([]);
-      expect(await places(workspace, "NOT quay")).toEqual([]);
+      expect(await places(workspace, '"NOT" quay')).toEqual([]);
+      expect(await places(workspace, "far NOT quay")).toEqual(["notes/hill.md#Wind"]);
       expect(await places(workspace, "hill")).toEqual(["notes/hill.md#Wind"]);
       expect(await places(workspace, "lamps oil")).toEqual(["notes/harbour.md#Lamps#Oil"]);
       expect(await search(workspace, "++ quay")).toMatchObject({ ignored: ["++"], total: 2 });
@@ -141,12 +144,70 @@ export function describeSearching(open: OpenWorkspace): void {
       expect(await places(workspace, "lantern")).toEqual([]);
       expect(await places(workspace, "beacon")).toEqual(["a.md#A"]);
       workspace.write("a.md", "# A\nnever seen\n");
-      await workspace.build();
+      await workspace.build({ with_search: false });
       workspace.write("a.md", "# A\nedited again\n");
       expect(await workspace.refusal("search", { query: "seen" })).toMatchObject({
         code: "CONTENT_HASH_MISMATCH",
         fix: "Build the index again: verbatim index build",
       });
+    });
+
+    it("finds other forms of a word and words that begin with it, after the word itself", async () => {
+      const workspace = open();
+      workspace.write("a.md", "# A\nThe options are listed, and options again.\n");
+      workspace.write("b.md", "# B\nAn optional lamp.\n");
+      workspace.write(
+        "c.md",
+        "# C\nA long text about boats and quays that has one option, late, after many other words.\n",
+      );
+      workspace.write("d.md", "# D\nThe opt-in form.\n");
+      await workspace.build();
+      expect(await places(workspace, "option")).toEqual(["c.md#C", "a.md#A", "b.md#B"]);
+      expect(await places(workspace, "options")).toEqual(["a.md#A", "c.md#C"]);
+      expect(await places(workspace, '"option"')).toEqual(["c.md#C"]);
+      expect(await places(workspace, "optional boats")).toEqual([]);
+      const { results } = await search(workspace, "listing");
+      expect(results.map(({ preview }) => preview?.text)).toEqual(["The options are listed, and options again."]);
+    });
+
+    it("lists names and headings before mentions, and everything before tests", async () => {
+      const workspace = open();
+      workspace.write("notes/a.md", "# Lantern\nlantern lantern lantern\n");
+      workspace.write("notes/b.md", "# Boats\n## Lantern\nIt glows.\n");
+      workspace.write("notes/lantern.txt", "a file about something else\n");
+      workspace.write("notes/c.md", "# Lantern\n## Oil\nFill it.\n");
+      workspace.write("notes/d.md", "# Quay\nlantern, lantern, lantern!\n");
+      workspace.write("notes/tests/e.md", "# Lantern\nlantern\n");
+      workspace.write("notes/f.test.ts", "lantern\n");
+      workspace.write("notes/lantern/g.md", "# Path\nonly\n");
+      await workspace.build();
+      expect(await places(workspace, "lantern")).toEqual([
+        "notes/a.md#Lantern",
+        "notes/c.md#Lantern",
+        "notes/b.md#Boats#Lantern",
+        "notes/lantern.txt",
+        "notes/c.md#Lantern#Oil",
+        "notes/d.md#Quay",
+        "notes/lantern/g.md#Path",
+        "notes/tests/e.md#Lantern",
+        "notes/f.test.ts",
+      ]);
+    });
+
+    it("stays right through many small builds, whose files are put together again", async () => {
+      const workspace = open();
+      for (let i = 0; i < 6; i++) workspace.write(`f${i}.md`, `# F\nword${i} common\n`);
+      await workspace.build();
+      for (let round = 0; round < 30; round++) {
+        workspace.write(`f${round % 6}.md`, `# F\nround${round} common${round % 5 === 0 ? " fifth" : ""}\n`);
+        if (round === 20) rmSync(workspace.place("f5.md"));
+        await workspace.build();
+        expect(await places(workspace, `round${round}`)).toEqual(round === 20 ? [`f2.md#F`] : [`f${round % 6}.md#F`]);
+      }
+      expect(await places(workspace, "common")).toHaveLength(6);
+      expect(await places(workspace, "fifth")).toEqual(["f1.md#F"]);
+      expect(await places(workspace, "word0")).toEqual([]);
+      expect(await search(workspace, "common")).toMatchObject({ total: 6 });
     });
 
     it("leaves out sections that have nothing to expand", async () => {

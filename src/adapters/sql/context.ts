@@ -1,17 +1,18 @@
 import { formatCanonical } from "../../core/canonical/index.ts";
 import type { SymbolRecord } from "../../rooms/context/contracts/index.ts";
 import type {
-  CompiledQuery,
   ContextReader,
   ContextWriter,
   FileRow,
   FileVersion,
+  FoundWord,
   ImageName,
   ImagePiece,
   IndexFacts,
   LastTarget,
-  SearchHit,
-  SearchRow,
+  SearchFile,
+  SearchSegment,
+  SearchWord,
   SymbolRow,
 } from "../../rooms/context/ports.ts";
 import { joinBytes } from "./bytes.ts";
@@ -24,7 +25,6 @@ interface StoredSymbol {
 
 /** How a database finds what the room looks for; everything else means the same in both. */
 export interface ContextDialect {
-  search(query: CompiledQuery, limit: number): Promise<{ total: number; hits: SearchHit[] }>;
   symbols(ids: readonly string[]): Promise<StoredSymbol[]>;
 }
 
@@ -85,24 +85,30 @@ export class SqlContextReader<C extends ReadSql = ReadSql> implements ContextRea
     return (await this.sql.get<{ revision: number }>(sql))?.revision ?? -1;
   }
 
-  async searchFilesAfter(path: string, limit: number): Promise<FileVersion[]> {
-    const sql = "select path, version from context_search_file where path > ? order by path limit ?";
-    return this.sql.all<FileVersion>(sql, path, limit);
+  async searchFilesAfter(path: string, limit: number): Promise<SearchFile[]> {
+    const sql = "select path, version, segment, number from context_search_file where path > ? order by path limit ?";
+    return this.sql.all<SearchFile>(sql, path, limit);
   }
 
-  search(query: CompiledQuery, limit: number): Promise<{ total: number; hits: SearchHit[] }> {
-    return this.#dialect.search(query, limit);
+  async searchSegments(): Promise<SearchSegment[]> {
+    const sql = "select id, paths, files, small, sections, gone from context_search_segment order by id";
+    return this.sql.all<SearchSegment>(sql);
+  }
+
+  async searchWords(firstSegment: number, lastSegment: number, first: string, last: string): Promise<FoundWord[]> {
+    // For each segment its own range: the words of all segments are never looked through.
+    const sql = `select w.segment, w.word, w.postings from context_search_segment s cross join context_search_word w
+      where s.id >= ? and s.id <= ? and w.segment = s.id and w.word >= ? and w.word <= ? order by w.segment, w.word`;
+    return this.sql.all<FoundWord>(sql, firstSegment, lastSegment, first, last);
   }
 }
 
-/** Writes them as well. Rows that come in great numbers, and the search index, are each database's own. */
+/** Writes them as well. Rows that come in great numbers are each database's own. */
 export abstract class SqlContextWriter extends SqlContextReader<WriteSql> implements ContextWriter {
   abstract stageFiles(rows: readonly FileRow[]): Promise<void>;
   abstract dropFiles(files: readonly FileVersion[]): Promise<void>;
   abstract holdRevision(): Promise<number>;
-  abstract putSearchFile(file: FileVersion, rows: readonly SearchRow[]): Promise<void>;
-  abstract removeSearchFile(path: string): Promise<void>;
-  abstract clearSearch(): Promise<void>;
+  abstract putSearchWords(segment: number, words: readonly SearchWord[]): Promise<void>;
 
   async publish(facts: Omit<IndexFacts, "revision">, images: Iterable<ImagePiece>): Promise<void> {
     const { index_hash, files, sections, sources_hash, rules, built_at } = facts;
@@ -137,6 +143,43 @@ export abstract class SqlContextWriter extends SqlContextReader<WriteSql> implem
 
   async removeSymbol(id: string): Promise<void> {
     await this.sql.run("delete from context_symbol where symbol_id = ?", id);
+  }
+
+  async putSearchSegment(files: readonly FileVersion[], sections: Uint8Array, isSmall: boolean): Promise<number> {
+    const next = await this.sql.get<{ id: number }>(
+      "select coalesce(max(id), 0) + 1 as id from context_search_segment",
+    );
+    const { id } = next!;
+    await this.sql.run(
+      "insert into context_search_segment (id, paths, files, small, sections, gone) values (?, ?, ?, ?, ?, ?)",
+      id,
+      files.map(({ path }) => path).join("\n"),
+      files.length,
+      isSmall ? 1 : 0,
+      sections,
+      new Uint8Array(),
+    );
+    const sql = `insert into context_search_file (path, version, segment, number) values (?, ?, ?, ?)
+      on conflict (path) do update set version = excluded.version, segment = excluded.segment, number = excluded.number`;
+    for (const [number, { path, version }] of files.entries()) await this.sql.run(sql, path, version, id, number);
+    return id;
+  }
+
+  async setSearchGone(segment: number, gone: Uint8Array): Promise<void> {
+    await this.sql.run("update context_search_segment set gone = ? where id = ?", gone, segment);
+  }
+
+  async dropSearchSegment(segment: number): Promise<void> {
+    await this.sql.run("delete from context_search_word where segment = ?", segment);
+    await this.sql.run("delete from context_search_segment where id = ?", segment);
+  }
+
+  async removeSearchFile(path: string): Promise<void> {
+    await this.sql.run("delete from context_search_file where path = ?", path);
+  }
+
+  async clearSearch(): Promise<void> {
+    for (const table of ["word", "file", "segment", "fact"]) await this.sql.run(`delete from context_search_${table}`);
   }
 
   async setSearchRevision(revision: number): Promise<void> {

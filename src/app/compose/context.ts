@@ -6,7 +6,7 @@ import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
 import { assertOutputDeliverable } from "./current-call.ts";
 
-type ContextCaches = Pick<ContextPorts, "tree" | "lock" | "engine" | "views" | "contents" | "known">;
+type ContextCaches = Pick<ContextPorts, "tree" | "lock" | "views" | "contents" | "known">;
 
 // Caches live as long as their workspace stays open.
 const kept = new WeakMap<Composition, ContextCaches>();
@@ -53,13 +53,12 @@ async function keep(composition: Composition, maxBytes: number): Promise<Context
 }
 
 /** What differs between the two databases besides the store itself; only the one in use is loaded. */
-async function openDatabase({ env, workspace }: Composition): Promise<Pick<ContextCaches, "lock" | "engine">> {
+async function openDatabase({ env, workspace }: Composition): Promise<Pick<ContextCaches, "lock">> {
   const url = env["VERBATIM_DATABASE_URL"];
   if (url === undefined || url === "") {
     const { createBuildLock } = await import("../../adapters/sql/sqlite/build-lock.ts");
-    const { sqliteSearch } = await import("../../adapters/sql/sqlite/search-lines.ts");
-    return { lock: createBuildLock(join(workspace.state, "locks", "index")), engine: sqliteSearch };
+    return { lock: createBuildLock(join(workspace.state, "locks", "index")) };
   }
   const { createPostgresBuildLock } = await import("../../adapters/sql/postgres/build-lock.ts");
-  return { lock: createPostgresBuildLock(url), engine: { form: "words" } };
+  return { lock: createPostgresBuildLock(url) };
 }

@@ -14,7 +14,8 @@ import type { Section } from "./contracts/index.ts";
 import { resolveSymbol } from "./expansion/resolution.ts";
 import { judgeFile } from "./index/index-survey.ts";
 import type { SourceProblem } from "./ports.ts";
-import { parseSearchQuery, toFts5 } from "./search/search-query.ts";
+import { toFts5 } from "./search/fts5-form.ts";
+import { parseSearchQuery } from "./search/search-query.ts";
 import { parseHeadingRef } from "./sections/heading-ref.ts";
 import { formatSectionLines } from "./sections/section-index.ts";
 import { SectionRecord } from "./sections/section-record.ts";
@@ -67,7 +68,11 @@ export const CONTEXT_AREAS = {
   }),
   "context.search-query": (input: JsonObject): JsonValue => {
     const query = parseSearchQuery(String(input["query"]));
-    return { terms: query.terms.map((term) => ({ ...term })), ignored: query.ignored, fts5: toFts5(query) };
+    return {
+      terms: query.terms.map(({ text, prefix }) => ({ text, prefix })),
+      ignored: query.ignored,
+      fts5: toFts5(query),
+    };
   },
 } as const;
 

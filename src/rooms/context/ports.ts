@@ -111,37 +111,41 @@ export interface LastTarget {
   readonly line_end: number;
 }
 
-/** What is searched of a section, in the form of the engine. Sections too long for one row have several parts. */
-export interface SearchRow {
-  readonly ordinal: number;
-  readonly part: number;
-  /** Its own lines; with the form "words" everything, as the text of a tsvector. */
-  readonly body: string;
-  readonly path: string;
-  readonly headings: string;
+/** A file that is searched: which version of it, and where its words are. */
+export interface SearchFile extends FileVersion {
+  readonly segment: number;
+  readonly number: number;
 }
 
+/** Files whose words were written together (see search-segment). */
+export interface SearchSegment {
+  readonly id: number;
+  /** Paths by number, joined with line feeds. */
+  readonly paths: string;
+  readonly files: number;
+  /** 1 for one that may be made one with others. */
+  readonly small: number;
+  readonly sections: Uint8Array;
+  /** Numbers of files that are searched elsewhere by now, or nowhere. */
+  readonly gone: Uint8Array;
+}
+
+/** In which sections of a segment a word is. */
+export interface SearchWord {
+  readonly word: string;
+  readonly postings: Uint8Array;
+}
+
+export interface FoundWord extends SearchWord {
+  readonly segment: number;
+}
+
+/** A section that was found: the number of its file in the index, and its place there. */
 export interface SearchHit {
-  readonly path: string;
+  readonly file: number;
   readonly ordinal: number;
   readonly score: number;
 }
-
-/** A query in the language of the database: each term, all of them, any of them. */
-export interface CompiledQuery {
-  readonly terms: readonly string[];
-  readonly all: string;
-  readonly any: string;
-}
-
-/** How a database searches: by its own tokens, with spaces in scripts without them (FTS5), or by words made here. */
-export type SearchEngine =
-  | {
-      readonly form: "spaced";
-      /** Number of the first line that matches, or -1. */
-      firstLine(query: string, lines: readonly string[]): Promise<number>;
-    }
-  | { readonly form: "words" };
 
 export interface ContextReader {
   facts(): Promise<IndexFacts | null>;
@@ -159,9 +163,11 @@ export interface ContextReader {
   /** Revision of the index that is searched; -1 when none is. */
   searchRevision(): Promise<number>;
   /** Files of the search index with a path after the given one. */
-  searchFilesAfter(path: string, limit: number): Promise<FileVersion[]>;
-  /** Best hits first; equal ones in index order. */
-  search(query: CompiledQuery, limit: number): Promise<{ readonly total: number; readonly hits: SearchHit[] }>;
+  searchFilesAfter(path: string, limit: number): Promise<SearchFile[]>;
+  /** All segments, by id. */
+  searchSegments(): Promise<SearchSegment[]>;
+  /** The words from `first` to `last` of the segments in this range, by segment and word. */
+  searchWords(firstSegment: number, lastSegment: number, first: string, last: string): Promise<FoundWord[]>;
 }
 
 export interface ContextWriter extends ContextReader {
@@ -174,8 +180,11 @@ export interface ContextWriter extends ContextReader {
   removeSymbol(id: string): Promise<void>;
   /** The revision of the index, which no build changes before this transaction ends; 0 without an index. */
   holdRevision(): Promise<number>;
-  /** Replaces what is searched of a file. */
-  putSearchFile(file: FileVersion, rows: readonly SearchRow[]): Promise<void>;
+  /** Makes a segment of these files, which are no longer searched anywhere else, and gives its id. */
+  putSearchSegment(files: readonly FileVersion[], sections: Uint8Array, isSmall: boolean): Promise<number>;
+  putSearchWords(segment: number, words: readonly SearchWord[]): Promise<void>;
+  setSearchGone(segment: number, gone: Uint8Array): Promise<void>;
+  dropSearchSegment(segment: number): Promise<void>;
   removeSearchFile(path: string): Promise<void>;
   clearSearch(): Promise<void>;
   setSearchRevision(revision: number): Promise<void>;

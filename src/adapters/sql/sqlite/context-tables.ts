@@ -1,20 +1,18 @@
-import type {
-  ContextReader,
-  ContextWriter,
-  FileRow,
-  FileVersion,
-  SearchHit,
-  SearchRow,
-} from "../../../rooms/context/ports.ts";
+import type { ContextReader, ContextWriter, FileRow, FileVersion, SearchWord } from "../../../rooms/context/ports.ts";
 import { type ContextDialect, SqlContextReader, SqlContextWriter, SYMBOL } from "../context.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
-
-const ORDINALS = 33_554_432;
 
 // Most of the time of an insertion is the way into the database, so rows go in portions.
 const STAGED_AT_ONCE = 16;
 const STAGE_ONE = toStaging(1);
 const STAGE_MANY = toStaging(STAGED_AT_ONCE);
+
+const WORDS_ONE = toWords(1);
+const WORDS_MANY = toWords(STAGED_AT_ONCE);
+
+function toWords(rows: number): string {
+  return `insert into context_search_word (segment, word, postings) values ${Array(rows).fill("(?, ?, ?)").join(", ")}`;
+}
 
 function toStaging(rows: number): string {
   return `insert into context_file (path, version, sections) values ${Array(rows).fill("(?, ?, ?)").join(", ")}
@@ -23,20 +21,6 @@ function toStaging(rows: number): string {
 
 function toDialect(connection: SqliteReadConnection): ContextDialect {
   return {
-    async search(query, limit) {
-      const count = connection.get<{ count: number }>(
-        "select count(*) as count from context_search where context_search match ?",
-        query.all,
-      )!.count;
-      const hits = connection.all<SearchHit>(
-        `select f.path, s.rowid % ${ORDINALS} as ordinal, -bm25(context_search) as score
-         from context_search s join context_search_file f on f.id = s.rowid / ${ORDINALS}
-         where context_search match ? order by bm25(context_search), f.path, s.rowid limit ?`,
-        query.all,
-        limit,
-      );
-      return { total: count, hits };
-    },
     symbols: async (ids) =>
       ids
         .map((id) => connection.get<{ symbol: string; last: string | null }>(SYMBOL, id))
@@ -74,36 +58,14 @@ class SqliteContextWriter extends SqlContextWriter {
     return (await this.facts())?.revision ?? 0;
   }
 
-  async putSearchFile(file: FileVersion, rows: readonly SearchRow[]): Promise<void> {
-    await this.removeSearchFile(file.path);
-    const { id } = this.#connection.get<{ id: number }>(
-      "insert into context_search_file (path, version, row_count) values (?, ?, ?) returning id",
-      file.path,
-      file.version,
-      (rows.at(-1)?.ordinal ?? -1) + 1,
-    )!;
-    const sql = "insert into context_search (rowid, body, path, headings) values (?, ?, ?, ?)";
-    for (const { ordinal, body, path, headings } of rows) {
-      this.#connection.run(sql, id * ORDINALS + ordinal, body, path, headings);
+  async putSearchWords(segment: number, words: readonly SearchWord[]): Promise<void> {
+    const whole = words.length - (words.length % STAGED_AT_ONCE);
+    for (let i = 0; i < whole; i += STAGED_AT_ONCE) {
+      const values: (string | number | Uint8Array)[] = [];
+      for (let k = i; k < i + STAGED_AT_ONCE; k++) values.push(segment, words[k]!.word, words[k]!.postings);
+      this.#connection.run(WORDS_MANY, ...values);
     }
-  }
-
-  async removeSearchFile(path: string): Promise<void> {
-    const known = this.#connection.get<{ id: number; row_count: number }>(
-      "select id, row_count from context_search_file where path = ?",
-      path,
-    );
-    if (known === undefined) return;
-    for (let ordinal = 0; ordinal < known.row_count; ordinal++) {
-      this.#connection.run("delete from context_search where rowid = ?", known.id * ORDINALS + ordinal);
-    }
-    this.#connection.run("delete from context_search_file where id = ?", known.id);
-  }
-
-  async clearSearch(): Promise<void> {
-    this.#connection.run("insert into context_search (context_search) values ('delete-all')");
-    this.#connection.run("delete from context_search_file");
-    this.#connection.run("delete from context_search_fact");
+    for (const { word, postings } of words.slice(whole)) this.#connection.run(WORDS_ONE, segment, word, postings);
   }
 }
 

@@ -10,6 +10,7 @@ import { findStale, verifyIndex } from "../index/index-verify.ts";
 import { requireStored } from "../index/index-view.ts";
 import { updateSearch } from "../search/search-update.ts";
 import { parseKnownPath } from "../sources/asked-path.ts";
+import { isDrift } from "../sources/content-cache.ts";
 import { decodeSource } from "../sources/source.ts";
 import { compileSources, type SourceRules } from "../sources/source-rules.ts";
 import { findSymbolProblems } from "../symbols/registry.ts";
@@ -25,7 +26,7 @@ export const indexBuild = defineOperation({
   who: OWNER,
   input: z.strictObject({
     full: z.boolean().default(false).describe("Read every file, whatever its timestamps say."),
-    with_search: z.boolean().default(false).describe("Update the search index as well."),
+    with_search: z.boolean().default(true).describe("Update the search index as well, as it is done without asking."),
   }),
   output: z.strictObject({
     index_hash: hash,
@@ -39,12 +40,29 @@ export const indexBuild = defineOperation({
   async run(ports: ContextPorts, { full, with_search }) {
     const result = await recordingRefusals(ports, "context.index-build", { full, with_search }, async () => {
       const built = await buildIndex(ports, { full });
-      if (with_search) await updateSearch(ports);
-      return built;
+      return with_search ? makeSearchable(ports, built) : built;
     });
     return { ...result, empty_globs: [...result.empty_globs], skipped_links: [...result.skipped_links] };
   },
 });
+
+/** What a build may find changed again by the time it is made searchable; more often than this, a program keeps writing. */
+const MOST_BUILDS = 3;
+
+/** Makes a build searchable. A file that was written meanwhile is indexed again. */
+async function makeSearchable(ports: ContextPorts, built: Awaited<ReturnType<typeof buildIndex>>) {
+  let current = built;
+  for (let builds = 1; ; builds++) {
+    try {
+      await updateSearch(ports);
+      return current;
+    } catch (thrown) {
+      if (!isDrift(thrown) || builds === MOST_BUILDS) throw thrown;
+      const { index_hash, files, sections } = await buildIndex(ports, { full: false });
+      current = { ...built, index_hash, files, sections };
+    }
+  }
+}
 
 export const indexVerify = defineOperation({
   name: "context.index-verify",

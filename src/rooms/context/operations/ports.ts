@@ -1,10 +1,8 @@
 import type { LocalFiles } from "../../../core/ports.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import type { BuildPorts } from "../index/index-build.ts";
-import type { SearchEngine } from "../ports.ts";
 
 /** Everything the operations of this room need. */
 export interface ContextPorts extends BuildPorts, ExpansionPorts {
   readonly files: LocalFiles;
-  readonly engine: SearchEngine;
 }

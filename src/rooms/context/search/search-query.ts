@@ -1,12 +1,12 @@
 import { codePointLength } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
-import { spaceScripts } from "../../../core/text/index.ts";
-import { listWords } from "./search-words.ts";
 
 /** One thing a query looks for: a word, a phrase, or words that begin so. The text is as typed. */
 export interface SearchTerm {
   readonly text: string;
   readonly prefix: boolean;
+  /** Set for what stood in quotes: it is taken literally. */
+  readonly quoted?: true;
 }
 
 /** A query that was understood. All terms must match. */
@@ -45,7 +45,8 @@ export function parseSearchQuery(query: string): SearchQuery {
       });
     }
     const text = phrase ?? whole.replace(STARS, "");
-    if (LETTER_OR_NUMBER.test(text)) terms.push({ text, prefix: phrase === undefined && text !== whole });
+    if (LETTER_OR_NUMBER.test(text))
+      terms.push(phrase === undefined ? { text, prefix: text !== whole } : { text, prefix: false, quoted: true });
     else ignored.push(phrase ?? whole);
   }
   if (terms.length > MOST_TERMS) throw tooLong({ terms: terms.length, limit: MOST_TERMS });
@@ -54,28 +55,6 @@ export function parseSearchQuery(query: string): SearchQuery {
     throw new VerbatimError("SEARCH_EMPTY", { fix, details: { ignored } });
   }
   return { terms, ignored };
-}
-
-/** The query for SQLite FTS5: quoted terms joined by AND. A term holds no quote, so nothing of it is syntax. */
-export function toFts5({ terms }: SearchQuery): string {
-  return terms.map(toFts5Term).join(" AND ");
-}
-
-/** One term for SQLite FTS5. U+0000 would end the text; like any character that is not a letter, it parts words. */
-export function toFts5Term({ text, prefix }: SearchTerm): string {
-  return `"${spaceScripts(text).replaceAll("\0", " ")}"${prefix ? " *" : ""}`;
-}
-
-/** The query for PostgreSQL as the text of a tsquery: each term a phrase of quoted lexemes, joined by &. */
-export function toTsquery({ terms }: SearchQuery): string {
-  return terms.map(toTsqueryTerm).join(" & ");
-}
-
-/** One term for PostgreSQL. */
-export function toTsqueryTerm({ text, prefix }: SearchTerm): string {
-  const lexemes = listWords(text).map((word) => `'${word}'`);
-  const phrase = lexemes.join(" <-> ") + (prefix ? ":*" : "");
-  return lexemes.length > 1 ? `(${phrase})` : phrase;
 }
 
 function tooLong(details: {

@@ -9,7 +9,7 @@ function count(many: number, what: string): string {
 
 const build = defineVerb("context.index-build", {
   path: ["build"],
-  examples: ["verbatim index build", "verbatim index build --full", "verbatim index build --with-search"],
+  examples: ["verbatim index build", "verbatim index build --full"],
   render(built, io) {
     const { added, modified, removed } = built.changed;
     io.line(

@@ -51,29 +51,33 @@ CREATE TABLE context_image (
   primary key (name, part)
 ) strict;
 
-CREATE VIRTUAL TABLE context_search using fts5(
-  body, path, headings, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2"
-);
-
-CREATE TABLE 'context_search_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
-CREATE TABLE 'context_search_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'context_search_docsize'(id INTEGER PRIMARY KEY, sz BLOB, origin INTEGER);
-
 CREATE TABLE context_search_fact (
   id integer primary key check (id = 1),
   revision integer not null
 ) strict;
 
 CREATE TABLE context_search_file (
-  id integer primary key check (id < 274877906944),
-  path text not null unique,
+  path text not null primary key,
   version text not null,
-  row_count integer not null check (row_count <= 33554432)
+  segment integer not null,
+  number integer not null
+) strict, without rowid;
+
+CREATE TABLE context_search_segment (
+  id integer primary key,
+  paths text not null,
+  files integer not null,
+  small integer not null check (small in (0, 1)),
+  sections blob not null,
+  gone blob not null
 ) strict;
 
-CREATE TABLE 'context_search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+CREATE TABLE context_search_word (
+  segment integer not null,
+  word text not null,
+  postings blob not null,
+  primary key (segment, word)
+) strict, without rowid;
 
 CREATE TABLE context_symbol (
   symbol_id text not null primary key,

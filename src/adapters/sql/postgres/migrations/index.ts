@@ -8,6 +8,7 @@ import { ledgerPiecesMigration } from "./0008-ledger-pieces.ts";
 import { worldInvocationRowsMigration } from "./0009-world-invocation-rows.ts";
 import { agentRunsMigration } from "./0010-agent-runs.ts";
 import { agentRunEndsMigration } from "./0011-agent-run-ends.ts";
+import { contextSearchMigration } from "./0012-context-search.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -20,4 +21,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   worldInvocationRowsMigration,
   agentRunsMigration,
   agentRunEndsMigration,
+  contextSearchMigration,
 ];

@@ -1,0 +1,140 @@
+import { sortedByCodePoint } from "../../../core/canonical/index.ts";
+import type { FileVersion, SearchWord } from "../ports.ts";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import { listWords } from "./search-words.ts";
+
+/** Where in a section a word is. */
+export const PLACES = { name: 1, heading: 2, body: 4, path: 8 } as const;
+const PLACE_BITS = 16;
+
+/** One section of a segment: its file by number there, its place among the file's sections, its own words. */
+export interface SegmentSection {
+  readonly file: number;
+  readonly ordinal: number;
+  readonly length: number;
+}
+
+interface Entry {
+  readonly bytes: ByteWriter;
+  /** The section that was written last, and the one whose positions are held. */
+  written: number;
+  section: number;
+  places: number;
+  readonly positions: number[];
+}
+
+/** Files whose words are written together, made section by section. */
+export class SegmentBuilder {
+  readonly files: FileVersion[] = [];
+  readonly #sections = new ByteWriter();
+  readonly #entries = new Map<string, Entry>();
+  #section = -1;
+  #position = 0;
+  #length = 0;
+  /** UTF-16 units of text so far. */
+  size = 0;
+
+  get sections(): number {
+    return this.#section + 1;
+  }
+
+  addFile(file: FileVersion): void {
+    this.files.push(file);
+  }
+
+  beginSection(): void {
+    this.#section++;
+    this.#position = 0;
+    this.#length = 0;
+  }
+
+  /** Words that no phrase connects with those before, except the next piece of the same body. */
+  add(text: string, places: number, isMore = false): void {
+    if (!isMore) this.#position++;
+    const words = listWords(text);
+    for (const word of words) this.#put(word, places);
+    if (places === PLACES.body) this.#length += words.length;
+    this.size += text.length;
+  }
+
+  endSection(ordinal: number): void {
+    for (const value of [this.files.length - 1, ordinal, this.#length]) this.#sections.put(value);
+  }
+
+  #put(word: string, places: number): void {
+    let entry = this.#entries.get(word);
+    if (entry === undefined) {
+      entry = { bytes: new ByteWriter(), written: -1, section: this.#section, places: 0, positions: [] };
+      this.#entries.set(word, entry);
+    } else if (entry.section !== this.#section) {
+      flush(entry);
+      entry.section = this.#section;
+    }
+    entry.places |= places;
+    entry.positions.push(this.#position++);
+  }
+
+  finish(): { readonly sections: Uint8Array; readonly words: SearchWord[] } {
+    const words = sortedByCodePoint(this.#entries.keys()).map((word) => {
+      const entry = this.#entries.get(word)!;
+      flush(entry);
+      return { word, postings: entry.bytes.finish() };
+    });
+    return { sections: this.#sections.finish(), words };
+  }
+}
+
+function flush(entry: Entry): void {
+  const { bytes, positions } = entry;
+  bytes.put(entry.section - entry.written);
+  bytes.put(positions.length * PLACE_BITS + entry.places);
+  let before = 0;
+  for (const position of positions) {
+    bytes.put(position - before);
+    before = position;
+  }
+  entry.written = entry.section;
+  entry.places = 0;
+  positions.length = 0;
+}
+
+/** The sections of a segment. */
+export function readSections(bytes: Uint8Array): SegmentSection[] {
+  const reader = new ByteReader(bytes);
+  const sections: SegmentSection[] = [];
+  while (!reader.isDone) sections.push({ file: reader.next(), ordinal: reader.next(), length: reader.next() });
+  return sections;
+}
+
+type TakePosting = (section: number, count: number, places: number) => void;
+
+/** Hands over in which sections a word is, how often, and where. */
+export function eachPosting(postings: Uint8Array, take: TakePosting): void {
+  const reader = new ByteReader(postings);
+  for (let section = -1; !reader.isDone; ) {
+    section += reader.next();
+    const head = reader.next();
+    const count = Math.floor(head / PLACE_BITS);
+    reader.skip(count);
+    take(section, count, head % PLACE_BITS);
+  }
+}
+
+/** The same with the positions in each section, ascending. */
+export function eachPositions(
+  postings: Uint8Array,
+  take: (section: number, positions: number[], places: number) => void,
+): void {
+  const reader = new ByteReader(postings);
+  for (let section = -1; !reader.isDone; ) {
+    section += reader.next();
+    const head = reader.next();
+    const positions: number[] = [];
+    let position = 0;
+    for (let left = Math.floor(head / PLACE_BITS); left > 0; left--) {
+      position += reader.next();
+      positions.push(position);
+    }
+    take(section, positions, head % PLACE_BITS);
+  }
+}
