@@ -20,5 +20,6 @@ export {
   SLICE_FORMS,
   SLICE_PATTERN,
   type Slice,
+  splitSlice,
 } from "./slice-forms.ts";
 export { spaceScripts } from "./spacing.ts";

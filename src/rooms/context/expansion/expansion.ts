@@ -16,9 +16,10 @@ import { CONTEXT_RECORDS } from "../contracts/records.ts";
 import type { IndexView, ViewCache } from "../index/index-view.ts";
 import type { ContextReader, ContextStore, SymbolRow } from "../ports.ts";
 import type { ContentCache } from "../sources/content-cache.ts";
-import { completeId, isShortId } from "../symbols/short-id.ts";
+import { completeId } from "../symbols/short-id.ts";
 import { parseTarget } from "../symbols/symbol.ts";
 import { requireSymbol, resolvePin } from "../symbols/symbol-lookup.ts";
+import { type AskedRef, defaultSlice, parseAskedRef } from "./asked-ref.ts";
 
 export interface ExpansionPorts {
   readonly store: ContextStore;
@@ -34,15 +35,17 @@ export interface ExpansionPorts {
   readonly known: Set<string>;
 }
 
-/** A ref that was understood: the section it means and the slice that will be taken. */
+/** A ref that was understood: the section it means and the slice that will be taken; null leaves it to the target. */
 interface ResolvedRef {
+  /** What is recorded: the symbol's id, or that of the section. */
   readonly ref: string;
-  readonly slice: string;
+  readonly slice: string | null;
   readonly section: Section;
 }
 
 /** What a ref means right now: the exact text, and where it is from. */
 interface Cut extends ResolvedRef {
+  readonly slice: string;
   readonly content: string;
   readonly bytes: Uint8Array;
   readonly content_hash: string;
@@ -57,7 +60,7 @@ interface Expanded {
 
 interface ExpandRequest {
   readonly refs: readonly string[];
-  /** For all refs (default: the symbol's own slice). */
+  /** For all refs that have none of their own (default: the symbol's, or a short one for an address). */
   readonly slice?: string | undefined;
   readonly run_id?: string | undefined;
   readonly budgets: Budgets;
@@ -105,49 +108,52 @@ async function resolveRefs(
   if (slice !== undefined) parseSlice(slice);
   return ports.store.read(async ({ context }) => {
     const view = await ports.views.open(context);
-    const symbols = await loadSymbols(context, refs);
+    const asked = new Map(refs.map((ref) => [ref, parseAskedRef(ref)]));
+    const symbols = await loadSymbols(context, [...asked.values()]);
     const known = new Map<string, ResolvedRef>();
-    const resolved: ResolvedRef[] = [];
-    for (const ref of refs) {
-      let one = known.get(ref);
-      if (one === undefined) {
-        one = await resolveRef(context, view, ref, symbols.get(ref), slice);
-        known.set(ref, one);
-      }
-      resolved.push(one);
-    }
-    return { view, resolved };
+    for (const [ref, one] of asked) known.set(ref, await resolveRef(context, view, one, symbols, slice));
+    return { view, resolved: refs.map((ref) => known.get(ref)!) };
   });
 }
 
 /** All symbols among the refs in one question; one that is missing is found out when it is its turn. */
-async function loadSymbols(context: ContextReader, refs: readonly string[]): Promise<Map<string, SymbolRow>> {
-  const ids = [...new Set(refs)].filter((ref) => ref.startsWith("@"));
-  const rows = ids.length === 0 ? [] : await context.symbols(ids.filter(isSymbolId));
+async function loadSymbols(context: ContextReader, asked: readonly AskedRef[]): Promise<Map<string, SymbolRow>> {
+  const ids = new Set(asked.flatMap((one) => (one.kind === "symbol" ? [one.symbol_id] : [])));
+  const rows = ids.size === 0 ? [] : await context.symbols([...ids].filter(isSymbolId));
   return new Map(rows.map((row) => [row.symbol.symbol_id, row]));
 }
 
 async function resolveRef(
   context: ContextReader,
   view: IndexView,
-  ref: string,
-  symbol: SymbolRow | undefined,
-  asked: string | undefined,
+  asked: AskedRef,
+  symbols: ReadonlyMap<string, SymbolRow>,
+  forAll: string | undefined,
 ): Promise<ResolvedRef> {
-  if (isHash(ref) || isShortId(ref)) {
-    if (asked === undefined) {
-      throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${ref} needs a slice`, where: ref });
+  const slice = asked.slice ?? forAll ?? null;
+  switch (asked.kind) {
+    case "symbol": {
+      const row = symbols.get(asked.symbol_id) ?? (await requireSymbol(context, asked.symbol_id));
+      const target = parseTarget(row.symbol);
+      const section = view.findLoaded(target) ?? (await resolvePin(context, view, target, row));
+      return { ref: asked.symbol_id, slice: slice ?? row.symbol.default_slice_policy, section };
     }
-    // What is recorded must say by itself which section it was, so a short id is completed first.
-    const section_id = isHash(ref) ? ref : await completeId(context, view, ref);
-    const target = { type: "SECTION", section_id } as const;
-    const section = view.findLoaded(target) ?? (await view.resolve(context, target, section_id));
-    return { ref: section_id, slice: asked, section };
+    case "id": {
+      const { digits } = asked;
+      if (slice === null)
+        throw new VerbatimError("SLICE_REQUIRED", { message: `the section ${digits} needs a slice`, where: digits });
+      // What is recorded must say by itself which section it was, so a short id is completed first.
+      const section_id = isHash(digits) ? digits : await completeId(context, view, digits);
+      const target = { type: "SECTION", section_id } as const;
+      const section = view.findLoaded(target) ?? (await view.resolve(context, target, section_id));
+      return { ref: section_id, slice, section };
+    }
+    case "address": {
+      const section = view.findLoaded(asked.target) ?? (await view.resolve(context, asked.target, asked.address));
+      // The contract knows symbols and sections: the record names the section that the address meant.
+      return { ref: section.section_id, slice, section };
+    }
   }
-  const row = symbol ?? (await requireSymbol(context, ref));
-  const target = parseTarget(row.symbol);
-  const section = view.findLoaded(target) ?? (await resolvePin(context, view, target, row));
-  return { ref, slice: asked ?? row.symbol.default_slice_policy, section };
 }
 
 /** Cuts the refs in order and charges each; nothing after a breach is cut. */
@@ -188,9 +194,11 @@ export function cutRef(
   looked: Set<string> = new Set(),
 ): Cut {
   const lines = ports.contents.open(view, section, looked);
-  const content = applySlice({ lines, first: section.line_start, last: section.line_end }, slice, ref);
+  const { line_start: first, line_end: last } = section;
+  const taken = slice ?? defaultSlice(lines, first, last);
+  const content = applySlice({ lines, first, last }, taken, ref);
   const bytes = encodeUtf8(content);
-  return { ref, slice, section, content, bytes, content_hash: ports.crypto.sha256(bytes) };
+  return { ref, slice: taken, section, content, bytes, content_hash: ports.crypto.sha256(bytes) };
 }
 
 /** The contract object of a cut. */

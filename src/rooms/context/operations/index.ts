@@ -6,7 +6,9 @@ import { expansionSchema, sectionSchema } from "../contracts/index.ts";
 import { expandRefs } from "../expansion/expansion.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
+import { findClosest } from "../search/closest-query.ts";
 import { searchSections } from "../search/search.ts";
+import { parseSearchQuery } from "../search/search-query.ts";
 import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./indexes.ts";
 import type { ContextPorts } from "./ports.ts";
 import { sectionList, sectionShow } from "./sections.ts";
@@ -23,8 +25,14 @@ const expand = defineOperation({
     refs: z
       .array(z.string())
       .min(1)
-      .describe("Symbol ids (@NAMESPACE/NAME) or section ids, which may be shortened to an unambiguous prefix."),
-    slice: z.string().optional().describe(`${SLICE_FORMS}; a symbol has its own.`),
+      .describe(
+        "Paths (docs/a.md), sections of files (src/a.ts#Parser/parse), symbols (@NAMESPACE/NAME) or section ids or an " +
+          "unambiguous start of one; each may have a slice of its own after a space.",
+      ),
+    slice: z
+      .string()
+      .optional()
+      .describe(`${SLICE_FORMS}, for refs without one; default: a symbol's own, a path's first lines.`),
     run_id: uuid.optional().describe("Run that these expansions belong to (default: a new one)."),
     ...mapBudgetFields((name) => limit.describe(BUDGETS[name].says)),
     refresh: z.boolean().default(false).describe("Update the index first."),
@@ -61,6 +69,10 @@ const search = defineOperation({
     query: z.string(),
     ignored: z.array(z.string()),
     total: count,
+    closest: z
+      .string()
+      .nullable()
+      .describe("Without results: as much of the query as has some; null if none of it has."),
     results: z.array(
       sectionSchema.omit({ content_hash: true }).extend({
         ref: z.string().describe("Address of the section: its path, path#Heading/Heading, or its id."),
@@ -76,7 +88,13 @@ const search = defineOperation({
   async run(ports: ContextPorts, input) {
     if (input.refresh) await buildIndex(ports, { full: false });
     const found = await searchSections(ports, input.query, input.limit);
-    return { ...found, results: found.results.map((one) => ({ ...one, heading_path: [...one.heading_path] })) };
+    const count = async (query: string) => (await searchSections(ports, query, 1)).total;
+    const closest = found.total > 0 ? null : await findClosest(parseSearchQuery(input.query), count);
+    return {
+      ...found,
+      closest,
+      results: found.results.map((one) => ({ ...one, heading_path: [...one.heading_path] })),
+    };
   },
 });
 
