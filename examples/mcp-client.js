@@ -11,15 +11,16 @@ const verbatim = fileURLToPath(new URL("../bin/verbatim.js", import.meta.resolve
 const client = new Client({ name: "harbour", version: "1.0.0" });
 
 /**
- * What a tool answers, or an error with what it says.
+ * What a tool answers, or an error with what it says: a record in the first text block, then exact texts.
  *
  * @param {string} name
  * @param {Record<string, unknown>} input
  */
 async function call(name, input) {
-  const { structuredContent, isError } = await client.callTool({ name, arguments: input });
-  if (isError) throw new Error(`${name}: ${JSON.stringify(structuredContent)}`);
-  return /** @type {any} */ (structuredContent);
+  const { content, isError } = await client.callTool({ name, arguments: input });
+  const [record = "", ...texts] = content.map((block) => (block.type === "text" ? block.text : ""));
+  if (isError) throw new Error(`${name}: ${record}`);
+  return { record: JSON.parse(record), texts };
 }
 
 try {
@@ -29,10 +30,10 @@ try {
   const { tools } = await client.listTools();
   check(tools.some(({ name }) => name === "context_search") && tools.length <= 8, "the server has at most eight tools");
 
-  const { results } = await call("context_search", { query: "high water", refresh: true });
-  check(results[0].file_path === "docs/tides.md", "the search points to docs/tides.md");
-  const { expansions } = await call("context_expand", { refs: [results[0].section_id], slice: "lines[0:3]" });
-  check(expansions[0].content === "## High water\n\nHigh water is at six.", "the slice is what the file says");
+  const { record: found } = await call("context_search", { query: "high water" });
+  check(found.results[0].ref.startsWith("docs/tides.md#"), "the search points to docs/tides.md");
+  const { texts } = await call(found.next.tool, { ...found.next.arguments, slice: "lines[0:3]" });
+  check(texts[0] === "## High water\n\nHigh water is at six.", "the slice is what the file says");
 } finally {
   await client.close();
   sample.remove();

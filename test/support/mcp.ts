@@ -24,13 +24,13 @@ export interface Tool {
   readonly name: string;
   readonly description?: string | undefined;
   readonly inputSchema: { readonly type: string; readonly [key: string]: unknown };
-  readonly outputSchema?: object | undefined;
   readonly annotations?: object | undefined;
 }
 
 export interface ToolResult {
   readonly content: readonly { readonly type: string; readonly text: string }[];
-  readonly structuredContent: Readonly<Record<string, never>> & {
+  /** What the first block says, read by the test's own client; servers send text blocks only. */
+  readonly answer: Readonly<Record<string, never>> & {
     readonly error?: { readonly code: string; readonly fix: string; readonly details: Record<string, unknown> | null };
   };
   readonly isError?: boolean;
@@ -47,15 +47,16 @@ export function makeClients(): { readonly modern: NewClient; readonly legacy: Ol
   return { modern, legacy };
 }
 
-/** Writes down the codes with which a server refuses: it may be a process of its own. */
+/** Reads the record of every answer, and writes down the codes of refusals: a server may be a process of its own. */
 function recordRefusals(client: AnyClient): void {
   const call = client.callTool.bind(client) as (...args: readonly unknown[]) => Promise<ToolResult>;
   const read = client.readResource.bind(client) as (...args: readonly unknown[]) => Promise<unknown>;
   Object.assign(client, {
     callTool: async (...args: readonly unknown[]) => {
       const result = await call(...args);
-      if (result.isError === true) recordSaid(result.structuredContent.error?.code ?? "");
-      return result;
+      const answer = JSON.parse(result.content[0]!.text) as ToolResult["answer"];
+      if (result.isError === true) recordSaid(answer.error?.code ?? "");
+      return { ...result, answer };
     },
     readResource: (...args: readonly unknown[]) =>
       read(...args).catch((thrown: { readonly data?: { readonly error?: { readonly code?: string } } }) => {

@@ -38,8 +38,16 @@ const OTHER_VERBS: ReadonlySet<string> = new Set([
 ]);
 
 /** Kinds of resources; none of them is of a world. */
-const PARTS = ["symbols", "workflow", "catalytic", "receipts", "sections"];
-const TEMPLATES = ["section", "symbol", "receipt", "workflow run file", "catalytic run file"];
+const PARTS = ["symbols", "agents", "workflow", "catalytic", "receipts", "sections"];
+const TEMPLATES = [
+  "section",
+  "symbol",
+  "receipt",
+  "agent runs",
+  "agent run",
+  "workflow run file",
+  "catalytic run file",
+];
 
 /** Verbs and kinds of resources that the canary does not know. */
 export function findUndrivenTools(

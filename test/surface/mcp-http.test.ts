@@ -75,9 +75,9 @@ describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
 
   it("gets answers, and refusals with their codes", async () => {
     const found = (await client().callTool({ name: "context_search", arguments: { query: "tides" } })) as ToolResult;
-    expect(found.structuredContent["total"]).toBe(1);
+    expect(found.answer["total"]).toBe(1);
     const refused = (await client().callTool({ name: "job_status", arguments: { job_id: "job_none" } })) as ToolResult;
-    expect([refused.isError, refused.structuredContent.error!.code]).toEqual([true, "JOB_UNKNOWN"]);
+    expect([refused.isError, refused.answer.error!.code]).toEqual([true, "JOB_UNKNOWN"]);
   });
 
   it("hears of progress", async () => {
@@ -90,7 +90,7 @@ describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
       { onprogress: (progress) => void seen.push(progress) },
     )) as ToolResult;
     // A thousand steps do not fit into one answer; which job it was does.
-    expect(result.structuredContent.error).toMatchObject({
+    expect(result.answer.error).toMatchObject({
       code: "RESPONSE_TOO_LARGE",
       details: { answer: { state: "SUCCEEDED" } },
     });
@@ -117,7 +117,7 @@ describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
 });
 
 async function call(name: string, input: Record<string, unknown>) {
-  return ((await clients.modern.callTool({ name, arguments: input })) as ToolResult).structuredContent;
+  return ((await clients.modern.callTool({ name, arguments: input })) as ToolResult).answer;
 }
 
 async function postJob(intent: string): Promise<string> {
@@ -304,7 +304,10 @@ describe("alone", () => {
 
   // Last, because the server hangs up on who sends too much.
   it("takes whole JSON of at most 256 KiB", async () => {
-    expect((await post(address, {}, "{")).status).toBe(400);
+    for (const version of ["2025-11-25", "2026-07-28"]) {
+      const half = await post(address, { "mcp-protocol-version": version }, "{");
+      expect([half.status, await half.json()]).toMatchObject([400, { id: null, error: { code: -32_700 } }]);
+    }
     const large = JSON.stringify({ ...PING, params: { x: "x".repeat(300 * 1024) } });
     expect((await post(address, {}, large)).status).toBe(413);
   });

@@ -184,11 +184,21 @@ describe.each(TOOL_CASES)("$operation $input", ({ tool, action, operation, input
       }),
     );
     const text = await response.text();
-    const { result } = JSON.parse(text.slice(text.indexOf("{"))) as { readonly result: { structuredContent: object } };
-    const answer = toAnswer(JSON.stringify(result.structuredContent));
-    expect(formatOrCode(answer)).toBe(await throughLibrary({ operation, input, argv: [] }));
+    const { result } = JSON.parse(text.slice(text.indexOf("{"))) as {
+      readonly result: { content: { text: string }[] };
+    };
+    const answer = toAnswer(result.content[0]!.text);
+    const other = await throughLibrary({ operation, input, argv: [] });
+    // A model pays for every byte: what an address says already is left out of what a search found.
+    if (operation === "context.search" && other.startsWith("{")) expect(placesOf(answer)).toEqual(placesOf(other));
+    else expect(formatOrCode(answer)).toBe(other);
   });
 });
+
+function placesOf(found: string) {
+  const { total, results } = JSON.parse(found) as { total: number; results: { ref: string; slice: string }[] };
+  return { total, results: results.map(({ ref, slice }) => [ref, slice]) };
+}
 
 /** HTTP may order the members of an object as it likes. */
 function formatOrCode(answer: string): string {

@@ -20,7 +20,8 @@ function overHttp(error: VerbatimError): { readonly message: string; readonly fi
 }
 
 function overMcp(error: VerbatimError): { readonly message: string; readonly fix: string } {
-  return answers.refuse(error).structuredContent["error"] as { readonly message: string; readonly fix: string };
+  const { error: said } = JSON.parse(answers.refuse(error).content[0]!.text) as { error: ReturnType<typeof overHttp> };
+  return said;
 }
 
 describe("what to do next", () => {

@@ -16,6 +16,9 @@ import { agentReport, showAgentRun, showLogs } from "./show.ts";
 /** Everywhere but over MCP: an agent does not judge its own work. */
 const WITH_HTTP: readonly Surface[] = [...LOCAL_SURFACES, "http"];
 
+/** MCP shows runs to whoever owns the workspace, as resources; the server of an agent in its cage leaves them out. */
+const READ_BY_ALL: readonly Surface[] = [...WITH_HTTP, "mcp"];
+
 const texts = z.array(z.string().min(1)).default([]);
 const run = z
   .string()
@@ -122,7 +125,7 @@ const list = defineOperation({
   summary: "Lists the agent runs of this repository, newest first.",
   effect: "read",
   who: OWNER,
-  surfaces: WITH_HTTP,
+  surfaces: READ_BY_ALL,
   localFields: ["all"],
   input: z.strictObject({
     limit: z.int().min(1).default(20).describe("Maximum number of runs to show."),
@@ -145,7 +148,7 @@ const show = defineOperation({
   summary: "Shows one agent run in plain words, its change, or two runs side by side.",
   effect: "read",
   who: OWNER,
-  surfaces: WITH_HTTP,
+  surfaces: READ_BY_ALL,
   // Over HTTP a change is read in pages: agent.diff.
   localFields: ["diff", "hunks"],
   input: z.strictObject({

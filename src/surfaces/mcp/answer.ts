@@ -20,11 +20,26 @@ interface Refusal {
   };
 }
 
+interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/**
+ * A result as it is sent: text blocks and nothing beside them. Clients differ in whether they show a model the blocks or
+ * the structured content, so what only one of the two carries is lost for some, and what both carry is paid for twice.
+ */
 export interface ToolAnswer {
   [key: string]: unknown;
-  readonly content: { readonly type: "text"; readonly text: string }[];
-  readonly structuredContent: Record<string, unknown>;
+  /** The record as JSON, then the exact texts it speaks of, in its order. */
+  readonly content: TextBlock[];
   readonly isError?: true;
+}
+
+/** An output as it is sent: a record, and texts that stay as they are instead of being escaped into it. */
+export interface Blocks {
+  readonly record: unknown;
+  readonly texts: readonly string[];
 }
 
 /** What was thrown, as a coded error. What a stranger must not see stays in its cause. */
@@ -34,17 +49,30 @@ export function toCoded(thrown: unknown): VerbatimError {
     : new VerbatimError("INTERNAL", { cause: thrown });
 }
 
-function toRefusal(error: VerbatimError): Refusal {
+// What an index that is built again would repair. A server that only reads cannot, and neither can who calls it.
+const OF_THE_INDEX: ReadonlySet<string> = new Set([
+  "INDEX_MISSING",
+  "FILE_MISSING",
+  "FILE_NOT_INDEXED",
+  "CONTENT_HASH_MISMATCH",
+  "LINE_RANGE_INVALID",
+]);
+const ASK_TO_BUILD = "Ask the user to build the index of this workspace again: the server of an agent only reads.";
+
+function toRefusal(error: VerbatimError, isCaged: boolean): Refusal {
   const { code, where = null, details = null } = error;
-  return { error: { code, message: error.messageAt("mcp"), where, fix: error.fixAt("mcp"), details } };
+  const fix = isCaged && OF_THE_INDEX.has(code) ? ASK_TO_BUILD : error.fixAt("mcp");
+  return { error: { code, message: error.messageAt("mcp"), where, fix, details } };
 }
 
 /** Answers under a limit of bytes: whole, or a refusal that says how to ask for less. Nothing is ever cut. */
 export class Answers {
   readonly #limit: number;
+  readonly #caged: boolean;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, isCaged = false) {
     this.#limit = maxBytes - ENVELOPE;
+    this.#caged = isCaged;
   }
 
   /** Bytes that a result may have. */
@@ -56,29 +84,28 @@ export class Answers {
     return sizeOf(result) <= this.#limit;
   }
 
-  /** The output of an operation as structured content and as the same JSON in text; RESPONSE_TOO_LARGE. */
-  answer(output: unknown): ToolAnswer {
-    const structuredContent = output as Record<string, unknown>;
-    const answer = { content: [{ type: "text" as const, text: JSON.stringify(output) }], structuredContent };
+  /** The output of an operation as text blocks; RESPONSE_TOO_LARGE. */
+  answer({ record, texts }: Blocks): ToolAnswer {
+    const answer = { content: [JSON.stringify(record), ...texts].map(toBlock) };
     const bytes = sizeOf(answer);
-    if (bytes > this.#limit) throw this.#tooLarge(bytes, output);
+    if (bytes > this.#limit) throw this.#tooLarge(bytes, record);
     return answer;
   }
 
   /** A refusal of ours as a result that the model sees. */
   refuse(thrown: unknown): ToolAnswer {
-    const refused = (error: VerbatimError): ToolAnswer => {
-      const refusal = toRefusal(error);
-      const content = [{ type: "text" as const, text: JSON.stringify(refusal) }];
-      return { content, structuredContent: { ...refusal }, isError: true };
-    };
+    return { content: [toBlock(JSON.stringify(this.refusalOf(thrown)))], isError: true };
+  }
+
+  /** A refusal of ours where it fits, or one that says which it was. */
+  refusalOf(thrown: unknown): Refusal {
     const error = toCoded(thrown);
-    const answer = refused(error);
-    const bytes = sizeOf(answer);
-    if (bytes <= this.#limit) return answer;
+    const refusal = toRefusal(error, this.#caged);
+    const bytes = sizeOf({ content: [toBlock(JSON.stringify(refusal))], isError: true });
+    if (bytes <= this.#limit) return refusal;
     const details = { refusal: error.code, bytes, limit: this.#limit };
     const message = `the refusal ${error.code} has ${bytes} bytes; the limit is ${this.#limit}`;
-    return refused(new VerbatimError("RESPONSE_TOO_LARGE", { message, details }));
+    return toRefusal(new VerbatimError("RESPONSE_TOO_LARGE", { message, details }), this.#caged);
   }
 
   /** A result without an alternative form, such as the text of a resource. */
@@ -94,6 +121,10 @@ export class Answers {
       details: { bytes, limit: this.#limit, answer: scalarsOf(output) },
     });
   }
+}
+
+function toBlock(text: string): TextBlock {
+  return { type: "text", text };
 }
 
 /** Ids and states of an answer that is too large, so that work which was done can be found again. */

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { App } from "../../app/call.ts";
 import { openApp } from "../../app/call.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
@@ -7,6 +7,7 @@ import { showPath } from "../../core/paths/index.ts";
 import { DEFAULT_MAX_BYTES, LEAST_MAX_BYTES, MOST_MAX_BYTES } from "./answer.ts";
 import { createMcpHttp, type McpHttp } from "./http-handler.ts";
 import { createMcpSurface, type McpOptions } from "./server.ts";
+import { StdioTransport } from "./stdio-transport.ts";
 
 /** Serves MCP over HTTP behind the checks of the HTTP surface. */
 export type ServeHttp = (
@@ -40,9 +41,8 @@ interface McpEnvironment {
 }
 
 const DEFAULT_PORT = 4681;
-// Over HTTP as much as at every other address of that surface; on standard input the largest message of a job fits.
+// As much as at every other address of the HTTP surface.
 const MAX_BODY = 256 * 1024;
-const MAX_LINE = 20 * 1024 * 1024;
 
 const HELP = `verbatim mcp [--max-bytes N] [-C DIR]
        [--http [--port N] [--host H] [--token T | --token-file F | --no-token]]
@@ -143,7 +143,7 @@ async function serveStreams(world: McpEnvironment, options: McpOptions): Promise
     if (world.signal.aborted) resolve();
     world.signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  const transport = new StdioServerTransport(world.stdin, world.stdout, { maxBufferSize: MAX_LINE });
+  const transport = new StdioTransport(world.stdin, world.stdout);
   const serving = serveStdio(surface.factory, {
     transport,
     onerror: (error) => void world.stderr.write(`${error.message}\n`),

@@ -24,6 +24,7 @@ const BATCH = 100;
 /** The parts of the list, in order. Each goes on after any of its items, at the cost of what is still listed. */
 export const LIST_PARTS: Readonly<Record<string, Part>> = {
   symbols: listSymbols,
+  agents: listAgentRuns,
   workflow: listWorkflowFiles,
   catalytic: listCatalyticFiles,
   receipts: listReceipts,
@@ -36,6 +37,30 @@ async function* listSymbols(app: App, after: string | null): AsyncGenerator<List
     if (after !== null && compareCodePoints(symbol_id, after) <= 0) continue;
     const description = `${default_slice_policy} of ${target_ref}`;
     yield { after: symbol_id, resource: { uri: `symbol://${symbol_id}`, name: symbol_id, description } };
+  }
+}
+
+/** The list itself, then the runs, newest first; a place in it is the page of the operation and a run on that page. */
+async function* listAgentRuns(app: App, after: string | null): AsyncGenerator<ListedResource> {
+  const space = after?.indexOf(" ") ?? -1;
+  let page = after === null || space <= 0 ? undefined : after.slice(0, space);
+  let last: string | null = after === null ? null : after.slice(space + 1);
+  for (;;) {
+    const { runs, next } = await app.call("agent.list", {
+      limit: BATCH,
+      ...(page === undefined ? {} : { after: page }),
+    });
+    if (after === null && page === undefined && runs.length > 0) {
+      yield { after: " ", resource: { uri: "run://agent", name: "agent runs", mimeType: "application/json" } };
+    }
+    const from = last === null || last === "" ? 0 : runs.findIndex(({ run_id }) => run_id === last) + 1;
+    for (const { run_id, goal, outcome } of runs.slice(from)) {
+      const resource = { uri: `run://agent/${run_id}`, name: run_id, description: `${outcome}: ${goal.slice(0, 80)}` };
+      yield { after: `${page ?? ""} ${run_id}`, resource: { ...resource, mimeType: "application/json" } };
+    }
+    if (next === null) return;
+    page = next;
+    last = null;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Input, Output } from "../../app/operations.ts";
 import { decodeUtf8 } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Answers } from "./answer.ts";
-import { parseResourceUri } from "./resource-uri.ts";
+import { parseResourceUri, unknown } from "./resource-uri.ts";
 
 /** What reading a resource gives. */
 interface ResourceContents {
@@ -22,9 +22,11 @@ export async function readResource(
   app: App,
   uri: string,
   answers: Answers,
-  options: CallOptions,
+  options: CallOptions & { readonly caged: boolean },
 ): Promise<ResourceContents> {
   const address = parseResourceUri(uri);
+  const isRun = address.kind === "agents" || address.kind === "agent";
+  if (isRun && options.caged) throw unknown(uri);
   switch (address.kind) {
     case "section": {
       const { section_id, slice } = address;
@@ -37,11 +39,33 @@ export async function readResource(
       const { receipt_hash } = address;
       return answers.carry(toJson(uri, await app.call("jobs.receipt", { receipt_hash }, options)));
     }
+    case "agents": {
+      const { runs, total, working } = await app.call("agent.list", { limit: MOST_RUNS }, options);
+      return answers.carry(toJson(uri, { runs: runs.map(toListed), total, working: working.map(toListed) }));
+    }
+    case "agent":
+      return answers.carry(toJson(uri, await readAgentRun(app, address.run, options)));
     case "workflow":
       return answers.carry(toFile(uri, await readWorkflowFile(app, address.run, address.file)));
     case "catalytic":
       return answers.carry(toFile(uri, await readCatalyticFile(app, address.run, address.file)));
   }
+}
+
+const MOST_RUNS = 20;
+
+/** A run as a list shows it, with its address and without the folders of this machine. */
+function toListed<T extends { readonly run_id: string; readonly run_dir: string; readonly root: string }>(run: T) {
+  const { run_dir: _, root: __, ...shown } = run;
+  return { uri: `run://agent/${run.run_id}`, ...shown };
+}
+
+/** The report of exactly this run. What a person could type is left out: nobody reads it here who has a terminal. */
+async function readAgentRun(app: App, run: string, options: CallOptions) {
+  const { summary, explain } = await app.call("agent.show", { run }, options);
+  if (summary.run_id !== run) throw new VerbatimError("RUN_NOT_FOUND", { where: run });
+  const report = explain.map((part) => ({ ...part, lines: part.lines.filter(({ command }) => command === undefined) }));
+  return { summary, report };
 }
 
 async function expand(

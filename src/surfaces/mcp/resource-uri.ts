@@ -8,6 +8,8 @@ type ResourceAddress =
   | { readonly kind: "section"; readonly section_id: string; readonly slice: string | null }
   | { readonly kind: "symbol"; readonly symbol_id: string }
   | { readonly kind: "receipt"; readonly receipt_hash: string }
+  | { readonly kind: "agents" }
+  | { readonly kind: "agent"; readonly run: string }
   | { readonly kind: "workflow" | "catalytic"; readonly run: string; readonly file: string };
 
 const MOST_CHARACTERS = 4096;
@@ -36,8 +38,11 @@ function readSlice(uri: string, query: string): string {
 }
 
 function readRun(uri: string, address: string): ResourceAddress {
+  if (address === "agent") return { kind: "agents" };
   const [kind, run = "", ...file] = address.split("/");
-  if ((kind !== "workflow" && kind !== "catalytic") || !RUN_ID.test(run) || run.endsWith(".")) throw unknown(uri);
+  if (!RUN_ID.test(run) || run.endsWith(".")) throw unknown(uri);
+  if (kind === "agent" && file.length === 0) return { kind, run };
+  if (kind !== "workflow" && kind !== "catalytic") throw unknown(uri);
   return { kind, run, file: parseRepoPath(file.join("/")) };
 }
 
@@ -50,11 +55,11 @@ function decode(uri: string, text: string): string {
   }
 }
 
-function unknown(uri: string): VerbatimError {
+export function unknown(uri: string): VerbatimError {
   return new VerbatimError("RESOURCE_UNKNOWN", { details: { uri: uri.slice(0, 200) } });
 }
 
-/** The templates, as they are listed. */
+/** The templates, as they are listed; an agent in its cage does not see the runs of agents. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: "section://{section_id}{?slice}",
@@ -70,6 +75,18 @@ export const RESOURCE_TEMPLATES = [
     uriTemplate: "receipt://{receipt_hash}",
     name: "receipt",
     description: "A receipt of a job step.",
+    mimeType: "application/json",
+  },
+  {
+    uriTemplate: "run://agent",
+    name: "agent runs",
+    description: "The newest runs of agents in this repository, and those at work.",
+    mimeType: "application/json",
+  },
+  {
+    uriTemplate: "run://agent/{run_id}",
+    name: "agent run",
+    description: "The report of an agent's run: what it changed, how it was checked, and what the proof covers.",
     mimeType: "application/json",
   },
   {

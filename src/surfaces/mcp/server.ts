@@ -10,7 +10,9 @@ import type { CallOptions } from "../../app/compose/current-call.ts";
 import type { Progress } from "../../core/ports.ts";
 import { Answers, toCoded } from "./answer.ts";
 import { type Cursor, formatCursor, parseCursor, refused } from "./cursor.ts";
+import { FreshIndex } from "./fresh-index.ts";
 import { LegacyCalls, LegacyExchange } from "./legacy-calls.ts";
+import { listPrompts, writePrompt } from "./prompts.ts";
 import { LIST_PARTS, type ListedResource } from "./resource-list.ts";
 import { readResource } from "./resource-read.ts";
 import { RESOURCE_TEMPLATES } from "./resource-uri.ts";
@@ -43,8 +45,9 @@ interface McpSurface {
 export const SESSION_HEADER = "mcp-session-id";
 
 const INSTRUCTIONS =
-  "Text is addressed, not dumped: context_search returns addresses, context_expand reads exact slices against a budget. " +
-  "A refusal has error.code and error.fix; do what fix says instead of trying again.";
+  "Text is addressed, not dumped. To read: context_search, then the call in next (context_expand with ready-made refs). To " +
+  "change: write a unified diff and patch_check it until the verdict is accept. Answers are JSON in the first text block; exact " +
+  "texts follow in blocks of their own. A refusal has error.code and error.fix; do what fix says instead of trying again.";
 
 const INVALID_PARAMS = -32_602;
 const INTERNAL = -32_603;
@@ -52,10 +55,12 @@ const REFUSED = -32_000;
 
 export function createMcpSurface(options: McpOptions): McpSurface {
   const { app, version, log = () => undefined } = options;
-  const answers = new Answers(options.maxBytes);
+  const caged = options.caged === true;
+  const answers = new Answers(options.maxBytes, caged);
   const running = new Set<Promise<unknown>>();
   const legacyCalls = new LegacyCalls();
-  const plans = toolsFor(options.caged === true);
+  const plans = toolsFor(caged);
+  const index = caged ? null : new FreshIndex(app);
   let tools: Promise<ListedTool[]> | undefined;
 
   const track = async <T>(call: Promise<T>): Promise<T> => {
@@ -74,7 +79,7 @@ export function createMcpSurface(options: McpOptions): McpSurface {
     try {
       return await track(call);
     } catch (thrown) {
-      onFailure(thrown);
+      if (!(thrown instanceof ProtocolError)) onFailure(thrown);
       throw toProtocolError(thrown, answers);
     }
   };
@@ -83,10 +88,29 @@ export function createMcpSurface(options: McpOptions): McpSurface {
     return { signal: context.mcpReq.signal, ...(progress === undefined ? {} : { progress }) };
   };
 
+  /** What a prompt says, and after it what it is about: a client need not be able to read resources. */
+  const getPrompt = async (
+    name: string,
+    given: Readonly<Record<string, string>>,
+    options: CallOptions & { readonly caged: boolean },
+  ) => {
+    const prompt = writePrompt(name, given, caged);
+    if (prompt === null) throw new ProtocolError(INVALID_PARAMS, `there is no prompt ${name.slice(0, 100)}`);
+    const { description, text, attached } = prompt;
+    const said = { role: "user" as const, content: { type: "text" as const, text } };
+    if (attached === null) return answers.carry({ description, messages: [said] });
+    const { contents } = await readResource(app, attached, answers, options);
+    const shown = contents.map((resource) => ({
+      role: "user" as const,
+      content: { type: "resource" as const, resource },
+    }));
+    return answers.carry({ description, messages: [said, ...shown] });
+  };
+
   const factory = ({ era, requestInfo }: McpRequestContext): Server => {
     const server = new Server(
       { name: "verbatim", title: "Verbatim", version },
-      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+      { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
     );
     // The newer protocol cancels by ending the request, and on standard input everything comes to one server.
     const exchange =
@@ -110,15 +134,27 @@ export function createMcpSurface(options: McpOptions): McpSurface {
       const tool = plans.find(({ name }) => name === params.name);
       if (tool === undefined) throw new ProtocolError(INVALID_PARAMS, `there is no tool ${params.name.slice(0, 100)}`);
       return track(
-        perform(context, (options) => callTool(app, tool, params.arguments ?? {}, answers, { ...options, onFailure })),
+        perform(context, (options) =>
+          callTool(app, tool, params.arguments ?? {}, answers, { ...options, onFailure, index }),
+        ),
       );
     });
     server.setRequestHandler("resources/list", ({ params }) =>
-      orProtocolError(pageResources(app, params?.cursor, answers)),
+      orProtocolError(pageResources(app, params?.cursor, answers, caged)),
     );
-    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
+    server.setRequestHandler("resources/templates/list", () => ({
+      resourceTemplates: RESOURCE_TEMPLATES.filter(
+        ({ uriTemplate }) => !caged || !uriTemplate.startsWith("run://agent"),
+      ),
+    }));
     server.setRequestHandler("resources/read", ({ params }, context) =>
-      orProtocolError(perform(context, (options) => readResource(app, params.uri, answers, options))),
+      orProtocolError(perform(context, (options) => readResource(app, params.uri, answers, { ...options, caged }))),
+    );
+    server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts(caged) }));
+    server.setRequestHandler("prompts/get", ({ params }, context) =>
+      orProtocolError(
+        perform(context, (options) => getPrompt(params.name, params.arguments ?? {}, { ...options, caged })),
+      ),
     );
     return server;
   };
@@ -133,11 +169,11 @@ export function createMcpSurface(options: McpOptions): McpSurface {
 }
 
 function toProtocolError(thrown: unknown, answers: Answers): ProtocolError {
-  const { structuredContent } = answers.refuse(thrown);
+  if (thrown instanceof ProtocolError) return thrown;
+  const refusal = answers.refusalOf(thrown);
   const { exit } = toCoded(thrown);
   const code = exit === 2 ? INVALID_PARAMS : exit === 3 ? INTERNAL : REFUSED;
-  const { error } = structuredContent as { readonly error: { readonly code: string; readonly message: string } };
-  return new ProtocolError(code, `${error.code}: ${error.message}`, structuredContent);
+  return new ProtocolError(code, `${refusal.error.code}: ${refusal.error.message}`, refusal);
 }
 
 const PAUSE_MS = 100;
@@ -173,8 +209,8 @@ function toNotifications({ mcpReq }: ServerContext, onError: (thrown: unknown) =
 const MOST_ITEMS = 50;
 
 /** One page of all resources: as many as fit, and where to go on. */
-async function pageResources(app: App, cursor: string | undefined, answers: Answers) {
-  const names = Object.keys(LIST_PARTS);
+async function pageResources(app: App, cursor: string | undefined, answers: Answers, caged: boolean) {
+  const names = Object.keys(LIST_PARTS).filter((part) => !caged || part !== "agents");
   const place = cursor === undefined ? null : parseCursor(cursor, names);
   const resources: ListedResource["resource"][] = [];
   let last: Cursor | null = null;

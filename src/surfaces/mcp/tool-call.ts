@@ -3,9 +3,16 @@ import type { App } from "../../app/call.ts";
 import type { CallOptions } from "../../app/compose/current-call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Answers, ToolAnswer } from "./answer.ts";
+import type { FreshIndex } from "./fresh-index.ts";
 import type { ToolPlan, ToolVerb } from "./tool-table.ts";
 
 type Input = Record<string, unknown>;
+
+interface ToolOptions extends CallOptions {
+  readonly onFailure: (thrown: unknown) => void;
+  /** Brings the index up to date; null where the server only reads. */
+  readonly index: FreshIndex | null;
+}
 
 /** Calls the operation a tool stands for. Refusals of ours are answers too; the model can act on them. */
 export async function callTool(
@@ -13,11 +20,16 @@ export async function callTool(
   tool: ToolPlan,
   asked: Input,
   answers: Answers,
-  options: CallOptions & { readonly onFailure: (thrown: unknown) => void },
+  options: ToolOptions,
 ): Promise<ToolAnswer> {
-  const { onFailure, ...during } = options;
+  const { onFailure, index, ...during } = options;
   try {
     const { verb, input } = readInput(tool, asked);
+    if (input["refresh"] === true) {
+      // Built here, where calls take turns; the operation itself then has nothing left to refresh.
+      await index?.ensure(during);
+      input["refresh"] = false;
+    }
     const toAnswer = (output: unknown): ToolAnswer => pickAnswer(answers, verb, output as Record<string, unknown>);
     const assertDeliverable = (output: unknown): void => void toAnswer(output);
     const run = (whole: Input) => app.callUnknown(verb.operation, whole, { ...during, assertDeliverable });
@@ -44,11 +56,12 @@ function readInput(tool: ToolPlan, asked: Input): { readonly verb: ToolVerb; rea
   return { verb, input: Object.fromEntries(whole.map(([field, value]) => [verb.renamed?.[field] ?? field, value])) };
 }
 
-/** The contract object where an output only carries one; how it came about is next to it. */
-function pickAnswer(answers: Answers, { part, operation }: ToolVerb, output: Input): ToolAnswer {
-  if (part === undefined) return answers.answer(output);
+/** The contract object where an output only carries one, how it came about next to it; exact texts in their own blocks. */
+function pickAnswer(answers: Answers, { part, operation, split }: ToolVerb, output: Input): ToolAnswer {
+  if (split !== undefined) return answers.answer(split(output));
+  if (part === undefined) return answers.answer({ record: output, texts: [] });
   const { [part]: picked, ...beside } = output;
-  return { ...answers.answer(picked), _meta: { [`verbatim/${operation}`]: beside } };
+  return { ...answers.answer({ record: picked, texts: [] }), _meta: { [`verbatim/${operation}`]: beside } };
 }
 
 /** A field of the operation that this surface does not take is as unknown as any other. */

@@ -1,19 +1,17 @@
 import { z } from "zod";
 import type { App } from "../../app/call.ts";
 import type { Operation } from "../../core/operation.ts";
-import { shareParts } from "./shared-parts.ts";
 import type { ToolPlan, ToolVerb } from "./tool-table.ts";
 
 type JsonSchema = Record<string, unknown>;
 type ObjectSchema = JsonSchema & { readonly type: "object" };
 
-/** A tool as it is listed. */
+/** A tool as it is listed. It has no output schema: with one, a server must send structured content (ADR 0056). */
 export interface ListedTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  readonly outputSchema: ObjectSchema;
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint: boolean;
@@ -21,29 +19,6 @@ export interface ListedTool {
     readonly openWorldHint: boolean;
   };
 }
-
-const TEXT = { type: "string" };
-
-/** What a refusal looks like; part of every output schema, because clients check refusals against it too. */
-const REFUSAL = {
-  type: "object",
-  properties: {
-    error: {
-      type: "object",
-      properties: {
-        code: TEXT,
-        message: TEXT,
-        where: { type: ["string", "null"] },
-        fix: TEXT,
-        details: { type: ["object", "null"] },
-      },
-      required: ["code", "message", "where", "fix", "details"],
-      additionalProperties: false,
-    },
-  },
-  required: ["error"],
-  additionalProperties: false,
-};
 
 /** Tools with their schemas, in the order in which they are given. */
 export async function listTools(app: App, tools: readonly ToolPlan[]): Promise<ListedTool[]> {
@@ -60,7 +35,6 @@ async function describeTool(app: App, tool: ToolPlan): Promise<ListedTool> {
     title: tool.title,
     description: tool.description,
     inputSchema: await toInputSchema(app, tool, operations),
-    outputSchema: toOutputSchema(tool, operations),
     annotations: {
       readOnlyHint: effects.every((effect) => effect === "read"),
       destructiveHint: effects.includes("mutate"),
@@ -92,9 +66,14 @@ async function toInputSchema(app: App, tool: ToolPlan, operations: readonly Oper
 }
 
 function pickFields(operation: Operation, { fields, renamed = {}, defaults = {} }: ToolVerb): Fields {
-  const schema = toJsonSchema(operation.input, "input") as Fields;
+  const schema = toJsonSchema(operation.input) as Fields;
   const known = (field: string) => renamed[field] ?? field;
-  const properties = Object.fromEntries(fields.map((field) => [field, schema.properties[known(field)]!]));
+  const properties = Object.fromEntries(
+    fields.map((field) => {
+      const own = Object.hasOwn(defaults, field) && defaults[field] !== "" ? { default: defaults[field] } : {};
+      return [field, { ...schema.properties[known(field)]!, ...own }];
+    }),
+  );
   const required = fields.filter((field) => schema.required?.includes(known(field)) && !Object.hasOwn(defaults, field));
   return { properties, required };
 }
@@ -105,29 +84,25 @@ async function readContract(app: App, object: string): Promise<JsonSchema> {
   return withoutNames(schema) as JsonSchema;
 }
 
-/** Leaves out what names a schema, what is only for our own readers, and bounds that every JSON integer has. */
+/** Leaves out what names a schema, what is only for our own readers, and what says nothing. */
 function withoutNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNames);
   if (typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).filter(
-    ([key, part]) => !NAMES.has(key) && !key.startsWith("x-") && Math.abs(Number(part)) !== Number.MAX_SAFE_INTEGER,
+    ([key, part]) => !NAMES.has(key) && !key.startsWith("x-") && !isNoise(key, part),
   );
   return Object.fromEntries(kept.map(([key, part]) => [key, withoutNames(part)]));
 }
 
-const NAMES: ReadonlySet<string> = new Set(["$schema", "$id"]);
-
-function toOutputSchema(tool: ToolPlan, operations: readonly Operation[]): ObjectSchema {
-  const variants = new Map<string, JsonSchema>();
-  for (const [i, { output }] of operations.entries()) {
-    const whole = toJsonSchema(output, "output");
-    const { part } = tool.verbs[i]!;
-    const schema = part === undefined ? whole : (whole as Fields).properties[part]!;
-    variants.set(JSON.stringify(schema), schema);
-  }
-  return shareParts({ type: "object", anyOf: [...variants.values(), REFUSAL] }) as ObjectSchema;
+/** Bounds that every integer has, and patterns longer than what they say in words. */
+function isNoise(key: string, part: unknown): boolean {
+  if (key === "pattern") return typeof part === "string" && part.length > LONGEST_PATTERN;
+  return typeof part === "number" && Math.abs(part) === Number.MAX_SAFE_INTEGER;
 }
 
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  return withoutNames(z.toJSONSchema(schema, { io, unrepresentable: "any" })) as JsonSchema;
+const LONGEST_PATTERN = 120;
+const NAMES: ReadonlySet<string> = new Set(["$schema", "$id"]);
+
+function toJsonSchema(schema: z.ZodType): JsonSchema {
+  return withoutNames(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })) as JsonSchema;
 }

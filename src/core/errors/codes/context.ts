@@ -24,7 +24,7 @@ export const CONTEXT_CODES = {
     exit: 2,
     http: 400,
     says: "A section id needs an explicit slice.",
-    fix: `Add a slice: ${SLICE_FORMS}.`,
+    fix: `Add a slice: ${SLICE_FORMS}; a path (docs/a.md, src/a.ts#Parser/parse) needs none.`,
   },
   SLICE_OUT_OF_BOUNDS: {
     exit: 1,
@@ -108,7 +108,11 @@ export const CONTEXT_CODES = {
     exit: 1,
     http: 422,
     says: "Some source files cannot be indexed; the previous index was kept.",
-    fix: "Fix each of the files listed, or add it to context.exclude.",
+    fix: {
+      cli: "Fix each of the files listed, or add it to context.exclude.",
+      mcp: "Ask the user to fix or exclude the files listed; refresh false reads the index as it was.",
+      http: "Fix each of the files listed, or add it to context.exclude.",
+    },
   },
   INDEX_MISSING: {
     exit: 1,
@@ -116,7 +120,7 @@ export const CONTEXT_CODES = {
     says: "There is no index yet.",
     fix: {
       cli: "Build it: verbatim index build",
-      mcp: "Set refresh to true: the index is then built first.",
+      mcp: "Call context_search with refresh true: the index is then built first.",
       http: "Build the index first.",
     },
   },
@@ -186,7 +190,7 @@ export const CONTEXT_CODES = {
     says: "The file is not in the index.",
     fix: {
       cli: "Find out why: verbatim index explain PATH, or build the index again: verbatim index build",
-      mcp: "Set refresh to true, or find another file with context_search.",
+      mcp: "Find the file with context_search; a file that is not there is not a source, which only the user can change.",
       http: "Build the index again; context.index-explain says why a file is left out.",
     },
   },
@@ -216,7 +220,7 @@ export const CONTEXT_CODES = {
     says: "An indexed file no longer exists.",
     fix: {
       cli: "Build the index again: verbatim index build",
-      mcp: "Set refresh to true: the index is then built again first.",
+      mcp: "Repeat the call of context_expand with refresh true: the index is then built again first.",
       http: "Build the index again.",
     },
   },
@@ -226,7 +230,7 @@ export const CONTEXT_CODES = {
     says: "The file has changed since it was indexed.",
     fix: {
       cli: "Build the index again: verbatim index build",
-      mcp: "Set refresh to true: the index is then built again first.",
+      mcp: "Repeat the call of context_expand with refresh true: the index is then built again first.",
       http: "Build the index again.",
     },
   },
@@ -236,7 +240,7 @@ export const CONTEXT_CODES = {
     says: "The lines of a section are outside its file.",
     fix: {
       cli: "Build the index again: verbatim index build",
-      mcp: "Set refresh to true: the index is then built again first.",
+      mcp: "Repeat the call of context_expand with refresh true: the index is then built again first.",
       http: "Build the index again.",
     },
   },
