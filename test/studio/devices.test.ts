@@ -39,6 +39,7 @@ const SCREENS: readonly (readonly [path: string, ready: string])[] = [
   [`/runs/${RUN}/output`, "[role=log]"],
   [`/runs/${RUN}/review?do=discard`, "[role=dialog]"],
   ["/settings/appearance", "main fieldset"],
+  ["/settings/notices", "main fieldset"],
   ["/settings/access", "main ul li"],
   ["/settings/doctor", "main ul li"],
   ["/settings/about", "main dl"],

@@ -1,6 +1,7 @@
 // The flow that the Studio is judged by: a person reads a finished run and decides, in a real browser, over real runs.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
+import { travel } from "../support/studio-answers.ts";
 
 const CLOCK = `const HOUR = 3_600_000;
 
@@ -34,6 +35,7 @@ const runs: Record<string, string> = {};
 beforeAll(async () => {
   bench.write("src/clock.mjs", CLOCK);
   bench.write("infra/deploy.yml", "port: 80\n");
+  bench.write("check.mjs", "console.log('at src/clock.mjs:13 and xsrc/clock.mjs:2'); process.exit(1);\n");
   bench.git("add", "-A");
   bench.git("commit", "-qm", "first");
   const mend = "sed -i 's|(at / HOUR) % 24|Math.floor(at / HOUR) % 24|' src/clock.mjs; echo mending";
@@ -50,6 +52,9 @@ beforeAll(async () => {
     "infra",
   );
   runs["hostile"] = await bench.run("A goal <b>with</b> markup", HOSTILE, "--no-verify");
+  const indent = "sed -i 's|  return at + hours|    return at + hours|' src/clock.mjs";
+  const fail = ["--verify", "node check.mjs"];
+  runs["space"] = await bench.run("Indent one line", indent, ...fail);
   runs["nothing"] = await bench.run("Look around", "ls", "--no-verify");
   server = await bench.serve();
 });
@@ -89,7 +94,7 @@ describe("a finished run", () => {
     expect(await page.getByRole("dialog").getByText("as verified").count()).toBe(2);
     expect(page.url()).toContain("do=apply");
     await page.keyboard.press("Control+Enter");
-    await page.locator(verdict, { hasText: "Landed" }).waitFor();
+    await page.locator(verdict, { hasText: /^Landed at \d\d:\d\d: 2 files/ }).waitFor();
     expect(bench.read("src/clock.mjs")).toBe(MENDED);
     expect(bench.read("src/tide.mjs")).toBe(TIDE);
     // The question leaves the address as soon as the answer is there.
@@ -124,16 +129,33 @@ describe("a finished run", () => {
   });
 
   it.each([
-    ["failed", /^Does not pass: .*grep -q floor src\/clock\.mjs/, ["Verify again", "Discard this run"]],
-    ["rejected", /^Cannot land: .*infra/, ["Verify again", "Discard this run"]],
-    ["nothing", /^The agent changed nothing\.$/, []],
-  ])("that is %s says so first and offers only what can be done", async (name, sentence, acts) => {
+    [
+      "failed",
+      /^Does not pass: .*grep -q floor src\/clock\.mjs/,
+      ["Apply 1 file", "Verify again", "Discard this run"],
+      "It can be applied once its checks pass.",
+    ],
+    [
+      "rejected",
+      /^Cannot land: it changes infra\/deploy\.yml, which this run may not touch\.$/,
+      ["Apply 1 file", "Verify again", "Discard this run"],
+      "It cannot be applied as long as the gates refuse it.",
+    ],
+    ["nothing", /^The agent changed nothing\.$/, [], null],
+  ])("that is %s says so first, offers only what can be done, and why it cannot be applied", async (...row) => {
+    const [name, sentence, acts, whyNot] = row;
     const { window, watched, page } = await enter(bench, server, `/runs/${runs[name]}`);
     const says = page.locator(verdict);
     await says.waitFor();
     expect(await says.textContent()).toMatch(sentence);
     const bar = page.locator("section", { has: says });
     expect(await bar.getByRole("button").allTextContents()).toEqual(acts);
+    if (whyNot !== null) {
+      expect(await bar.getByRole("button", { name: "Apply 1 file" }).isDisabled()).toBe(true);
+      await bar.getByText(whyNot).waitFor();
+      await page.keyboard.press("a");
+      expect(await page.getByRole("dialog").count()).toBe(0);
+    }
     expect(watched.problems).toEqual([]);
     await window.close();
   });
@@ -171,6 +193,50 @@ describe("a finished run", () => {
       .waitFor();
     await page.getByRole("link", { name: "Verify" }).click();
     await page.getByText("ended with 1").waitFor();
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("leads from what the gates and the checks said to the line, and gives each line an address of its own", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["rejected"]}/verify`);
+    await page.getByRole("link", { name: "infra/deploy.yml" }).click();
+    await page.waitForURL(/review\?file=infra%2Fdeploy\.yml$/);
+    await travel(page, `/runs/${runs["space"]}/verify`, "[role=log]");
+    // Only a whole name is one.
+    const printed = page.getByRole("log", { name: "What the checks printed", exact: true });
+    await printed.getByRole("link").first().waitFor();
+    expect(await printed.getByRole("link").allTextContents()).toEqual(["src/clock.mjs:13"]);
+    await printed.getByRole("link").click();
+    await page.waitForURL(/file=src%2Fclock\.mjs&line=13/);
+    const line = page.getByRole("row", { name: /added, line 13: +return at \+ hours/ });
+    await line.and(page.locator("[data-chosen=true]")).waitFor();
+    // Another line by a press on its number, and what was only whitespace is folded away and back.
+    await page.locator("[data-type=line] [data-n='12']").last().click();
+    await page.waitForURL(/line=12/);
+    await page.getByLabel("Fold whitespace").check();
+    await page.waitForURL(/ws=hide/);
+    await page.getByText("Only whitespace changes").waitFor();
+    expect(await line.count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("w");
+    await line.waitFor();
+    expect(page.url()).not.toContain("ws=");
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
+  it("copies lines as they are in the file, and reads out the end of what was printed", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["hostile"]}`);
+    await window.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const row = page.getByRole("row", { name: /added, line 1/ });
+    await row.waitFor();
+    await row.locator("bdi").selectText();
+    await page.keyboard.press("Control+c");
+    const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+    await expect.poll(copied).toBe("a\u202eb <img src=x onerror=alert(1)>");
+    await travel(page, `/runs/${runs["hostile"]}/output`, "[role=log]");
+    await page.getByRole("button", { name: "Read the last 20 lines" }).first().click();
+    await page.getByRole("status").filter({ hasText: "red link" }).waitFor({ state: "attached" });
     expect(watched.problems).toEqual([]);
     await window.close();
   });

@@ -197,7 +197,7 @@ async function readScreens(told: Told, run: string) {
 
 describe("nothing that was not said", () => {
   const first = tell("qx", 100, "qxrunqx", false);
-  const second = tell("zj", 2_000, "zjrunzj", true);
+  const second = tell("zj", 1_400, "zjrunzj", true);
 
   it.each([
     ["a whole answer", first, second, "qxrunqx"],

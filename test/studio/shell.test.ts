@@ -66,6 +66,52 @@ describe("getting in", () => {
     await window.close();
   });
 
+  it("opens another device by a link that is made here, and says which session is whose", async () => {
+    const { window, watched, page } = await enter(bench, server, "/settings/access");
+    await page.getByText("this one").waitFor();
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const link = (await page.locator("main code").textContent()) ?? "";
+    expect(link).toMatch(new RegExp(`^${server.base}/#k=[0-9a-f]{32}$`));
+    await page.getByText(/Good once, until \d\d:\d\d/).waitFor();
+    const phone = await bench.window();
+    const other = new WatchedPage(await phone.newPage(), server.base);
+    await other.page.goto(link);
+    await other.page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    await other.page.goto(`${server.base}/settings/access`);
+    // Ended by the other one, it asks for the key again.
+    const mine = page.locator("main li", { hasText: "this one" });
+    expect(await mine.count()).toBe(1);
+    await other.page.getByRole("button", { name: "End this session" }).click();
+    await other.page.getByText("This session has ended.").waitFor();
+    expect([...watched.problems, ...other.problems]).toEqual([]);
+    await phone.close();
+    await window.close();
+  });
+
+  it("says of a world's token what it is for, and leaves no session behind", async () => {
+    const ask = async (path: string, input?: object) => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${server.token}` };
+      const body = input === undefined ? {} : { body: JSON.stringify(input) };
+      const answer = await fetch(`${server.base}/api/${path}`, { method: "POST", headers, ...body });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    await ask("worlds", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
+    const { token } = await ask("worlds/w_harbour/people/ANA/tokens");
+    const list = async () => (await ask("operations/studio.sessions", {}))["sessions"] as readonly object[];
+    const before = (await list()).length;
+    const window = await bench.window();
+    const page = await window.newPage();
+    await page.goto(`${server.base}/`);
+    await page.getByLabel("Token").fill(String(token));
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("This token is for one world").waitFor();
+    await page.getByText("Use the token of the owner, or a link from the terminal.").waitFor();
+    expect(await page.getByLabel("Token").inputValue()).toBe(token);
+    expect(await page.evaluate("sessionStorage.getItem('session')")).toBeNull();
+    await expect.poll(list).toHaveLength(before);
+    await window.close();
+  });
+
   it("asks for the key again when the session ends, over a page that keeps what was typed", async () => {
     const { window, page } = await enter(bench, server, "/runs");
     await page.getByRole("link", { name: /Light the lamp/ }).waitFor();
@@ -94,8 +140,17 @@ describe("the connection", () => {
     const port = Number(new URL(own.base).port);
     const { window, watched, page } = await enter(bench, own, `/runs/${run}`);
     await page.locator("[data-testid=verdict]").waitFor();
+    await page.keyboard.press("d");
+    await page.getByRole("dialog").waitFor();
     await own.stop();
     await page.getByText(/does not answer\. What you see is from \d\d:\d\d:\d\d\./).waitFor();
+    // Neither what is open nor what is behind it can be done.
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("This can be done again when it does.").waitFor();
+    expect(await dialog.getByRole("button", { name: "Discard this run" }).isDisabled()).toBe(true);
+    await page.keyboard.press("Control+Enter");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
     expect(await page.getByRole("button", { name: "Apply 1 file" }).isDisabled()).toBe(true);
     await page.getByText("This can be done again when it does.").waitFor();
     await page.locator("[data-testid=verdict]", { hasText: "Ready to land" }).waitFor();
@@ -141,6 +196,19 @@ describe("keys and places", () => {
     await page.getByRole("option", { name: /Light the lamp/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`/runs/${run}`));
+    // A file of the change, and an id that was pasted: there is nothing to choose.
+    await page.locator("[role=grid]").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("lamp.t");
+    await page.getByRole("option", { name: /lamp\.txt In this change/ }).click();
+    await page.waitForURL(/file=lamp\.txt/);
+    await page.goto(`${server.base}/`);
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    await window.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(run)})`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").press("Control+v");
+    await page.waitForURL(new RegExp(`/runs/${run}`));
     await page.keyboard.press("g");
     await page.keyboard.press("r");
     await page.getByRole("searchbox").waitFor();
@@ -180,6 +248,7 @@ describe("everybody", () => {
     ["/runs?do=keys", "[role=dialog]"],
     ["/runs?do=find", "[role=dialog] [role=option]"],
     ["/settings/appearance", "main fieldset"],
+    ["/settings/notices", "main fieldset"],
     ["/settings/access", "main ul li"],
     ["/settings/doctor", "main ul li"],
     ["/settings/about", "main dl"],

@@ -53,7 +53,8 @@ export class Marks {
   }
 
   number(shown = true): number {
-    const mark = this.#next * 7 + 4_000;
+    // Small enough that two of them are the size of a change that is drawn at once.
+    const mark = this.#next * 3 + 3_000;
     this.#next++;
     this.numbers.push(mark);
     if (shown) this.shown.add(mark);

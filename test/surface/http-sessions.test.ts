@@ -123,6 +123,7 @@ describe("a session", () => {
     for (const [method, path] of [
       ["POST", "/api/operations/studio.sessions"],
       ["DELETE", "/api/session/other"],
+      ["POST", "/api/session/link"],
       ["POST", "/api/tasks"],
       ["GET", "/api/tasks/t_0"],
       ["GET", "/api/metrics"],

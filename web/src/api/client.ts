@@ -82,13 +82,20 @@ function toRefused(status: number, answer: unknown): Refused {
 
 interface Opened {
   readonly session: string;
+  readonly id: string;
   readonly role: "owner" | "operator" | "viewer";
 }
 
+/** A token that is good for one world only; no screen here is for it. */
+export class ForOneWorld extends Error {}
+
 /** Exchanges the code of a link, or a token, for a session. */
 export async function openSession(key: { readonly code: string } | { readonly token: string }): Promise<void> {
-  const { session } = await ask<Opened>("POST", "/session", key);
-  keepSession(session);
+  const { session, id, role } = await ask<Opened>("POST", "/session", key);
+  if (role === "owner") return keepSession(session, id);
+  // What cannot be used is not left open.
+  await fetch("/api/session", { method: "DELETE", headers: { authorization: `Bearer ${session}` } });
+  throw new ForOneWorld();
 }
 
 /** A name for one wish, so that sending it twice does it once. Works without a secure context too. */

@@ -2,20 +2,23 @@
 // another server on another port of this machine, and an agent can start one.
 
 const KEY = "session";
+const ID = "session-id";
 const CHANNEL = "verbatim-session";
 /** How long another tab may take to answer. */
 const WAIT_MS = 250;
 
-type Message = { readonly ask: true } | { readonly session: string } | { readonly ended: true };
+type Message = { readonly ask: true } | { readonly session: string; readonly id: string } | { readonly ended: true };
 
 let secret: string | null = sessionStorage.getItem(KEY);
+/** Its public name, to tell it from the others. */
+let publicId = sessionStorage.getItem(ID) ?? "";
 const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel(CHANNEL);
 const listeners = new Set<() => void>();
 
 channel?.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-  if ("ask" in data && secret !== null) channel.postMessage({ session: secret } satisfies Message);
+  if ("ask" in data && secret !== null) channel.postMessage({ session: secret, id: publicId } satisfies Message);
   // A tab without a session takes the one that another tab opened meanwhile.
-  if ("session" in data && secret === null) keepSession(data.session, false);
+  if ("session" in data && secret === null) keepSession(data.session, data.id, false);
   if ("ended" in data && secret !== null) dropSession(false);
 });
 
@@ -23,15 +26,21 @@ export function currentSession(): string | null {
   return secret;
 }
 
+export function currentSessionId(): string {
+  return publicId;
+}
+
 export function onSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-export function keepSession(session: string, tell = true): void {
+export function keepSession(session: string, id: string, tell = true): void {
   secret = session;
+  publicId = id;
   sessionStorage.setItem(KEY, session);
-  if (tell) channel?.postMessage({ session } satisfies Message);
+  sessionStorage.setItem(ID, id);
+  if (tell) channel?.postMessage({ session, id } satisfies Message);
   for (const listener of listeners) listener();
 }
 
@@ -40,6 +49,7 @@ export function dropSession(tell = true): void {
   if (secret === null) return;
   secret = null;
   sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(ID);
   if (tell) channel?.postMessage({ ended: true } satisfies Message);
   for (const listener of listeners) listener();
 }

@@ -17,6 +17,10 @@ interface Choice {
   readonly run: () => void;
 }
 
+/** What the server finds and the Studio has a page for. */
+const WITH_PAGE: readonly string[] = ["run"];
+const MOST_FILES = 20;
+
 /** One field for going and doing: acts of the screen with their keys, places, and whatever the server finds. */
 export function Finder({ close }: { readonly close: () => void }): ReactNode {
   const router = useRouter();
@@ -26,11 +30,13 @@ export function Finder({ close }: { readonly close: () => void }): ReactNode {
   const asked = useDeferredValue(text.trim());
   const found = useQuery({ ...reading("studio.find", { q: asked, limit: 12 }), enabled: asked.length > 1 });
   const acts = useOfferedActs();
+  const isPasted = useRef(false);
   const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
   const go = (to: string) => router.history.push(to);
+  const objects = (asked.length > 1 ? (found.data?.items ?? []) : []).filter(({ kind }) => WITH_PAGE.includes(kind));
   const choices: Choice[] = [
     ...acts
-      .filter(({ label }) => fits(label))
+      .filter(({ label, isFile = false }) => !isFile && fits(label))
       .map(({ label, key, run }, n) => ({ id: `act-${n}`, group: words.palette.acts, label, hint: key ?? null, run })),
     ...PLACES.filter(({ label }) => fits(label)).map(({ to, label }) => ({
       id: `place-${to}`,
@@ -39,7 +45,11 @@ export function Finder({ close }: { readonly close: () => void }): ReactNode {
       hint: null,
       run: () => go(to),
     })),
-    ...(asked.length > 1 ? (found.data?.items ?? []) : []).map(({ kind, id, title, route }) => ({
+    ...(text.trim() === "" ? [] : acts)
+      .filter(({ label, isFile = false }) => isFile && fits(label))
+      .slice(0, MOST_FILES)
+      .map(({ label, run }) => ({ id: `file-${label}`, group: words.palette.files, label, hint: null, run })),
+    ...objects.map(({ kind, id, title, route }) => ({
       id: `${kind}-${id}`,
       group: words.palette.found,
       label: title,
@@ -57,6 +67,13 @@ export function Finder({ close }: { readonly close: () => void }): ReactNode {
     // After the address has gone back, so that Back does not come here again.
     setTimeout(choice.run, 30);
   };
+  // A whole id that was pasted is not chosen among others: it is gone to.
+  const exact = objects.find(({ id }) => id === asked);
+  useEffect(() => {
+    if (exact === undefined || !isPasted.current) return;
+    isPasted.current = false;
+    choose(choices.find(({ id }) => id === `${exact.kind}-${exact.id}`));
+  });
   const onKey = (event: KeyboardEvent) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0 && choices.length > 0) {
@@ -88,6 +105,9 @@ export function Finder({ close }: { readonly close: () => void }): ReactNode {
             onChange={(event) => {
               setText(event.target.value);
               setAt(0);
+            }}
+            onPaste={() => {
+              isPasted.current = true;
             }}
             onKeyDown={onKey}
           />

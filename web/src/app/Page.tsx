@@ -28,7 +28,7 @@ export function Page({ title, shown, aside, wide = false, children }: Props): Re
   return (
     <div className={wide ? `${styles["page"]} ${styles["wide"]}` : styles["page"]}>
       <header className={styles["header"]}>
-        <h1 ref={heading} tabIndex={-1}>
+        <h1 ref={heading} tabIndex={-1} title={plainText(title, 1000)}>
           {shown ?? title}
         </h1>
         {aside}

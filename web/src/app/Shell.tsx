@@ -2,7 +2,6 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { House, type LucideIcon, Play, Search, Settings, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
-import { onConnection, readConnection } from "../api/connection.ts";
 import { currentSession, onSession } from "../api/session.ts";
 import { Boundary } from "../parts/Failure.tsx";
 import { formatSecond } from "../words/formats.ts";
@@ -13,6 +12,7 @@ import { Finder } from "./Finder.tsx";
 import { KeyList } from "./KeyList.tsx";
 import { KeyScreen } from "./KeyScreen.tsx";
 import styles from "./Shell.module.css";
+import { useConnection } from "./use-connection.ts";
 
 interface Place {
   readonly to: "/" | "/runs" | "/settings";
@@ -26,10 +26,6 @@ export const PLACES: readonly Place[] = [
   { to: "/runs", label: words.places.runs, icon: Play },
   { to: "/settings", label: words.places.settings, icon: Settings },
 ];
-
-export function useConnection() {
-  return useSyncExternalStore(onConnection, readConnection);
-}
 
 /** What surrounds every screen: where one can go, whether the server answers, and what a screen reader is told. */
 export function Shell(): ReactNode {

@@ -5,6 +5,8 @@ export interface Act {
   readonly key?: string;
   readonly label: string;
   readonly run: () => void;
+  /** A file of what is shown: the palette lists it when somebody looks for it. */
+  readonly isFile?: boolean;
 }
 
 const layers = new Map<symbol, { readonly current: readonly Act[] }>();

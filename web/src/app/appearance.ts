@@ -7,6 +7,8 @@ export interface Appearance {
   /** Whether single letters act. Somebody who dictates text wants them off. */
   readonly letters: boolean;
   readonly view: "unified" | "split";
+  /** Whether the browser says when a run needs somebody. */
+  readonly notices: "off" | "on";
 }
 
 const KEY = "verbatim-appearance";
@@ -18,6 +20,7 @@ const DEFAULT: Appearance = {
   motion: "system",
   letters: true,
   view: "unified",
+  notices: "off",
 };
 
 const listeners = new Set<() => void>();
@@ -68,6 +71,7 @@ function read(): Appearance {
       motion: pick("motion", ["system", "none"], DEFAULT.motion),
       letters: pick("letters", [true, false], DEFAULT.letters),
       view: pick("view", ["unified", "split"], DEFAULT.view),
+      notices: pick("notices", ["off", "on"], DEFAULT.notices),
     };
   } catch {
     return DEFAULT;

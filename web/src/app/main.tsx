@@ -6,9 +6,12 @@ import { followEvents } from "../api/events.ts";
 import { applyEvent, queries } from "../api/queries.ts";
 import { askOtherTabs, currentSession, dropSession, onSession } from "../api/session.ts";
 import { copyText } from "../parts/Copy.tsx";
+import { words } from "../words/words.ts";
+import { announce } from "./announce.ts";
 import { applyAppearance } from "./appearance.ts";
 import { KeyScreen } from "./KeyScreen.tsx";
 import { listenForKeys } from "./keys.ts";
+import { giveNotice } from "./notices.ts";
 import { router } from "./router.tsx";
 import "./tokens.css";
 
@@ -22,7 +25,10 @@ export function startStudio(code: string | null): void {
         <RouterProvider router={router} />
       </QueryClientProvider>,
     );
-    followEvents(applyEvent);
+    followEvents((event) => {
+      applyEvent(event);
+      if (event.name === "run") void giveNotice(event.data, openRun).catch(noteProblem);
+    });
     listenForKeys({ go, palette: () => openDialog("find"), list: () => openDialog("keys"), copyLink });
   };
   /** Until there is a session there is nothing to show but the way to one. */
@@ -61,6 +67,15 @@ function go(letter: string): boolean {
   return true;
 }
 
+function openRun(run: string): void {
+  void router.navigate({ to: "/runs/$run/review", params: { run } });
+}
+
+/** A notice that could not be given is said here, where whoever looks for it will look. */
+function noteProblem(thrown: unknown): void {
+  console.warn(thrown);
+}
+
 function openDialog(name: "find" | "keys"): void {
   void router.navigate({
     to: ".",
@@ -75,5 +90,5 @@ function copyLink(): void {
   const url = new URL(location.href);
   url.searchParams.delete("do");
   url.hash = "";
-  void copyText(url.href);
+  void copyText(url.href).then(() => announce(words.announced.linkCopied));
 }

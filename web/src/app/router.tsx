@@ -23,6 +23,11 @@ function text(given: unknown, longest: number): string | undefined {
   return typeof given === "string" && given !== "" ? given.slice(0, longest) : undefined;
 }
 
+function lineNumber(given: unknown): number | undefined {
+  const number = Number(given);
+  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
 /** What an address may say. Each key is named, also where it has no value: what was not understood must not stay. */
 function known<T extends object>(search: T): { [K in keyof T]?: T[K] | undefined } {
   return search;
@@ -69,6 +74,8 @@ const review = createRoute({
     known({
       file: text(search["file"], 4096),
       hunk: text(search["hunk"], 40),
+      line: lineNumber(search["line"]),
+      ws: pick(search["ws"], ["hide"] as const),
       view: pick(search["view"], ["unified", "split"] as const),
     }),
   component: lazyRouteComponent(() => import("../screens/runs/ReviewPart.tsx"), "ReviewPart"),

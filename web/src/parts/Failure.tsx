@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { Refused, Unreachable } from "../api/client.ts";
+import { ForOneWorld, Refused, Unreachable } from "../api/client.ts";
 import { words } from "../words/words.ts";
 import { Button } from "./Button.tsx";
 import { CopyButton } from "./Copy.tsx";
@@ -9,8 +9,7 @@ import { Foreign } from "./Foreign.tsx";
 /** What went wrong, where, what to do: in the words of the server, in that order. */
 export function Failure({ thrown, again }: { readonly thrown: unknown; readonly again?: () => void }): ReactNode {
   const refused = thrown instanceof Refused ? thrown : null;
-  const says = refused?.message ?? (thrown instanceof Unreachable ? words.failure.unreachable : words.failure.broken);
-  const fix = refused?.fix ?? (thrown instanceof Unreachable ? words.failure.unreachableFix : words.failure.brokenFix);
+  const [says, fix] = sayFailure(thrown);
   return (
     <div className={styles["failure"]} role="alert">
       <p className={styles["says"]}>
@@ -36,6 +35,13 @@ export function Failure({ thrown, again }: { readonly thrown: unknown; readonly 
       </p>
     </div>
   );
+}
+
+function sayFailure(thrown: unknown): readonly [says: string, fix: string] {
+  if (thrown instanceof Refused) return [thrown.status === 403 ? words.failure.notAllowed : thrown.message, thrown.fix];
+  if (thrown instanceof Unreachable) return [words.failure.unreachable, words.failure.unreachableFix];
+  if (thrown instanceof ForOneWorld) return [words.key.world, words.key.worldFix];
+  return [words.failure.broken, words.failure.brokenFix];
 }
 
 /** A part that fails says so and leaves the rest of the page alone. */

@@ -26,7 +26,7 @@ export function boxed(text: string): ReactNode {
     if (plain !== "") parts.push(plain);
     plain = "";
     parts.push(
-      <span key={parts.length} className={styles["box"]}>
+      <span key={parts.length} className={styles["box"]} data-char={character.codePointAt(0)}>
         {nameOf(character)}
       </span>,
     );

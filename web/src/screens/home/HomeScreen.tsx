@@ -6,6 +6,7 @@ import type { Output } from "../../api/client.ts";
 import { queries, reading } from "../../api/queries.ts";
 import { runTask } from "../../api/tasks.ts";
 import { Page } from "../../app/Page.tsx";
+import { useIsLost } from "../../app/use-connection.ts";
 import { Button } from "../../parts/Button.tsx";
 import { CopyButton } from "../../parts/Copy.tsx";
 import { Failure } from "../../parts/Failure.tsx";
@@ -16,9 +17,13 @@ import { Shown } from "../../parts/Shown.tsx";
 import { Age } from "../../parts/When.tsx";
 import { words } from "../../words/words.ts";
 import { Fleet } from "../runs/Fleet.tsx";
+import { Days } from "./Days.tsx";
 import styles from "./HomeScreen.module.css";
 
 type Home = Output<"studio.home">;
+
+/** Of these the size is what somebody wants to know; of the others the reason. */
+const READY: readonly string[] = ["verified", "unverified"];
 
 /** What needs somebody, what is at work, and whether the record is sound: one call, one column. */
 export function HomeScreen(): ReactNode {
@@ -30,7 +35,7 @@ export function HomeScreen(): ReactNode {
           <>
             <Needs home={home} />
             {home.at_work.length === 0 ? null : <Fleet runs={home.at_work} />}
-            {home.next === null ? null : <Next next={home.next} />}
+            {home.next === null || home.next.code === "NO_RUNS" ? null : <Next next={home.next} />}
             <Worlds worlds={home.worlds} />
             <Health health={home.health} />
           </>
@@ -42,7 +47,7 @@ export function HomeScreen(): ReactNode {
 
 function Needs({ home }: { readonly home: Home }): ReactNode {
   const { runs, total } = home.needs_you;
-  const isNew = home.next?.code === "NO_RUNS";
+  const isNew = home.runs === 0;
   return (
     <section className={styles["section"]} aria-label={words.home.needs}>
       <h2>{words.home.needs}</h2>
@@ -57,7 +62,7 @@ function Needs({ home }: { readonly home: Home }): ReactNode {
                   <Foreign text={run.goal} />
                 </span>
                 <span className={styles["facts"]}>
-                  {run.reason === null ? (
+                  {run.reason === null || READY.includes(run.outcome) ? (
                     `${words.files(run.files)} ${words.plusMinus(run.added_lines, run.deleted_lines)}`
                   ) : (
                     <Foreign text={run.reason} />
@@ -151,6 +156,7 @@ function Health({ health }: { readonly health: Home["health"] }): ReactNode {
   const { entries, verified } = health.ledger;
   const [problem, setProblem] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const isLost = useIsLost();
   const verify = async () => {
     setBusy(true);
     setProblem(null);
@@ -186,11 +192,12 @@ function Health({ health }: { readonly health: Home["health"] }): ReactNode {
               words.home.problems(verified.problems)
             )}
           </span>
-          <Button isDisabled={isBusy} onPress={() => void verify()}>
+          <Button isDisabled={isBusy || isLost} onPress={() => void verify()}>
             {isBusy ? words.home.verifying : words.home.verifyNow}
           </Button>
         </p>
         {problem === null ? null : <Failure thrown={problem} />}
+        {entries === 0 ? null : <Days days={health.ledger.days} />}
         {health.doctor.lines.map((line) => (
           <p key={line.name} className={styles["next"]}>
             <Mark mark={line.status === "fail" ? "bad" : "notice"} />

@@ -21,6 +21,9 @@ export function Fleet({ runs }: { readonly runs: readonly Working[] }): ReactNod
               <span className={styles["goal"]}>
                 <Foreign text={run.goal} />
               </span>
+              <span className={styles["agent"]}>
+                <Foreign text={run.agent} />
+              </span>
               <Ticking since={run.created_at} />
             </Link>
             {run.last_line === "" ? null : (

@@ -28,7 +28,7 @@ export function KnownSentences({
             <Mark mark={mark} />
             <div>
               <h3 className={styles["name"]}>{words.run.parts[part]}</h3>
-              <p>
+              <p className={part === "agent" ? undefined : styles["says"]}>
                 <Foreign text={says} />
               </p>
               {lines.slice(0, brief ? BRIEF_LINES : undefined).map((line, at) => (

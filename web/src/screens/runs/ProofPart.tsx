@@ -29,7 +29,7 @@ export function ProofPart(): ReactNode {
               <Mark mark={mark} />
               <div className={styles["inside"]}>
                 <h2 className={styles["name"]}>{words.run.parts[part]}</h2>
-                <p className={styles["says"]}>
+                <p className={`${styles["says"]} ${part === "agent" ? "" : styles["sentence"]}`}>
                   <Foreign text={says} />
                 </p>
                 {lines.map((line, at) => (

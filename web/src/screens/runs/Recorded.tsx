@@ -1,15 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { askBytes } from "../../api/client.ts";
-import { boxed } from "../../parts/Foreign.tsx";
+import { announce } from "../../app/announce.ts";
+import { Button } from "../../parts/Button.tsx";
 import { Shown } from "../../parts/Shown.tsx";
 import { formatBytes } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
+import { Linked } from "./Linked.tsx";
 import styles from "./Recorded.module.css";
 
 /** The end of what was printed is what matters; the whole is one press away. */
 const TAIL = 256 * 1024;
 const LIVE_MS = 1000;
+const READ_LINES = 20;
+const NONE: readonly string[] = [];
 
 export type RecordedName = "output" | "errors" | "verify" | "verify_errors";
 
@@ -22,8 +26,10 @@ export function Recorded(props: {
   readonly of: RecordedName;
   readonly label: string;
   readonly live: boolean;
+  /** Files of the change, which names in the text lead to. */
+  readonly paths?: readonly string[];
 }): ReactNode {
-  const { run, of, label, live } = props;
+  const { run, of, label, live, paths = NONE } = props;
   const query = useQuery({
     queryKey: ["output", run, of],
     queryFn: ({ signal }) => readTail(run, of, signal),
@@ -47,8 +53,15 @@ export function Recorded(props: {
               {shown < size ? (
                 <p className={styles["plain"]}>{words.run.cutOutput(formatBytes(shown), formatBytes(size))}</p>
               ) : null}
+              <p className={styles["acts"]}>
+                <Button kind="quiet" onPress={() => announce(lastLines(text))}>
+                  {words.run.readLast}
+                </Button>
+              </p>
               <pre className={styles["text"]} role="log" aria-live="off" tabIndex={0} aria-label={label}>
-                <bdi>{boxed(text)}</bdi>
+                <bdi>
+                  <Linked text={text} run={run} paths={paths} />
+                </bdi>
               </pre>
             </>
           )
@@ -56,6 +69,11 @@ export function Recorded(props: {
       </Shown>
     </section>
   );
+}
+
+/** For whoever listens instead of looking. */
+function lastLines(text: string): string {
+  return text.trimEnd().split("\n").slice(-READ_LINES).join("\n");
 }
 
 async function readTail(run: string, of: RecordedName, signal: AbortSignal) {

@@ -68,25 +68,26 @@ function Review({ report }: { readonly report: Report }): ReactNode {
 }
 
 function Change({ run, files }: { readonly run: string; readonly files: readonly DiffFile[] }): ReactNode {
-  const { file: askedFile, hunk: askedHunk, view: askedView } = route.useSearch();
+  const { file: askedFile, hunk: askedHunk, line: askedLine, view: askedView, ws } = route.useSearch();
   const navigate = route.useNavigate();
   const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
   const appearance = useSyncExternalStore(onAppearance, readAppearance);
   const view = isNarrow ? "unified" : (askedView ?? appearance.view);
   const { viewed, toggle } = useViewed(run);
   const [unfolded, unfold] = useUnfolded(run);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(
-    () => toRows(files, { split: view === "split", folded: viewed, unfolded }),
-    [files, view, viewed, unfolded],
+    () => toRows(files, { split: view === "split", folded: viewed, unfolded, foldsSpace: ws === "hide", opened }),
+    [files, view, viewed, unfolded, ws, opened],
   );
-  const chosen = rows.findIndex((row) => isAsked(row, askedFile, askedHunk));
+  const chosen = rows.findIndex((row) => isAsked(row, askedFile, askedHunk, askedLine));
   const handle = useRef<DiffHandle | null>(null);
   const go = useCallback(
     (row: Row | undefined) => {
       if (row === undefined) return;
-      const search = row.type === "hunk" ? { file: row.file.path, hunk: row.hunk.id } : { file: row.file.path };
+      const search = addressOf(row);
       void navigate({
-        search: ({ file: _, hunk: __, ...rest }) => ({ ...rest, ...search }),
+        search: ({ file: _, hunk: __, line: ___, ...rest }) => ({ ...rest, ...search }),
         replace: true,
         resetScroll: false,
       });
@@ -96,15 +97,25 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
   );
   // Where the address points is brought into sight once, when the lines are there.
   const isFirst = useRef(true);
+  const firstHunk = rows.findIndex(({ type }) => type === "hunk");
   useEffect(() => {
     if (isFirst.current && chosen >= 0) setTimeout(() => handle.current?.show(chosen), 60);
+    // Whoever came from another screen begins at the first hunk; whoever loads the page begins at its beginning.
+    if (isFirst.current && chosen < 0 && isHeading(document.activeElement)) handle.current?.focus(firstHunk);
     isFirst.current = false;
-  }, [chosen]);
+  }, [chosen, firstHunk]);
   const move = (type: "hunk" | "file", step: number) => go(nextOf(rows, chosen, type, step));
   const setView = (next: "unified" | "split") => {
     setAppearance({ view: next });
     void navigate({ search: (old) => ({ ...old, view: next }), replace: true, resetScroll: false });
   };
+  const toggleSpace = () =>
+    void navigate({
+      search: ({ ws: _, ...rest }) => (ws === "hide" ? rest : { ...rest, ws: "hide" as const }),
+      replace: true,
+      resetScroll: false,
+    });
+  const openLarge = useCallback((path: string) => setOpened((old) => new Set(old).add(path)), []);
   const current = rows[chosen]?.file.path ?? files[0]?.path;
   useActs([
     { key: "j", label: words.keys.nextHunk, run: () => move("hunk", 1) },
@@ -112,29 +123,32 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
     { key: "n", label: words.keys.nextFile, run: () => move("file", 1) },
     { key: "p", label: words.keys.previousFile, run: () => move("file", -1) },
     { key: "u", label: words.keys.unifiedSplit, run: () => setView(view === "split" ? "unified" : "split") },
+    { key: "w", label: words.keys.space, run: toggleSpace },
     { key: "v", label: words.keys.viewed, run: () => current !== undefined && toggle(current) },
+    ...files.map(({ path }) => ({ label: path, isFile: true, run: () => go(fileRow(rows, path)) })),
   ]);
-  const acts = useMemo(() => ({ unfold, toggleViewed: toggle }), [unfold, toggle]);
+  const acts = useMemo(() => ({ unfold, toggleViewed: toggle, openLarge }), [unfold, toggle, openLarge]);
   return (
     <>
-      <FileTree
-        files={files}
-        current={current}
-        viewed={viewed}
-        choose={(path) => go(rows.find((row) => row.type === "file" && row.file.path === path))}
-      />
+      <FileTree files={files} current={current} viewed={viewed} choose={(path) => go(fileRow(rows, path))} />
       <div className={styles["change"]}>
-        {isNarrow ? null : (
-          <fieldset className={styles["view"]}>
-            <legend className="unseen">{words.run.view}</legend>
-            {(["unified", "split"] as const).map((name) => (
-              <label key={name} data-chosen={view === name}>
-                <input type="radio" name="view" checked={view === name} onChange={() => setView(name)} />
-                {words.run[name]}
-              </label>
-            ))}
-          </fieldset>
-        )}
+        <div className={styles["how"]}>
+          <label className={styles["space"]}>
+            <input type="checkbox" checked={ws === "hide"} onChange={toggleSpace} />
+            {words.run.hideSpace}
+          </label>
+          {isNarrow ? null : (
+            <fieldset className={styles["view"]}>
+              <legend className="unseen">{words.run.view}</legend>
+              {(["unified", "split"] as const).map((name) => (
+                <label key={name} data-chosen={view === name}>
+                  <input type="radio" name="view" checked={view === name} onChange={() => setView(name)} />
+                  {words.run[name]}
+                </label>
+              ))}
+            </fieldset>
+          )}
+        </div>
         <DiffList
           rows={rows}
           files={files}
@@ -143,6 +157,7 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
           wraps={isNarrow || view === "split"}
           acts={acts}
           handle={handle}
+          pick={(at) => go(placeOf(rows, at))}
         />
       </div>
     </>
@@ -154,7 +169,35 @@ function onNarrow(listener: () => void): () => void {
   return () => NARROW.removeEventListener("change", listener);
 }
 
-function isAsked(row: Row, file: string | undefined, hunk: string | undefined): boolean {
+function fileRow(rows: readonly Row[], path: string): Row | undefined {
+  return rows.find((row) => row.type === "file" && row.file.path === path);
+}
+
+function isHeading(element: Element | null): boolean {
+  return element?.tagName === "H1";
+}
+
+/** What the address says of a row. */
+function addressOf(row: Row): { readonly file: string; readonly hunk?: string; readonly line?: number } {
+  const file = row.file.path;
+  if (row.type === "hunk") return { file, hunk: row.hunk.id };
+  const line = lineOf(row);
+  return line === null ? { file } : { file, line };
+}
+
+/** The number of a line as it would land; a removed line has none. */
+function lineOf(row: Row): number | null {
+  const line = row.type === "line" ? row.line : row.type === "pair" ? row.right : null;
+  return line?.new ?? null;
+}
+
+/** What a press on a number leads to: the line, or for a removed one the hunk that removes it. */
+function placeOf(rows: readonly Row[], at: number): Row | undefined {
+  return lineOf(rows[at]!) === null ? nextOf(rows, at, "hunk", -1) : rows[at];
+}
+
+function isAsked(row: Row, file: string | undefined, hunk: string | undefined, line: number | undefined): boolean {
+  if (line !== undefined) return row.file.path === file && lineOf(row) === line;
   if (hunk !== undefined) return row.type === "hunk" && row.hunk.id === hunk;
   return file !== undefined && row.type === "file" && row.file.path === file;
 }

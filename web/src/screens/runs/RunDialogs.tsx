@@ -149,8 +149,8 @@ function ApplyDialog({ run, close }: { readonly run: Summary; readonly close: ()
         <>
           <p>{words.apply.consequence(count)}</p>
           {landing.moved ? (
-            <p>
-              {words.apply.moved} {landing.since === null ? null : <Foreign text={landing.since} />}
+            <p className={styles["sentence"]}>
+              {landing.since === null ? words.apply.moved : <Foreign text={landing.since} />}
             </p>
           ) : null}
           <ul className={styles["plan"]} aria-label={words.apply.plan}>

@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
+import { reading } from "../../api/queries.ts";
 import { useActs } from "../../app/acts.ts";
 import { announce } from "../../app/announce.ts";
 import { Page } from "../../app/Page.tsx";
@@ -12,7 +14,7 @@ import { formatCommand } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
 import { RunDialogs } from "./RunDialogs.tsx";
 import styles from "./RunScreen.module.css";
-import { type Summary, useRun } from "./use-run.ts";
+import { isAtWork, type Report, type Summary, useRun } from "./use-run.ts";
 import { sayVerdict, Verdict } from "./Verdict.tsx";
 
 const PARTS = ["review", "output", "proof", "verify", "timeline"] as const;
@@ -22,14 +24,15 @@ export function RunScreen(): ReactNode {
   const query = useRun();
   return (
     <Shown query={query} lines={6}>
-      {({ summary }) => <Known run={summary} />}
+      {(report) => <Known report={report} />}
     </Shown>
   );
 }
 
-function Known({ run }: { readonly run: Summary }): ReactNode {
+function Known({ report }: { readonly report: Report }): ReactNode {
+  const run = report.summary;
   const goal = run.goal.replace(/\s+/g, " ");
-  const verdict = sayVerdict(run);
+  const verdict = sayVerdict(report);
   useEffect(() => announce(words.announced.verdict(verdict)), [verdict]);
   const link = new URL(`/runs/${encodeURIComponent(run.run_id)}`, location.href).href;
   return (
@@ -42,6 +45,7 @@ function Known({ run }: { readonly run: Summary }): ReactNode {
           <code className={styles["command"]} title={plainText(formatCommand(run.agent.argv), 400)}>
             <Foreign text={formatCommand(run.agent.argv)} />
           </code>
+          {isAtWork(run) ? <Process run={run} /> : null}
           <Age at={run.created_at} />
           <CopyButton text={link} label={words.copy.link} />
         </p>
@@ -55,6 +59,13 @@ function Known({ run }: { readonly run: Summary }): ReactNode {
       <RunDialogs run={run} />
     </Page>
   );
+}
+
+/** Which process works on it: the page only looks on. */
+function Process({ run }: { readonly run: Summary }): ReactNode {
+  const { data } = useQuery(reading("agent.list", { limit: 1 }));
+  const pid = data?.working.find(({ run_id }) => run_id === run.run_id)?.pid ?? null;
+  return pid === null ? null : <span>{words.run.inTerminal(pid)}</span>;
 }
 
 function Parts(): ReactNode {

@@ -13,6 +13,7 @@ import { Outcome } from "../../parts/Outcome.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { Age } from "../../parts/When.tsx";
 import type { Outcome as OutcomeName } from "../../words/en.ts";
+import { formatDuration } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
 import { Fleet } from "./Fleet.tsx";
 import styles from "./RunsScreen.module.css";
@@ -227,12 +228,18 @@ function Rows({ rows, more }: { readonly rows: readonly Row[]; readonly more: ((
               <span className={styles["goal"]}>
                 <Foreign text={run.goal} />
               </span>
+              <span className={styles["agent"]}>
+                <Foreign text={run.agent} />
+              </span>
               <span className={styles["change"]}>
                 {run.files === 0 ? null : (
                   <>
                     {words.files(run.files)} {words.plusMinus(run.added_lines, run.deleted_lines)}
                   </>
                 )}
+              </span>
+              <span className={styles["took"]}>
+                {run.duration_ms === null ? null : formatDuration(run.duration_ms)}
               </span>
               <span className={styles["age"]}>
                 <Age at={run.created_at} />

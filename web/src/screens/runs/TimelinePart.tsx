@@ -25,7 +25,7 @@ export function TimelinePart(): ReactNode {
               {formatSecond(entry.at)}
             </time>
             <div>
-              <p className={entry.state === null ? undefined : styles["strong"]}>
+              <p className={entry.state === null ? styles["plain"] : styles["strong"]}>
                 <Foreign text={say(entry)} />
               </p>
               <p className={styles["plain"]}>
@@ -44,11 +44,12 @@ export function TimelinePart(): ReactNode {
   );
 }
 
-/** The state it led to in a word, else the kind of the entry as it is written in the ledger. */
+/** The state it led to in a word, else the kind of the entry as the ledger has it, in small letters. */
 function say({ state, reason, event, kind, path }: Entry): string {
   if (state !== null)
     return reason === null
       ? words.outcomes[state as OutcomeName]
       : `${words.outcomes[state as OutcomeName]}: ${reason}`;
-  return [event ?? kind, path].filter((part) => part !== null).join(" ");
+  const name = (event ?? kind).replaceAll("_", " ").toLowerCase();
+  return path === null ? name : `${name}: ${path}`;
 }

@@ -1,30 +1,42 @@
 import type { ReactNode } from "react";
 import { useActs } from "../../app/acts.ts";
 import { useDialog } from "../../app/dialogs.ts";
-import { useConnection } from "../../app/Shell.tsx";
+import { useIsLost } from "../../app/use-connection.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { OutcomeIcon, toneOf } from "../../parts/Outcome.tsx";
+import { formatClock } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
-import type { Summary } from "./use-run.ts";
+import { sayFinding } from "./say-finding.ts";
+import type { Report, Summary } from "./use-run.ts";
 import styles from "./Verdict.module.css";
 
 /** What is true about the run, in one or two sentences. */
-export function sayVerdict(run: Summary): string {
+export function sayVerdict({ summary: run, timeline }: Report): string {
+  const landed = timeline.findLast(({ state }) => state === "applied")?.at;
+  const [finding, ...more] = run.outcome === "rejected" ? (run.gate?.findings ?? []) : [];
   return words.verdicts[run.outcome]({
     files: run.changes.files.length,
     added: run.changes.added_lines,
     deleted: run.changes.deleted_lines,
     checks: run.verify?.commands.length ?? 0,
-    reason: run.reason,
+    reason: finding === undefined ? run.reason : words.alsoFound(sayFinding(finding), more.length),
     untouched: run.proof?.accepted === true && run.proof.tree_root_before === run.proof.tree_root_after,
-    landed: null,
+    landed: landed === undefined ? null : formatClock(landed),
   });
 }
 
 type ActName = "apply" | "undo" | "verify" | "discard";
 
-/** What can be done with a run as it stands. What cannot be done now is not there. */
+/** Why the change of a run cannot land as it stands; null: it can, or there is nothing to land. */
+function whyNot({ outcome, changes }: Summary): string | null {
+  if (changes.files.length === 0) return null;
+  if (outcome === "rejected") return words.cannotApply.rejected;
+  if (outcome === "verify_failed") return words.cannotApply.failed;
+  return JUDGED.includes(outcome) ? words.cannotApply.unjudged : null;
+}
+
+/** What can be done with a run as it stands. What cannot be done now is not there; of Apply alone it is said why not. */
 export function actsOf(run: Summary): readonly ActName[] {
   const hasChange = run.changes.files.length > 0;
   switch (run.outcome) {
@@ -60,7 +72,8 @@ const KEYS: Partial<Record<ActName, string>> = { apply: "a", discard: "d" };
 /** The first line of the screen: the verdict, and the acts with their consequence one press away. */
 export function Verdict({ run, says }: { readonly run: Summary; readonly says: string }): ReactNode {
   const { open } = useDialog();
-  const isLost = useConnection().state === "lost";
+  const isLost = useIsLost();
+  const cannot = whyNot(run);
   const acts = actsOf(run);
   useActs(
     acts.map((act) => {
@@ -78,13 +91,22 @@ export function Verdict({ run, says }: { readonly run: Summary; readonly says: s
       </p>
       {acts.length === 0 ? null : (
         <div className={styles["acts"]}>
+          {cannot === null ? null : (
+            <Button kind="primary" isDisabled>
+              {words.acts.apply(run.changes.files.length)}
+            </Button>
+          )}
           {acts.map((act) => (
             <Button key={act} kind={KINDS[act]} isDisabled={isLost} onPress={() => open(act)}>
               {labelOf(act, run)}
             </Button>
           ))}
-          {isLost ? <p className={styles["why"]}>{words.connection.lostAct}</p> : null}
         </div>
+      )}
+      {isLost && acts.length > 0 ? (
+        <p className={styles["why"]}>{words.connection.lostAct}</p>
+      ) : cannot === null ? null : (
+        <p className={styles["why"]}>{cannot}</p>
       )}
     </section>
   );

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { Mark } from "../../parts/Mark.tsx";
@@ -5,6 +6,7 @@ import { formatDuration } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
 import styles from "./Parts.module.css";
 import { Recorded } from "./Recorded.tsx";
+import { sayFinding } from "./say-finding.ts";
 import { isAtWork, type Summary, useRun } from "./use-run.ts";
 
 /** What was checked: the gates, the commands with how they ended, and what they printed. */
@@ -12,17 +14,56 @@ export function VerifyPart(): ReactNode {
   const report = useRun().data;
   if (report === undefined) return null;
   const run = report.summary;
+  const paths = run.changes.files.map(({ path }) => path);
   return (
     <div className={styles["part"]}>
+      <Failures run={run} />
       <Findings run={run} />
       <Checks run={run} />
       {run.verify === null || run.verify.commands.length === 0 ? null : (
         <>
-          <Recorded run={run.run_id} of="verify" label={words.run.output.verify} live={isAtWork(run)} />
-          <Recorded run={run.run_id} of="verify_errors" label={words.run.what.verify_errors} live={isAtWork(run)} />
+          <Recorded run={run.run_id} of="verify" label={words.run.output.verify} live={isAtWork(run)} paths={paths} />
+          <Recorded
+            run={run.run_id}
+            of="verify_errors"
+            label={words.run.what.verify_errors}
+            live={isAtWork(run)}
+            paths={paths}
+          />
         </>
       )}
     </div>
+  );
+}
+
+/** What a reader wants first: which command failed, and with which words. */
+function Failures({ run }: { readonly run: Summary }): ReactNode {
+  const failures = run.verify?.failures ?? [];
+  if (failures.length === 0) return null;
+  return (
+    <section aria-label={words.run.failed} className={styles["section"]}>
+      <h2>{words.run.failed}</h2>
+      <ul className={styles["list"]}>
+        {failures.map(({ kind, id, message }, at) => (
+          <li key={`${at} ${id}`}>
+            <Mark mark="bad" />
+            <div>
+              <p>
+                <Foreign text={message} />
+              </p>
+              <p className={styles["plain"]}>
+                <code>
+                  <Foreign text={id} />
+                </code>
+              </p>
+            </div>
+            <code className={styles["plain"]}>
+              <Foreign text={kind} />
+            </code>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -38,13 +79,19 @@ function Findings({ run }: { readonly run: Summary }): ReactNode {
             <Mark mark="bad" />
             <div>
               <p>
-                <Foreign text={finding.says === "" ? finding.rule : finding.says} />
+                <Foreign text={sayFinding(finding)} />
               </p>
               {finding.path === null ? null : (
                 <p className={styles["plain"]}>
-                  <code>
-                    <Foreign text={finding.line === null ? finding.path : `${finding.path}:${finding.line}`} />
-                  </code>
+                  <Link
+                    to="/runs/$run/review"
+                    params={{ run: run.run_id }}
+                    search={{ file: finding.path, ...(finding.line === null ? {} : { line: finding.line }) }}
+                  >
+                    <code>
+                      <Foreign text={finding.line === null ? finding.path : `${finding.path}:${finding.line}`} />
+                    </code>
+                  </Link>
                 </p>
               )}
             </div>

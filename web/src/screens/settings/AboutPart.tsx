@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ask } from "../../api/client.ts";
+import { useDialog } from "../../app/dialogs.ts";
+import { Button } from "../../parts/Button.tsx";
 import { Shown } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
 import styles from "./SettingsScreen.module.css";
@@ -11,6 +13,7 @@ interface Document {
 }
 
 export function AboutPart(): ReactNode {
+  const { open } = useDialog();
   const query = useQuery({
     queryKey: ["openapi"],
     queryFn: ({ signal }) => ask<Document>("GET", "/openapi.json", undefined, signal),
@@ -23,7 +26,13 @@ export function AboutPart(): ReactNode {
           <dd>{info.version}</dd>
           <dt>{words.settings.api}</dt>
           <dd>
-            <code>/api/openapi.json</code> ({words.number(Object.keys(paths).length)})
+            <code>/api/openapi.json</code>, {words.settings.routes(Object.keys(paths).length)}
+          </dd>
+          <dt>{words.settings.licences}</dt>
+          <dd>{words.settings.licencesIn}</dd>
+          <dt>{words.settings.keys}</dt>
+          <dd>
+            <Button onPress={() => open("keys")}>{words.settings.showKeys}</Button>
           </dd>
         </dl>
       )}

@@ -2,18 +2,22 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { ask } from "../../api/client.ts";
 import { queries, reading } from "../../api/queries.ts";
-import { dropSession } from "../../api/session.ts";
+import { currentSessionId, dropSession } from "../../api/session.ts";
+import { useIsLost } from "../../app/use-connection.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { Shown } from "../../parts/Shown.tsx";
 import { Age, Clock } from "../../parts/When.tsx";
 import { words } from "../../words/words.ts";
+import { DeviceLink } from "./DeviceLink.tsx";
 import styles from "./SettingsScreen.module.css";
 
 /** Who is in: every session of this server, and the way to end each. */
 export function AccessPart(): ReactNode {
   const query = useQuery({ ...reading("studio.sessions", {}), staleTime: 0 });
+  const isLost = useIsLost();
+  const mine = currentSessionId();
   const [problem, setProblem] = useState<unknown>(null);
   const end = async (path: string) => {
     try {
@@ -35,22 +39,28 @@ export function AccessPart(): ReactNode {
                 <div>
                   <p>
                     <Foreign text={session.label} />
+                    {session.id === mine ? <span className={styles["own"]}>{words.settings.thisSession}</span> : null}
                   </p>
                   <p className={styles["plain"]}>
-                    <Clock at={session.since} /> · <Age at={session.last_use} />
+                    {words.settings.since} <Clock at={session.since} />, {words.settings.lastUse}{" "}
+                    <Age at={session.last_use} />
                   </p>
                 </div>
-                <Button kind="danger" onPress={() => void end(`/session/${encodeURIComponent(session.id)}`)}>
-                  {words.settings.end}
+                <Button
+                  kind={session.id === mine ? "plain" : "danger"}
+                  isDisabled={isLost}
+                  onPress={() =>
+                    void end(session.id === mine ? "/session" : `/session/${encodeURIComponent(session.id)}`)
+                  }
+                >
+                  {session.id === mine ? words.settings.endThis : words.settings.end}
                 </Button>
               </li>
             ))}
           </ul>
         )}
       </Shown>
-      <p>
-        <Button onPress={() => void end("/session")}>{words.settings.endThis}</Button>
-      </p>
+      <DeviceLink />
     </section>
   );
 }

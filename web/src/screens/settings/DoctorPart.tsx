@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { reading } from "../../api/queries.ts";
+import { useIsLost } from "../../app/use-connection.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { Mark } from "../../parts/Mark.tsx";
@@ -12,11 +13,12 @@ const MARKS = { ok: "good", warn: "notice", fail: "bad" } as const;
 
 /** What works on this machine and what does not, with what to do about it. */
 export function DoctorPart(): ReactNode {
+  const isLost = useIsLost();
   const query = useQuery({ ...reading("hall.doctor", {}), staleTime: 0 });
   return (
     <section className={styles["fields"]} aria-label={words.settings.tabs.doctor}>
       <p>
-        <Button onPress={() => void query.refetch()} isDisabled={query.isFetching}>
+        <Button onPress={() => void query.refetch()} isDisabled={query.isFetching || isLost}>
           {words.settings.doctorAgain}
         </Button>
       </p>

@@ -7,9 +7,16 @@ import { AboutPart } from "./AboutPart.tsx";
 import { AccessPart } from "./AccessPart.tsx";
 import { AppearancePart } from "./AppearancePart.tsx";
 import { DoctorPart } from "./DoctorPart.tsx";
+import { NoticesPart } from "./NoticesPart.tsx";
 import styles from "./SettingsScreen.module.css";
 
-const PARTS = { appearance: AppearancePart, access: AccessPart, doctor: DoctorPart, about: AboutPart } as const;
+const PARTS = {
+  appearance: AppearancePart,
+  notices: NoticesPart,
+  access: AccessPart,
+  doctor: DoctorPart,
+  about: AboutPart,
+} as const;
 const NAMES = Object.keys(PARTS) as (keyof typeof PARTS)[];
 
 export function SettingsScreen(): ReactNode {

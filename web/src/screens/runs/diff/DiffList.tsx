@@ -8,9 +8,12 @@ import {
   useMemo,
   useRef,
   useState,
+  useSyncExternalStore,
 } from "react";
+import { onAppearance, readAppearance } from "../../../app/appearance.ts";
 import { words } from "../../../words/words.ts";
 import { Colours } from "./colours.ts";
+import { copyLines } from "./copy-lines.ts";
 import styles from "./Diff.module.css";
 import { DiffRow, type RowActs, sayRow } from "./DiffRow.tsx";
 import type { DiffFile, Row } from "./model.ts";
@@ -19,6 +22,7 @@ const HEIGHTS: Record<Row["type"], number> = {
   file: 44,
   finding: 32,
   whole: 44,
+  large: 44,
   gap: 32,
   hunk: 32,
   line: 20,
@@ -34,6 +38,8 @@ const TOP_PX = 120;
 export interface DiffHandle {
   /** Brings a row to the top and gives it the focus. */
   readonly show: (row: number) => void;
+  /** Gives a row the focus where it is. */
+  readonly focus: (row: number) => void;
 }
 
 /**
@@ -48,8 +54,13 @@ export function DiffList(props: {
   readonly wraps: boolean;
   readonly acts: RowActs;
   readonly handle: RefObject<DiffHandle | null>;
+  /** Somebody pressed the number of a line. */
+  readonly pick: (row: number) => void;
 }): ReactNode {
-  const { rows, files, viewed, chosen, wraps, acts, handle } = props;
+  const { rows, files, viewed, chosen, wraps, acts, handle, pick } = props;
+  // Heights grow with the text; everything stays known beforehand.
+  const scale = useSyncExternalStore(onAppearance, readAppearance).size / 100;
+  const heightOf = (type: Row["type"]) => Math.round(HEIGHTS[type] * Math.max(scale, 1));
   const box = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState({ top: 0, width: 0 });
   useLayoutEffect(() => {
@@ -66,7 +77,7 @@ export function DiffList(props: {
   const colours = useColours(files);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: (at) => HEIGHTS[rows[at]!.type],
+    estimateSize: (at) => heightOf(rows[at]!.type),
     overscan: 8,
     scrollMargin: place.top,
     scrollPaddingStart: TOP_PX,
@@ -77,29 +88,40 @@ export function DiffList(props: {
       return chosen < 0 || chosen >= count || range.includes(chosen) ? range : [...range, chosen].sort((a, b) => a - b);
     },
   });
-  useEffect(() => virtual.measure(), [rows, wraps, virtual]);
-  useImperativeHandle(handle, () => ({
-    show: (row) => {
-      virtual.scrollToIndex(row, { align: "start" });
-      requestAnimationFrame(() =>
-        box.current?.querySelector<HTMLElement>(`[data-at="${row}"]`)?.focus({ preventScroll: true }),
-      );
-    },
-  }));
-  const width = useMemo(() => widthOf(rows), [rows]);
+  useEffect(() => virtual.measure(), [rows, wraps, scale, virtual]);
+  useImperativeHandle(handle, () => {
+    const focus = (row: number) =>
+      box.current?.querySelector<HTMLElement>(`[data-at="${row}"]`)?.focus({ preventScroll: true });
+    return {
+      focus,
+      show: (row) => {
+        virtual.scrollToIndex(row, { align: "start" });
+        requestAnimationFrame(() => focus(row));
+      },
+    };
+  });
+  const width = useMemo(() => widthOf(rows) * scale, [rows, scale]);
   return (
     <div
       ref={box}
       className={wraps ? `${styles["diff"]} ${styles["wraps"]}` : styles["diff"]}
       style={{ ["--seen" as string]: `${Math.max(place.width - 2, 0)}px` }}
       tabIndex={0}
+      onCopy={copyLines}
     >
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: keys go to hunks and files, whose addresses say the same */}
       <div
         className={styles["rows"]}
         role="grid"
         aria-label={words.run.tabs.review}
         aria-rowcount={rows.length}
         aria-readonly
+        // A press on a number makes the address that of its line.
+        onClick={(event) => {
+          const number = (event.target as Element).closest("[data-n]:not([data-n=''])");
+          const row = number?.closest<HTMLElement>("[data-at]");
+          if (row != null) pick(Number(row.dataset["at"]));
+        }}
         style={{ height: virtual.getTotalSize(), ...(wraps ? {} : { width: `max(100%, ${width}px)` }) }}
       >
         {virtual.getVirtualItems().map(({ index, start }) => {
@@ -122,7 +144,7 @@ export function DiffList(props: {
               style={{
                 transform: `translateY(${start - place.top}px)`,
                 width: "100%",
-                ...(wraps ? { minHeight: HEIGHTS[row.type] } : { height: HEIGHTS[row.type] }),
+                ...(wraps ? { minHeight: heightOf(row.type) } : { height: heightOf(row.type) }),
               }}
             >
               <DiffRow

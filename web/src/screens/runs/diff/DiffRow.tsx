@@ -11,6 +11,7 @@ import type { DiffFile, PlacedLine, Row } from "./model.ts";
 export interface RowActs {
   readonly unfold: (file: DiffFile, from: number, to: number) => void;
   readonly toggleViewed: (path: string) => void;
+  readonly openLarge: (path: string) => void;
 }
 
 const SIGNS = { context: " ", added: "+", deleted: "-" } as const;
@@ -40,6 +41,14 @@ export const DiffRow = memo(function DiffRow(props: {
           <Foreign text={sayWhole(row.file)} />
         </div>
       );
+    case "large":
+      return (
+        <div role="gridcell" className={styles["gap"]}>
+          <button type="button" onClick={() => acts.openLarge(row.file.path)}>
+            {words.run.large(row.lines)}
+          </button>
+        </div>
+      );
     case "gap":
       return <Gap row={row} acts={acts} />;
     case "hunk":
@@ -47,6 +56,7 @@ export const DiffRow = memo(function DiffRow(props: {
         <div role="gridcell" className={styles["hunk"]}>
           <code>{`@@ -${row.hunk.old_start},${row.hunk.old_lines} +${row.hunk.new_start},${row.hunk.new_lines} @@`}</code>
           <span>{words.run.hunk(row.n, row.of)}</span>
+          {row.onlySpace ? <span>{words.run.onlySpace}</span> : null}
         </div>
       );
     case "line":
@@ -128,7 +138,7 @@ function Half(props: {
   if (line === null) return <span role="gridcell" className={`${styles["half"]} ${styles["absent"]}`} />;
   const kind = line.kind;
   return (
-    <span role="gridcell" className={styles["half"]}>
+    <span role="gridcell" className={styles["half"]} data-side={side}>
       <span className={styles["number"]} data-n={line[side] ?? ""} />
       <span className={styles["cell"]} data-kind={kind} data-sign={SIGNS[kind]}>
         <DiffText line={line} colours={colours} />

@@ -20,6 +20,7 @@ export interface PlacedLine {
 export type Row =
   | { readonly type: "file"; readonly file: DiffFile; readonly n: number }
   | { readonly type: "whole"; readonly file: DiffFile }
+  | { readonly type: "large"; readonly file: DiffFile; readonly lines: number }
   | { readonly type: "finding"; readonly file: DiffFile; readonly says: string; readonly line: number | null }
   | {
       readonly type: "gap";
@@ -28,7 +29,14 @@ export type Row =
       readonly to: number;
       readonly shift: number;
     }
-  | { readonly type: "hunk"; readonly file: DiffFile; readonly hunk: DiffHunk; readonly n: number; readonly of: number }
+  | {
+      readonly type: "hunk";
+      readonly file: DiffFile;
+      readonly hunk: DiffHunk;
+      readonly n: number;
+      readonly of: number;
+      readonly onlySpace: boolean;
+    }
   | { readonly type: "line"; readonly file: DiffFile; readonly line: PlacedLine }
   | {
       readonly type: "pair";
@@ -45,7 +53,14 @@ export interface View {
   /** Files that were viewed, and are folded. */
   readonly folded: ReadonlySet<string>;
   readonly unfolded: Unfolded;
+  /** Whether hunks that change nothing but whitespace are folded. */
+  readonly foldsSpace: boolean;
+  /** Very long files that somebody asked for. */
+  readonly opened: ReadonlySet<string>;
 }
+
+/** Longer changes of one file are drawn when somebody asks for them. */
+const LARGE = 20_000;
 
 /** Pages put together: a file that two pages share is one file, and so is a hunk. */
 export function joinPages(pages: readonly Output<"agent.diff">[]): DiffFile[] {
@@ -75,6 +90,11 @@ export function toRows(files: readonly DiffFile[], view: View): Row[] {
     if (view.folded.has(file.path)) return;
     for (const { says, line } of file.findings) rows.push({ type: "finding", file, says, line });
     if (file.kind !== "text") rows.push({ type: "whole", file });
+    const lines = file.added + file.deleted;
+    if (lines > LARGE && !view.opened.has(file.path)) {
+      rows.push({ type: "large", file, lines });
+      return;
+    }
     addHunks(rows, file, view);
   });
   return rows;
@@ -87,12 +107,23 @@ function addHunks(rows: Row[], file: DiffFile, view: View): void {
     const shift = hunk.new_start - hunk.old_start;
     if (file.operation === "modify")
       addGap(rows, file, { from: after, to: hunk.old_start - 1, shift }, known, view.split);
-    rows.push({ type: "hunk", file, hunk, n: at + 1, of: file.hunks.length });
-    const lines = placeLines(hunk);
+    const onlySpace = view.foldsSpace && changesOnlySpace(hunk);
+    rows.push({ type: "hunk", file, hunk, n: at + 1, of: file.hunks.length, onlySpace });
+    const lines = onlySpace ? [] : placeLines(hunk);
     if (view.split) addPairs(rows, file, lines);
     else for (const line of lines) rows.push({ type: "line", file, line });
     after = hunk.old_start + hunk.old_lines;
   });
+}
+
+/** Whether the removed and the added lines have the same letters in the same order. */
+function changesOnlySpace({ lines }: DiffHunk): boolean {
+  const lettersOf = (kind: DiffLine["kind"]) =>
+    lines
+      .filter((line) => line.kind === kind)
+      .map(({ text }) => text.replace(/\s+/g, ""))
+      .join("");
+  return lettersOf("added") === lettersOf("deleted");
 }
 
 /** What lies between two hunks: the lines that were unfolded from below, and how many are still folded. */
