@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Output } from "./app/operations.ts";
 import { showFirstSign } from "./surfaces/cli/first-sign.ts";
+import { watchTerminal } from "./surfaces/cli/lost-terminal.ts";
 import type { ServeHttp } from "./surfaces/mcp/mcp.ts";
 
 /** Starts a surface: the command line, a hook, MCP or the studio. The only place that knows the process and all surfaces. */
@@ -108,6 +109,7 @@ async function startCli(
     process.getBuiltinModule("node:v8").setFlagsFromString("--semi-space-growth-factor=1");
   }
   stdout.on("error", onError);
+  watchTerminal();
   for (const stream of [process.stderr, process.stdin]) stream.on("error", onError);
   for (const [signal, exit] of [
     ["SIGINT", 130],

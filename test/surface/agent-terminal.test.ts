@@ -56,6 +56,11 @@ class Terminal {
     this.#child.stdin!.write(keys);
   }
 
+  /** The window is closed, and whatever is in it loses its terminal. */
+  hangUp(): void {
+    this.#child.kill("SIGKILL");
+  }
+
   async end(): Promise<{ readonly exit: number | null; readonly rest: string }> {
     const exit = await this.#closed;
     return { exit, rest: this.#seen };
@@ -202,6 +207,24 @@ describe("an agent in a terminal", () => {
       exit: 0,
       rest: expect.stringContaining("applied 1 file, unverified"),
     });
+  });
+
+  it("is captured when the terminal is closed, and the exit says that it was interrupted", async ({ skip }) => {
+    if (MISSING) skip(WHY);
+    const repo = makeSample();
+    const file = join(repo.base, "exit");
+    // As a shell does: it hears that the terminal is gone, and passes that on to what runs in it.
+    const perl =
+      "$p = fork; exec @ARGV if !$p; $SIG{HUP} = sub { kill HUP => $p }; 1 until waitpid($p, 0) == $p; " +
+      'open(F, ">", "$ENV{TOLD}.new"); print F $?; close F; rename "$ENV{TOLD}.new", $ENV{TOLD}';
+    const around = (line: string) => `TOLD=${quote(file)} exec perl -e ${quote(perl)} ${line}`;
+    const terminal = open(repo, ["--no-verify"], "echo on > src/lamp.txt; echo READY; exec sleep 300", around);
+    await terminal.until("READY");
+    terminal.hangUp();
+    await expect.poll(() => existsSync(file), { timeout: 200_000 }).toBe(true);
+    expect(readFileSync(file, "utf8")).toBe(String(143 << 8));
+    const shown = JSON.parse((await repo.verbatim("agent", "show", "@", "--json")).stdout) as { summary: object };
+    expect(shown.summary).toMatchObject({ outcome: "interrupted", changes: { files: [{ path: "src/lamp.txt" }] } });
   });
 
   it("does not see the other terminals of the machine", async ({ skip }) => {
