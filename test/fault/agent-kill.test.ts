@@ -119,6 +119,9 @@ it.each(["ns-overlay", "landlock"])(
     // Somebody works on while the run waits: what is theirs is not in the candidate.
     repo.write("shed/x.txt", "edited since\n");
     repo.write("theirs.txt", "a local file\n");
+    // Also in the folder that the agent renamed: in an overlay its new name shows what is in the old one today.
+    repo.write("harbour/a.txt", "edited since\n");
+    repo.write("harbour/b/theirs.txt", "a local file\n");
     const verified = await repo.verbatim("agent", "verify", "@", "--json");
     expect([verified.exit, verified.stderr]).toEqual([0, expect.stringContaining("what the agent had done is kept")]);
     const { changes } = JSON.parse(verified.stdout) as {
@@ -140,13 +143,19 @@ it.each(["ns-overlay", "landlock"])(
     expect(changes.ignored).toBe(1);
 
     const read = (path: string) => readFileSync(join(repo.root, path), "utf8");
-    expect((await repo.verbatim("agent", "apply", "@", "--except", "shed/x.txt")).exit).toBe(0);
-    expect([
-      read("lamp.txt"),
-      read("port/b/c.txt"),
-      read("shed/x.txt"),
-      existsSync(join(repo.root, "harbour")),
-    ]).toEqual(["on\n", "harbour/b/c.txt\n", "edited since\n", false]);
+    const theirs = ["shed/x.txt", "harbour/a.txt"].flatMap((path) => ["--except", path]);
+    expect((await repo.verbatim("agent", "apply", "@", ...theirs)).exit).toBe(0);
+    expect(["lamp.txt", "port/a.txt", "port/b/c.txt", "shed/x.txt", "harbour/a.txt"].map(read)).toEqual([
+      "on\n",
+      "harbour/a.txt\n",
+      "harbour/b/c.txt\n",
+      "edited since\n",
+      "edited since\n",
+    ]);
+    expect(["harbour/b/c.txt", "port/b/theirs.txt"].map((path) => existsSync(join(repo.root, path)))).toEqual([
+      false,
+      false,
+    ]);
   },
 );
 

@@ -194,7 +194,15 @@ function hashOf(entry: Entry | null): string | null {
   return entry?.type === "file" ? entry.sha256 : null;
 }
 
-async function toAfter({ content, crypto }: CaptureRequest, entry: Entry, mode: FileSide["mode"]): Promise<FileSide> {
+/** A file that was moved, and that somebody has edited where it was: its bytes are those the tree of the run has there. */
+async function keepMoved({ changes, content, crypto, readBase }: CaptureRequest, sha256: string): Promise<void> {
+  const origin = [...changes.removed].find(([, entry]) => hashOf(entry) === sha256);
+  const bytes = origin === undefined ? null : await readBase(origin[0]);
+  if (bytes !== null && crypto.sha256(bytes) === sha256) await content.put(bytes);
+}
+
+async function toAfter(request: CaptureRequest, entry: Entry, mode: FileSide["mode"]): Promise<FileSide> {
+  const { content, crypto } = request;
   if (entry.type === "symlink") {
     // The bytes of a link are its target; whoever lands it finds them like those of a file.
     const bytes = encodeUtf8(entry.target);
@@ -202,6 +210,7 @@ async function toAfter({ content, crypto }: CaptureRequest, entry: Entry, mode: 
     return { mode, sha256: crypto.sha256(bytes), bytes: bytes.length, has_nul: false, target: entry.target };
   }
   const sha256 = hashOf(entry)!;
+  if (!(await content.has(sha256))) await keepMoved(request, sha256);
   const bytes = await content.get(sha256);
   return { mode, sha256, bytes: bytes.length, has_nul: bytes.includes(0) };
 }

@@ -7,6 +7,7 @@ import { DEFAULT_SETTINGS } from "../declare/settings.ts";
 import type { CatalyticPorts, Layer, RunningCommand } from "../ports.ts";
 import { readArtifact } from "../record/record-files.ts";
 import { placeOf } from "../run/places.ts";
+import { diffTree } from "../tree/diff.ts";
 import { type Entry, readTrees, type Tree } from "../tree/tree.ts";
 import { formatViewChanges, readViewChanges, type ViewChanges } from "../view/view-changes.ts";
 import { type ViewReader, ViewRun } from "../view/view-run.ts";
@@ -27,23 +28,75 @@ export async function keepLeftView(ports: CatalyticPorts, run: Unfinished): Prom
   try {
     const view = new ViewRun(ports, left.request, left.declared, run.places, run.begin.guard);
     view.recall(left.tree, left.ignored);
-    const unread = await withReader(ports, run, view, (reader) => view.collect(reader));
-    if (unread.length > 0) throw new VerbatimError("INTERNAL", { message: unread[0]!.code });
-    requireOwnFiles(ports, run, left.tree, view.changes);
+    const changes = await withReader(ports, run, view, async (reader) => {
+      const unread = await view.collect(reader);
+      if (unread.length > 0) throw new VerbatimError("INTERNAL", { message: unread[0]!.code });
+      return takeAsBegun(ports, run, left.tree, view.changes, reader);
+    });
     const place = `${run.places.record}/${CHANGES_FILE}`;
-    ports.disk.replaceFile(place, encodeUtf8(`${formatViewChanges(view.changes)}\n`), "folder");
+    ports.disk.replaceFile(place, encodeUtf8(`${formatViewChanges(changes)}\n`), "folder");
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     ports.notify(`what the command of run ${run.run_id} had done was not kept: ${why}`);
   }
 }
 
-/** A folder that was renamed shows what is in the real one today: refused where somebody has written there since. */
-function requireOwnFiles({ disk }: CatalyticPorts, { begin, places }: Unfinished, tree: Tree, changes: ViewChanges) {
-  if (GUARD_FACTS[begin.guard].restore_method !== "discard-upper") return;
-  const path = findBorrowed(changes, tree, (one) => disk.stat(`${places.work}/up0/${one}`) !== null);
-  if (path === null) return;
-  throw new VerbatimError("INTERNAL", { message: `${path} came with a folder that it renamed, and was edited since` });
+/**
+ * A folder that was renamed shows what is in the real one today. A file of it that somebody has edited since is taken as it
+ * was when the command began, and one that somebody has made since is not the command's.
+ */
+function takeAsBegun(
+  { disk }: CatalyticPorts,
+  { begin, places }: Unfinished,
+  tree: Tree,
+  changes: ViewChanges,
+  reader: ViewReader,
+): ViewChanges {
+  if (GUARD_FACTS[begin.guard].restore_method !== "discard-upper") return changes;
+  const { root, work } = places;
+  const merged = reader.merged({ index: 0, kind: "overlay", path: root });
+  const [added, removed, changed] = [new Map(changes.added), new Map(changes.removed), new Map(changes.changed)];
+  const isWritten = (path: string) => disk.stat(`${work}/up0/${path}`) !== null;
+  const isShown = (real: string, path: string) => {
+    const ino = disk.stat(`${root}/${real}`)?.ino;
+    return ino !== undefined && ino === disk.stat(`${merged}/${path}`)?.ino;
+  };
+  const originOf = (path: string) => [...tree.keys()].find((one) => nameOf(one) === nameOf(path) && isShown(one, path));
+  for (let path = findBorrowed({ added, changed }, tree, isWritten); path !== null; ) {
+    const before = tree.get(path);
+    const origin = originOf(path);
+    if (origin === undefined && !isMadeSince(path)) {
+      const message = `${path} came with a folder that it renamed, and was edited since`;
+      throw new VerbatimError("INTERNAL", { message });
+    }
+    const after = origin === undefined ? undefined : tree.get(origin)!;
+    added.delete(path);
+    changed.delete(path);
+    if (after === undefined && before !== undefined) removed.set(path, before);
+    if (after !== undefined && before === undefined) added.set(path, after);
+    if (after !== undefined && before !== undefined) {
+      const change = diffTree(new Map([[path, before]]), new Map([[path, after]])).changed.get(path);
+      if (change !== undefined) changed.set(path, change);
+    }
+    path = findBorrowed({ added, changed }, tree, isWritten);
+  }
+  return { ...changes, added, removed, changed };
+
+  /** Whether it is in the real folder, by the word of a file beside it, and was not there when the command began. */
+  function isMadeSince(path: string): boolean {
+    const folder = folderOf(path);
+    const beside = [...added.keys()].filter((one) => one !== path && folderOf(one) === folder && !isWritten(one));
+    const real = beside.map(originOf).find((one) => one !== undefined);
+    return real !== undefined && isShown(`${folderOf(real)}${nameOf(path)}`, path);
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /**
