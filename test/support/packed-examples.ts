@@ -7,17 +7,17 @@ import { compile, lend, type PackedPackage, ROOT, runIn } from "./packed-package
 
 /** The programs, and how many things each of them says to hold. */
 const PROGRAMS: Readonly<Record<string, number>> = {
-  "run-an-agent.js": 6,
-  "custom-gate.js": 3,
-  "quote-with-receipts.js": 5,
-  "build-a-bundle.js": 3,
-  "verify-in-a-page.js": 2,
-  "mcp-client.js": 3,
-  "world-over-http.js": 4,
-  "ci-check.js": 3,
+  "run-an-agent.mjs": 6,
+  "custom-gate.mjs": 3,
+  "quote-with-receipts.mjs": 5,
+  "build-a-bundle.mjs": 3,
+  "verify-in-a-page.mjs": 2,
+  "mcp-client.mjs": 3,
+  "world-over-http.mjs": 4,
+  "ci-check.mjs": 3,
 };
 /** What they need beside the package. */
-const LENT = ["@modelcontextprotocol/client", "playwright-core", "@types/node", "undici-types"];
+const LENT = ["@modelcontextprotocol/client", "playwright-core"];
 
 /** Starts a program as a user does, from the installed package. */
 async function start(packed: PackedPackage, program: string, args: readonly string[]) {
@@ -39,7 +39,7 @@ export function describeExamples(find: () => PackedPackage): void {
 
     it("are the programs that are started here, and each has its line in their README", () => {
       const files = readdirSync(join(ROOT, "examples"));
-      const programs = files.filter((file) => file.endsWith(".js") && file !== "sample.js");
+      const programs = files.filter((file) => file.endsWith(".mjs") && file !== "sample.mjs");
       expect(programs.toSorted()).toEqual(Object.keys(PROGRAMS).toSorted());
       const page = readFileSync(join(ROOT, "examples/README.md"), "utf8");
       expect(programs.filter((program) => !page.includes(`| [${program}](${program}) |`))).toEqual([]);
@@ -60,7 +60,7 @@ export function describeExamples(find: () => PackedPackage): void {
       async ([program, holds], context) => {
         const packed = find();
         packed.needsInstall(context);
-        const args = program === "verify-in-a-page.js" ? ["--browser", await findChromium()] : [];
+        const args = program === "verify-in-a-page.mjs" ? ["--browser", await findChromium()] : [];
         const { status, stdout, stderr } = await start(packed, program, args);
         const said = stdout.split("\n").filter((line) => line.startsWith("ok: "));
         expect([status, said.length], `${stdout}\n${stderr}`).toEqual([0, holds]);
@@ -70,9 +70,9 @@ export function describeExamples(find: () => PackedPackage): void {
     it("end with 1 where something is not as they say", (context) => {
       const packed = find();
       packed.needsInstall(context);
-      const sample = join(packed.user, "examples/sample.js");
+      const sample = join(packed.user, "examples/sample.mjs");
       writeFileSync(sample, readFileSync(sample, "utf8").replace("Low water is at noon.", "Low water is at one."));
-      const { status, stderr } = runIn(packed.user, process.execPath, ["examples/quote-with-receipts.js"]);
+      const { status, stderr } = runIn(packed.user, process.execPath, ["examples/quote-with-receipts.mjs"]);
       expect([status, stderr.includes("it does not hold that the slice is what the file says")]).toEqual([1, true]);
     });
   });

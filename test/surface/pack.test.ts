@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { describeExamples } from "../support/packed-examples.ts";
 import {
   compile,
+  lend,
   type PackedPackage,
   packAndInstall,
   ROOT,
@@ -32,6 +33,7 @@ describe("the published package", () => {
 
   beforeAll(() => {
     packed = packAndInstall(manifest.name);
+    lend(packed, ["@types/node", "undici-types"]);
     files = packed.files.map(({ path }) => path);
   });
   afterAll(() => packed?.remove());
@@ -166,15 +168,18 @@ describe("the published package", () => {
   const imports = subpaths.map((path, i) => `import * as m${i} from "${path.replace(/^\./, manifest.name)}";`);
   const uses = subpaths.map((_, i) => `console.log(Object.keys(m${i}).length > 0);`);
 
+  // Once as strictly as a stranger may, with our declarations checked too; once without even the types of Node.
   it.for([
-    ["nodenext", ["--module", "nodenext"]],
-    ["bundler", ["--module", "esnext", "--moduleResolution", "bundler"]],
+    ["nodenext", ["--module", "nodenext", "--types", "node", "--skipLibCheck", "false"]],
+    [
+      "bundler",
+      ["--module", "esnext", "--moduleResolution", "bundler", "--types", "", "--lib", "es2023,dom,esnext.disposable"],
+    ],
   ] as const)("gives a program its types under %s, and refuses what is misspelt", ([, flags], context) => {
     packed.needsInstall(context);
     writeFileSync(join(packed.user, "typed.ts"), TYPED);
     writeFileSync(join(packed.user, "use.ts"), `${[...imports, ...uses].join("\n")}\nexport {};\n`);
-    const plain = ["--types", "", "--lib", "es2023,dom,esnext.disposable"];
-    expect(compile(packed, [...plain, ...flags], ["typed.ts", "use.ts"])).toEqual([]);
+    expect(compile(packed, flags, ["typed.ts", "use.ts"])).toEqual([]);
   });
 
   it("lets a program import every subpath", (context) => {

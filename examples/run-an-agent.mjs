@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "verbatim-agent";
-import { check, makeSample } from "./sample.js";
+import { check, makeSample } from "./sample.mjs";
 
 // An agent is any command. These two stand for one that does what it was asked to, and one that does more than that.
 const FIX = "echo 'export const hourOf = (time) => Number(time.slice(0, 2));' > src/clock.mjs";

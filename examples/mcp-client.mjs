@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { check, makeSample } from "./sample.js";
+import { check, makeSample } from "./sample.mjs";
 
 const sample = makeSample();
 const verbatim = fileURLToPath(new URL("../bin/verbatim.js", import.meta.resolve("verbatim-agent")));

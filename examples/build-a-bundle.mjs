@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "verbatim-agent";
-import { check, makeSample, put } from "./sample.js";
+import { check, makeSample, put } from "./sample.mjs";
 
 const MESSAGE = {
   intent: "read what is said about low water",
@@ -50,4 +50,4 @@ async function main() {
   }
 }
 
-if (process.argv[1]?.endsWith("build-a-bundle.js")) await main();
+if (process.argv[1]?.endsWith("build-a-bundle.mjs")) await main();

@@ -1,14 +1,14 @@
 // @ts-check
 // A check for CI: what a branch changes passes the patch gate, and every bundle in evidence/ still verifies.
 //
-//     node ci-check.js origin/main        in a repository: prints what is wrong and ends with 1
-//     node ci-check.js                    shows it on a sample
+//     node ci-check.mjs origin/main        in a repository: prints what is wrong and ends with 1
+//     node ci-check.mjs                    shows it on a sample
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "verbatim-agent";
-import { buildBundle } from "./build-a-bundle.js";
-import { check, makeSample, put } from "./sample.js";
+import { buildBundle } from "./build-a-bundle.mjs";
+import { check, makeSample, put } from "./sample.mjs";
 
 /**
  * Everything that is wrong with what HEAD has and `base` has not.

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { check, makeSample } from "./sample.js";
+import { check, makeSample } from "./sample.mjs";
 
 const sample = makeSample();
 const token = randomUUID();
@@ -38,7 +38,7 @@ async function call(address, name, input) {
     body: JSON.stringify(input),
   });
   if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`);
-  return /** @type {any} */ (await response.json());
+  return response.json();
 }
 
 try {

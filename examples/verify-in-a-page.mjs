@@ -1,14 +1,14 @@
 // @ts-check
 // A page that verifies bundles in the browser, and the few lines that serve it.
 //
-//     node verify-in-a-page.js                      serves the page until you press Ctrl+C
-//     node verify-in-a-page.js --browser CHROMIUM   tries it in that browser; needs: npm install playwright-core
+//     node verify-in-a-page.mjs                      serves the page until you press Ctrl+C
+//     node verify-in-a-page.mjs --browser CHROMIUM   tries it in that browser; needs: npm install playwright-core
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { openWorkspace } from "verbatim-agent";
-import { buildBundle } from "./build-a-bundle.js";
-import { check, makeSample, put } from "./sample.js";
+import { buildBundle } from "./build-a-bundle.mjs";
+import { check, makeSample, put } from "./sample.mjs";
 
 const PAGE = readFileSync(new URL("verify-in-a-page.html", import.meta.url));
 const VERIFY = import.meta.resolve("verbatim-agent/verify");

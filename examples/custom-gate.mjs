@@ -1,7 +1,7 @@
 // @ts-check
 // A gate of your own: a command that looks at the tree as the change leaves it, and says no by its exit code.
 import { openWorkspace } from "verbatim-agent";
-import { check, makeSample } from "./sample.js";
+import { check, makeSample } from "./sample.mjs";
 
 // The rule: programs of the harbour print nothing. The gate is part of the call and not a file of the repository, because an
 // agent could change a file, and with it what judges the agent.

@@ -2,7 +2,7 @@
 // Quotes a slice of a document, and finds the receipt of that quotation in the ledger.
 import { createHash } from "node:crypto";
 import { isVerbatimError, openWorkspace } from "verbatim-agent";
-import { check, makeSample } from "./sample.js";
+import { check, makeSample } from "./sample.mjs";
 
 const sample = makeSample();
 const workspace = openWorkspace(sample.repository, { env: sample.env });
