@@ -54,6 +54,8 @@ export function describeIndex(open: OpenWorkspace): void {
         mode: "full",
         empty_globs: [],
         skipped_links: [],
+        sources: { rule: "configuration", left_out: {} },
+        outline: { kind: "markdown", grammars: null, missing: null, unparsed: [] },
       });
     });
 

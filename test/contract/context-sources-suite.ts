@@ -57,8 +57,11 @@ export function describeSources(open: OpenWorkspace): void {
       expect(await explain("a.md")).toEqual({
         file_path: "a.md",
         source: true,
+        rule: "configuration",
         sources: ["*.md"],
         exclude: [],
+        tracked: null,
+        left_out: null,
         problem: null,
       });
       expect(await explain("inside.md")).toMatchObject({ source: true, problem: null });

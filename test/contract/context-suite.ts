@@ -2,6 +2,7 @@ import { afterEach } from "vitest";
 import { ContextWorkspace } from "../support/context-workspace.ts";
 import { describeExpanding } from "./context-expand-suite.ts";
 import { describeIndex } from "./context-index-suite.ts";
+import { describeOutlines } from "./context-outline-suite.ts";
 import { describeRefusals } from "./context-refusal-suite.ts";
 import { describeSearching } from "./context-search-suite.ts";
 import { describeSources } from "./context-sources-suite.ts";
@@ -21,6 +22,7 @@ export function describeContext(databaseEnv: () => NodeJS.ProcessEnv): void {
   for (const describePart of [
     describeIndex,
     describeSources,
+    describeOutlines,
     describeSymbols,
     describeExpanding,
     describeRefusals,

@@ -2,6 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { nodeCrypto } from "../../src/adapters/crypto/node-crypto.ts";
 import { createSourceTree } from "../../src/adapters/disk/source-tree.ts";
+import { listTrackedFiles } from "../../src/adapters/git/tracked-files.ts";
+import { createOutliner } from "../../src/adapters/outline/outliner.ts";
 import { createBuildLock } from "../../src/adapters/sql/sqlite/build-lock.ts";
 import { sqliteContext } from "../../src/adapters/sql/sqlite/context-tables.ts";
 import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
@@ -50,7 +52,16 @@ export async function openRoom(options: RoomOptions): Promise<ContextRoom> {
   return {
     store,
     ...ports,
-    tree: watch(coarsen(createSourceTree(root, join(state, "clock")), tick), watched, later, onRead),
+    tree: watch(
+      coarsen(
+        createSourceTree(root, join(state, "clock"), () => listTrackedFiles(root)),
+        tick,
+      ),
+      watched,
+      later,
+      onRead,
+    ),
+    outliner: createOutliner(),
     lock: createBuildLock(join(state, "lock")),
     progress: { report: () => undefined },
     actor: "library",

@@ -17,6 +17,13 @@ export interface Built {
   readonly mode: string;
   readonly empty_globs: readonly string[];
   readonly skipped_links: readonly string[];
+  readonly sources: { readonly rule: string; readonly left_out: Readonly<Record<string, number>> };
+  readonly outline: {
+    readonly kind: string;
+    readonly grammars: string | null;
+    readonly missing: string | null;
+    readonly unparsed: readonly { readonly file_path: string; readonly code: string }[];
+  };
 }
 
 /** What `context.expand` answers. */

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("docs/rooms/context.md", () => {
   it("is a session that works as it is printed", () => {
-    expect(runGuide(page, folder, "harbour")).toBe(20);
+    expect(runGuide(page, folder, "harbour")).toBe(24);
   });
 
   it("shows a program that works", async () => {

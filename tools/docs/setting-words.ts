@@ -1,7 +1,9 @@
 /** What each setting of `verbatim.config.json` does, in one sentence. A setting without one, and one without a setting, fail lint. */
 export const SETTING_WORDS: Readonly<Record<string, string>> = {
   "context.sources":
-    "Which files are indexed, as patterns. `verbatim init` proposes them for your repository; the default is the list in the contract of this room.",
+    "Which files are indexed, as patterns. When it is not set, the patterns in the contract of this room hold if any file matches one; otherwise every text file that git tracks is indexed.",
+  "context.outline":
+    "What is a section besides whole files: headings, or headings and the functions, classes, types and constants of code. When it is not set, code is included where git chooses the sources.",
   "context.exclude": "Files that are not indexed although `sources` matches them.",
   "context.secrets.allow": "Files that look like secrets by their name and may be indexed all the same.",
   "context.max_file_bytes": "A larger file is not indexed.",

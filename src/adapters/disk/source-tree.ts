@@ -7,8 +7,12 @@ import { followLink, isBadName, lookAt, putStat, toPlace, unreadable, walkSource
 
 const FIRST_BUFFER = 1024 * 1024;
 
-/** The files below a root. `clockFile` is written to learn the file system's time. */
-export function createSourceTree(root: string, clockFile: string): SourceTree {
+/** The files below a root. `clockFile` is written to learn the file system's time; `tracked` asks git. */
+export function createSourceTree(
+  root: string,
+  clockFile: string,
+  tracked: SourceTree["tracked"] = () => Promise.resolve(null),
+): SourceTree {
   const realRoot = realpathSync(root);
   // Not a Buffer: parts of it are taken by the hundred thousand, which a plain array does faster.
   let buffer = new Uint8Array(FIRST_BUFFER);
@@ -56,6 +60,7 @@ export function createSourceTree(root: string, clockFile: string): SourceTree {
         closeSync(file);
       }
     },
+    tracked,
     pause: () => turn(),
   };
 }

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { createSourceTree } from "../../adapters/disk/source-tree.ts";
+import { listTrackedFiles } from "../../adapters/git/tracked-files.ts";
+import { createOutliner } from "../../adapters/outline/outliner.ts";
 import type { Effect } from "../../core/operation.ts";
 import { CONTEXT_OPERATIONS, ContentCache, type ContextPorts, ViewCache } from "../../rooms/context/index.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
 import { assertOutputDeliverable } from "./current-call.ts";
 
-type ContextCaches = Pick<ContextPorts, "tree" | "lock" | "views" | "contents" | "known">;
+type ContextCaches = Pick<ContextPorts, "tree" | "outliner" | "lock" | "views" | "contents" | "known">;
 
 // Caches live as long as their workspace stays open.
 const kept = new WeakMap<Composition, ContextCaches>();
@@ -39,9 +41,10 @@ async function keep(composition: Composition, maxBytes: number): Promise<Context
   if (known !== undefined) return known;
   const { workspace, crypto } = composition;
   const database = await openDatabase(composition);
-  const tree = createSourceTree(workspace.root, join(workspace.state, "clock"));
+  const tree = createSourceTree(workspace.root, join(workspace.state, "clock"), () => listTrackedFiles(workspace.root));
   const made: ContextCaches = {
     tree,
+    outliner: createOutliner(),
     ...database,
     views: new ViewCache(crypto),
     contents: new ContentCache(tree, crypto, maxBytes),

@@ -1,7 +1,12 @@
+import { join } from "node:path";
 import { isWide } from "../../adapters/disk/private-modes.ts";
+import { createSourceTree } from "../../adapters/disk/source-tree.ts";
 import { requireGit } from "../../adapters/git/git-process.ts";
+import { listTrackedFiles } from "../../adapters/git/tracked-files.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
+import { createOutliner } from "../../adapters/outline/outliner.ts";
 import { forgeEntry } from "../../adapters/sql/sqlite/forge.ts";
+import { findDefaultSources } from "../../rooms/context/index.ts";
 import { HALL_OPERATIONS } from "../hall/operations.ts";
 import type { HallPorts } from "../hall/ports.ts";
 import type { Output, Wiring } from "../operations.ts";
@@ -30,6 +35,13 @@ export const wiring: Wiring<typeof HALL_OPERATIONS> = {
       areas: { ...conformancePorts, crypto },
       onDiagnosed: (found) => remember(composition, "diagnosed", found as Output<"hall.doctor">),
       createStateFolder: () => createStateFolder(workspace),
+      async findDefaultSources() {
+        const tree = createSourceTree(workspace.root, join(workspace.state, "clock"), () =>
+          listTrackedFiles(workspace.root),
+        );
+        return findDefaultSources(tree);
+      },
+      missingGrammars: () => createOutliner().missing(),
       isWide,
       openGuards: (folder) => createGuards(null, folder),
       git: (root, args) => requireGit({ cwd: root, args }),

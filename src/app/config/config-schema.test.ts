@@ -9,6 +9,8 @@ describe("the configuration", () => {
   it("without any key has every documented default", () => {
     expect(resolve("{}")).toEqual({
       context: {
+        names_sources: false,
+        outline: null,
         sources: [
           "LAW/CANON/*.md",
           "LAW/CONTEXT/**/*.md",

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { type CaseWords, isVerbatimError, wordsAt } from "../../core/errors/index.ts";
 import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
+import { CODE_GRAMMARS } from "../../rooms/context/index.ts";
 import { findRunsRoot, isStoreAbsent, userFolders } from "../config/workspace.ts";
 import type { HallPorts } from "./ports.ts";
 
@@ -27,6 +28,7 @@ export async function diagnose(ports: HallPorts): Promise<Check[]> {
     checkFolder(ports),
     checkModes(ports),
     checkConfig(ports),
+    checkGrammars(ports),
     ...(await checkStore(ports)),
     ...(await checkGuards(ports)),
   ];
@@ -182,6 +184,20 @@ function checkConfig(ports: HallPorts): Found {
   } catch (thrown) {
     return failed("config", thrown);
   }
+}
+
+/** Without the grammars nothing fails, and files of code are one section each: worth knowing before one searches them. */
+function checkGrammars(ports: HallPorts): Found {
+  const name = "outline";
+  const grammars = `${CODE_GRAMMARS.package} ${CODE_GRAMMARS.version}`;
+  const missing = ports.missingGrammars();
+  if (missing === null) return ok(name, `sections of code are made with ${grammars}`);
+  return {
+    name,
+    status: "warn",
+    message: `files of code are one section each: ${grammars} cannot be used (${missing})`,
+    fix: "Install verbatim-agent again with its optional packages (npm install --include=optional).",
+  };
 }
 
 async function checkStore(ports: HallPorts): Promise<Found[]> {

@@ -40,11 +40,30 @@ const MANDATORY_DOCS = [
 const MAX_PACKAGE = 16 * 1024 * 1024;
 const NEVER: ReadonlySet<string> = new Set([".git", ".verbatim", "node_modules"]);
 
-/** Looks at a repository and proposes a configuration. Reads names and sizes only, and the files that name test commands. */
-export function proposeConfig(root: string): Proposal {
+/** What an index would hold here without any configuration. */
+export interface DefaultSources {
+  readonly rule: "configuration" | "contract" | "git";
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/**
+ * Looks at a repository and proposes a configuration. Reads names and sizes only, and the files that name test commands.
+ * `found` is what an index without a configuration would hold; what git tracks is proposed as that rule, not as globs.
+ */
+export function proposeConfig(root: string, found: DefaultSources | null = null): Proposal {
   const reasons: string[] = [];
-  const sources = proposeSources(root, reasons);
-  const config: JsonObject = { context: { sources: sources.map(({ glob }) => glob) } };
+  const isTracked = found?.rule === "git" && found.files > 0;
+  if (isTracked) {
+    const many = `${found.files} ${found.files === 1 ? "file" : "files"}, ${found.bytes} bytes`;
+    reasons.push(
+      `the text files that git tracks (${many}), because none of the contract's six canonical sources has files`,
+    );
+    reasons.push("functions, classes, methods, types and constants of code are sections, like headings");
+  }
+  const sources = isTracked ? [] : proposeSources(root, reasons);
+  const context: JsonObject = isTracked ? { outline: "markdown+code" } : { sources: sources.map(({ glob }) => glob) };
+  const config: JsonObject = { context };
   const workflow: JsonObject = {};
   const docs = MANDATORY_DOCS.filter((path) => isFile(join(root, path)));
   if (docs.length > 0) {

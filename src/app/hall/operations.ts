@@ -95,7 +95,7 @@ const init = defineOperation({
     sources: z.array(z.strictObject({ glob: z.string(), files: z.int(), bytes: z.int() })),
     reasons: z.array(z.string()),
   }),
-  async run({ workspace, files, createStateFolder }: HallPorts, { write, docs: withDocs }) {
+  async run({ workspace, files, createStateFolder, findDefaultSources }: HallPorts, { write, docs: withDocs }) {
     if (existsSync(workspace.config)) {
       throw new VerbatimError("FILE_EXISTS", {
         message: "a configuration already exists and is never overwritten",
@@ -104,7 +104,7 @@ const init = defineOperation({
       });
     }
     const docs = write && withDocs ? createContractDocs(workspace.root) : [];
-    const { config, sources, reasons } = proposeConfig(workspace.root);
+    const { config, sources, reasons } = proposeConfig(workspace.root, await findDefaultSources());
     const text = `${JSON.stringify(config, null, 2)}\n`;
     if (write) {
       await files.create(workspace.config, new TextEncoder().encode(text));

@@ -2,6 +2,7 @@ import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
 import type { AgentPorts } from "../agent/ports.ts";
 import type { Composition } from "../compose/compose.ts";
 import type { AreaPorts } from "../conformance/ports.ts";
+import type { DefaultSources } from "./init.ts";
 
 type OfTheWorkspace =
   | "config"
@@ -23,6 +24,10 @@ export interface HallPorts extends Pick<Composition, OfTheWorkspace> {
   /** Told what was found wrong with this machine, or not. */
   onDiagnosed(found: object): void;
   createStateFolder(): void;
+  /** What an index would hold here without any configuration. */
+  findDefaultSources(): Promise<DefaultSources>;
+  /** Why sections of code cannot be made here; null when they can. */
+  missingGrammars(): string | null;
   /** Whether others than the owner have rights to a place. */
   isWide(place: string): boolean;
   /** The guards, to be tried in this folder. */

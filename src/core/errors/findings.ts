@@ -56,6 +56,10 @@ export const FINDINGS = {
     SOURCE_NOT_REGULAR: "A source is not a regular file.",
     SOURCE_LINK_OUTSIDE: "A source is a link to a file outside the root.",
     SOURCE_UNREADABLE: "A source file cannot be read.",
+    OUTLINE_TOO_LARGE: "A file of code has more than 1 MiB and is a section as a whole.",
+    OUTLINE_TOO_COMPLEX: "A file of code asks too much of the parser and is a section as a whole.",
+    OUTLINE_NOT_PARSED: "A file is not in the language of its name and is a section as a whole.",
+    OUTLINE_TIMEOUT: "A file of code took the parser longer than two minutes.",
   },
   jobs: {
     MESSAGE_FIELD_MISSING: "A required field of the message is absent.",

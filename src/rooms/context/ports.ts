@@ -66,8 +66,50 @@ export interface SourceTree {
    * `size` is what its facts say, which spares asking for the end.
    */
   read(path: string, limit: number, size: number): Uint8Array | SourceProblem;
+  /**
+   * Paths of the regular files that git tracks below the root, in no particular order; null where there is no work tree.
+   * SOURCES_NOT_LISTED when git does not answer.
+   */
+  tracked(): Promise<readonly string[] | null>;
   /** Gives others their turn. */
   pause(): Promise<void>;
+}
+
+/** Languages whose definitions become sections. TypeScript with JSX is parsed by other rules than without. */
+export type CodeLanguage =
+  | "c-sharp"
+  | "cpp"
+  | "go"
+  | "java"
+  | "javascript"
+  | "php"
+  | "python"
+  | "ruby"
+  | "rust"
+  | "shell"
+  | "tsx"
+  | "typescript";
+
+/** A named part of a file of code: whole lines, the end exclusive, and its names from the outermost. */
+export interface CodeDefinition {
+  readonly line_start: number;
+  readonly line_end: number;
+  readonly path: readonly string[];
+}
+
+/** Why a file of code has no outline. Only the last is not the same on every machine, so it fails a build. */
+export type OutlineProblem = Finding<"context"> &
+  ("OUTLINE_TOO_LARGE" | "OUTLINE_TOO_COMPLEX" | "OUTLINE_NOT_PARSED" | "OUTLINE_TIMEOUT");
+
+/** The grammars that outlines are made with: one version, so that an index is the same on every machine. */
+export const CODE_GRAMMARS = { package: "@vscode/tree-sitter-wasm", version: "0.3.1" } as const;
+
+/** What finds the definitions of code. */
+export interface CodeOutliner {
+  /** Why the grammars cannot be used here; null when they can. Loads nothing. */
+  missing(): string | null;
+  /** The definitions of a text with folded line ends, in no particular order; OUTLINE_UNAVAILABLE when it cannot be asked. */
+  outline(language: CodeLanguage, text: string): Promise<readonly CodeDefinition[] | OutlineProblem>;
 }
 
 /** Numbers of the stored index. `rules` is the number of the section rules it was made with. */
@@ -84,7 +126,7 @@ export interface IndexFacts {
 }
 
 /** Parts of the index that are read as one piece each (see index-image), and written in smaller ones. */
-export type ImageName = "paths" | "hashes" | "stats" | "folders" | "folder_stats" | "starts" | "ids";
+export type ImageName = "origin" | "paths" | "hashes" | "stats" | "folders" | "folder_stats" | "starts" | "ids";
 export type ImagePiece = readonly [name: ImageName, bytes: Uint8Array];
 
 /** One version of a file under one number of the section rules (see `toVersion`). */

@@ -3,6 +3,8 @@ export { type AgentPolicyConfig, agentPolicyConfig } from "./agent-policy.ts";
 export { CATALYTIC_PROFILES, catalyticConfig, type ResolvedCatalytic, resolveCatalytic } from "./catalytic.ts";
 export {
   contextConfig,
+  OUTLINES,
+  type Outline,
   type ResolvedContext,
   resolveContext,
 } from "./context.ts";

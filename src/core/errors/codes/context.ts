@@ -114,6 +114,22 @@ export const CONTEXT_CODES = {
       http: "Fix each of the files listed, or add it to context.exclude.",
     },
   },
+  SOURCES_NOT_LISTED: {
+    exit: 1,
+    http: 409,
+    says: "git cannot list the files it tracks, and no configuration names the sources.",
+    fix: {
+      cli: "See what git says: git status; or name the sources in context.sources.",
+      mcp: "Ask the user to repair the repository, or to name the sources in context.sources.",
+      http: "Repair the repository, or name the sources in context.sources.",
+    },
+  },
+  OUTLINE_UNAVAILABLE: {
+    exit: 1,
+    http: 409,
+    says: "The grammars for sections of code are there but cannot be used.",
+    fix: 'Install verbatim-agent again, or set context.outline to "markdown".',
+  },
   INDEX_MISSING: {
     exit: 1,
     http: 409,

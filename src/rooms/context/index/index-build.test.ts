@@ -231,14 +231,14 @@ describe("what is stale", () => {
     await buildIndex(room, { full: false });
     room.watched.reads.length = 0;
     const { image } = await requireStored(room.store);
-    expect(findStale(room, image)).toEqual([]);
+    expect(await findStale(room, image)).toEqual([]);
     expect(room.watched.reads).toHaveLength(3);
     const settled = await open({ later: HOUR });
     await buildIndex(settled, { full: false });
     settled.watched.reads.length = 0;
     const { image: old } = await requireStored(settled.store);
     utimesSync(join(root, "a.md"), 1, 1);
-    expect(findStale(settled, old)).toEqual(["a.md"]);
+    expect(await findStale(settled, old)).toEqual(["a.md"]);
     expect(settled.watched.reads).toEqual([]);
     expect(readFileSync(join(root, "a.md"), "utf8")).toBe("# a.md\ntext\n");
   });

@@ -2,6 +2,7 @@ import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { ContextStore } from "../ports.ts";
+import { sealOf } from "../sections/code-outline.ts";
 import { formatSectionLines } from "../sections/section-index.ts";
 import { hashOf } from "./index-image.ts";
 import { parseRow, requireStored, type Stored, toVersion } from "./index-view.ts";
@@ -17,6 +18,7 @@ const PAGE = 256;
 export async function* exportIndex(ports: ExportPorts, stored?: Stored): AsyncIterable<string> {
   const { facts, image } = stored ?? (await requireStored(ports.store));
   const hasher = ports.crypto.hasher();
+  hasher.update(sealOf(facts.rules, image.paths));
   for (let at = 0; at < image.paths.length; at += PAGE) {
     const lines = await readLines(ports, { facts, image }, at, Math.min(image.paths.length, at + PAGE));
     hasher.update(lines);

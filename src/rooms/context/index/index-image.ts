@@ -37,7 +37,13 @@ const PIECE = 1024 * 1024;
 const PIECE_PATHS = 8192;
 
 /** The images in pieces, each made when it is asked for and valid until the next. */
-export function* encodeImages(image: IndexImage, folders: FolderImage, table: IdTable): Iterable<ImagePiece> {
+export function* encodeImages(
+  origin: Uint8Array,
+  image: IndexImage,
+  folders: FolderImage,
+  table: IdTable,
+): Iterable<ImagePiece> {
+  yield ["origin", origin];
   yield* encodePaths("paths", image.paths);
   yield* encodeHashes(image.hashes);
   yield* encodeNumbers("stats", image.stats);

@@ -1,17 +1,20 @@
 import { decodeUtf8, sortedUnique } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { type SourceProblem, STAT_FIELDS } from "../ports.ts";
+import { type SectionRules, sealOf, sectionRules } from "../sections/code-outline.ts";
 import { RowPages } from "../sections/row-pages.ts";
 import { formatSectionLines } from "../sections/section-index.ts";
 import { formatSectionRows } from "../sections/section-rows.ts";
 import { type CutFile, collectSections, eachSection } from "../sections/sections.ts";
 import { decodeSource, sourcesInvalid } from "../sources/source.ts";
 import type { BuildPorts } from "./index-build.ts";
-import { findFile, hashOf, hasSameFacts, type IndexImage, isUnchanged } from "./index-image.ts";
+import { outlineFile } from "./index-builder.ts";
+import { EMPTY_IMAGE, findFile, hashOf, hasSameFacts, type IndexImage, isUnchanged } from "./index-image.ts";
+import { outlineFor } from "./index-origin.ts";
 import { sortProblems, surveySources } from "./index-survey.ts";
 import { requireStored, toVersion } from "./index-view.ts";
 
-type VerifyPorts = Pick<BuildPorts, "store" | "tree" | "crypto" | "progress" | "config">;
+type VerifyPorts = Pick<BuildPorts, "store" | "tree" | "outliner" | "crypto" | "progress" | "config">;
 
 interface IndexVerdict {
   readonly ok: boolean;
@@ -30,14 +33,16 @@ const PAUSE_FILES = 64;
  */
 export async function verifyIndex(ports: VerifyPorts): Promise<IndexVerdict> {
   const { facts, image } = await requireStored(ports.store);
-  const { paths, stats, problems } = surveySources(ports.tree, ports.config);
+  const { rule, paths, stats, problems } = await surveySources(ports.tree, ports.config, EMPTY_IMAGE);
+  const rules = sectionRules(outlineFor(ports.config, rule), () => ports.outliner.missing());
   const rows = new RowPages(ports.store);
   const hasher = ports.crypto.hasher();
+  hasher.update(sealOf(rules.number, paths));
   const added: string[] = [];
   const changed: string[] = [];
   for (let i = 0; i < paths.length; i++) {
     const path = paths[i]!;
-    const file = readFile(ports, path, stats[i * STAT_FIELDS]!, problems);
+    const file = await readFile(ports, rules, path, stats[i * STAT_FIELDS]!, problems);
     if (file !== null) {
       hasher.update(formatSectionLines(file.sections));
       const before = findFile(image, path);
@@ -68,16 +73,24 @@ async function requireRevision({ store }: VerifyPorts, revision: number): Promis
   throw new VerbatimError("INDEX_BUSY", { message: "the index was rebuilt while it was being verified" });
 }
 
-function readFile(ports: VerifyPorts, path: string, size: number, problems: SourceProblem[]): CutFile | null {
+async function readFile(
+  ports: VerifyPorts,
+  rules: SectionRules,
+  path: string,
+  size: number,
+  problems: SourceProblem[],
+): Promise<CutFile | null> {
   const bytes = ports.tree.read(path, ports.config.max_file_bytes, size);
   if (!(bytes instanceof Uint8Array)) {
     problems.push(bytes);
     return null;
   }
   try {
-    const content = decodeSource(bytes, path);
-    const hash = ports.crypto.sha256(content.bytes);
-    return collectSections((take) => eachSection(ports.crypto, path, content, hash, take));
+    const read = decodeSource(bytes, path);
+    const hash = ports.crypto.sha256(read.bytes);
+    const { content, definitions, problem } = await outlineFile(ports.outliner, rules, path, read);
+    if (problem === "OUTLINE_TIMEOUT") problems.push({ code: problem, file_path: path });
+    return collectSections((take) => eachSection(ports.crypto, path, content, hash, take, definitions));
   } catch (thrown) {
     if (!isVerbatimError(thrown) || thrown.code !== "SOURCE_NOT_UTF8") throw thrown;
     problems.push({ code: "SOURCE_NOT_UTF8", file_path: path, byte_offset: Number(thrown.details?.["byte_offset"]) });
@@ -89,8 +102,11 @@ function readFile(ports: VerifyPorts, path: string, size: number, problems: Sour
  * Paths that differ from the index by their facts. Where equal facts prove nothing, because the file was too fresh when
  * it was indexed, its content is compared.
  */
-export function findStale(ports: Pick<BuildPorts, "tree" | "config" | "crypto">, image: IndexImage): string[] {
-  const { paths, stats, problems } = surveySources(ports.tree, ports.config);
+export async function findStale(
+  ports: Pick<BuildPorts, "tree" | "config" | "crypto">,
+  image: IndexImage,
+): Promise<string[]> {
+  const { paths, stats, problems } = await surveySources(ports.tree, ports.config, image);
   const stale = problems.map(({ file_path }) => file_path);
   for (let i = 0; i < paths.length; i++) {
     const path = paths[i]!;

@@ -163,19 +163,21 @@ export async function requireStored(store: ContextStore): Promise<Stored> {
 export async function loadImage(context: ContextReader): Promise<IndexImage> {
   const paths = await context.image("paths");
   const hashes = await context.image("hashes");
-  return decodeImage(paths, hashes, await context.image("stats")) ?? refuse("the stored list of files is damaged");
+  return decodeImage(paths, hashes, await context.image("stats")) ?? refuseIndex("the stored list of files is damaged");
 }
 
 /** The folders the current index was made from. */
 export async function loadFolders(context: ContextReader): Promise<FolderImage> {
   const paths = await context.image("folders");
-  return decodeStats(paths, await context.image("folder_stats")) ?? refuse("the stored list of folders is damaged");
+  return (
+    decodeStats(paths, await context.image("folder_stats")) ?? refuseIndex("the stored list of folders is damaged")
+  );
 }
 
 /** The table from ids to sections. */
 async function loadIds(context: ContextReader, files: number): Promise<IdTable> {
   const starts = await context.image("starts");
-  return decodeTable(starts, await context.image("ids"), files) ?? refuse("the stored table of ids is damaged");
+  return decodeTable(starts, await context.image("ids"), files) ?? refuseIndex("the stored table of ids is damaged");
 }
 
 /** The key of a file's sections: its content, and the rules by which it was cut. */
@@ -192,10 +194,11 @@ export function parseRow(crypto: SyncCrypto, path: string, row: FileRow | null):
 export function eachRow(crypto: SyncCrypto, path: string, row: FileRow | null, take: TakeSection): void {
   const text = row === null ? null : decodeUtf8(row.sections);
   if (text !== null && eachSectionRow(crypto, path, text, take)) return;
-  refuse(`the stored sections of ${showPath(path)} are ${row === null ? "missing" : "damaged"}`);
+  refuseIndex(`the stored sections of ${showPath(path)} are ${row === null ? "missing" : "damaged"}`);
 }
 
-function refuse(message: string): never {
+/** STORE_CORRUPT about the index. */
+export function refuseIndex(message: string): never {
   throw new VerbatimError("STORE_CORRUPT", {
     message,
     fix: { cli: "Build the index again: verbatim index build --full", others: "Build the whole index again." },

@@ -5,14 +5,17 @@ import { parseTime } from "../../../core/time.ts";
 import { recordingRefusals } from "../expansion/refusals.ts";
 import { buildIndex } from "../index/index-build.ts";
 import { exportBytes, exportIndex } from "../index/index-export.ts";
-import { judge } from "../index/index-survey.ts";
+import { loadOrigin, outlineOrigin, sourcesOrigin } from "../index/index-origin.ts";
+import { findRule, judge, SOURCE_RULES } from "../index/index-survey.ts";
 import { findStale, verifyIndex } from "../index/index-verify.ts";
 import { requireStored } from "../index/index-view.ts";
 import { updateSearch } from "../search/search-update.ts";
 import { parseKnownPath } from "../sources/asked-path.ts";
 import { isDrift } from "../sources/content-cache.ts";
+import { LEFT_OUT_REASONS } from "../sources/left-out.ts";
 import { decodeSource } from "../sources/source.ts";
 import { compileSources, type SourceRules } from "../sources/source-rules.ts";
+import { isBinary, judgePath } from "../sources/tracked-sources.ts";
 import { findSymbolProblems } from "../symbols/registry.ts";
 import type { ContextPorts } from "./ports.ts";
 
@@ -36,6 +39,8 @@ export const indexBuild = defineOperation({
     mode: z.enum(["full", "incremental"]),
     empty_globs: z.array(z.string()),
     skipped_links: z.array(z.string()),
+    sources: sourcesOrigin.describe("Which rule chose the sources, and what it left out."),
+    outline: outlineOrigin.describe("What is a section besides whole files, and which files of code are not cut."),
   }),
   async run(ports: ContextPorts, { full, with_search }) {
     const result = await recordingRefusals(ports, "context.index-build", { full, with_search }, async () => {
@@ -96,15 +101,19 @@ export const indexStatus = defineOperation({
     age_ms: z.int(),
     files: count,
     sections: count,
+    sources: sourcesOrigin,
+    outline: outlineOrigin,
     stale: z.array(z.string()),
     symbol_problems: z.array(z.strictObject({ symbol_id: z.string(), code: z.string(), message: z.string() })),
   }),
   async run(ports: ContextPorts) {
     const { facts, image } = await requireStored(ports.store);
     const { index_hash, built_at, files, sections } = facts;
+    const { sources, outline } = await ports.store.read(({ context }) => loadOrigin(context));
     const age_ms = ports.clock.now() - parseTime(built_at);
     const symbol_problems = await findSymbolProblems(ports);
-    return { index_hash, built_at, age_ms, files, sections, stale: findStale(ports, image), symbol_problems };
+    const stale = await findStale(ports, image);
+    return { index_hash, built_at, age_ms, files, sections, sources, outline, stale, symbol_problems };
   },
 });
 
@@ -117,19 +126,42 @@ export const indexExplain = defineOperation({
   output: z.strictObject({
     file_path: z.string(),
     source: z.boolean(),
+    rule: z.enum(SOURCE_RULES),
     sources: z.array(z.string()),
     exclude: z.array(z.string()),
+    tracked: z.boolean().nullable().describe("Whether git tracks the file; null where git was not asked."),
+    left_out: z.enum(LEFT_OUT_REASONS).nullable().describe("Why a tracked file is not a source."),
     problem: z.string().nullable(),
   }),
   async run(ports: ContextPorts, { path }) {
     const file_path = await parseKnownPath(ports, path);
     const rules = compileSources(ports.config.sources, ports.config.exclude);
     const { sources, exclude } = rules.explain(file_path);
+    const { rule, tracked } = await findRule(ports.tree, ports.config);
+    if (tracked !== null) return explainTracked(ports, tracked, file_path, exclude);
     const selected = sources.length > 0 && exclude.length === 0;
     const problem = selected ? findProblem(ports, rules, file_path) : null;
-    return { file_path, source: selected && problem === null, sources, exclude, problem };
+    const source = selected && problem === null;
+    return { file_path, source, rule, sources, exclude, tracked: null, left_out: null, problem };
   },
 });
+
+/** What the rule of git says about a path. */
+function explainTracked(ports: ContextPorts, listed: readonly string[], file_path: string, exclude: string[]) {
+  const { tree, config } = ports;
+  const tracked = listed.includes(file_path);
+  const rules = compileSources(["**/*"], config.exclude);
+  const about = { file_path, rule: "git" as const, sources: [], exclude, tracked };
+  const named = tracked ? judgePath(config, rules, file_path) : null;
+  if (!tracked || named !== null) return { ...about, source: false, left_out: named, problem: null };
+  const place = tree.inspect(file_path);
+  const size = tree.stat(file_path)?.size;
+  const isFile = place === file_path && size !== undefined;
+  if (!isFile) return { ...about, source: false, left_out: "link" as const, problem: null };
+  if (size > config.max_file_bytes) return { ...about, source: false, left_out: "large" as const, problem: null };
+  const isText = !isBinary(tree, file_path, config.max_file_bytes, size);
+  return { ...about, source: isText, left_out: isText ? null : ("binary" as const), problem: null };
+}
 
 /** The problem a build would have with a selected file. */
 function findProblem(ports: ContextPorts, rules: SourceRules, path: string): string | null {

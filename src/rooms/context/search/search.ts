@@ -99,8 +99,8 @@ async function toResult(
   const { section_id, file_path, heading_path, line_start, line_end } = section;
   const lines = openLines(ports, view, section);
   const found = lines === null ? 0 : await findFirstLine(ports, terms, cutOwn(lines, own));
-  // A match in the path or a heading alone is shown where the section begins.
-  const first = found === 0 ? 0 : lineInRanges(own, found) - line_start;
+  // A match in the path or a heading alone is shown where the section's own lines begin.
+  const first = own.length === 0 ? 0 : lineInRanges(own, found) - line_start;
   const count = line_end - line_start;
   const slice = `lines[${Math.max(0, first - AROUND)}:${Math.min(count, first + AROUND + 1)}]`;
   const isShown = lines !== null && !isSecret(ports.tree, file_path);

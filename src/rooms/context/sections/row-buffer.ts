@@ -1,6 +1,5 @@
 import { toVersion } from "../index/index-view.ts";
 import type { FileRow } from "../ports.ts";
-import { SECTION_RULES } from "./sections.ts";
 
 /** Rows are written in portions of this many bytes; a corpus below it is written in one transaction. */
 export const STAGE_SIZE = 12 * 1024 * 1024;
@@ -17,11 +16,17 @@ const MOST_BYTES = 3;
  */
 export class RowBuffer {
   readonly #encoder = new TextEncoder();
+  readonly #rules: number;
   #bytes = new Uint8Array(FIRST_ROOM);
   #paths: string[] = [];
   #hashes: string[] = [];
   #ends: number[] = [];
   #size = 0;
+
+  /** `rules` is the number of the rules that the rows are cut by. */
+  constructor(rules: number) {
+    this.#rules = rules;
+  }
 
   /** Bytes that wait. */
   get size(): number {
@@ -44,7 +49,7 @@ export class RowBuffer {
   /** All rows, valid until the next change. */
   list(): FileRow[] {
     return this.#paths.map((path, i) => ({
-      ...toVersion(path, this.#hashes[i]!, SECTION_RULES),
+      ...toVersion(path, this.#hashes[i]!, this.#rules),
       sections: this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1]!, this.#ends[i]),
     }));
   }

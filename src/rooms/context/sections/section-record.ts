@@ -5,7 +5,7 @@ import type { IdTable } from "../index/index-image.ts";
 import { RowBuffer } from "./row-buffer.ts";
 import { SectionLines } from "./section-index.ts";
 import { formatSectionRow } from "./section-rows.ts";
-import type { TakeSection } from "./sections.ts";
+import { SECTION_RULES, type TakeSection } from "./sections.ts";
 
 // Texts are handed on in portions: one piece at a time would cost a call each, all at once would outlive collections.
 const HASH_SIZE = 64 * 1024;
@@ -17,28 +17,30 @@ const ROW_SIZE = 16 * 1024;
  */
 export class SectionRecord {
   /** Rows that are not in the store yet. */
-  readonly rows = new RowBuffer();
+  readonly rows: RowBuffer;
   readonly #table = new IdTableMaker();
   readonly #hasher: Hasher;
   readonly #format = new SectionLines();
   #lines = "";
   #row = "";
-  #first = "";
-  #inFile = 0;
+  #last: Section | null = null;
   #sections = 0;
 
-  constructor(crypto: SyncCrypto) {
+  /** `seal` is what the hash of the index begins with besides its lines; `rules` is what the rows are cut by. */
+  constructor(crypto: SyncCrypto, seal = "", rules = SECTION_RULES) {
+    this.rows = new RowBuffer(rules);
     this.#hasher = crypto.hasher();
+    this.#hasher.update(seal);
   }
 
-  /** Number of different ids: a file and its first heading may share one. */
+  /** Number of different ids: a file and its first heading may share one, and so may two names on one line. */
   get sections(): number {
     return this.#sections;
   }
 
   /** Takes a section whose row the store lacks. */
   readonly takeNew: TakeSection = (section, size) => {
-    this.#row += formatSectionRow(section, size);
+    this.#row += formatSectionRow(section, size, this.#last?.heading_path ?? []);
     if (this.#row.length >= ROW_SIZE) this.#flushRow();
     this.#take(section);
   };
@@ -55,7 +57,7 @@ export class SectionRecord {
 
   endStored(): void {
     this.#table.endFile();
-    this.#inFile = 0;
+    this.#last = null;
   }
 
   /** What the sections amount to; the record is spent afterwards. */
@@ -66,9 +68,9 @@ export class SectionRecord {
 
   #take(section: Section): void {
     const { section_id } = section;
-    if (this.#inFile === 0) this.#first = section_id;
-    if (this.#inFile !== 1 || section_id !== this.#first) this.#sections++;
-    this.#inFile++;
+    // The same id means the same lines, so those that share one follow each other.
+    if (this.#last?.section_id !== section_id) this.#sections++;
+    this.#last = section;
     this.#table.addSection(section_id);
     this.#lines += this.#format.format(section);
     if (this.#lines.length < HASH_SIZE) return;

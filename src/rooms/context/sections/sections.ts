@@ -1,6 +1,8 @@
 import type { SyncCrypto } from "../../../core/ports.ts";
 import type { Section } from "../contracts/index.ts";
+import type { CodeDefinition } from "../ports.ts";
 import type { SourceContent } from "../sources/source.ts";
+import { eachCodeSection } from "./code-sections.ts";
 import { scanHeadings } from "./headings.ts";
 import { sectionId } from "./section-rows.ts";
 
@@ -44,7 +46,7 @@ export function collectSections(each: (take: TakeSection) => void): CutFile {
  * Hands over all sections of a source file in index order: the whole file, then one per heading. A heading that runs
  * from the first to the last line shares its id with the file: the id addresses content (Catalytic Chat Contract,
  * Section). Cost: one pass over the text, and one hash of each section's bytes but the whole file's, which is given.
- * A taker that keeps nothing needs memory for the outline only.
+ * A taker that keeps nothing needs memory for the outline only. A file of code has its definitions instead of headings.
  */
 export function eachSection(
   crypto: SyncCrypto,
@@ -52,6 +54,7 @@ export function eachSection(
   content: SourceContent,
   content_hash: string,
   take: TakeSection,
+  definitions: readonly CodeDefinition[] = [],
 ): void {
   const { bytes } = content;
   const outline = isMarkdown(file_path) ? outlineSections(content.text) : withoutHeadings(content.text);
@@ -65,6 +68,7 @@ export function eachSection(
     content_hash,
   };
   take(whole, bytes.length);
+  if (definitions.length > 0) eachCodeSection(crypto, whole, content, definitions, take);
   const offsets = byteOffsets(content, outline.offsets);
   const path: string[] = [];
   const above: number[] = [];

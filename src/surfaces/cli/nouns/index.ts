@@ -1,3 +1,4 @@
+import type { Output } from "../../../app/operations.ts";
 import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
@@ -5,6 +6,25 @@ const MOST = 20;
 
 function count(many: number, what: string): string {
   return `${many} ${what}${many === 1 ? "" : "s"}`;
+}
+
+const RULES = {
+  configuration: "as context.sources names them",
+  contract: "the contract's six canonical globs, because the configuration names none",
+  git: "the text files that git tracks, because the configuration names none",
+} as const;
+
+/** Which rule chose the sources, and what it left out. */
+function describeSources({ rule, left_out }: Output<"context.index-build">["sources"]): string {
+  const counts = Object.entries(left_out).map(([reason, many]) => `${many} ${reason}`);
+  return `${RULES[rule]}${counts.length === 0 ? "" : `; left out: ${counts.join(", ")}`}`;
+}
+
+/** What is not cut into sections though it was asked for. */
+function* describeOutline({ missing, unparsed }: Output<"context.index-build">["outline"]): Iterable<string> {
+  if (missing !== null) yield `files of code are one section each: the grammars cannot be used (${missing})`;
+  for (const { file_path, code } of unparsed.slice(0, MOST)) yield `${showLine(file_path)} is one section (${code})`;
+  if (unparsed.length > MOST) yield `and ${unparsed.length - MOST} more files of code are one section each`;
 }
 
 const build = defineVerb("context.index-build", {
@@ -16,6 +36,9 @@ const build = defineVerb("context.index-build", {
       `${io.paint.good("indexed")} ${count(built.files, "file")}, ${count(built.sections, "section")} (${built.mode}: ${added} added, ${modified} changed, ${removed} removed)`,
     );
     io.line(`index ${built.index_hash}`);
+    // Who named the sources knows which they are.
+    if (built.sources.rule !== "configuration") io.line(`sources ${describeSources(built.sources)}`);
+    for (const note of describeOutline(built.outline)) io.line(`${io.paint.warn("note")} ${note}`);
     for (const glob of built.empty_globs) io.line(`${io.paint.warn("note")} no file matches ${showLine(glob)}`);
     for (const path of built.skipped_links)
       io.line(`${io.paint.warn("note")} the folder link ${showLine(path)} was not followed`);
@@ -56,6 +79,11 @@ export const noun: Noun = {
         io.line(`index    ${status.index_hash}`);
         io.line(`built    ${status.built_at} (${Math.round(status.age_ms / 1000)} s ago)`);
         io.line(`holds    ${count(status.files, "file")}, ${count(status.sections, "section")}`);
+        io.line(`sources  ${describeSources(status.sources)}`);
+        io.line(
+          `outline  ${status.outline.kind}${status.outline.grammars === null ? "" : ` (${status.outline.grammars})`}`,
+        );
+        for (const note of describeOutline(status.outline)) io.line(`         ${note}`);
         io.line(
           `stale    ${status.stale.length === 0 ? "nothing" : `${count(status.stale.length, "file")}; verbatim index build`}`,
         );
@@ -74,7 +102,11 @@ export const noun: Noun = {
           `${showLine(explained.file_path)} ${explained.source ? io.paint.good("is a source") : io.paint.warn("is not a source")}`,
         );
         for (const glob of explained.sources) io.line(`  selected by ${glob}`);
-        if (explained.sources.length === 0) io.line("  no glob in context.sources matches it");
+        if (explained.tracked === true) io.line("  git tracks it, and the configuration names no sources");
+        else if (explained.tracked === false)
+          io.line("  git does not track it, and the configuration names no sources");
+        else if (explained.sources.length === 0) io.line("  no glob in context.sources matches it");
+        if (explained.left_out !== null) io.line(`  left out: ${explained.left_out}`);
         for (const glob of explained.exclude) io.line(`  left out by ${glob}`);
         if (explained.problem !== null) io.line(`  problem: ${io.paint.bad(explained.problem)}`);
       },
