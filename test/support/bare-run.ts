@@ -54,6 +54,7 @@ export async function openBareRuns(more: object = {}): Promise<BareRuns> {
     clock,
     zipper,
     config: resolveWorkflow({ mandatory_docs: [] }),
+    pause: async () => undefined,
     reader: createRepoReader(repoRoot),
     repoFiles: createRepoFiles(repoRoot),
     interrupts: { listen: () => () => undefined },

@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { resolveInside } from "../../adapters/disk/inside-root.ts";
 import { createLandingFiles } from "../../adapters/disk/landing-files.ts";
 import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
@@ -51,6 +52,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
   const { crypto, clock, random, progress, interrupts, files, env, actor } = composition;
   return {
     config: workflow,
+    pause: () => turn(),
     agentPolicy: agent.patch,
     repoRoot: root,
     repoName: name,

@@ -8,7 +8,7 @@ import { validatePlan } from "../artifacts/plan.ts";
 import { librarianRules, recordPack } from "../dispatch/pack-step.ts";
 import { buildPack } from "../librarian/librarian.ts";
 import { judgePatchWithGit } from "../patch/git-stage.ts";
-import { judgePatch, type PatchResult } from "../patch/patch-gate.ts";
+import { judgePatchPausing, type PatchResult } from "../patch/patch-gate.ts";
 import { parsePolicy } from "../patch/patch-policy.ts";
 import { adviseFor, lineAt } from "../patch/patch-review.ts";
 import { listRefusals } from "../patch/rejection.ts";
@@ -170,7 +170,9 @@ async function checkPatch(ports: WorkflowPorts, input: PatchCheckInput) {
     platform: ports.platform,
   };
   const checker = input.repo === undefined ? ports.git : ports.checkerOf(input.repo);
-  const result = input.no_git ? judgePatch(gate).result : await judgePatchWithGit(gate, checker, null);
+  const result = input.no_git
+    ? (await judgePatchPausing(gate, ports.pause)).result
+    : await judgePatchWithGit(gate, checker, null, ports.pause);
   const name = input.patch !== undefined || file === "-" ? "diff.patch" : file;
   const line = result.verdict === "reject" ? (result.line ?? null) : null;
   return {

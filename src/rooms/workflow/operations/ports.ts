@@ -49,6 +49,8 @@ export interface WorkflowPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly progress: Progress;
+  /** Lets everybody else have a turn. */
+  readonly pause: () => Promise<unknown>;
   /** Throws when the surface cannot carry an answer; asked before anything is recorded. */
   assertDeliverable?(output: unknown): void;
   readonly files: LocalFiles;

@@ -1,6 +1,6 @@
 import type { BaseTree, PatchChecker, TargetType } from "../ports.ts";
 import { findGitMismatch } from "./git-answer.ts";
-import { type GateInput, judgePatch, type PatchResult } from "./patch-gate.ts";
+import { type GateInput, judgePatchPausing, type PatchResult } from "./patch-gate.ts";
 import type { PatchSection } from "./patch-section.ts";
 import type { PatchRejection } from "./rejection.ts";
 import { findTwins, foldersOf, listCreated, listLeaving, type Twin } from "./twins.ts";
@@ -10,8 +10,9 @@ export async function judgePatchWithGit(
   input: GateInput,
   checker: PatchChecker,
   base: BaseTree | null,
+  pause: () => Promise<unknown> = async () => undefined,
 ): Promise<PatchResult> {
-  const { result, sections } = judgePatch(input);
+  const { result, sections } = await judgePatchPausing(input, pause);
   if (result.verdict === "reject") return result;
   const named = sections.flatMap(({ old_path, new_path }) => [old_path, new_path]);
   const paths = [...new Set(named.flatMap(withParents))];

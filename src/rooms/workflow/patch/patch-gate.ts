@@ -1,9 +1,10 @@
 import type { Scope } from "../artifacts/scope.ts";
 import type { Platform } from "./patch-names.ts";
-import { parsePatch } from "./patch-parser.ts";
+import { parsePatchInTurns } from "./patch-parser.ts";
 import { findPolicyFindings, listPaths, type PatchPolicy, type PlanLimits } from "./patch-policy.ts";
 import type { PatchOperation, PatchSection } from "./patch-section.ts";
 import { PatchRefused, type PatchRejection } from "./rejection.ts";
+import { runInTurns, runWhole, type Turns } from "./turns.ts";
 
 /** What an accepted patch will do. */
 interface PatchAcceptance {
@@ -46,9 +47,18 @@ interface JudgedPatch {
  * result.verdict === "reject" && result.code; // => "PATCH_POLICY_DENY"
  */
 export function judgePatch(input: GateInput): JudgedPatch {
+  return runWhole(judgeInTurns(input));
+}
+
+/** The same, with a pause between turns: whoever else has something to do gets to do it. */
+export async function judgePatchPausing(input: GateInput, pause: () => Promise<unknown>): Promise<JudgedPatch> {
+  return await runInTurns(judgeInTurns(input), pause);
+}
+
+function* judgeInTurns(input: GateInput): Turns<JudgedPatch> {
   let sections: PatchSection[];
   try {
-    sections = parsePatch(input.patch, input.platform ?? "posix");
+    sections = yield* parsePatchInTurns(input.patch, input.platform ?? "posix");
   } catch (thrown) {
     if (!(thrown instanceof PatchRefused)) throw thrown;
     return { result: thrown.rejection, sections: [] };

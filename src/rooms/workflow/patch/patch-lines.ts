@@ -1,19 +1,19 @@
+import { LINES_A_TURN, runWhole, type Turns } from "./turns.ts";
+
 /** The lines of a patch as byte ranges. Content is never decoded: CR and every other byte stay what they are. */
 export class PatchLines {
   readonly bytes: Uint8Array;
   /** Offset of each line's first byte, then the length of the whole. */
-  readonly #starts: number[] = [];
+  readonly #starts: readonly number[];
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, starts: readonly number[] = runWhole(findStarts(bytes))) {
     this.bytes = bytes;
-    let at = 0;
-    while (at < bytes.length) {
-      this.#starts.push(at);
-      const end = bytes.indexOf(0x0a, at);
-      if (end === -1) break;
-      at = end + 1;
-    }
-    this.#starts.push(bytes.length);
+    this.#starts = starts;
+  }
+
+  /** The same in turns. */
+  static *inTurns(bytes: Uint8Array): Turns<PatchLines> {
+    return new PatchLines(bytes, yield* findStarts(bytes));
   }
 
   get count(): number {
@@ -62,6 +62,19 @@ export class PatchLines {
     while (line < this.count && this.#starts[line + 1]! <= offset) line++;
     return line + 1;
   }
+}
+
+function* findStarts(bytes: Uint8Array): Turns<number[]> {
+  const starts: number[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    if (starts.push(at) % LINES_A_TURN === 0) yield;
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1) break;
+    at = end + 1;
+  }
+  starts.push(bytes.length);
+  return starts;
 }
 
 const CHUNK = 8192;

@@ -9,6 +9,7 @@ import {
   readHeaderOperands,
 } from "./patch-section.ts";
 import { refuseParse, refusePolicy } from "./rejection.ts";
+import { LINES_A_TURN, runWhole, type Turns } from "./turns.ts";
 
 const HUNK = /^@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@(?: .*)?$/s;
 const NO_NEWLINE = "\\ No newline at end of file";
@@ -19,14 +20,19 @@ const HEADER = "diff --git ";
  * so that every name git would act on has been read. Cost: linear in the patch.
  */
 export function parsePatch(bytes: Uint8Array, platform: Platform = "posix"): PatchSection[] {
-  const lines = new PatchLines(bytes);
+  return runWhole(parsePatchInTurns(bytes, platform));
+}
+
+/** The same in turns: a patch may have millions of lines, and others wait meanwhile. */
+export function* parsePatchInTurns(bytes: Uint8Array, platform: Platform): Turns<PatchSection[]> {
+  const lines = yield* PatchLines.inTurns(bytes);
   checkFrame(lines);
   const sections: PatchSection[] = [];
   const changed = new Set<string>();
   let at = 0;
   while (at < lines.count) {
     const parser = new SectionParser(lines, at, platform);
-    const section = parser.parse();
+    const section = yield* parser.parse();
     for (const path of changedPaths(section)) {
       if (changed.has(foldCase(path))) refuseParse("duplicate_path", section.line, path);
     }
@@ -77,7 +83,7 @@ class SectionParser {
     this.#extended = new ExtendedLines(platform);
   }
 
-  parse(): PatchSection {
+  *parse(): Turns<PatchSection> {
     const header = this.#lines.text(this.#header);
     if (header.endsWith("\r")) refuseParse("crlf_header", this.#header + 1);
     while (this.end < this.#lines.count && !this.#lines.isEmpty(this.end)) {
@@ -86,7 +92,7 @@ class SectionParser {
       if (!this.#extended.take(this.#lines.text(this.end), this.end + 1)) this.#refuseLine();
       this.end++;
     }
-    const body = this.#lines.startsWith(this.end, "--- ") ? this.#body() : null;
+    const body = this.#lines.startsWith(this.end, "--- ") ? yield* this.#body() : null;
     return this.#judge(header.slice(HEADER.length), body);
   }
 
@@ -99,7 +105,7 @@ class SectionParser {
     return refuseParse(pair ? "missing_pair" : "unknown_header_line", at + 1);
   }
 
-  #body(): Body {
+  *#body(): Turns<Body> {
     const oldLine = this.end + 1;
     const old = this.#name("--- ", "a/");
     if (!this.#lines.startsWith(this.end, "+++ ")) refuseParse("missing_pair", this.end + 1);
@@ -108,7 +114,7 @@ class SectionParser {
     const hunks: { oldCount: number; newCount: number }[] = [];
     let [added, deleted] = [0, 0];
     do {
-      const hunk = this.#hunk();
+      const hunk = yield* this.#hunk();
       hunks.push(hunk);
       added += hunk.added;
       deleted += hunk.deleted;
@@ -124,24 +130,25 @@ class SectionParser {
     return readBodyName(text.slice(mark.length), prefix, line, this.#platform);
   }
 
-  #hunk(): { oldCount: number; newCount: number; added: number; deleted: number } {
+  *#hunk(): Turns<{ oldCount: number; newCount: number; added: number; deleted: number }> {
     const line = this.end + 1;
     const match = this.end < this.#lines.count ? HUNK.exec(this.#lines.text(this.end)) : null;
     if (match === null) return refuseParse("bad_hunk_header", line);
     this.end++;
     const oldCount = Number(match[2] ?? 1);
     const newCount = Number(match[4] ?? 1);
-    const { added, deleted } = this.#hunkLines(oldCount, newCount, line);
+    const { added, deleted } = yield* this.#hunkLines(oldCount, newCount, line);
     if (added + deleted === 0) refuseParse("empty_hunk", line);
     return { oldCount, newCount, added, deleted };
   }
 
-  #hunkLines(oldCount: number, newCount: number, header: number): { added: number; deleted: number } {
+  *#hunkLines(oldCount: number, newCount: number, header: number): Turns<{ added: number; deleted: number }> {
     const lines = this.#lines;
     let [old, next, added, deleted] = [oldCount, newCount, 0, 0];
     let markable = false;
     while (old > 0 || next > 0) {
       const at = this.end;
+      if (at % LINES_A_TURN === 0) yield;
       if (at >= lines.count || lines.startsWith(at, HEADER) || lines.startsWith(at, "@@ ")) {
         refuseParse("hunk_count", header);
       }
