@@ -13,6 +13,11 @@ export interface Took {
   readonly took_ms: number;
 }
 
+/** What a side gives back whose cost is not time; the figures of such a bench are bytes. */
+export interface Counted {
+  readonly bytes: number;
+}
+
 /** The same work done by us and by the floor, on input that is already prepared. */
 export interface Pair {
   /** Gets ready for one round of ours; not part of its time. */
@@ -33,6 +38,8 @@ export interface Bench {
   readonly corpus: string;
   readonly sizes: readonly number[];
   readonly goal: Goal;
+  /** What the figures are, where they are no times. */
+  readonly unit?: "bytes";
   /** Our cost may not grow faster than this power of the size; MAX_GROWTH without it. */
   readonly maxGrowth?: number;
   /** At most so many rounds, where one takes very long. */
@@ -65,6 +72,7 @@ export interface Result {
   readonly baseline: string;
   readonly corpus: string;
   readonly goal: string;
+  readonly unit?: "bytes";
   readonly samples: readonly Sample[];
   /** k of our cost ~ size^k between the first and the last size; null with one size. */
   readonly growth: number | null;
@@ -101,7 +109,8 @@ export async function runBench(bench: Bench, asked: Effort): Promise<Result> {
   const { name, what, baseline, corpus, goal } = bench;
   const growth = growthOf(samples);
   const met = isMet(goal, samples, growth, bench.maxGrowth);
-  return { name, what, baseline, corpus, goal: formatGoal(goal), samples, growth, met };
+  const unit = bench.unit === undefined ? {} : { unit: bench.unit };
+  return { name, what, baseline, corpus, goal: formatGoal(goal), ...unit, samples, growth, met };
 }
 
 const TAIL = 0.95;
@@ -146,7 +155,12 @@ export function quantileOf(values: readonly number[], part: number): number {
 async function time(work: () => unknown): Promise<number> {
   const started = performance.now();
   const made = await work();
+  if (isCounted(made)) return made.bytes;
   return isTook(made) ? made.took_ms : performance.now() - started;
+}
+
+function isCounted(made: unknown): made is Counted {
+  return typeof made === "object" && made !== null && "bytes" in made && typeof made.bytes === "number";
 }
 
 function isTook(made: unknown): made is Took {

@@ -8,7 +8,8 @@ export function formatTable(results: readonly Result[]): string {
     result.samples.map((sample, i) => {
       const last = i === result.samples.length - 1;
       const verdict = last ? [result.goal, formatGrowth(result.growth), result.met ? "met" : "MISSED"] : ["", "", ""];
-      const times = [formatMs(sample.ours_ms), formatMs(sample.baseline_ms), `${sample.ratio.toFixed(2)}x`];
+      const show = result.unit === "bytes" ? formatBytes : formatMs;
+      const times = [show(sample.ours_ms), show(sample.baseline_ms), `${sample.ratio.toFixed(2)}x`];
       return [i === 0 ? result.name : "", String(sample.size), ...times, ...verdict];
     }),
   );
@@ -38,6 +39,10 @@ function isNumeric(column: number): boolean {
 
 function formatMs(ms: number): string {
   return ms < 10 ? `${ms.toFixed(2)} ms` : `${ms.toFixed(0)} ms`;
+}
+
+function formatBytes(bytes: number): string {
+  return `${bytes.toFixed(0)} B`;
 }
 
 function formatGrowth(growth: number | null): string {

@@ -12,9 +12,19 @@ export interface Way {
   readonly steps: readonly string[];
 }
 
+interface Call {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
 interface Places {
-  readonly results: readonly { readonly ref: string; readonly slice: string }[];
-  readonly next: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> } | null;
+  readonly results: readonly object[];
+  readonly next: Call | null;
+}
+
+interface Read {
+  readonly expansions: readonly { readonly path: string }[];
+  readonly more?: Call;
 }
 
 const MOST_CALLS = 6;
@@ -35,8 +45,8 @@ export function toQuery(ask: string): string {
 }
 
 /**
- * Asks as a program would that understands nothing: searches for the words of the question, makes each call that an answer
- * names as next, and if the lines are not there reads the results it has not read yet, in their order.
+ * Asks as a program would that understands nothing: searches for the words of the question and makes each call that an
+ * answer offers, until the lines are there or no more is offered.
  */
 export async function followHints(question: Question, call: CallTool): Promise<Way> {
   const steps: string[] = [];
@@ -47,19 +57,21 @@ export async function followHints(question: Question, call: CallTool): Promise<W
     steps.push(`${name} ${JSON.stringify(input)}`);
     return blocks;
   };
-  const isThere = (texts: readonly string[], record: string) =>
-    record.includes(JSON.stringify(question.path)) && texts.some((text) => text.split("\n").includes(question.line));
+  const isThere = (record: string, texts: readonly string[]) =>
+    [question, ...(question.also ?? [])].some(({ path, line }) =>
+      (JSON.parse(record) as Read).expansions.some(
+        (one, i) => one.path === path && texts[i]!.split("\n").includes(line),
+      ),
+    );
   let places = JSON.parse((await ask("context_search", { query: toQuery(question.ask) }))[0]!) as Places;
   if (places.results.length === 0 && places.next !== null) {
     places = JSON.parse((await ask(places.next.tool, places.next.arguments))[0]!) as Places;
   }
-  const left = places.results.map(({ ref, slice }) => `${ref} ${slice}`);
   let next = places.next;
   while (next !== null && steps.length < MOST_CALLS) {
     const [record = "", ...texts] = await ask(next.tool, next.arguments);
-    if (isThere(texts, record)) return { reached: true, calls: steps.length, bytes, steps };
-    const read = left.splice(0, 3);
-    next = left.length === 0 || read.length === 0 ? null : { tool: next.tool, arguments: { refs: left.slice(0, 3) } };
+    if (isThere(record, texts)) return { reached: true, calls: steps.length, bytes, steps };
+    next = (JSON.parse(record) as Read).more ?? null;
   }
   return { reached: false, calls: steps.length, bytes, steps };
 }

@@ -11,6 +11,8 @@ export interface Question {
   readonly ask: string;
   readonly path: string;
   readonly line: string;
+  /** Other places that say the same, mostly in documents. */
+  readonly also?: readonly { readonly path: string; readonly line: string }[];
 }
 
 export const REPOSITORIES = ["ferry", "station", "lending"] as const;
@@ -37,6 +39,8 @@ export function makeTaskRepository(name: string): TaskRepository {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
+  const sources = ["*.md", "docs/*.md", "*.go", "src/*.ts", "station/*.py"];
+  writeFileSync(join(root, "verbatim.config.json"), JSON.stringify({ context: { sources } }));
   const home = join(base, "home");
   mkdirSync(home);
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_STATE_HOME: join(base, "state") };

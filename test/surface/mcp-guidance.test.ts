@@ -105,7 +105,18 @@ describe("runs of agents", () => {
     repo.write("lamp.txt", "dark\n");
     repo.git("add", ".");
     repo.git("commit", "-qm", "first");
-    const words = ["agent", "--goal", "light the lamp", "--no-verify", "--apply", "never", "--", "sh", "-c", "echo lit > lamp.txt"];
+    const words = [
+      "agent",
+      "--goal",
+      "light the lamp",
+      "--no-verify",
+      "--apply",
+      "never",
+      "--",
+      "sh",
+      "-c",
+      "echo lit > lamp.txt",
+    ];
     expect((await repo.verbatim(...words)).exit).toBe(0);
     const env = { PATH: process.env["PATH"] ?? "", ...repo.env } as Record<string, string>;
     await using server = await openInProcess(repo.root, env);
@@ -115,7 +126,10 @@ describe("runs of agents", () => {
       const uris = listed.resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("run://agent"));
       expect(uris).toEqual(["run://agent", expect.stringMatching(/^run:\/\/agent\/./)]);
       const read = async (uri: string) =>
-        JSON.parse(((await client.readResource({ uri })).contents[0] as { text: string }).text) as Record<string, never>;
+        JSON.parse(((await client.readResource({ uri })).contents[0] as { text: string }).text) as Record<
+          string,
+          never
+        >;
       expect(await read("run://agent")).toMatchObject({ total: 1, runs: [{ uri: uris[1], goal: "light the lamp" }] });
       const report = await read(uris[1]!);
       expect(report).toMatchObject({ summary: { goal: "light the lamp", outcome: "unverified" } });

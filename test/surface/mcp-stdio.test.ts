@@ -330,6 +330,19 @@ describe.each(GENERATIONS)("tools for the %s client", (generation) => {
     expect(await refusal(client(), "world_beat", { action: "projection", cursor: "c1.forged" })).toBe("CURSOR_INVALID");
   });
 
+  it("judge a patch of 20 MB and answer others meanwhile", async () => {
+    const lines = 400_000;
+    const header = "diff --git a/big.txt b/big.txt\nnew file mode 100644\n--- /dev/null\n+++ b/big.txt\n";
+    const patch = `${header}@@ -0,0 +1,${lines} @@\n${`+${"tide ".repeat(10)}\n`.repeat(lines)}`;
+    expect(patch.length).toBeGreaterThan(20_000_000);
+    const [judged, listed] = await Promise.all([
+      call(client(), "patch_check", { patch, no_git: true }),
+      call(client(), "job_status", { action: "list" }),
+    ]);
+    expect(judged.answer).toMatchObject({ result: { verdict: "reject", rule: "max_added_lines" } });
+    expect(listed.isError).not.toBe(true);
+  });
+
   it("do not exist under another name", async () => {
     await expect(client().callTool({ name: "shell", arguments: {} })).rejects.toThrow(/there is no tool shell/);
   });

@@ -15,18 +15,48 @@ export function toQuotes({ run_id, expansions, budget }: Expanded): Blocks {
       path: section.file_path,
       ...(section.heading_path.length === 0 ? {} : { heading: section.heading_path }),
       section_lines: section.line_end - section.line_start,
-      first_line: section.line_start + firstLine(expansion.slice, section.line_end - section.line_start) + 1,
+      first_line: section.line_start + readLines(expansion.slice, section.line_end - section.line_start)[0] + 1,
       slice: expansion.slice,
       bytes,
       content_hash: expansion.content_hash,
     })),
     bytes_left: budget.limits.max_bytes_expanded - budget.used.max_bytes_expanded,
+    ...nextCall(expansions),
   };
   return { record, texts: expansions.map(({ content }) => content) };
 }
 
-/** The line of its section at which a slice begins; a cut by characters is counted from the first line. */
-function firstLine(slice: string, lines: number): number {
-  const [, form, n = "0"] = /^(lines\[|tail\()(\d+)/.exec(slice) ?? [];
-  return form === "lines[" ? Number(n) : form === "tail(" ? lines - Number(n) : 0;
+// An excerpt is widened to about as much as a path gives by itself, and a longer piece is continued by as much again.
+const AROUND = 36;
+const PIECE = 80;
+const EXCERPT = 40;
+
+/** The call that shows more of what was read in part, if anything was. */
+function nextCall(expansions: Expanded["expansions"]) {
+  const refs = [...new Set(expansions.flatMap((one) => moreOf(one) ?? []))].slice(0, 3);
+  return refs.length === 0 ? {} : { more: { tool: "context_expand", arguments: { refs } } };
+}
+
+function moreOf({ expansion, section }: Expanded["expansions"][number]): string | null {
+  const lines = section.line_end - section.line_start;
+  const [from, to] = readLines(expansion.slice, lines);
+  if (from === 0 && to >= lines) return null;
+  const isExcerpt = to - from < EXCERPT;
+  const [first, last] = isExcerpt ? [Math.max(0, from - AROUND), to + AROUND] : [to, to + PIECE];
+  // What ends with the section has nothing after it.
+  if (first >= lines) return null;
+  return `${addressOf(section)} lines[${first}:${Math.min(lines, last)}]`;
+}
+
+/** The lines of a section that a slice means; a cut by characters has them all as far as lines can tell. */
+function readLines(slice: string, lines: number): readonly [number, number] {
+  const [, form = "", a = "0", b] = /^(\w+)[[(](\d+)(?::(\d+))?[\])]$/.exec(slice) ?? [];
+  if (form === "lines") return [Number(a), Number(b)];
+  if (form === "head") return [0, Number(a)];
+  return form === "tail" ? [lines - Number(a), lines] : [0, lines];
+}
+
+/** A file by its path where that can be written as it is, everything else by its id. */
+function addressOf({ file_path, heading_path, section_id }: Expanded["expansions"][number]["section"]): string {
+  return heading_path.length === 0 && /^[\w./-]+\.\w+$/.test(file_path) ? file_path : section_id;
 }

@@ -95,8 +95,8 @@ const TOOLS: readonly ToolPlan[] = [
     title: "Read exact slices",
     description:
       "Read exact text: the first block is the record (path, lines, hash), each following block is the text of one ref. Take " +
-      "several refs in one call. Without a slice a path gives the section, or its first 80 lines. Charged against a budget and " +
-      "recorded.",
+      "several refs in one call. Without a slice a path gives the section, or its first 80 lines; more has the call that goes on. " +
+      "Charged against a budget and recorded.",
     verbs: [
       defineToolVerb("context.expand", {
         action: "expand",
