@@ -302,6 +302,8 @@ describe("expanding must not", () => {
         }
       }).length;
     await workspace.call("expand", { refs: ["@N/A"] });
+    // The thread that searches has a connection of its own; a build gets it ready.
+    await workspace.call("search", { query: "one" });
     const before = countOpen();
     for (let i = 0; i < 30; i++) await workspace.call("expand", { refs: ["@N/A"] });
     expect(countOpen()).toBe(before);

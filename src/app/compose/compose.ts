@@ -101,6 +101,8 @@ export interface Composition {
   content(effect: Effect): Promise<ContentStore>;
   /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
   maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
+  /** Called before the store is closed, each time it is. */
+  atClose(fn: () => Promise<void>): void;
   /** Another workspace, for flows that need one of their own. */
   open(start: string, env: NodeJS.ProcessEnv): App;
   close(): Promise<void>;
@@ -166,7 +168,9 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     return real;
   };
 
+  const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
+    for (const one of closing) await one();
     const opened = [real, empty];
     real = undefined;
     empty = undefined;
@@ -205,6 +209,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
       await close();
       return maintainStore({ path: workspace.database, url, ...ports }, run);
     },
+    atClose: (fn) => void closing.push(fn),
     open: reopen,
     close,
   };

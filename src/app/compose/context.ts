@@ -8,10 +8,15 @@ import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
 import { assertOutputDeliverable } from "./current-call.ts";
 
-type ContextCaches = Pick<ContextPorts, "tree" | "outliner" | "lock" | "views" | "contents" | "known">;
+type SearchReader = ContextPorts["searching"];
+
+interface ContextCaches extends Pick<ContextPorts, "tree" | "outliner" | "lock" | "views" | "contents" | "known"> {
+  /** Reads for searches; null where the store itself does. */
+  readonly thread: SearchReader | null;
+}
 
 // Caches live as long as their workspace stays open.
-const kept = new WeakMap<Composition, ContextCaches>();
+const caches = new WeakMap<Composition, ContextCaches>();
 
 export const wiring: Wiring<typeof CONTEXT_OPERATIONS> = { operations: CONTEXT_OPERATIONS, ports: contextPorts };
 
@@ -21,6 +26,7 @@ export async function contextPorts(composition: Composition, effect: Effect): Pr
   const store = await composition.store(effect);
   const content = await composition.content(effect);
   const config = composition.config().context;
+  const { thread, ...kept } = await keep(composition, config.max_file_bytes);
   return {
     store,
     content,
@@ -32,12 +38,13 @@ export async function contextPorts(composition: Composition, effect: Effect): Pr
     files,
     assertDeliverable: assertOutputDeliverable,
     config,
-    ...(await keep(composition, config.max_file_bytes)),
+    ...kept,
+    searching: thread ?? store,
   };
 }
 
 async function keep(composition: Composition, maxBytes: number): Promise<ContextCaches> {
-  const known = kept.get(composition);
+  const known = caches.get(composition);
   if (known !== undefined) return known;
   const { workspace, crypto } = composition;
   const database = await openDatabase(composition);
@@ -51,17 +58,34 @@ async function keep(composition: Composition, maxBytes: number): Promise<Context
     known: new Set(),
   };
   // Two calls may have come here at once; what the first one made is what both use.
-  if (!kept.has(composition)) kept.set(composition, made);
-  return kept.get(composition)!;
+  if (!caches.has(composition)) caches.set(composition, made);
+  return caches.get(composition)!;
 }
 
 /** What differs between the two databases besides the store itself; only the one in use is loaded. */
-async function openDatabase({ env, workspace }: Composition): Promise<Pick<ContextCaches, "lock">> {
+async function openDatabase(composition: Composition): Promise<Pick<ContextCaches, "lock" | "thread">> {
+  const { env, workspace } = composition;
   const url = env["VERBATIM_DATABASE_URL"];
   if (url === undefined || url === "") {
     const { createBuildLock } = await import("../../adapters/sql/sqlite/build-lock.ts");
-    return { lock: createBuildLock(join(workspace.state, "locks", "index")) };
+    return { lock: createBuildLock(join(workspace.state, "locks", "index")), thread: await openThread(composition) };
   }
   const { createPostgresBuildLock } = await import("../../adapters/sql/postgres/build-lock.ts");
-  return { lock: createPostgresBuildLock(url) };
+  return { lock: createPostgresBuildLock(url), thread: null };
+}
+
+/**
+ * A search in a process that others wait for reads in a thread. A command line that was started for one search has nobody else
+ * to serve, and starting a thread would only make it later.
+ */
+async function openThread({ surface, workspace, atClose }: Composition): Promise<SearchReader | null> {
+  if (surface === "cli") return null;
+  const { SqliteReadThread } = await import("../../adapters/sql/sqlite/read-thread.ts");
+  const { sqliteContext } = await import("../../adapters/sql/sqlite/context-tables.ts");
+  const thread = new SqliteReadThread(workspace.database);
+  atClose(() => thread.end());
+  return {
+    read: (fn) => thread.read((sql) => fn({ context: sqliteContext.read(sql) })),
+    warm: () => thread.warm(),
+  };
 }

@@ -238,6 +238,13 @@ export type ContextStore = Store<
   WriteTransaction & { readonly context: ContextWriter }
 >;
 
+/** Where a search reads: a store, or a reader of it that leaves the event loop alone. */
+export interface SearchReader {
+  read<T>(fn: (tx: { readonly context: ContextReader }) => Promise<T>): Promise<T>;
+  /** Gets ready, so that the first search need not wait for it. */
+  warm?(): void;
+}
+
 /** One build at a time: waits up to 10 s, then INDEX_BUSY. Set free when its process dies. */
 export interface BuildLock {
   hold<T>(fn: () => Promise<T>): Promise<T>;

@@ -1,6 +1,7 @@
 import type { ContextReader, ContextWriter, FileRow, FileVersion, SearchWord } from "../../../rooms/context/ports.ts";
 import { type ContextDialect, SqlContextReader, SqlContextWriter, SYMBOL } from "../context.ts";
-import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
+import type { ReadSql } from "../statements.ts";
+import type { SqliteWriteConnection } from "./connection.ts";
 
 // Most of the time of an insertion is the way into the database, so rows go in portions.
 const STAGED_AT_ONCE = 16;
@@ -19,12 +20,16 @@ function toStaging(rows: number): string {
     on conflict do update set sections = excluded.sections where sections <> excluded.sections`;
 }
 
-function toDialect(connection: SqliteReadConnection): ContextDialect {
+function toDialect(connection: ReadSql): ContextDialect {
   return {
-    symbols: async (ids) =>
-      ids
-        .map((id) => connection.get<{ symbol: string; last: string | null }>(SYMBOL, id))
-        .filter((row) => row !== undefined),
+    async symbols(ids) {
+      const rows: { symbol: string; last: string | null }[] = [];
+      for (const id of ids) {
+        const row = await connection.get<{ symbol: string; last: string | null }>(SYMBOL, id);
+        if (row !== undefined) rows.push(row);
+      }
+      return rows;
+    },
   };
 }
 
@@ -71,6 +76,6 @@ class SqliteContextWriter extends SqlContextWriter {
 
 /** The context room's tables in SQLite. */
 export const sqliteContext = {
-  read: (connection: SqliteReadConnection): ContextReader => new SqlContextReader(connection, toDialect(connection)),
+  read: (connection: ReadSql): ContextReader => new SqlContextReader(connection, toDialect(connection)),
   write: (connection: SqliteWriteConnection): ContextWriter => new SqliteContextWriter(connection),
 };

@@ -60,6 +60,7 @@ async function makeSearchable(ports: ContextPorts, built: Awaited<ReturnType<typ
   for (let builds = 1; ; builds++) {
     try {
       await updateSearch(ports);
+      ports.searching.warm?.();
       return current;
     } catch (thrown) {
       if (!isDrift(thrown) || builds === MOST_BUILDS) throw thrown;

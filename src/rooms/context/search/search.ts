@@ -5,7 +5,7 @@ import type { Section } from "../contracts/index.ts";
 import type { ExpansionPorts } from "../expansion/expansion.ts";
 import { formatSectionRef } from "../expansion/section-ref.ts";
 import type { IndexView } from "../index/index-view.ts";
-import type { SearchHit, SourceTree } from "../ports.ts";
+import type { SearchHit, SearchReader, SourceTree } from "../ports.ts";
 import { lineInRanges, ownRanges } from "../sections/own-lines.ts";
 import { isDrift } from "../sources/content-cache.ts";
 import { makePreview, type Preview, PreviewMeter } from "./preview.ts";
@@ -15,7 +15,7 @@ import { hasTerm, toWordTerm, type WordTerm } from "./search-term.ts";
 import { type UpdatePorts, updateSearch } from "./search-update.ts";
 import { listWords } from "./search-words.ts";
 
-type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts;
+type SearchPorts = Pick<ExpansionPorts, "views" | "contents"> & UpdatePorts & { readonly searching: SearchReader };
 
 /** A place to expand. The preview is all of its text that is ever shown without being expanded. */
 interface SearchResult {
@@ -63,8 +63,7 @@ export async function searchSections(ports: SearchPorts, text: string, limit: nu
 /** A build may come between the update and the search; then what was found belongs to an index that is gone. */
 async function search(ports: SearchPorts, terms: readonly WordTerm[], limit: number) {
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-    await updateSearch(ports);
-    const answer = await ports.store.read(async ({ context }) => {
+    const answer = await ports.searching.read(async ({ context }) => {
       const view = await ports.views.open(context);
       if ((await context.searchRevision()) !== view.facts.revision) return null;
       const { total, hits } = await findSections({ context, view, pause: () => ports.tree.pause() }, terms, limit);
@@ -79,6 +78,7 @@ async function search(ports: SearchPorts, terms: readonly WordTerm[], limit: num
       return { view, total, found };
     });
     if (answer !== null) return answer;
+    await updateSearch(ports);
   }
   throw new VerbatimError("INDEX_BUSY", { message: "the index keeps being rebuilt" });
 }
