@@ -5,6 +5,7 @@ import { formatCliPage } from "./docs/cli-page.ts";
 import { formatConfigPage } from "./docs/config-page.ts";
 import { formatErrorPage } from "./docs/error-page.ts";
 import { formatFloorPlan, readFolderGraph } from "./docs/floor-plan.ts";
+import { drawPicture, PICTURES } from "./docs/pictures.ts";
 import { formatTroubleshootingPage } from "./docs/troubleshooting-page.ts";
 import { reportFindings } from "./findings.ts";
 import { ROOT } from "./stages.ts";
@@ -27,6 +28,9 @@ async function main(): Promise<void> {
     [join(ROOT, "docs/cli.md"), await formatCliPage()],
     [join(ROOT, "docs/configuration.md"), formatConfigPage()],
     [join(ROOT, "docs/troubleshooting.md"), formatTroubleshootingPage()],
+    ...Object.entries(PICTURES).map(
+      ([name, one]) => [join(ROOT, `docs/images/${name}.svg`), drawPicture(one)] as const,
+    ),
     [architecture, replaceBetweenMarkers(readFileSync(architecture, "utf8"), formatFloorPlan(readFolderGraph()))],
   ]);
   const stale = [...pages].filter(([file, text]) => !existsSync(file) || readFileSync(file, "utf8") !== text);
