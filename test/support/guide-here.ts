@@ -104,9 +104,9 @@ function bash(command: string, cwd: string, desk: Desk): Said {
 }
 
 /** What differs from run to run, and how lines are broken because of it. */
-function toSame(text: string): string {
+export function toSame(text: string): string {
   return text
-    .replaceAll(/^created .*\n/gm, "")
+    .replaceAll(/^(?:created|looking at the tree) .*\n/gm, "")
     .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, "RUN")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "HASH")
     .replaceAll(/\b[0-9a-f]{12} and /g, "BASE and ")

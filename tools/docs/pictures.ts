@@ -113,7 +113,7 @@ export function drawPicture({ title, boxes, below }: Picture): string {
   if (below !== undefined) parts.push(text(width / 2, TOP + HEIGHT + 30, "small", below));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
-    `<title>${escape(title)}</title>`,
+    `<title>${escapeText(title)}</title>`,
     STYLE,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">',
     '<path d="M0 0 8 4 0 8z" class="tip"/></marker></defs>',
@@ -148,7 +148,7 @@ function drawBox({ name, says, arrow, strong }: Box, x: number, width: number, g
 }
 
 function text(x: number, y: number, kind: string, words: string): string {
-  return `<text class="${kind}" x="${round(x)}" y="${y}">${escape(words)}</text>`;
+  return `<text class="${kind}" x="${round(x)}" y="${y}">${escapeText(words)}</text>`;
 }
 
 function sum(numbers: readonly number[]): number {
@@ -159,6 +159,6 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function escape(words: string): string {
+function escapeText(words: string): string {
   return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

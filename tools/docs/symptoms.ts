@@ -43,6 +43,11 @@ export const SYMPTOMS: Readonly<Record<string, readonly Symptom[]>> = {
         "too. Tests that write outside the repository, or need the network, behave differently where a guard forbids it.",
     },
     {
+      seen: "The agent's command is not found",
+      codes: ["PREFLIGHT_REJECTED"],
+      more: "What follows `--` must be a program on your PATH, or a path to one; shell words need `sh -c`.",
+    },
+    {
       seen: "No guard works on this machine, or in this container",
       codes: ["GUARD_UNAVAILABLE"],
       more:
