@@ -68,3 +68,20 @@ it("tells a terminal what to type, and nobody else", async () => {
   expect(typed(overHttp)).toEqual([]);
   expect(overHttp.find(({ name }) => name === "workspace")?.message).toBe(`${base} (not set up yet)`);
 });
+
+it("says whether files of code have sections of their own", async () => {
+  expect((await diagnose("auto")).find(({ name }) => name === "outline")).toMatchObject({
+    status: "ok",
+    message: "sections of code are made with @vscode/tree-sitter-wasm 0.3.1",
+  });
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-doctor-")));
+  onTestFinished(() => rmSync(base, { recursive: true }));
+  const alone = composeAlone({ surface: "library", start: base, env: { HOME: base }, platform: process.platform });
+  const ports = await wiring.ports(alone, "read", "hall.doctor");
+  const checks = await diagnosePorts({ ...ports, missingGrammars: () => "not installed" });
+  await alone.close();
+  expect(checks.find(({ name }) => name === "outline")).toMatchObject({
+    status: "warn",
+    message: "files of code are one section each: @vscode/tree-sitter-wasm 0.3.1 cannot be used (not installed)",
+  });
+});

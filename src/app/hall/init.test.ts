@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -57,4 +58,33 @@ it.each<[string, Record<string, string>, string[] | null, string]>([
   );
   expect(reasons.filter((text) => text.includes(reason)).length).toBeGreaterThan(0);
   expect(reasons.filter((text) => text.includes("left out")).length).toBeLessThan(2);
+});
+
+it("proposes what git tracks, with sections of code, where the contract has no sources; the index then holds just that", async () => {
+  const root = mkdtempSync(join(base, "tracked-"));
+  mkdirSync(join(root, "src"));
+  writeFileSync(join(root, "src/lamp.ts"), "export function light() {}\n");
+  writeFileSync(join(root, "yarn.lock"), "x\n");
+  for (const args of [
+    ["init", "-q"],
+    ["add", "-A"],
+  ])
+    execFileSync("git", args, { cwd: root });
+  await using app = openApp({ surface: "library", start: root, env: { HOME: base }, platform: process.platform });
+  const { config, sources, reasons } = await app.call("hall.init", { write: true });
+  expect(config["context"]).toEqual({ outline: "markdown+code" });
+  expect(sources).toEqual([]);
+  expect(reasons[0]).toBe(
+    "the text files that git tracks (1 file, 27 bytes), because none of the contract's six canonical sources has files",
+  );
+  await using again = openApp({ surface: "library", start: root, env: { HOME: base }, platform: process.platform });
+  expect(await again.call("context.index-build", {})).toMatchObject({
+    files: 1,
+    sources: { rule: "git", left_out: { lock: 1 } },
+    outline: { kind: "markdown+code", grammars: "@vscode/tree-sitter-wasm@0.3.1" },
+  });
+  expect((await again.call("context.section-list", {})).map(({ heading_path }) => heading_path)).toEqual([
+    [],
+    ["light"],
+  ]);
 });

@@ -1,10 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ContextRoom, openRoom, type RoomOptions } from "../../../../test/support/context-room.ts";
 import { passTick } from "../../../../test/support/edit-scripts.ts";
 import { DatabaseSync } from "../../../../test/support/raw-sqlite.ts";
+import { createOutliner } from "../../../adapters/outline/outliner.ts";
+import type { CodeOutliner } from "../ports.ts";
 import { SECTION_RULES } from "../sections/sections.ts";
 import { buildIndex } from "./index-build.ts";
 import { findStale, verifyIndex } from "./index-verify.ts";
@@ -222,6 +225,66 @@ describe("a damaged index", () => {
     expect(raw("select distinct substr(version, -2) as rules from context_file")).toEqual([
       { rules: `.${SECTION_RULES}` },
     ]);
+  });
+});
+
+describe("a build with code", () => {
+  const config: NonNullable<RoomOptions["config"]> = { sources: ["**/*"], outline: "markdown+code" };
+
+  /** A room whose outliner is watched. */
+  async function openCode(outliner = createOutliner()) {
+    const asked: string[] = [];
+    const room = await open({ later: HOUR, config });
+    const watched: CodeOutliner = {
+      missing: () => outliner.missing(),
+      outline(language, text) {
+        asked.push(text);
+        return outliner.outline(language, text);
+      },
+    };
+    return { room: { ...room, outliner: watched }, asked };
+  }
+
+  it("parses changed files of code only, and none when nothing changed", async () => {
+    write("x.ts", "const x = 1;\n");
+    write("y.ts", "const y = 1;\n");
+    const { room, asked } = await openCode();
+    await buildIndex(room, { full: false });
+    expect(asked).toEqual(["const x = 1;\n", "const y = 1;\n"]);
+    asked.length = 0;
+    await buildIndex(room, { full: false });
+    write("y.ts", "const why = 1;\n");
+    write("a.md", "# other\n");
+    await buildIndex(room, { full: false });
+    expect(asked).toEqual(["const why = 1;\n"]);
+  });
+
+  it("keeps file sections without the grammars, says so, and cuts when they come", async () => {
+    write("x.ts", "const x = 1;\n");
+    const { room, asked } = await openCode(createOutliner({ from: pathToFileURL(join(folder, "x.js")).href }));
+    const without = await buildIndex(room, { full: false });
+    expect(without).toMatchObject({ sections: 4, outline: { grammars: null, missing: "not installed" } });
+    expect(asked).toEqual([]);
+    const { room: able } = await openCode();
+    expect(await buildIndex(able, { full: false })).toMatchObject({
+      sections: 4,
+      mode: "full",
+      outline: { grammars: "@vscode/tree-sitter-wasm@0.3.1", missing: null },
+    });
+    expect(await able.exported()).toContain('"heading_path":["x"]');
+    expect(await buildIndex(room, { full: false })).toEqual({ ...without, mode: "full" });
+  });
+
+  it("fails when the parser takes too long, and the previous index stays", async () => {
+    const { room } = await openCode();
+    const { index_hash } = await buildIndex(room, { full: false });
+    write("x.ts", "const x = 1;\n");
+    const { room: hasty } = await openCode(createOutliner({ longestMs: 1 }));
+    await expect(buildIndex(hasty, { full: false })).rejects.toMatchObject({
+      code: "INDEX_SOURCES_INVALID",
+      details: { problems: [{ code: "OUTLINE_TIMEOUT", file_path: "x.ts" }] },
+    });
+    expect((await requireStored(room.store)).facts.index_hash).toBe(index_hash);
   });
 });
 

@@ -36,8 +36,40 @@ describe("the stored sections of a file", () => {
     );
   });
 
+  it("come back with paths that the line before does not lead to", () => {
+    const content = toSourceContent("a\nb\nc\n");
+    const hash = nodeCrypto.sha256(content.bytes);
+    const definitions = [
+      { line_start: 2, line_end: 3, path: ["T", "m"] },
+      { line_start: 0, line_end: 1, path: ["T"] },
+      { line_start: 1, line_end: 2, path: ["S", "deep", "n"] },
+      { line_start: 1, line_end: 2, path: ["S", "deep", "a"] },
+    ];
+    const file = collectSections((take) => eachSection(nodeCrypto, "a/b.md", content, hash, take, definitions));
+    expect(file.sections.map(({ heading_path }) => heading_path.join("/"))).toEqual([
+      "",
+      "T",
+      "S/deep/a",
+      "S/deep/n",
+      "T/m",
+    ]);
+    const rows = formatSectionRows(file);
+    expect(rows.split("\n").map((row) => row.replace(/^.* [0-9a-f]{64} /, ""))).toEqual([
+      '""',
+      '"T"',
+      '["S","deep","a"]',
+      '"n"',
+      '["T","m"]',
+      "",
+    ]);
+    expect(parse(rows)).toEqual(file);
+  });
+
   it.each([
     "",
+    `0 1 2 2 ${"a".repeat(64)} ["one"]\n`,
+    `0 1 2 1 ${"a".repeat(64)} [1]\n`,
+    `0 1 2 1 ${"a".repeat(64)} [\n`,
     "\n\n",
     "nonsense\n",
     `0 1 2 0 ${"a".repeat(63)} ""\n`,

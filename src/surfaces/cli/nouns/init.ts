@@ -34,7 +34,7 @@ function showProposal(outcome: Output<"hall.init">, io: Io): void {
     { title: "files", align: "right" },
     { title: "bytes", align: "right" },
   ] as const;
-  for (const line of formatTable(columns, rows, io.width)) io.line(line);
+  if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
   for (const reason of outcome.reasons) io.line(`- ${reason}`);
   io.line(JSON.stringify(outcome.config, null, 2));
 }

@@ -2,6 +2,17 @@ import { showLine } from "../plain-text.ts";
 import { formatTable, shortId } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
+/** A name below its parent, or the whole path where the line before does not show the parent: methods in Go. */
+function showInTree(
+  { file_path, heading_path }: { readonly file_path: string; readonly heading_path: readonly string[] },
+  before: readonly string[],
+): string {
+  const outer = heading_path.slice(0, -1);
+  if (outer.every((name, i) => name === before[i]))
+    return `${"  ".repeat(heading_path.length)}${heading_path.at(-1) ?? file_path}`;
+  return `  ${heading_path.join(" / ")}`;
+}
+
 export const noun: Noun = {
   verbs: [
     defineVerb("context.section-list", {
@@ -16,9 +27,9 @@ export const noun: Noun = {
       render(sections, io) {
         // Without the files themselves, which a filter leaves out, there is no tree to draw.
         const isTree = sections[0]?.heading_path.length === 0;
-        const rows = sections.map((one) => [
+        const rows = sections.map((one, i) => [
           isTree || one.heading_path.length === 0
-            ? `${"  ".repeat(one.heading_path.length)}${one.heading_path.at(-1) ?? one.file_path}`
+            ? showInTree(one, sections[i - 1]?.heading_path ?? [])
             : `${one.file_path} # ${one.heading_path.join(" / ")}`,
           `${one.line_start}..${one.line_end}`,
           String(one.bytes),
