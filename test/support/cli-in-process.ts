@@ -52,6 +52,7 @@ export async function runInProcess(
 export async function runHere(
   argv: readonly string[],
   { cwd, stdin, env }: Pick<CliOptions, "cwd" | "stdin" | "env">,
+  more: Pick<CliEnvironment, "resolveName" | "serveMcp"> = {},
 ): Promise<CliResult> {
   const [stdout, stderr] = [collect(), collect()];
   const input = Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]);
@@ -63,6 +64,7 @@ export async function runHere(
     platform: process.platform,
     version: "0.0.0",
     streams,
+    ...more,
   });
   return { exit, stdout: stdout.text(), stderr: stderr.text() };
 }

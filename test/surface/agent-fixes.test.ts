@@ -62,6 +62,7 @@ const SUMMARY: AgentSummary = {
   verify: null,
   landing: null,
   shown: { files: [], bytes: 0 },
+  network: null,
   kept: [],
   hooks: { reported: 0, reported_blocked: 0 },
 };

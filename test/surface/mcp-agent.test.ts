@@ -83,19 +83,30 @@ describe("an agent's own MCP server", () => {
     expect(actors.filter(({ kind }) => kind === "EXPANSION").map(({ actor }) => actor)).toEqual(["mcp"]);
   });
 
-  it("is not named where the agent has no network", async () => {
+  it("answers where the agent has no network, behind the same token", async () => {
     const repo = makeAgentRepo();
     repo.write("verbatim.config.json", '{"catalytic":{"network":"none"}}');
     repo.git("add", ".");
     repo.git("commit", "-qm", "first");
-    const words = ["agent", "--goal", "look", "--no-verify", "--apply", "never", "--json", "--", "sh", "-c"];
-    const { stdout } = await runCli(
-      [...words, 'test -z "$VERBATIM_MCP_URL$VERBATIM_MCP_TOKEN" && echo unset > seen.txt'],
-      {
-        cwd: repo.root,
-        env: repo.env,
-      },
-    );
-    expect(stdout).toContain('"path":"seen.txt"');
+    const script = `
+      const { VERBATIM_MCP_URL: url, VERBATIM_MCP_TOKEN: token } = process.env;
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+      const ask = (more) => fetch(url, { method: "POST", headers: { ...headers, ...more }, body });
+      Promise.all([ask({ authorization: "Bearer " + token }), ask({})]).then(async ([mine, nobody]) => {
+        const names = [...(await mine.text()).matchAll(/"name":"([a-z]+_[a-z]+)"/g)].map(([, name]) => name);
+        console.log(JSON.stringify({ url, names, nobody: nobody.status }));
+      });`;
+    const words = ["agent", "--goal", "look", "--no-verify", "--apply", "never"];
+    const { stdout } = await runCli([...words, "--", process.execPath, "-e", script], {
+      cwd: repo.root,
+      env: repo.env,
+    });
+    const [said = "{}"] = /^\{.*\}$/m.exec(stdout) ?? [];
+    const { url, names, nobody } = JSON.parse(said) as { url: string; names: string[]; nobody: number };
+    expect([url, nobody]).toEqual(["http://127.0.0.1:3129/mcp", 401]);
+    expect(names).toContain("context_expand");
+    expect(names).not.toContain("world_beat");
+    expect(stdout).toContain("the agent had no network");
   });
 });

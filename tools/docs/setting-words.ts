@@ -34,6 +34,10 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
   "agent.patch.deny_suffixes": "The older spelling: endings of names that may not change.",
   "agent.patch.max_files": "The older spelling of `agent.policy.max_files`.",
   "agent.patch.max_added_lines": "The older spelling of `agent.policy.max_added_lines`.",
+  "agent.network":
+    "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
+  "agent.hosts":
+    'What an agent with the network `allow` may reach: `"name"`, `"*.name"`, either with `:PORT` (default 443), or `{"host", "port", "private"}`; `private` allows addresses that are not public.',
   "agent.keep": "Paths outside the repository that stay writable for an agent. The proof does not cover them.",
 
   "catalytic.profile": "Which folders are used: `standard`, or `cmp-01` with the names that CMP-01 prescribes.",

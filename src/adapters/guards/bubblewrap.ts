@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { type Leash, toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, startFailed } from "./control.ts";
+import { BUBBLEWRAP_SCRIPT } from "./scripts.ts";
+import { makeSocketFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
 
 /**
@@ -17,16 +19,22 @@ const FIRST_PROCESS = `for d in "$1" "$2"; do
     rm -f "$d/.verbatim-guard-probe"; echo "guard: $d can still be written" >&2; exit 125
   fi
 done
-shift 2
+relay=$3
+shift 3
 trap : HUP INT QUIT TERM
 echo READY >&3
 exec 9>&2 2>/dev/null
 "$@" 2>&9 3>&- 9>&-
 code=$?
 left=-1
+[ -n "$relay" ] && [ -d "/proc/$relay" ] && left=-2
 for p in /proc/[0-9]*; do left=$((left + 1)); done
 echo "EXIT $code 0 $left" >&3
 exit 0`;
+
+/** Where the process inside finds the folder of the way out, and the filter of its sockets. */
+const FOLDER_FD = 5;
+const FILTER_FD = 6;
 
 /** Private folders of the system: their content is hidden from the command. */
 const HIDDEN_FOLDERS = ["/run/user", "/run/dbus", "/run/podman", "/run/containerd"];
@@ -43,14 +51,17 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   const bwrap = findTool("bwrap");
   if (bwrap === null) throw startFailed("bwrap is missing");
   mkdirSync(`${request.work}/tmp`, { recursive: true });
-  const inner = ["/bin/sh", "-c", FIRST_PROCESS, "sh", request.work, coversRoot(request) ? "" : request.root];
+  const sh = ["/bin/sh", "-c", FIRST_PROCESS, "sh", request.work, coversRoot(request) ? "" : request.root];
+  const inner = [...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
+  const files = openFiles(request);
   const child = spawn(bwrap, argv, {
-    stdio: [toStdin(request), "pipe", "pipe", "pipe", "pipe"],
+    stdio: [toStdin(request), "pipe", "pipe", "pipe", "pipe", ...files],
     cwd: "/",
     detached: true,
     env: { ...request.env, VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
   });
+  for (const file of files) if (file !== "ignore") closeSync(file);
   const inside = readFirstPid(child.stdio[4] as NodeJS.ReadableStream);
   // The first process is in the command's group and ignores its signals. It has no more rights than the command,
   // which can get into it, so it is not asked to end: the kernel ends everything inside with it.
@@ -71,6 +82,35 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
     merged: (layer) => `${request.work}/cp${layer.index}`,
     release: () => launcher.release(),
   };
+}
+
+/** Ports below 1024 cannot be had inside, so there is no name service: names go through the proxy only. */
+const RELAYED = ["proxy:1", "server:1"];
+
+function needsRelay({ relay = [] }: LaunchRequest): boolean {
+  return relay.some((word) => RELAYED.includes(word));
+}
+
+/** The relay is started by perl, which then becomes the first process. */
+function startRelay(request: LaunchRequest): string[] {
+  if (!needsRelay(request)) return [];
+  const perl = findTool("perl");
+  if (perl === null) throw startFailed("perl is missing, which passes connections on");
+  const words = request.relay!.filter((word) => RELAYED.includes(word));
+  return [perl, "-e", BUBBLEWRAP_SCRIPT, process.arch, String(FOLDER_FD), words.join(","), String(SHELL_WORDS)];
+}
+
+/** Words of the shell before the number of the relay. */
+const SHELL_WORDS = 6;
+
+/** The folder of the way out, which only the relay gets to see, and the filter that the command gets. */
+function openFiles(request: LaunchRequest): (number | "ignore")[] {
+  if (request.network === "inherit") return [];
+  const filter = makeSocketFilter(process.arch);
+  if (filter === null) throw startFailed(`there is no filter of sockets for ${process.arch}`);
+  writeFileSync(`${request.work}/filter`, filter, { mode: 0o600 });
+  const folder = needsRelay(request) ? openSync(request.work, constants.O_RDONLY | constants.O_DIRECTORY) : "ignore";
+  return [folder, openSync(`${request.work}/filter`, constants.O_RDONLY)];
 }
 
 function toArguments(request: LaunchRequest): string[] {
@@ -107,7 +147,12 @@ function toArguments(request: LaunchRequest): string[] {
   argv.push("--perms", "1777", "--tmpfs", `${work}/tmp`);
   for (const name of ["t", "c"]) argv.push("--perms", "0700", "--dir", `${work}/tmp/${name}`);
   for (const place of new Set([...outer, ...covers])) argv.push("--remount-ro", place);
-  argv.push("--unshare-pid", "--unshare-ipc", "--unshare-uts", ...(network === "none" ? ["--unshare-net"] : []));
+  argv.push(
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    ...(network === "inherit" ? [] : ["--unshare-net", "--seccomp", String(FILTER_FD)]),
+  );
   if (isRoot) argv.push("--cap-drop", "ALL", ...KEPT_CAPABILITIES.flatMap((name) => ["--cap-add", name]));
   else argv.push("--unshare-user", "--uid", String(process.getuid?.()), "--gid", String(process.getgid?.()));
   argv.push("--die-with-parent", "--new-session", "--as-pid-1", "--json-status-fd", "4", "--chdir", cwd);

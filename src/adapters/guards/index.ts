@@ -1,5 +1,8 @@
 import type { GuardName } from "../../core/contracts/guards.ts";
 import type { Guards, LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
+import type { ResolveName } from "../network/judge.ts";
+import { resolveName } from "../network/resolve.ts";
+import { openWays } from "../network/ways.ts";
 import { hideFromPerl } from "../process/last-words.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";
@@ -13,7 +16,12 @@ import { findTool } from "./tools.ts";
  * The guards of this machine. `state` is where what was found is remembered; null remembers nothing. ns-bind is made by
  * perl and util-linux, or by bubblewrap where those are missing or not allowed; `bind` insists on one of the two.
  */
-export function createGuards(state: string | null, scratch: string, bind?: BindLauncher): Guards {
+export function createGuards(
+  state: string | null,
+  scratch: string,
+  bind?: BindLauncher,
+  resolve: ResolveName = resolveName,
+): Guards {
   let chosen = bind ?? (findNamespaceTools() === null ? "bubblewrap" : "perl");
   return {
     async probe(fresh) {
@@ -22,9 +30,31 @@ export function createGuards(state: string | null, scratch: string, bind?: BindL
       return found.guards;
     },
     landlockAbi,
-    launch: (request) => launch(request, chosen),
+    launch: (request) => launchConnected(request, chosen, resolve),
     endMarked: (run) => endMarked(run, [process.pid]),
   };
+}
+
+/** Launches with the ways out that the command may have; they are closed, and everything is told, when it has ended. */
+async function launchConnected(
+  request: LaunchRequest,
+  bind: BindLauncher,
+  resolve: ResolveName,
+): Promise<RunningCommand> {
+  const ways = await openWays(request, resolve);
+  if (ways === null) return launch(request, bind);
+  try {
+    const running = await launch(
+      { ...request, env: { ...request.env, ...ways.env }, relay: ways.reach, onEnding: ways.ending },
+      bind,
+    );
+    const close = () => ways.close();
+    const closed = running.ended.then(close, close);
+    return { ...running, ended: Promise.all([running.ended, closed]).then(([ending]) => ending) };
+  } catch (thrown) {
+    await ways.close();
+    throw thrown;
+  }
 }
 
 /** Launches with a terminal where one is asked for and the launcher can make it the command's own. */

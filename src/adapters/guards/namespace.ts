@@ -6,6 +6,7 @@ import { childrenOf } from "../process/children.ts";
 import { toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./control.ts";
 import { NAMESPACE_SCRIPT } from "./scripts.ts";
+import { makeSocketFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
 
 /** The tools the namespace guards need, or null when one is missing. */
@@ -21,7 +22,7 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
   prepare(request);
   const isRoot = process.getuid?.() === 0;
   writeFileSync(`${request.work}/launch`, formatSettings(request, tools, isRoot), { mode: 0o600 });
-  const unshare = ["--mount", "--pid", "--ipc", "--uts", ...(request.network === "none" ? ["--net"] : [])];
+  const unshare = ["--mount", "--pid", "--ipc", "--uts", ...(request.network === "inherit" ? [] : ["--net"])];
   unshare.push("--fork", "--kill-child=SIGKILL", "--propagation", "private", "--mount-proc");
   if (!isRoot) unshare.push("--user", "--map-root-user");
   // Without the parent-death signal a kill -9 of the tool would leave the whole tree running.
@@ -80,6 +81,14 @@ function prepare({ work, layers }: LaunchRequest): void {
   }
 }
 
+/** A command with a network of its own: what its relay is told, and the filter of its system calls. */
+function formatNetwork({ network, relay = [] }: LaunchRequest): [string, string][] {
+  if (network === "inherit") return [];
+  const filter = makeSocketFilter(process.arch);
+  if (filter === null) throw startFailed(`there is no filter of sockets for ${process.arch}`);
+  return [["filter", filter.toString("hex")], ...relay.map((word): [string, string] => ["reach", word])];
+}
+
 function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshare: string }, isRoot: boolean): string {
   const { work, root, cwd, network } = request;
   const coversRoot = request.layers.some(({ path }) => path === root);
@@ -92,7 +101,7 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
     ["probe", coversRoot ? "" : root],
     ["cwd", cwd],
     ["net", network],
-    ["ip", findTool("ip") ?? ""],
+    ...formatNetwork(request),
     ["setpriv", tools.setpriv],
     ["unshare", tools.unshare],
     ["outer", root],

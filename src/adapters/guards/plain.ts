@@ -25,7 +25,7 @@ export function launchPlain(request: LaunchRequest): Promise<RunningCommand> {
 export function launchUnderSeatbelt(request: LaunchRequest): Promise<RunningCommand> {
   const places = [...request.writable, `${request.work}/tmp`, "/dev"].map((place) => realpathSync(place));
   const allowed = places.map((place) => `(subpath ${JSON.stringify(place)})`).join(" ");
-  const network = request.network === "none" ? "(deny network*)" : "";
+  const network = request.network !== "inherit" ? "(deny network*)" : "";
   const profile = `(version 1)(allow default)(deny file-write*)(allow file-write* ${allowed})${network}`;
   return launchSession(request, ["/usr/bin/sandbox-exec", "-p", profile, ...request.command], "sandbox-exec");
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
+import { networkPart } from "./connections.ts";
 
 /** What a person wants to know about an agent run; also `agent/summary.json` of the run. */
 export const agentSummary = z.strictObject({
@@ -111,6 +112,7 @@ export const agentSummary = z.strictObject({
     bytes: z.int(),
   }),
   kept: z.array(z.string()).describe("Paths outside the repository that stayed writable."),
+  network: networkPart.nullable().default(null).describe("What of the network the agent had, and what it did with it."),
   landing: z
     .strictObject({
       l: z.int(),

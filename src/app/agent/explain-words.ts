@@ -18,6 +18,7 @@ export interface ExplainPart {
     | "policy"
     | "verify"
     | "tree"
+    | "network"
     | "shown"
     | "kept"
     | "hooks"

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { AgentSummary } from "./agent-summary.ts";
+import { explainNetwork } from "./connections.ts";
 import { describeEnd } from "./explain-end.ts";
 import { explainPolicy, explainTree, explainVerify } from "./explain-gates.ts";
 import { count, type ExplainLine, type ExplainPart, formatDuration, formatSize, plain } from "./explain-words.ts";
@@ -9,7 +10,20 @@ const mark = z.enum(["good", "bad", "notice", "none"]).nullable().describe("Null
 /** The report of a run as data: every surface says these sentences and no others. */
 export const explanation = z.array(
   z.strictObject({
-    part: z.enum(["goal", "agent", "base", "change", "policy", "verify", "tree", "shown", "kept", "hooks", "end"]),
+    part: z.enum([
+      "goal",
+      "agent",
+      "base",
+      "change",
+      "policy",
+      "verify",
+      "tree",
+      "network",
+      "shown",
+      "kept",
+      "hooks",
+      "end",
+    ]),
     mark,
     says: z.string(),
     lines: z.array(
@@ -50,6 +64,7 @@ export function explainRun(run: AgentSummary): ExplainPart[] {
     explainPolicy(run),
     explainVerify(run),
     explainTree(run),
+    explainNetwork(run.network),
     explainShown(run),
     run.kept.length === 0
       ? null

@@ -7,6 +7,7 @@ import { agentSummary } from "./agent-summary.ts";
 import { LAND_ALL } from "./land.ts";
 import { agentList, listAgentRuns } from "./list.ts";
 import { agentLogs } from "./logs.ts";
+import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
 import { applyAgentRun, discardAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
@@ -54,6 +55,17 @@ const policyFlags = {
   max_binary: z.string().optional().describe("Maximum size of a binary file in a change (default: 1MiB)."),
 };
 
+/** What of the network an agent and its verifications are left. */
+const networkFlags = {
+  network: z
+    .enum(["inherit", "none", "allow"])
+    .optional()
+    .describe("inherit: as everybody; none: no network; allow: only listed hosts, every connection recorded."),
+  host: texts.describe(
+    "A host that may be reached, NAME, *.NAME or either with :PORT; implies --network allow; repeatable.",
+  ),
+};
+
 function toLimits(input: {
   max_files?: number | undefined;
   max_added_lines?: number | undefined;
@@ -89,6 +101,7 @@ const start = defineOperation({
       "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
     ),
     leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
+    ...networkFlags,
     hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
@@ -108,6 +121,7 @@ const start = defineOperation({
       timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
       keep: input.keep,
       hashAll: input.hash_all,
+      network: planNetwork(outside, input),
     });
     // It is unverified only because the caller asked for that in this run.
     const isReady = summary.outcome === "verified" || summary.outcome === "unverified";
@@ -150,7 +164,7 @@ const show = defineOperation({
   who: OWNER,
   surfaces: READ_BY_ALL,
   // Over HTTP a change is read in pages: agent.diff.
-  localFields: ["diff", "hunks"],
+  localFields: ["diff", "hunks", "network"],
   input: z.strictObject({
     run,
     other: run.optional(),
@@ -159,11 +173,12 @@ const show = defineOperation({
       .optional()
       .describe("The change as a diff; with a path only what is there."),
     hunks: z.boolean().default(false).describe("The change with the numbers that --only and --except take."),
+    network: z.boolean().default(false).describe("Every connection of the agent, where its network was limited."),
     attempt: z.int().min(1).optional().describe("The number of an attempt (default: the newest one)."),
   }),
   output: agentReport,
-  run: (outside: AgentPorts, { run: name, other = null, diff = null, hunks, attempt = null }) =>
-    showAgentRun(outside, { run: name, other, diff: diff ?? (hunks ? true : null), attempt }),
+  run: (outside: AgentPorts, { run: name, other = null, diff = null, hunks, attempt = null, network }) =>
+    showAgentRun(outside, { run: name, other, diff: diff ?? (hunks ? true : null), attempt, network }),
 });
 
 const from = z.int().min(0).default(0);
@@ -192,11 +207,12 @@ const verify = defineOperation({
   effect: "mutate",
   who: OWNER,
   surfaces: WITH_HTTP,
-  localFields: [...Object.keys(verifyFlags), ...Object.keys(policyFlags), "here"],
+  localFields: [...Object.keys(verifyFlags), ...Object.keys(policyFlags), ...Object.keys(networkFlags), "here"],
   input: z.strictObject({
     run,
     ...verifyFlags,
     ...policyFlags,
+    ...networkFlags,
     candidate: z.int().min(1).optional().describe("The number of a candidate (default: the current one)."),
     here,
   }),
@@ -204,6 +220,7 @@ const verify = defineOperation({
   run: (outside: AgentPorts, input) =>
     verifyAgentRun(outside, input.run, {
       ...(isSaid(input) ? { plan: planVerification(outside, input) } : {}),
+      ...(input.network === undefined && input.host.length === 0 ? {} : { network: planNetwork(outside, input) }),
       ...(input.candidate === undefined ? {} : { candidate: input.candidate }),
       permit: input.permit,
       limits: toLimits(input),

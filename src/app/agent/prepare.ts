@@ -15,6 +15,7 @@ import { describeBreak, requirePaths, toKeptPlaces } from "./agent-arguments.ts"
 import { recordProcess } from "./agent-process.ts";
 import { groupDigits } from "./explain-words.ts";
 import { warnOfPatch } from "./judge.ts";
+import { requireNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { rememberBase } from "./prepare-base.ts";
 import { readShown } from "./report.ts";
@@ -38,6 +39,7 @@ const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID
 /** Looks at the tree, makes the run, and sees to it that everything an agent was promised is there. */
 export async function prepare(outside: AgentPorts, request: AgentRequest): Promise<Prepared> {
   outside.progress.report({ label: LOOKING, done: 0 });
+  await requireNetwork(outside, request.network, request.guard, request.plan.commands.length > 0);
   const asked = await outside.workflow("mutate");
   const keep = toKeptPlaces(outside, request.keep);
   warnOfPatch(outside);

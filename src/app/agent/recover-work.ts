@@ -2,6 +2,8 @@ import { readLeftChanges, readPolicy, recoverRuns } from "../../rooms/catalytic/
 import { type AgentAttempt, type AgentRecord, type AgentState, describeLost } from "../../rooms/workflow/index.ts";
 import { collectReports } from "./agent-hooks.ts";
 import { captureAttempt, isTouched, type Left } from "./capture-attempt.ts";
+import { recallNetwork } from "./connections.ts";
+import { readNetwork, recordNetwork, toAttemptNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readLostProof } from "./report.ts";
 
@@ -22,6 +24,7 @@ export async function recoverWork(
     await endAttempt(record, n, attempt, "interrupted", reason);
     return reason;
   }
+  await recordNetwork(record, left.attempt);
   if (record.now.state === "working") await endAttempt(record, n, left.attempt, "capturing", null);
   record.save({ hooks: await collectReports(outside, record.run) });
   const made = await captureAttempt(outside, record, left.attempt, left);
@@ -38,9 +41,10 @@ export async function recoverWork(
 /** What is left of a view, read by the room it belongs to; null: nobody can tell what the agent had done. */
 async function findLeft(
   outside: AgentPorts,
-  { run }: AgentRecord,
+  record: AgentRecord,
   attempt: AgentAttempt,
 ): Promise<(Left & { readonly attempt: AgentAttempt }) | null> {
+  const { run } = record;
   const { catalytic_run: id } = attempt;
   if (id === null) return null;
   const ports = outside.catalytic();
@@ -59,7 +63,8 @@ async function findLeft(
   if (found === null) return null;
   const { commits } = changes;
   const ended = { ended_at: run.now(), end: { kind: "signal", code: null }, commits } as const;
-  return { attempt: { ...attempt, ...found, ...ended }, changes, isTouched: isTouched(found.proof) };
+  const network = toAttemptNetwork(readNetwork(outside, record.now), recallNetwork(run, attempt.n));
+  return { attempt: { ...attempt, ...found, ...ended, network }, changes, isTouched: isTouched(found.proof) };
 }
 
 async function endAttempt(

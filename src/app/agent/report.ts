@@ -21,6 +21,7 @@ import {
   type VerificationReport,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
+import { toNetworkPart } from "./connections.ts";
 
 /** What a report speaks of: the newest attempt and what the run stands for, or an earlier attempt and what it left. */
 export interface Reported {
@@ -77,6 +78,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
     landing: toLandingView(record),
     shown: now.shown,
     kept: now.request.keep,
+    network: attempt === null ? null : toNetworkPart(attempt),
     hooks: now.hooks,
   };
 }

@@ -8,6 +8,7 @@ import {
   type RequestedCommand,
   verifyNotConfigured,
 } from "../../rooms/workflow/index.ts";
+import type { NetworkPlan } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** What a person asks of an agent run, checked: whatever would fail only after the agent has worked fails before. */
@@ -27,6 +28,7 @@ export interface AgentRequest {
   /** Places of the command line, which must be there. */
   readonly keep: readonly string[];
   readonly hashAll: boolean;
+  readonly network: NetworkPlan;
 }
 
 /** How a change is to be verified, as a person writes it. */
@@ -114,6 +116,7 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     guard: request.guard,
     timeout_ms: request.timeoutMs,
     hash_all: request.hashAll,
+    network: { mode: request.network.mode, hosts: request.network.hosts.map((one) => ({ ...one })) },
   };
 }
 

@@ -1,4 +1,5 @@
 import { VerbatimError } from "../../core/errors/index.ts";
+import type { GuardRequest } from "../../rooms/catalytic/index.ts";
 import { AgentRecord, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { readCandidate } from "./candidate.ts";
@@ -6,6 +7,7 @@ import { findOwnAgentRun } from "./find-agent-run.ts";
 import { applyFirst, discardFirst, readFirstSummary, refuseDiscard, undoFirst } from "./first-generation.ts";
 import { judge, warnOfPatch } from "./judge.ts";
 import { type LandOptions, land } from "./land.ts";
+import { type NetworkPlan, requireNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
 import type { VerifyPlan } from "./request.ts";
@@ -58,6 +60,7 @@ export interface VerifyAgain {
     readonly max_added_lines?: number;
     readonly max_binary_bytes?: number;
   };
+  readonly network?: NetworkPlan;
   readonly candidate?: number;
   /** In this work tree, although the run belongs to another. */
   readonly here: boolean;
@@ -82,7 +85,13 @@ async function verifyRun(outside: AgentPorts, run: Run, again: VerifyAgain): Pro
     const permit = [...new Set([...request.permit, ...again.permit])];
     const limits = { ...request.limits, ...again.limits };
     const verify = plan === undefined ? {} : { verify: [...plan.commands], setup: plan.setup, baseline: plan.baseline };
-    record.save({ request: { ...request, ...verify, permit, limits } });
+    const network =
+      again.network === undefined
+        ? {}
+        : { network: { ...again.network, hosts: again.network.hosts.map((one) => ({ ...one })) } };
+    if (again.network !== undefined)
+      await requireNetwork(outside, again.network, request.guard as GuardRequest | null, true);
+    record.save({ request: { ...request, ...verify, ...network, permit, limits } });
     try {
       const base = { tree: made.candidate.base.tree, objects: run.objects(), commit: made.candidate.base.commit };
       await judge(outside, session, record, made, { base, ignored: null, locked: false });

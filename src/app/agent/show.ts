@@ -2,6 +2,7 @@ import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { AgentRecord, type Run } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
+import { connectionLine, readConnections } from "./connections.ts";
 import { compareChanges, comparedFile, fileDiff, readDiff } from "./diff.ts";
 import { evidenceItem, listEvidence, readTimeline, timelineEntry } from "./evidence.ts";
 import { explainRun, explanation } from "./explain.ts";
@@ -22,6 +23,10 @@ export const agentReport = z.strictObject({
     .nullable()
     .describe("The other run and both changes by path, when two were asked for."),
   attempts: z.array(attemptPart).describe("Every start of the agent's command."),
+  connections: z
+    .array(connectionLine)
+    .nullable()
+    .describe("Every recorded connection of the attempt, when they were asked for."),
   candidates: z.array(candidatePart).describe("Every change that could land, with the verdict of the gate."),
   verifications: z.array(verificationPart),
   evidence: z.array(evidenceItem).describe("What the sentences of explain rest on."),
@@ -35,6 +40,7 @@ interface ShowRequest {
   readonly diff: string | true | null;
   /** The number of an attempt; null: the newest one. */
   readonly attempt: number | null;
+  readonly network: boolean;
 }
 
 /** The report of a run; its change; two runs side by side. */
@@ -53,6 +59,7 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
     summary,
     explain: explainRun(summary).map((part) => ({ ...part, lines: part.lines.map((line) => ({ ...line })) })),
     diff: request.diff === null ? null : readDiff(run, request.diff === true ? null : request.diff, of?.candidate),
+    connections: request.network ? readConnections(run, request.attempt ?? record?.now.attempts ?? 0) : null,
     compared: other === null ? null : { summary: readSummary(outside, other)!, files: compareChanges(run, other) },
   };
 }
@@ -68,8 +75,8 @@ function findAttempt(run: Run, n: number) {
     });
   }
   const of = findReported(record, n);
-  const { agent, proof, changes, gate, verify } = toSummary(record, of);
-  return { candidate: of.candidate, parts: { agent, proof, changes, gate, verify } };
+  const { agent, proof, changes, gate, verify, network } = toSummary(record, of);
+  return { candidate: of.candidate, parts: { agent, proof, changes, gate, verify, network } };
 }
 
 /** What a run printed. Following ends with the run, or with whoever asked. */

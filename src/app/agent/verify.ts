@@ -13,6 +13,7 @@ import {
   type ViewWrite,
   verifyCandidate,
 } from "../../rooms/workflow/index.ts";
+import { readNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** What a candidate is judged and verified on. */
@@ -34,7 +35,8 @@ export async function verifyChange(
   { base, ignored, locked, v }: JudgedOn & { readonly v: number },
 ): Promise<Verified> {
   const { run } = session;
-  const { agent, workflow, catalytic } = outside.config();
+  const { agent, workflow } = outside.config();
+  const network = readNetwork(outside, record.now);
   const { verify, setup, baseline, guard } = record.now.request;
   const isPlain = workflow.verify.isolation === "worktree";
   // Whoever asked for a guard gets one, or GUARD_UNAVAILABLE.
@@ -44,7 +46,7 @@ export async function verifyChange(
       base: isPlain ? "checkout" : agent.verify.base,
       copy_max: agent.verify.copy_max,
       guard: isPlain ? "audit" : (guard as GuardRequest | null),
-      network: null,
+      network,
       git: run.ports.git,
       checkout: { folder: run.folder.makeFolder(COPY_FOLDER), base, commit: base.commit },
     });
@@ -65,7 +67,7 @@ export async function verifyChange(
           env: childEnvironment(run.ports.env, [...TOOL_HOMES, ...workflow.verify.env_allow], {}),
           run_id: run.id,
           masks: [],
-          network: catalytic.network,
+          network: network.mode,
           caps: null,
           locked,
         },

@@ -14,6 +14,7 @@ import type { ServeMcp } from "../compose/compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
+import { keepNetworkLog, recordNetwork, toAttemptNetwork, toReach, withNetworkLog } from "./network.ts";
 import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
@@ -33,7 +34,6 @@ export async function work(
 ): Promise<{ readonly view: ViewOutcome; readonly attempt: AgentAttempt }> {
   const n = record.now.attempts + 1;
   const begun = outside.clock.now();
-  const network = outside.config().catalytic.network;
   const opened: AgentAttempt = {
     schema_version: "verbatim-agent-attempt-v1",
     n,
@@ -44,7 +44,7 @@ export async function work(
     end: null,
     kept: [...prepared.keep],
     guard: null,
-    network: { mode: network },
+    network: toAttemptNetwork(request.network, null),
     // Named before it begins, so that what is left of it can be found when this process is gone.
     catalytic_run: nameView(outside.catalytic()),
     proof_hash: null,
@@ -75,10 +75,13 @@ export async function work(
     catalytic_run: view.run.run_id,
     proof_hash: view.run.proof_hash,
     proof: { ...readProof(view, record.run.ports.repoRoot), ...(await findMovedHead(outside, record, view)) },
+    network: toAttemptNetwork(request.network, view.connections),
     commits: view.changes.commits,
     ignored_written: view.changes.ignored,
   };
   keepOutput(record, attempt);
+  if (attempt.proof !== null) keepNetworkLog(record.run, n, attempt.proof.directory);
+  await recordNetwork(record, attempt);
   const { guard, catalytic_run, proof_hash } = attempt;
   const { kind: end, code } = attempt.end!;
   const facts = { n, end, code, guard, catalytic_run, proof_hash };
@@ -110,14 +113,12 @@ async function start(
   const spool = run.folder.makeFolder(HOOK_SPOOL);
   const pack = request.files.length === 0 ? {} : { VERBATIM_PACK: join(run.folder.dir, CONTEXT_PACK_FILE) };
   const cwd = relative(places.root, resolve(outside.start)).split(sep).join("/");
-  // Without a network the agent could not reach it.
-  const isOffline = outside.config().catalytic.network === "none";
   let mcp: Awaited<ReturnType<ServeMcp>> | undefined;
   try {
-    mcp = isOffline ? undefined : await outside.serveMcp?.(places.root);
+    mcp = await outside.serveMcp?.(places.root);
     const { limits } = outside.config().catalytic;
     const own = { ...outside.catalytic(), announceGuard: announceTo(outside) };
-    const ports = withOutputLog(own, run, now.attempts, limits.log_bytes);
+    const ports = withNetworkLog(withOutputLog(own, run, now.attempts, limits.log_bytes), run, now.attempts);
     return await runInView(withTerminal(ports, outside.terminal), {
       ...places,
       run_id,
@@ -125,6 +126,8 @@ async function start(
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,
       extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
+      network: request.network.mode,
+      ...toReach(request.network, mcp?.url ?? null),
       keep: sortedUnique([...keep, spool]),
       hidden: outside.hiddenPlaces(),
       // A hook in the view judges by the plan of its run, and by what it permits.
@@ -150,7 +153,7 @@ function announceTo(outside: AgentPorts): NonNullable<CatalyticPorts["announceGu
     outside.notify(
       guard === "audit"
         ? "! nothing on this machine can hold the agent back; changes are only noticed"
-        : `your tree is read-only to the agent (${guard === "ns-overlay" ? "overlay" : guard}); network: ${network}`,
+        : `your tree is read-only to the agent (${guard === "ns-overlay" ? "overlay" : guard}); network: ${network === "allow" ? "only listed hosts" : network}`,
     );
     outside.progress.report({ label: "the agent is at work", done: 0 });
   };

@@ -53,9 +53,9 @@ export function createCatalyticPorts(composition: Composition): CatalyticPorts {
   };
 }
 
-function openGuards({ workspace, notify }: Composition) {
+function openGuards({ workspace, notify, resolveName }: Composition) {
   if (createStateFolder(workspace)) notify(`created ${workspace.folder}`);
-  return createGuards(join(workspace.state, "guards.json"), workspace.state);
+  return createGuards(join(workspace.state, "guards.json"), workspace.state, undefined, resolveName);
 }
 
 /** Root, state and configuration of a workspace, as runs need them. */

@@ -7,6 +7,8 @@ import { createContentStore } from "../../adapters/disk/content-store.ts";
 import { createInsideFiles } from "../../adapters/disk/inside-files.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
 import { createLocalFiles } from "../../adapters/disk/local-files.ts";
+import type { ResolveName } from "../../adapters/network/judge.ts";
+import { resolveName } from "../../adapters/network/resolve.ts";
 import { processInterrupts } from "../../adapters/process/host.ts";
 import type { JsonValue } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -24,7 +26,7 @@ import { callInterrupts, callProgress } from "./current-call.ts";
 import { type AppStore, maintainStore, openStore } from "./store.ts";
 import { closeStateFolder, createStateFolder, findWorkspace, refuseLinks } from "./workspace.ts";
 
-export type { UserTerminal };
+export type { ResolveName, UserTerminal };
 
 /** Serves MCP for the workspace around a folder on loopback, behind a token of its own, until it is closed. */
 export type ServeMcp = (
@@ -53,6 +55,7 @@ export interface CompositionOptions {
   readonly clock?: Clock;
   readonly ids?: Ids;
   readonly random?: Random;
+  readonly resolveName?: ResolveName;
 }
 
 /** The places a run of this workspace uses. */
@@ -94,6 +97,8 @@ export interface Composition {
   readonly terminal: UserTerminal | null;
   /** MCP for an agent while it runs; null where nobody serves it. */
   readonly serveMcp: ServeMcp | null;
+  /** How names are resolved for commands whose network is limited. */
+  readonly resolveName: ResolveName;
   /** The configuration with all defaults filled in. */
   config(): ResolvedConfig;
   /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
@@ -199,6 +204,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     sessions: options.sessions ?? (() => []),
     terminal: options.terminal ?? null,
     serveMcp: options.serveMcp ?? null,
+    resolveName: options.resolveName ?? resolveName,
     config() {
       config ??= loadConfig(workspace);
       return config;

@@ -7,11 +7,13 @@ import { runCommand } from "../../adapters/process/command.ts";
 import { GateReports } from "../../adapters/process/gate-reports.ts";
 import { concatBytes, formatCanonical } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import type { HostEntry } from "../../core/network/host-names.ts";
 import {
   chooseGuard,
   type GuardName,
   type GuardRequest,
   lookAtTree,
+  type NetworkMode,
   readPolicy,
   type TreeScan,
 } from "../../rooms/catalytic/index.ts";
@@ -37,7 +39,8 @@ export interface PlaceRequest {
   readonly copy_max: number;
   /** The guard of the run; null: the configured one. */
   readonly guard: GuardRequest | null;
-  readonly network: "inherit" | "none" | null;
+  /** What of the network the commands are left; null: as the configuration says. */
+  readonly network: { readonly mode: NetworkMode; readonly hosts: readonly HostEntry[] } | null;
   readonly git: GitWork;
   /** Where checkouts may be made, and of what. */
   readonly checkout: { readonly folder: string; readonly base: BaseTree; readonly commit: string };
@@ -91,7 +94,23 @@ async function findGuard(composition: Composition, { guard, network }: PlaceRequ
   const probes = await createCatalyticPorts(composition).guards.probe(false);
   // A guard that only watches holds nothing back, so it is taken only where it was named.
   const wanted = asked === "auto" ? "require" : asked;
-  return chooseGuard(composition.platform, wanted, probes, network ?? settings.network).guard;
+  const mode = network?.mode ?? settings.network;
+  const { guard: chosen, error } = chooseGuard(composition.platform, wanted, probes, mode);
+  // Without a guard the commands would have the whole network.
+  const isOpen = chosen === null && mode !== "inherit";
+  if (isOpen || error === "NETWORK_NOT_ENFORCEABLE") throw notEnforceable(mode, wanted);
+  return chosen;
+}
+
+function notEnforceable(mode: NetworkMode, guard: GuardRequest): VerbatimError {
+  return new VerbatimError("NETWORK_NOT_ENFORCEABLE", {
+    message: `the verify commands may not have more of the network than the agent (${mode}), and nothing here can see to that`,
+    fix: {
+      cli: 'See which guards work: verbatim doctor. workflow.verify.isolation "worktree" has no guard at all',
+      others: "Verify with a guard that can limit the network.",
+    },
+    details: { requested: guard, network: mode },
+  });
 }
 
 /** Audit only compares, and no guard does not even that. */
@@ -180,6 +199,12 @@ function createCheckoutPlace(
   };
 }
 
+/** The network of the agent, and never more. */
+function toNetwork(network: PlaceRequest["network"]): Pick<GateViewPlace, "network" | "reach"> {
+  if (network === null) return {};
+  return network.mode === "allow" ? { network: "allow", reach: { hosts: network.hosts } } : { network: network.mode };
+}
+
 /** A session in a view. The runner writes before anything else, with the rights of the gates and inside their guard. */
 async function openInView(
   composition: Composition,
@@ -190,7 +215,7 @@ async function openInView(
 ): Promise<VerificationSession> {
   const input = await toInput(composition, script);
   const reports = new GateReports(script.works, true);
-  const asked = { input, collect: false, locked: script.locked ?? false, ...(network === null ? {} : { network }) };
+  const asked = { input, collect: false, locked: script.locked ?? false, ...toNetwork(network) };
   const running = openGateView(composition, { ...place, ...asked }, script, reports, signal);
   return {
     written: () => input.written(reports),

@@ -105,6 +105,8 @@ describe("the configuration", () => {
           timeout_s: 1800,
           baseline: true,
         },
+        network: null,
+        hosts: [],
         keep: [],
       },
     });

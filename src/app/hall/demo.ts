@@ -83,6 +83,7 @@ function toRequest(goal: string, script: string): AgentRequest {
     deny: ["check.mjs"],
     leaveOut: [],
     permit: [],
+    network: { mode: "inherit", hosts: [] },
     limits: {},
     command: ["sh", "-c", script],
     guard: null,

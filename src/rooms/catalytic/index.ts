@@ -2,14 +2,16 @@
 
 export { GUARD_REQUESTS, type GuardName, type GuardRequest } from "../../core/contracts/guards.ts";
 export { CATALYTIC_AREAS, preflightArea } from "./conformance.ts";
+export type { NetworkMode } from "./contracts/constants.ts";
 export { CATALYTIC_CONTRACTS } from "./contracts/index.ts";
 export { readPolicy } from "./declare/declare.ts";
 export { type JobSpec, parseJobSpec } from "./declare/jobspec.ts";
 export { effectivePolicy, type Policy } from "./declare/policy.ts";
 export { checkPaths, type DeclaredPaths } from "./declare/preflight.ts";
 export { checkSkill } from "./declare/skill.ts";
-export { chooseGuard, gapsOf, guardOrder, limitsOf } from "./guard/guard-choice.ts";
+export { canConfine, chooseGuard, gapsOf, guardOrder, limitsOf } from "./guard/guard-choice.ts";
 export { compareTripwire } from "./guard/tripwire.ts";
+export { ConnectionLog, type ConnectionSummary, formatConnection } from "./network/connection-log.ts";
 export { CATALYTIC_OPERATIONS } from "./operations/index.ts";
 export type { RoomPorts } from "./operations/ports.ts";
 export { sealOutputs } from "./outputs/outputs.ts";
@@ -19,6 +21,7 @@ export type {
   FolderNow,
   Interrupts,
   PathLook,
+  Reach,
   RunRecords,
   TreeScan,
   UserTerminal,

@@ -18,9 +18,11 @@ export type {
   Guards,
   LaunchRequest,
   Layer,
+  Reach,
   RunMark,
   RunningCommand,
   UserTerminal,
+  WatchedReach,
 } from "./guard/guard-ports.ts";
 
 export type { Fingerprint } from "./guard/tripwire.ts";

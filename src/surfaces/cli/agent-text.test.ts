@@ -27,6 +27,7 @@ const VIEW: AgentView = {
   verify: null,
   landing: null,
   shown: { files: [], bytes: 0 },
+  network: null,
   kept: [],
   hooks: { reported: 0, reported_blocked: 0 },
 };

@@ -19,6 +19,7 @@ const LABELS: Readonly<Record<ExplainPart["part"], string>> = {
   policy: "policy",
   verify: "verify",
   tree: "your tree",
+  network: "network",
   shown: "shown",
   kept: "kept",
   hooks: "hooks",

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { type App, openApp } from "../../app/call.ts";
-import type { ServeMcp } from "../../app/compose/compose.ts";
+import type { ResolveName, ServeMcp } from "../../app/compose/compose.ts";
 import { formatCanonical } from "../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { findNearest } from "../../core/text/index.ts";
@@ -23,6 +23,8 @@ export interface CliEnvironment {
   readonly streams: Streams;
   /** MCP for an agent while it runs; another surface serves it. */
   readonly serveMcp?: ServeMcp;
+  /** Tests give their own; nobody else does. */
+  readonly resolveName?: ResolveName;
   /** Told what an operation answered, for whoever starts another surface with it. */
   readonly onAnswer?: (output: unknown) => void;
   /** Whether the first sign stands on the terminal. */
@@ -105,6 +107,7 @@ async function runLine(
     terminal: io.flags.json ? null : findUserTerminal(world.streams, () => process.kill(process.pid, "SIGINT")),
     notify: (text) => io.note(text),
     ...(world.serveMcp === undefined ? {} : { serveMcp: world.serveMcp }),
+    ...(world.resolveName === undefined ? {} : { resolveName: world.resolveName }),
     // With --json standard output belongs to the one JSON value.
     onOutput: (stream, bytes) => {
       const target = stream === "stdout" && !io.flags.json ? world.streams.stdout : world.streams.stderr;

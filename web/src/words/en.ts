@@ -261,6 +261,7 @@ export const en = {
       policy: "The policy",
       verify: "The checks",
       tree: "Your tree",
+      network: "The network",
       shown: "What it was shown",
       kept: "What stayed writable",
       hooks: "Its hooks",

@@ -4,12 +4,12 @@ use strict;
 # settings come as NUL-separated key=value pairs from a file; descriptor 3 is the control channel: it says READY and EXIT,
 # and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
 
-my %C; my (@layers, @holes, @keeps, @args, %env, @outer, @hide, @show);
+my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
     if ($k eq "layer") { push @layers, [split(/:/, $v, 3)] } elsif ($k eq "hole") { push @holes, [split(/:/, $v, 2)] }
     elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
-    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v }
+    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 my $arm = $C{arch} eq "arm64";
 my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
@@ -34,11 +34,12 @@ for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
 for my $l (@layers) { mnt(".", $C{work}, 0, $BIND | $REC) if $l->[1] eq "home" && index($C{work}, "$l->[2]/") == 0 }
 for my $h (@holes) { my ($from, $to) = @$h; mnt($from, $to, 0, $BIND | $REC) if -e $to }
 for my $k (@keeps) { my ($from, $to) = @$k; if (-e $to) { mnt($from, $to, 0, $BIND | $REC); $kept{$to} = 1 } }
-if ($C{net} eq "none") { system($C{ip}, "link", "set", "lo", "up") if $C{ip} }
+my $relay = $C{net} eq "inherit" ? 0 : open_ways();
 
 my $child = fork(); defined $child or stop("fork: $!");
 if ($child == 0) { confine(); exit 125 }
 my $status = watch($ctl, $child, (sub { kill("KILL", -1) }) x 2);
+if ($relay) { say_to("ENDED"); kill("KILL", $relay); waitpid($relay, 0) }
 my $left = 0;
 if (opendir(my $d, "/proc")) { $left = grep { /^[0-9]+$/ && $_ > 1 } readdir($d) }
 kill("KILL", -1); 1 while waitpid(-1, 0) > 0;
@@ -61,6 +62,20 @@ sub cover { my %fd = %{ $_[0] }; my %was = map { $_ => 1 } @{ $_[1] }; my @cover
 sub hold { my %fd;
   for my $p (@show) { next unless grep { index($p, "$_/") == 0 } @hide; my $f; $fd{$p} = $f if sysopen($f, $p, 010000000) }
   \%fd }
+
+# A network of its own: loopback, and what was opened besides.
+sub open_ways { loopback(); return 0 unless @reach; my %r = (arm => $arm, ports => [], exact => {}, wild => []);
+  for my $way (@reach) { my ($k, $v) = split(/:/, $way, 2); if ($k eq "port") { push @{ $r{ports} }, $v } elsif ($k eq "wild") { push @{ $r{wild} }, $v } elsif ($k eq "name") { $r{exact}{$v} = 1 } else { $r{$k} = $v } }
+  $r{leave} = sub { close($ctl); open(STDIN, "<", "/dev/null"); open(STDOUT, ">", "/dev/null"); open(STDERR, ">", "/dev/null") };
+  start_relay(%r) }
+
+# Names come from the relay. Where there is no such file, that is what the C library asks anyway.
+sub own_names { return unless grep { $_ eq "names:1" } @reach;
+  for my $n ("resolv.conf", "nsswitch.conf") { next unless -f "/etc/$n"; mnt("$C{work}/$n", "/etc/$n", 0, $BIND); mnt("none", "/etc/$n", 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) } }
+
+# The last step before the command: from here on sockets are of families that a network namespace confines.
+sub filter_sockets { return unless $C{filter}; my $code = pack("H*", $C{filter}); my $prog = pack("S x6 P", length($code) / 8, $code);
+  syscall($arm ? 167 : 157, 22, 2, $prog) == 0 or stop("filter: $!") }
 
 sub confine {
   syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
@@ -90,6 +105,7 @@ sub confine {
   my ($shown, @there) = (hold(), grep { -d } @hide);
   rebind("/dev", "$C{work}/dv");
   for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
+  own_names();
   cover($shown, \@there) if @hide;
   chdir($C{cwd}) or stop("cwd: $!");
   %ENV = %env;
@@ -99,6 +115,7 @@ sub confine {
     ? ($C{setpriv}, "--bounding-set", "-all,+chown,+dac_override,+fowner,+fsetid", "--inh-caps", "-all", "--no-new-privs", "--")
     : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", $C{setpriv}, "--no-new-privs", "--");
   if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
+  filter_sockets();
   exec { $drop[0] } @drop, @args;
   stop("exec: $!");
 }

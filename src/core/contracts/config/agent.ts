@@ -16,10 +16,26 @@ const agentVerifyConfig = z.strictObject({
   baseline: z.boolean().optional(),
 });
 
+const hostText = z.string().regex(/^(?:\*\.)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,4})?$/);
+
+/** A host that an agent may reach where its network is limited; port 443 unless said. */
+const hostConfig = z.union([
+  hostText,
+  z.strictObject({
+    host: z.string().regex(/^(?:\*\.)?[A-Za-z0-9][A-Za-z0-9.-]*$/),
+    port: z.int().min(1).max(65_535).optional(),
+    /** Whether it may have an address that is not public. */
+    private: z.boolean().optional(),
+  }),
+]);
+
 export const agentConfig = z.strictObject({
   verify: agentVerifyConfig.optional(),
   policy: agentPolicyConfig.optional(),
   patch: patchPolicyConfig.optional(),
+  network: z.enum(["inherit", "none", "allow"]).optional(),
+  /** What an agent may reach with the network `allow`. */
+  hosts: z.array(hostConfig).optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
 });
@@ -43,6 +59,9 @@ export function resolveAgent(config: AgentConfig = {}) {
     patch: resolvePatchPolicy(config.patch, AGENT_PATCH_POLICY),
     /** What somebody wrote under `agent.patch`, which the first generation read. */
     first_patch: config.patch ?? {},
+    /** Null: that of `catalytic.network`. */
+    network: config.network ?? null,
+    hosts: config.hosts ?? [],
     keep: config.keep ?? [],
   };
 }

@@ -1,4 +1,5 @@
-export type NetworkMode = "none" | "inherit";
+/** `allow`: nothing but the hosts that the application names; only for views. */
+export type NetworkMode = "none" | "inherit" | "allow";
 
 export const DETERMINISMS = ["deterministic", "bounded_nondeterministic", "nondeterministic"] as const;
 export type Determinism = (typeof DETERMINISMS)[number];
@@ -26,6 +27,8 @@ export const REQUIRED_ARTIFACTS = [
 
 export const PROOF_FILE = "PROOF.json";
 export const SIGNATURE_FILE = "PROOF.dsse.json";
+/** Every connection of a command that was left single hosts. */
+export const NETWORK_FILE = "NETWORK.jsonl";
 export const QUARANTINE_FOLDER = "quarantine";
 
 /** Every file name that means something in a run directory; nobody else may use them there. */
@@ -35,6 +38,7 @@ export const ARTIFACT_NAMES: readonly string[] = [
   SIGNATURE_FILE,
   "QUARANTINE.json",
   "VIEW_CHANGES.json",
+  NETWORK_FILE,
 ];
 
 /** A folder that holds one of these is a run directory. */

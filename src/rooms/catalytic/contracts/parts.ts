@@ -15,7 +15,7 @@ export const time = z
     /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/,
   );
 export const exitCode = z.int().min(0).max(255).nullable();
-export const network = z.enum(["none", "inherit"]);
+export const network = z.enum(["none", "inherit", "allow"]);
 
 const fileEntry = z.strictObject({
   type: z.literal("file"),

@@ -9,7 +9,7 @@ import { GUARD_FACTS, GUARD_NAMES, type GuardName } from "../../../core/contract
 import { type Code, VerbatimError } from "../../../core/errors/index.ts";
 import { REJECTED_STREAM } from "../contracts/constants.ts";
 import { CATALYTIC_RECORDS } from "../contracts/records.ts";
-import type { CatalyticPorts, CommandInput, PathLook, TreeScan } from "../ports.ts";
+import type { CatalyticPorts, CommandInput, PathLook, Reach, TreeScan } from "../ports.ts";
 import { anchorOf, placeOf } from "../run/places.ts";
 import { type JobSpec, normalizeJobSpec, parseJobSpec } from "./jobspec.ts";
 import { findLexicalCode } from "./path-rules.ts";
@@ -41,6 +41,8 @@ export interface RunRequest {
   /** Variables the application adds for the command, such as VERBATIM_RUN. */
   readonly extra_env?: Readonly<Record<string, string>>;
   readonly view?: ViewRequest;
+  /** What the command may reach where it has a network of its own. */
+  readonly reach?: Reach;
 }
 
 /** What only views have. */
@@ -102,6 +104,13 @@ export async function declareRun(ports: CatalyticPorts, request: RunRequest): Pr
     });
   }
   const given = reading.jobspec;
+  if (given.network === "allow" && request.reach === undefined) {
+    throw new VerbatimError("JOBSPEC_INVALID", {
+      message: "network allow is for agent runs, which name the hosts; a JobSpec can say none or inherit",
+      where: "/network",
+      details: { errors: [{ code: "JOBSPEC_INVALID", pointer: "/network" }] },
+    });
+  }
   judgeClaim(ports, request.root, given, settings);
   const env = effectiveEnv(given, ports.env);
   // Problems point at the list of inputs as it was written.

@@ -44,7 +44,7 @@ export const FIELDS: Readonly<Record<string, (value: JsonValue, at: string, fail
   timeout_ms: (value, at, fail) => isIntegerFrom(value, 1, 86_400_000) || fail(at),
   expected_exit_codes: checkExitCodes,
   guard: (value, at, fail) => (GUARD_REQUESTS as readonly unknown[]).includes(value) || fail(at),
-  network: (value, at, fail) => value === "none" || value === "inherit" || fail(at),
+  network: (value, at, fail) => value === "none" || value === "inherit" || value === "allow" || fail(at),
   memo: (value, at, fail) => typeof value === "boolean" || fail(at),
   strict_mtime: (value, at, fail) => typeof value === "boolean" || fail(at),
   view: (value, at, fail) => typeof value === "boolean" || fail(at),

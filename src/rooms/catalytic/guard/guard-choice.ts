@@ -91,13 +91,19 @@ export function chooseGuard(
   const wanted = named
     ? working.filter((name) => name === requested)
     : working.filter((name) => requested === "auto" || name !== "audit");
-  if (network === "none") {
+  if (network !== "inherit") {
     if (named && wanted.length === 0) return refuse("GUARD_UNAVAILABLE");
-    const able = wanted.find((name) => GUARD_FACTS[name].network);
+    const able = wanted.find((name) => canConfine(name, network));
     return able === undefined ? refuse("NETWORK_NOT_ENFORCEABLE") : take(able);
   }
   const first = wanted[0];
   return first === undefined ? refuse("GUARD_UNAVAILABLE") : take(first);
+}
+
+/** Whether a guard can cut the network off, or leave single hosts of it. */
+export function canConfine(guard: GuardName, network: NetworkMode): boolean {
+  const { class: kind, network: cuts } = GUARD_FACTS[guard];
+  return network === "inherit" || (network === "none" ? cuts : kind === "namespace");
 }
 
 function take(guard: GuardName): GuardChoice {

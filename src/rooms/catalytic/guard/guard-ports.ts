@@ -1,4 +1,6 @@
 import type { GuardName } from "../../../core/contracts/guards.ts";
+import type { Connection } from "../../../core/network/connections.ts";
+import type { HostEntry } from "../../../core/network/host-names.ts";
 import type { NetworkMode } from "../contracts/constants.ts";
 import type { ProbeAnswer } from "./guard-choice.ts";
 
@@ -28,6 +30,23 @@ export interface CommandInput {
   open(): AsyncIterable<Uint8Array>;
 }
 
+/** What a command with a network of its own may reach. */
+export interface Reach {
+  /** Every host it may reach at some time. */
+  readonly hosts: readonly HostEntry[];
+  /** Those it may reach at this moment (default: all of them). */
+  now?(): readonly HostEntry[];
+  /** A server of ours on loopback that it may reach as well, and the variable that says where. */
+  readonly server?: { readonly port: number; readonly path: string; readonly variable: string };
+}
+
+/** The same with whoever is told what became of each connection. */
+export interface WatchedReach extends Reach {
+  onConnection(connection: Connection): void;
+  /** What passes connections on has ended, which only the command can have done: it has no network any more. */
+  onLost(): void;
+}
+
 export interface LaunchRequest {
   readonly guard: GuardName;
   readonly run_id: string;
@@ -49,6 +68,10 @@ export interface LaunchRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly network: NetworkMode;
+  /** For every mode but `inherit`. */
+  readonly reach?: WatchedReach;
+  /** What the relay inside is told, for the launchers. */
+  readonly relay?: readonly string[];
   readonly timeout_ms: number;
   readonly stdin: "null" | "inherit";
   /** What the command reads on its standard input, to the end. */
@@ -58,6 +81,8 @@ export interface LaunchRequest {
   /** The command's own terminal, for the launchers. */
   readonly tty?: { readonly path: string; readonly errors: boolean };
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** The command has ended, and what is left of it is about to be. */
+  onEnding?(): void;
 }
 
 export interface Ending {

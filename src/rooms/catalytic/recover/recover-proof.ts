@@ -94,6 +94,7 @@ export async function proveRecovered(
     recovered: true,
     verdict,
     mismatches: seen.mismatches,
+    connections: null,
     logs: { stdout: new Uint8Array(), stderr: new Uint8Array() },
     status: {
       status,

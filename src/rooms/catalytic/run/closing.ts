@@ -1,7 +1,7 @@
 import { compareCodePoints, formatCanonical } from "../../../core/canonical/index.ts";
 import { formatTime } from "../../../core/time.ts";
 import { signEnvelope } from "../../../core/trust/dsse.ts";
-import { PROOF_PAYLOAD_TYPE, PROOF_VERSION, RULES_VERSION } from "../contracts/constants.ts";
+import { NETWORK_FILE, PROOF_PAYLOAD_TYPE, PROOF_VERSION, RULES_VERSION } from "../contracts/constants.ts";
 import type { JobSpec } from "../declare/jobspec.ts";
 import { formatOutputs, hashOutputs, type OutputItem } from "../outputs/outputs.ts";
 import type { CatalyticPorts } from "../ports.ts";
@@ -39,6 +39,8 @@ interface ClosingFacts {
   readonly verdict: Verdict;
   readonly mismatches: readonly Mismatch[];
   readonly logs: { readonly stdout: Uint8Array; readonly stderr: Uint8Array };
+  /** NETWORK.jsonl; null where there is none. */
+  readonly connections: Uint8Array | null;
   readonly status: StatusFacts;
   readonly sign: string | null;
 }
@@ -76,6 +78,7 @@ export async function closeRun(ports: ClosingPorts, record: RunRecord, facts: Cl
   );
   record.write("STDOUT.log", facts.logs.stdout);
   record.write("STDERR.log", facts.logs.stderr);
+  if (facts.connections !== null) record.write(NETWORK_FILE, facts.connections);
   const platform = `${host.platform}-${host.arch}`;
   record.write(
     "VALIDATOR_ID.json",

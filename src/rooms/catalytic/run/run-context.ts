@@ -2,6 +2,7 @@ import { GUARD_FACTS, type GuardName } from "../../../core/contracts/guards.ts";
 import type { Declared, RunRequest } from "../declare/declare.ts";
 import { DETECTS } from "../guard/guard-choice.ts";
 import type { Watch } from "../guard/watch.ts";
+import type { ConnectionLog } from "../network/connection-log.ts";
 import type { OutputLog } from "../outputs/run-output.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import type { Journal } from "../record/journal.ts";
@@ -20,6 +21,8 @@ export interface RunContext {
   readonly record: RunRecord;
   readonly journal: Journal;
   readonly view: ViewRun | null;
+  /** Where the connections of the command are written; null where nobody counts them. */
+  readonly connections: ConnectionLog | null;
   readonly logs: { readonly stdout: OutputLog; readonly stderr: OutputLog };
 }
 

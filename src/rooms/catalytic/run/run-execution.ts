@@ -6,6 +6,7 @@ import { isRefusalCode } from "../contracts/constants.ts";
 import { hashEnv } from "../declare/declare.ts";
 import { readRefusals } from "../guard/refusals.ts";
 import { Watch, type WatchResult, writeIndex } from "../guard/watch.ts";
+import { ConnectionLog, type ConnectionSummary } from "../network/connection-log.ts";
 import { OutputLog } from "../outputs/run-output.ts";
 import type { RunningCommand } from "../ports.ts";
 import { Journal } from "../record/journal.ts";
@@ -58,13 +59,14 @@ export class RunExecution {
   /** Whether the journal says that this run exists. */
   begun = false;
 
-  constructor(parts: Omit<RunContext, "record" | "journal" | "logs">) {
+  constructor(parts: Omit<RunContext, "record" | "journal" | "logs" | "connections">) {
     const { ports, places, declared } = parts;
     const limit = declared.settings.limits.log_bytes;
     this.#context = {
       ...parts,
       record: new RunRecord(ports, places, declared.jobspec.run_id),
       journal: new Journal(ports.disk, journalOf(places)),
+      connections: declared.jobspec.network === "allow" ? new ConnectionLog() : null,
       logs: { stdout: new OutputLog(ports.crypto, limit), stderr: new OutputLog(ports.crypto, limit) },
     };
   }
@@ -73,6 +75,10 @@ export class RunExecution {
   interrupt(signal: "SIGINT" | "SIGTERM"): void {
     this.#signals.push(signal);
     this.#running?.interrupt(signal);
+  }
+
+  summarizeNetwork(): ConnectionSummary | null {
+    return this.#context.connections?.summarize(this.#context.ports.crypto) ?? null;
   }
 
   async run(begun: number): Promise<RunResult> {

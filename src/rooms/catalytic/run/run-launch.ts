@@ -1,12 +1,17 @@
 import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
+import { formatTime } from "../../../core/time.ts";
 import { commandEnv } from "../declare/declare.ts";
-import type { LaunchRequest } from "../ports.ts";
+import type { ConnectionLog } from "../network/connection-log.ts";
+import type { CatalyticPorts, LaunchRequest, Reach, WatchedReach } from "../ports.ts";
 import type { Layers } from "../tree/layers.ts";
 import { placeOf } from "./places.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** How the command of a run is started. */
-export function toLaunch({ ports, request, declared, places, guard, view, logs }: RunContext, layers: Layers) {
+export function toLaunch(
+  { ports, request, declared, places, guard, view, logs, connections }: RunContext,
+  layers: Layers,
+) {
   const { jobspec, env } = declared;
   const { root, work } = places;
   const isNamespace = GUARD_FACTS[guard].class === "namespace";
@@ -27,6 +32,7 @@ export function toLaunch({ ports, request, declared, places, guard, view, logs }
     network: jobspec.network,
     timeout_ms: jobspec.timeout_ms,
     stdin: request.stdin ?? "null",
+    ...(request.reach === undefined ? {} : { reach: watchReach(request.reach, ports, connections) }),
     ...(request.input === undefined ? {} : { input: request.input }),
     onOutput: (stream, bytes) => {
       logs[stream].add(bytes);
@@ -35,4 +41,13 @@ export function toLaunch({ ports, request, declared, places, guard, view, logs }
     ...(view?.launch() ?? own),
   };
   return launch;
+}
+
+/** What a command may reach, with everything it does there written down. */
+function watchReach(reach: Reach, { clock }: Pick<CatalyticPorts, "clock">, log: ConnectionLog | null): WatchedReach {
+  return {
+    ...reach,
+    onConnection: (connection) => log?.add(connection),
+    onLost: () => log?.lose(formatTime(clock.now())),
+  };
 }

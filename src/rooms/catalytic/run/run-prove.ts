@@ -127,7 +127,7 @@ async function close(
   facts: ProveFacts,
   { verdict, ending, outputs, violations }: Pick<Proved, "verdict" | "ending" | "outputs" | "violations">,
 ): Promise<Proof> {
-  const { ports, request, declared, places, record, logs } = context;
+  const { ports, request, declared, places, record, logs, connections } = context;
   const { pre, restored, command } = facts;
   try {
     return await closeRun(ports, record, {
@@ -146,6 +146,7 @@ async function close(
       verdict,
       mismatches: restored.mismatches,
       logs: { stdout: logs.stdout.finish(), stderr: logs.stderr.finish() },
+      connections: connections?.finish() ?? null,
       status: {
         ...ending,
         restoration_verified: verdict.verified,

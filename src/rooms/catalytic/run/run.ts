@@ -3,6 +3,7 @@ import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { type Declared, declareGuard, declareRun, type RunRequest } from "../declare/declare.ts";
 import { chooseGuard, describeGuard, GUARD_FIXES, guardOrder } from "../guard/guard-choice.ts";
 import type { Refusals } from "../guard/refusals.ts";
+import type { ConnectionSummary } from "../network/connection-log.ts";
 import type { CatalyticPorts } from "../ports.ts";
 import { Journal } from "../record/journal.ts";
 import type { RunStatus } from "../record/run-record.ts";
@@ -61,7 +62,13 @@ export async function runCatalytic(ports: CatalyticPorts, request: RunRequest): 
 export async function startCatalytic(
   ports: CatalyticPorts,
   request: RunRequest,
-): Promise<{ readonly run: RunResult; readonly view: ViewRun | null; readonly command_ms: number }> {
+): Promise<{
+  readonly run: RunResult;
+  readonly view: ViewRun | null;
+  readonly command_ms: number;
+  /** What the command did with the network, where it was left single hosts. */
+  readonly connections: ConnectionSummary | null;
+}> {
   const begun = ports.clock.now();
   const declared = await declareRun(ports, request);
   for (const line of await recoverDead(ports, request.state)) ports.notify(line);
@@ -81,7 +88,7 @@ export async function startCatalytic(
   const stop = ports.interrupts.listen((signal) => execution.interrupt(signal));
   try {
     const run = await execution.run(begun);
-    return { run, view, command_ms: execution.commandMs };
+    return { run, view, command_ms: execution.commandMs, connections: execution.summarizeNetwork() };
   } catch (thrown) {
     if (execution.begun) await putBack(ports, places, jobspec.run_id);
     else releaseLocks(ports, request.state, jobspec.run_id);
@@ -190,7 +197,7 @@ function refuseGuard(
     (name) => [name, order.includes(name) ? (probes[name] ?? "ok") : "NOT_THIS_PLATFORM"] as const,
   );
   const shown = answers.map(([name, answer]) =>
-    answer === "ok" ? `${name} cannot cut off the network` : `${name}: ${answer}`,
+    answer === "ok" ? `${name} cannot ${network === "allow" ? "limit" : "cut off"} the network` : `${name}: ${answer}`,
   );
   const fixes = new Set(answers.flatMap(([, answer]) => (answer === "ok" ? [] : [GUARD_FIXES[answer]])));
   const other = chooseGuard(platform, "auto", probes, network).guard;

@@ -1,11 +1,13 @@
 import { hashCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 import type { GuardRequest } from "../../../core/contracts/guards.ts";
 import { toHex } from "../../../core/hex.ts";
+import { formatHostEntry } from "../../../core/network/host-names.ts";
 import { formatTime } from "../../../core/time.ts";
 import type { Determinism, NetworkMode } from "../contracts/constants.ts";
 import { readPolicy } from "../declare/declare.ts";
 import { isEnvName } from "../declare/jobspec-fields.ts";
-import type { CatalyticPorts, CommandInput, TreeScan } from "../ports.ts";
+import type { ConnectionSummary } from "../network/connection-log.ts";
+import type { CatalyticPorts, CommandInput, Reach, TreeScan } from "../ports.ts";
 import { type RunResult, startCatalytic } from "../run/run.ts";
 import { lookAt } from "./look.ts";
 import type { ViewChanges } from "./view-changes.ts";
@@ -34,6 +36,8 @@ export interface ViewOptions {
   readonly extra_env?: Readonly<Record<string, string>>;
   readonly guard?: GuardRequest;
   readonly network?: NetworkMode;
+  /** What the command may reach where it has a network of its own. */
+  readonly reach?: Reach;
   readonly timeout_ms?: number;
   readonly expected_exit_codes?: readonly number[];
   /** Absolute paths outside the tree that stay writable and are not covered by the proof. */
@@ -62,6 +66,8 @@ export interface ViewOutcome {
   readonly run: RunResult;
   /** How long the command itself ran. */
   readonly command_ms: number;
+  /** What the command did with the network, where it was left single hosts. */
+  readonly connections: ConnectionSummary | null;
   readonly changes: ViewChanges;
   /**
    * What git ignored when the view began: files and folders, each with a text that changes when anything at or below it
@@ -85,7 +91,7 @@ export interface ViewOutcome {
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
   const { hidden = [], shown = [] } = options;
-  const { run, view, command_ms } = await startCatalytic(ports, {
+  const { run, view, command_ms, connections } = await startCatalytic(ports, {
     root,
     state,
     user_state,
@@ -105,9 +111,10 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
       locked: options.locked ?? false,
     },
     ...(runs === undefined ? {} : { runs }),
+    ...(options.reach === undefined ? {} : { reach: options.reach }),
     ...(options.input === undefined ? {} : { input: options.input }),
   });
-  return { run, command_ms, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
+  return { run, command_ms, connections, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
 }
 
 /**
@@ -141,6 +148,7 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
     metadata: {
       ...(keep.length > 0 ? { keep: [...keep] } : {}),
       ...(options.stdin === "inherit" ? { stdin: "inherit" } : {}),
+      ...(options.network === "allow" ? { hosts_sha256: hashHosts(ports, options) } : {}),
       ...(options.input === undefined ? {} : { stdin_sha256: options.input.sha256 }),
     },
   };
@@ -149,6 +157,11 @@ function toViewSpec(ports: CatalyticPorts, options: ViewOptions): JsonObject {
   if (options.timeout_ms !== undefined) spec["timeout_ms"] = options.timeout_ms;
   if (options.expected_exit_codes !== undefined) spec["expected_exit_codes"] = [...options.expected_exit_codes];
   return spec;
+}
+
+/** The list itself is in the record of whoever asked. */
+function hashHosts({ crypto }: CatalyticPorts, { reach }: ViewOptions): string {
+  return hashCanonical(crypto, (reach?.hosts ?? []).map(formatHostEntry));
 }
 
 /** A name for a view that nobody has named. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 import { defineContract, hashHex } from "../../../core/contracts/index.ts";
 import { FINDINGS } from "../../../core/errors/index.ts";
+import { VERDICTS } from "../../../core/network/connections.ts";
 
 export const AGENT_RUN_VERSION = "verbatim-agent-run-v2";
 
@@ -51,6 +52,13 @@ const command = z.strictObject({
   timeout_s: number.optional(),
 });
 
+const networkMode = z.enum(["inherit", "none", "allow"]);
+
+const networkPlan = z.strictObject({
+  mode: networkMode,
+  hosts: z.array(z.strictObject({ host: text, port: z.int().min(1).max(65_535), private: z.boolean() })),
+});
+
 /** What the person asked for, checked: everything that judging and verifying again starts from. */
 const request = z.strictObject({
   argv: z.array(z.string()).min(1),
@@ -72,6 +80,8 @@ const request = z.strictObject({
   guard: text.nullable(),
   timeout_ms: number.nullable(),
   hash_all: z.boolean(),
+  /** What of the network it is left, its verifications included. Runs before there was a choice do not say. */
+  network: networkPlan.optional(),
 });
 
 const agentRun = z.strictObject({
@@ -142,6 +152,29 @@ const proof = z.strictObject({
   head_moved: z.strictObject({ from: objectId, to: objectId }).optional(),
 });
 
+const network = z.strictObject({
+  mode: networkMode,
+  /** What could be reached, with `allow`. */
+  hosts: texts.optional(),
+  /** SHA-256 of network.jsonl. */
+  log_sha256: hashHex.optional(),
+  allowed: amount.optional(),
+  refused: amount.optional(),
+  /** The first of them, those with the same end together. */
+  connections: z
+    .array(
+      z.strictObject({
+        host: z.string(),
+        port: z.int().min(0).max(65_535).nullable(),
+        verdict: z.enum(VERDICTS),
+        count: number,
+      }),
+    )
+    .optional(),
+  /** The agent ended what passed its connections on. */
+  lost: z.literal(true).optional(),
+});
+
 const attempt = z.strictObject({
   schema_version: z.literal("verbatim-agent-attempt-v1"),
   n: number,
@@ -153,7 +186,7 @@ const attempt = z.strictObject({
   end: end.nullable(),
   kept: texts,
   guard: text.nullable(),
-  network: z.strictObject({ mode: z.enum(["inherit", "none", "allow"]) }),
+  network,
   catalytic_run: text.nullable(),
   proof_hash: hashHex.nullable(),
   proof: proof.nullable(),

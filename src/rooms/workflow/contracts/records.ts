@@ -64,6 +64,13 @@ const AGENT_BODIES = {
     proof_hash: hashHex.nullable(),
     attempt_sha256: hashHex.nullable(),
   }),
+  AGENT_NETWORK_RECORDED: z.strictObject({
+    ...stands,
+    n: number,
+    allowed: amount,
+    refused: amount,
+    log_sha256: hashHex,
+  }),
   /** Without a candidate when nothing changed. */
   AGENT_CAPTURED: z.strictObject({ ...stands, attempt: number, candidate: z.strictObject(candidate).nullable() }),
   AGENT_SELECTED: z.strictObject({ ...stands, parent: number, candidate: z.strictObject(candidate) }),

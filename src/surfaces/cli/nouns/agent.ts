@@ -11,6 +11,7 @@ import {
   renderDiff,
   renderHunks,
 } from "../agent-text.ts";
+import { renderConnections } from "../connections-text.ts";
 import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
@@ -31,6 +32,7 @@ export const noun: Noun = {
       flags: {
         files: { name: "file", value: "PATH" },
         guard: { value: "G" },
+        host: { value: "H[:PORT]" },
         timeout: { value: "T" },
         max_binary: { value: "SIZE" },
       },
@@ -67,9 +69,11 @@ export const noun: Noun = {
         "verbatim agent show @",
         "verbatim agent show @ --diff src/date.ts",
         "verbatim agent show 1a9909 --hunks",
+        "verbatim agent show @ --network",
         "verbatim agent show @ @2",
       ],
-      render({ summary, diff, compared }, io, { hunks = false }) {
+      render({ summary, diff, compared, connections }, io, { hunks = false }) {
+        if (connections !== null) return renderConnections(summary, connections, io);
         if (compared !== null) return renderComparison(summary, compared, io);
         if (diff === null) return renderAgent(summary, io);
         if (diff.length === 0) return io.line("the agent changed nothing");
@@ -97,7 +101,7 @@ export const noun: Noun = {
     defineVerb("agent.verify", {
       path: ["verify"],
       args: RUN,
-      flags: { max_binary: { value: "SIZE" } },
+      flags: { max_binary: { value: "SIZE" }, host: { value: "H[:PORT]" } },
       examples: [
         'verbatim agent verify 20250102-030405 --verify "npm test -- date"',
         "verbatim agent verify 20250102-030405 --permit .github/workflows/ci.yml",
