@@ -39,8 +39,6 @@ export function makeTaskRepository(name: string): TaskRepository {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  const sources = ["*.md", "docs/*.md", "*.go", "src/*.ts", "station/*.py"];
-  writeFileSync(join(root, "verbatim.config.json"), JSON.stringify({ context: { sources } }));
   const home = join(base, "home");
   mkdirSync(home);
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_STATE_HOME: join(base, "state") };
