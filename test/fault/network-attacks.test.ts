@@ -77,7 +77,7 @@ const REFUSED: readonly Row[] = [
   ["the proxy itself", "403", "connect localhost:3128 not_in_list"],
   ["the proxy itself by its address", "403", "connect 127.0.0.1:3128 literal_address"],
   ["an allowed name that resolves to loopback", "403", "connect loop.test:443 private_address"],
-  ["a metadata address as the second answer", "403", "connect metadata.test:443 private_address"],
+  ["two private addresses as an answer", "403", "connect metadata.test:443 private_address"],
   ["a mapped address as an answer", "403", "connect mapped.test:443 private_address"],
   ["an allowed name that does not resolve", "502", "connect nowhere.test:443 unresolved"],
   ["another TLS name than CONNECT", "ECONNRESET", "connect good.test:443 tls_name_differs"],

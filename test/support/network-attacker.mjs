@@ -167,7 +167,7 @@ const ATTACKS = {
   "the proxy itself": () => ask("localhost:3128"),
   "the proxy itself by its address": () => ask("127.0.0.1:3128"),
   "an allowed name that resolves to loopback": () => ask("loop.test:443"),
-  "a metadata address as the second answer": () => ask("metadata.test:443"),
+  "two private addresses as an answer": () => ask("metadata.test:443"),
   "a mapped address as an answer": () => ask("mapped.test:443"),
   "an allowed name that does not resolve": () => ask("nowhere.test:443"),
 
