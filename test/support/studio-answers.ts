@@ -174,6 +174,9 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         commits: m.number(false),
         stdout: m.text(false),
         stderr: m.text(false),
+        profile: null,
+        withheld: [],
+        login: [],
       },
       proof: null,
       changes: {

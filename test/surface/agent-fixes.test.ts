@@ -29,7 +29,17 @@ const SUMMARY: AgentSummary = {
   created_at: "2026-11-16T13:06:49.000Z",
   duration_ms: 1000,
   base: { commit: "0".repeat(40), dirty: [], dirty_count: 0 },
-  agent: { argv: ["agent"], exit_code: 0, duration_ms: 900, commits: 0, stdout: "", stderr: "" },
+  agent: {
+    argv: ["agent"],
+    exit_code: 0,
+    duration_ms: 900,
+    commits: 0,
+    stdout: "",
+    stderr: "",
+    profile: null,
+    withheld: [],
+    login: [],
+  },
   proof: null,
   changes: {
     files: [

@@ -232,6 +232,12 @@ describe("a place to keep that is not there", () => {
     repo.write("verbatim.config.json", JSON.stringify({ agent: { keep } }));
     repo.git("add", ".");
     repo.git("commit", "-qm", "keeps");
+    // A repository that is not trusted may not keep anything.
+    const untrusted = await repo.verbatim("agent", "--goal", "x", "--no-verify", "--", ...LIGHT);
+    expect([untrusted.exit, untrusted.stderr]).toEqual([2, expect.stringContaining("error[CONFIG_UNTRUSTED]")]);
+    mkdirSync(join(repo.base, "home/.config/verbatim"), { recursive: true });
+    const own = join(repo.base, "home/.config/verbatim/config.json");
+    writeFileSync(own, JSON.stringify({ agent: { trust: [repo.root] } }));
     const { stderr, summary } = await tell(repo, ["--no-verify"], LIGHT);
     expect(stderr).toContain(`agent.keep: "${gone}" does not exist`);
     expect(summary["kept"]).toEqual([keep[1]]);

@@ -38,7 +38,13 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
   "agent.hosts":
     'What an agent with the network `allow` may reach: `"name"`, `"*.name"`, either with `:PORT` (default 443), or `{"host", "port", "private"}`; `private` allows addresses that are not public.',
-  "agent.keep": "Paths outside the repository that stay writable for an agent. The proof does not cover them.",
+  "agent.keep":
+    "Paths outside the repository that stay writable for an agent. The proof does not cover them. Only in your own configuration, or where you trust the repository.",
+  "agent.profile": "The profile of every agent, or `none`. The default is the one that the command shows.",
+  "agent.profiles.NAME.NAME": "A profile of this repository: an `agent-profile` without its name.",
+  "agent.env.pass":
+    "Names of variables that agents get besides those of their profile, `*` at the end. Only in your own configuration, or where you trust the repository.",
+  "agent.env.set.NAME": "A variable that agents get with this value. The same holds as for `agent.env.pass`.",
 
   "catalytic.profile": "Which folders are used: `standard`, or `cmp-01` with the names that CMP-01 prescribes.",
   "catalytic.runs_root": "Where the records of catalytic runs are kept.",

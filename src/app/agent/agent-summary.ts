@@ -28,6 +28,12 @@ export const agentSummary = z.strictObject({
       ),
     stdout: z.string().describe("File with what the agent printed."),
     stderr: z.string(),
+    profile: z.string().nullable().default(null).describe("The profile it had; null: none."),
+    withheld: z.array(z.string()).default([]).describe("Names of your variables that it did not get."),
+    login: z
+      .array(z.strictObject({ path: z.string(), what: z.string() }))
+      .default([])
+      .describe("Login files that it changed, and what became of them: refreshed, kept, or why they are as they were."),
   }),
   proof: z
     .strictObject({

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { AgentSummary } from "./agent-summary.ts";
 import { explainNetwork } from "./connections.ts";
 import { describeEnd } from "./explain-end.ts";
+import { explainEquipment } from "./explain-equipment.ts";
 import { explainPolicy, explainTree, explainVerify } from "./explain-gates.ts";
 import { count, type ExplainLine, type ExplainPart, formatDuration, formatSize, plain } from "./explain-words.ts";
 
@@ -87,6 +88,7 @@ function explainAgent(run: AgentSummary): ExplainPart {
     const says = `the agent made ${count(agent.commits, "commit")}; its changes are in the diff, ${its} ${gone} gone`;
     lines.push({ mark: null, says });
   }
+  lines.push(...explainEquipment(run));
   return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run)}`, lines };
 }
 

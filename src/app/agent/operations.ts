@@ -4,11 +4,13 @@ import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
+import { equip } from "./equip.ts";
 import { LAND_ALL } from "./land.ts";
 import { agentList, listAgentRuns } from "./list.ts";
 import { agentLogs } from "./logs.ts";
 import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
+import { PROFILE_OPERATIONS } from "./profile-operations.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
 import { applyAgentRun, discardAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
@@ -103,12 +105,25 @@ const start = defineOperation({
     leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
     ...networkFlags,
     hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
+    profile: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Which agent the command is: claude, codex, ... or none (default: found from the command)."),
+    env: texts.describe("A variable that the agent gets besides those of its profile, NAME or NAME=VALUE; repeatable."),
+    env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
   output: agentSummary,
   async run(outside: AgentPorts, input) {
+    const equipment = equip(outside, input.command, {
+      profile: input.profile ?? null,
+      env: input.env,
+      envAll: input.env_all,
+    });
     const summary = await runAgent(outside, {
       goal: input.goal,
+      equipment,
       plan: planVerification(outside, input),
       files: input.files,
       allow: input.allow,
@@ -279,4 +294,15 @@ const discard = defineOperation({
 });
 
 /** Everything under `agent.` */
-export const AGENT_OPERATIONS = [start, list, show, logs, verify, apply, undo, discard, ...SCREEN_OPERATIONS] as const;
+export const AGENT_OPERATIONS = [
+  start,
+  list,
+  show,
+  logs,
+  verify,
+  apply,
+  undo,
+  discard,
+  ...PROFILE_OPERATIONS,
+  ...SCREEN_OPERATIONS,
+] as const;

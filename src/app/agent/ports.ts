@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../core/canonical/index.ts";
 import type { Effect } from "../../core/operation.ts";
 import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
 import type {
@@ -31,8 +32,32 @@ export interface Sibling {
   call(operation: string, input: object): Promise<unknown>;
 }
 
+/** The user on whose machine an agent works. */
+export interface UserPorts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Null where it is not known. */
+  readonly home: string | null;
+  /** Their own configuration, whether it is there or not. */
+  readonly configFile: string;
+  /** The files of their own profiles. */
+  profiles(): readonly { readonly place: string; readonly value: JsonValue }[];
+  /** A file with JSON in it that the user named. FILE_NOT_FOUND, PROFILE_INVALID. */
+  readJson(file: string): JsonValue;
+  /** The real path of the program that a word names, links followed. */
+  realProgram(word: string): string | null;
+  /** A small file of the user, links followed; null where there is none or it is larger. */
+  readFile(place: string, most: number): Uint8Array | null;
+  /** The same below a folder in which a command is at work: no link is followed. */
+  readInside(base: string, path: string, most: number): Uint8Array | null;
+  /** Puts new bytes in the place of a file, for its owner only; false where that is not allowed. */
+  replaceFile(place: string, bytes: Uint8Array): boolean;
+  /** Calls again and again until the returned function is called. */
+  every(ms: number, act: () => void): () => void;
+}
+
 /** What an agent run needs from outside: the two rooms it goes through, and the files its agent left. */
 export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
+  readonly user: UserPorts;
   workflow(effect: Effect): Promise<WorkflowPorts>;
   catalytic(): CatalyticPorts;
   /** Root, state and configuration of the workspace, as runs need them. */

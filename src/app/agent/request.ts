@@ -4,11 +4,13 @@ import {
   type AgentRun,
   findVerifyCommands,
   formatArgv,
+  NO_PROFILE,
   parseVerifyCommand,
   type RequestedCommand,
   verifyNotConfigured,
 } from "../../rooms/workflow/index.ts";
 import type { NetworkPlan } from "./network.ts";
+import type { Equipment } from "./equip.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** What a person asks of an agent run, checked: whatever would fail only after the agent has worked fails before. */
@@ -29,6 +31,7 @@ export interface AgentRequest {
   readonly keep: readonly string[];
   readonly hashAll: boolean;
   readonly network: NetworkPlan;
+  readonly equipment: Equipment;
 }
 
 /** How a change is to be verified, as a person writes it. */
@@ -117,6 +120,7 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     timeout_ms: request.timeoutMs,
     hash_all: request.hashAll,
     network: { mode: request.network.mode, hosts: request.network.hosts.map((one) => ({ ...one })) },
+    profile: request.equipment.known?.profile.name ?? NO_PROFILE,
   };
 }
 

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { sortedUnique } from "../../core/canonical/index.ts";
+import { hashCanonical, sortedByCodePoint, sortedUnique, toJson } from "../../core/canonical/index.ts";
 import { formatTime } from "../../core/time.ts";
 import { type CatalyticPorts, nameView, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import {
@@ -15,6 +15,7 @@ import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
 import { keepNetworkLog, recordNetwork, toAttemptNetwork, toReach, withNetworkLog } from "./network.ts";
+import { type LoginOutcome, withLoginFiles } from "./login-files.ts";
 import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
@@ -52,20 +53,24 @@ export async function work(
     commits: 0,
     ignored_written: 0,
     not_carried: [],
+    ...describeEquipment(outside, request),
   };
   record.writeAttempt(opened);
   await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv }, "working", null, { attempts: n });
-  const view = await start(outside, record, prepared, request, opened.catalytic_run!).catch(async (thrown: unknown) => {
-    const { outcome, reason } = describeBreak(thrown, false);
-    if (outcome === "interrupted") {
-      // What fails once more is left to the next verb, which finds the run at work and nobody there.
-      await recoverWork(outside, record, reason).catch((second: unknown) => outside.notify(String(second)));
-    } else {
-      const nothing = { n, code: null, guard: null, catalytic_run: null, proof_hash: null, attempt_sha256: null };
-      await record.enter("AGENT_ATTEMPT_ENDED", { ...nothing, end: "not_started" }, outcome, reason);
-    }
-    throw thrown;
-  });
+  const login: LoginOutcome[] = [];
+  const view = await start(outside, record, prepared, request, opened.catalytic_run!, login).catch(
+    async (thrown: unknown) => {
+      const { outcome, reason } = describeBreak(thrown, false);
+      if (outcome === "interrupted") {
+        // What fails once more is left to the next verb, which finds the run at work and nobody there.
+        await recoverWork(outside, record, reason).catch((second: unknown) => outside.notify(String(second)));
+      } else {
+        const nothing = { n, code: null, guard: null, catalytic_run: null, proof_hash: null, attempt_sha256: null };
+        await record.enter("AGENT_ATTEMPT_ENDED", { ...nothing, end: "not_started" }, outcome, reason);
+      }
+      throw thrown;
+    },
+  );
   const attempt: AgentAttempt = {
     ...opened,
     ended_at: formatTime(outside.clock.now()),
@@ -78,6 +83,7 @@ export async function work(
     network: toAttemptNetwork(request.network, view.connections),
     commits: view.changes.commits,
     ignored_written: view.changes.ignored,
+    login,
   };
   keepOutput(record, attempt);
   if (attempt.proof !== null) keepNetworkLog(record.run, n, attempt.proof.directory);
@@ -108,6 +114,7 @@ async function start(
   { look, keep }: Prepared,
   request: AgentRequest,
   run_id: string,
+  login: LoginOutcome[],
 ): Promise<ViewOutcome> {
   const places = outside.places();
   const spool = run.folder.makeFolder(HOOK_SPOOL);
@@ -117,17 +124,22 @@ async function start(
   try {
     mcp = await outside.serveMcp?.(places.root);
     const { limits } = outside.config().catalytic;
-    const own = { ...outside.catalytic(), announceGuard: announceTo(outside) };
-    const ports = withNetworkLog(withOutputLog(own, run, now.attempts, limits.log_bytes), run, now.attempts);
+    const own = { ...outside.catalytic(), announceGuard: announceTo(outside, request) };
+    const { known, environment } = request.equipment;
+    const logged = withOutputLog(own, run, now.attempts, limits.log_bytes);
+    const files = known?.profile.login ?? [];
+    const kept = withLoginFiles(logged, outside.user, files, (outcomes) => login.push(...outcomes));
+    const ports = withNetworkLog(kept, run, now.attempts);
     return await runInView(withTerminal(ports, outside.terminal), {
       ...places,
       run_id,
       command: request.command,
       intent: toIntent(request.goal),
       cwd: cwd === "" ? "." : cwd,
-      extra_env: { VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       network: request.network.mode,
       ...toReach(request.network, mcp?.url ?? null),
+      env_allow: environment.passed,
+      extra_env: { ...environment.set, VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
       hidden: outside.hiddenPlaces(),
       // A hook in the view judges by the plan of its run, and by what it permits.
@@ -147,14 +159,34 @@ async function start(
   }
 }
 
+/** What the agent was given, by names and hashes: no value of a variable is ever written. */
+function describeEquipment(
+  outside: AgentPorts,
+  { equipment: { known, environment } }: AgentRequest,
+): Pick<AgentAttempt, "profile" | "env"> {
+  const { crypto } = outside.catalytic();
+  return {
+    profile: known === null ? null : { name: known.profile.name, sha256: hashCanonical(crypto, toJson(known.profile)) },
+    env: {
+      passed: [...environment.passed],
+      set: sortedByCodePoint(Object.keys(environment.set)),
+      withheld: [...environment.withheld],
+    },
+  };
+}
+
 /** What holds the agent back, said before it starts; from then on its output takes the place of every progress line. */
-function announceTo(outside: AgentPorts): NonNullable<CatalyticPorts["announceGuard"]> {
+function announceTo(outside: AgentPorts, { equipment }: AgentRequest): NonNullable<CatalyticPorts["announceGuard"]> {
   return (guard, network) => {
     outside.notify(
       guard === "audit"
         ? "! nothing on this machine can hold the agent back; changes are only noticed"
         : `your tree is read-only to the agent (${guard === "ns-overlay" ? "overlay" : guard}); network: ${network === "allow" ? "only listed hosts" : network}`,
     );
+    if (equipment.known !== null) {
+      const { name, title } = equipment.known.profile;
+      outside.notify(`the agent is ${title} (profile ${name}): it gets its own variables and login`);
+    }
     outside.progress.report({ label: "the agent is at work", done: 0 });
   };
 }

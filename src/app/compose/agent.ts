@@ -14,6 +14,7 @@ import { isStoreAbsent, toWorkspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
+import { userPorts } from "./user-ports.ts";
 import { createCommandFacts, createVerifyPorts } from "./verification.ts";
 import { chooseVerificationPlace } from "./verification-places.ts";
 import { workflowPorts } from "./workflow.ts";
@@ -39,6 +40,7 @@ export function agentPorts(composition: Composition): AgentPorts {
     start,
     store,
     terminal,
+    user: userPorts(composition),
     workflow: (effect) => workflowPorts(composition, effect),
     catalytic: () => createCatalyticPorts(composition),
     places: () => toCatalyticPlaces(composition),

@@ -206,7 +206,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     serveMcp: options.serveMcp ?? null,
     resolveName: options.resolveName ?? resolveName,
     config() {
-      config ??= loadConfig(workspace);
+      config ??= loadConfig(workspace, folders.config);
       return config;
     },
     store: async (effect) => (await open(effect)).store,

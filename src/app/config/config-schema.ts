@@ -11,9 +11,11 @@ import {
   resolveCatalytic,
   resolveContext,
   resolveWorkflow,
+  userAgentConfig,
   workflowConfig,
 } from "../../core/contracts/config/index.ts";
 import { defineContract } from "../../core/contracts/index.ts";
+import type { UntrustedKey } from "./trusted-config.ts";
 
 /** `verbatim.config.json`. Every room's part lives in core/contracts/config, because rooms need its type. */
 const configSchema = z.strictObject({
@@ -32,7 +34,10 @@ export interface ResolvedConfig {
   readonly context: ResolvedContext;
   readonly catalytic: ResolvedCatalytic;
   readonly workflow: ResolvedWorkflow;
-  readonly agent: ResolvedAgent;
+  readonly agent: ResolvedAgent & {
+    /** What the repository asks for although the user does not trust it. None of it is in the configuration. */
+    readonly untrusted: readonly UntrustedKey[];
+  };
 }
 
 export const CONFIG = defineContract({
@@ -43,12 +48,26 @@ export const CONFIG = defineContract({
   schema: configSchema,
 });
 
+const userConfigSchema = z.strictObject({ $schema: z.string().optional(), agent: userAgentConfig.optional() });
+
+/** The user's own configuration, as they write it. */
+export type UserConfig = z.infer<typeof userConfigSchema>;
+
+export const USER_CONFIG = defineContract({
+  room: "hall",
+  name: "user-config",
+  title: "The user's own configuration",
+  summary:
+    "config.json in the user's configuration folder: what holds for every repository, and which ones are trusted.",
+  schema: userConfigSchema,
+});
+
 /** Fills in every default. Pure; the defaults are made again, so a caller cannot change them for others. */
 export function withDefaults(config: Config): ResolvedConfig {
   return {
     context: resolveContext(config.context),
     catalytic: resolveCatalytic(config.catalytic),
     workflow: resolveWorkflow(config.workflow),
-    agent: resolveAgent(config.agent),
+    agent: { ...resolveAgent(config.agent), untrusted: [] },
   };
 }

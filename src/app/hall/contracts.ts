@@ -14,7 +14,7 @@ import { CONTEXT_CONTRACTS } from "../../rooms/context/index.ts";
 import { JOBS_CONTRACTS } from "../../rooms/jobs/index.ts";
 import { WORKFLOW_CONTRACTS } from "../../rooms/workflow/index.ts";
 import { WORLD_CONTRACTS } from "../../rooms/world/index.ts";
-import { CONFIG } from "../config/config-schema.ts";
+import { CONFIG, USER_CONFIG } from "../config/config-schema.ts";
 
 /**
  * Every contract object of the product. A room adds its own list here.
@@ -24,6 +24,7 @@ import { CONFIG } from "../config/config-schema.ts";
  */
 export const CONTRACTS: readonly ContractObject[] = [
   CONFIG,
+  USER_CONFIG,
   ...CATALYTIC_CONTRACTS,
   ...CONTEXT_CONTRACTS,
   ...JOBS_CONTRACTS,

@@ -13,6 +13,7 @@ import { dirname, join } from "node:path";
 import { mapBudgets } from "../../core/text/index.ts";
 import { runAgent } from "../agent/agent.ts";
 import type { AgentSummary } from "../agent/agent-summary.ts";
+import { equip } from "../agent/equip.ts";
 import { LAND_ALL } from "../agent/land.ts";
 import type { AgentPorts } from "../agent/ports.ts";
 import type { AgentRequest } from "../agent/request.ts";
@@ -54,8 +55,8 @@ export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Stor
   await makeSampleRepository(ports, root);
   const { agent, close } = ports.openAlone(root, env);
   try {
-    const honest = await runAgent(agent, toRequest("fix the tide clock", HONEST_AGENT));
-    const lazy = await runAgent(agent, toRequest("fix the tide clock, quickly", LAZY_AGENT));
+    const honest = await runAgent(agent, toRequest(agent, "fix the tide clock", HONEST_AGENT));
+    const lazy = await runAgent(agent, toRequest(agent, "fix the tide clock, quickly", LAZY_AGENT));
     const steps = [tellAgent(honest), tellProof(honest), tellGates(honest), tellLazy(lazy)];
     steps.push(await tellApply(agent, honest, root));
     await close();
@@ -69,7 +70,8 @@ export async function demonstrate(ports: HallPorts, keep: boolean): Promise<Stor
   }
 }
 
-function toRequest(goal: string, script: string): AgentRequest {
+function toRequest(agent: AgentPorts, goal: string, script: string): AgentRequest {
+  const command = ["sh", "-c", script];
   return {
     goal,
     plan: {
@@ -85,7 +87,8 @@ function toRequest(goal: string, script: string): AgentRequest {
     permit: [],
     network: { mode: "inherit", hosts: [] },
     limits: {},
-    command: ["sh", "-c", script],
+    command,
+    equipment: equip(agent, command, { profile: "none", env: [], envAll: false }),
     guard: null,
     timeoutMs: 60_000,
     keep: [],

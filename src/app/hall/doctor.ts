@@ -7,6 +7,7 @@ import { type CaseWords, isVerbatimError, wordsAt } from "../../core/errors/inde
 import { verifyLedger } from "../../core/ledger/verify.ts";
 import { gapsOf, guardOrder } from "../../rooms/catalytic/index.ts";
 import { CODE_GRAMMARS } from "../../rooms/context/index.ts";
+import { builtInProfiles } from "../../rooms/workflow/index.ts";
 import { findRunsRoot, isStoreAbsent, userFolders } from "../config/workspace.ts";
 import type { HallPorts } from "./ports.ts";
 
@@ -29,6 +30,7 @@ export async function diagnose(ports: HallPorts): Promise<Check[]> {
     checkModes(ports),
     checkConfig(ports),
     checkGrammars(ports),
+    checkProfiles(),
     ...(await checkStore(ports)),
     ...(await checkGuards(ports)),
   ];
@@ -198,6 +200,16 @@ function checkGrammars(ports: HallPorts): Found {
     message: `files of code are one section each: ${grammars} cannot be used (${missing})`,
     fix: "Install verbatim-agent again with its optional packages (npm install --include=optional).",
   };
+}
+
+/** Profiles of agents are made from public descriptions; whoever tried one with a live login says so in it. */
+function checkProfiles(): Found {
+  const all = builtInProfiles();
+  const unchecked = all.filter(({ profile }) => profile.checked == null).map(({ profile }) => profile.name);
+  return ok(
+    "profiles",
+    unchecked.length === 0 ? `${all.length} built in` : `${all.length} built in, unchecked: ${unchecked.join(", ")}`,
+  );
 }
 
 async function checkStore(ports: HallPorts): Promise<Found[]> {

@@ -44,6 +44,7 @@ export { type SelectPorts, selectChanges } from "./candidate/select-changes.ts";
 export { buildSelectedImage } from "./candidate/selected-image.ts";
 export { resolveSelection, type SelectionRequest } from "./candidate/selection.ts";
 export { toBytes, WORKFLOW_AREAS } from "./conformance.ts";
+export type { AgentProfile, LoginFile } from "./contracts/agent-profile.ts";
 export {
   AGENT_STATES,
   type AgentAttempt,
@@ -148,6 +149,18 @@ export type {
   VerificationSession,
   ViewWrite,
 } from "./ports.ts";
+export { detectProfile, type ProgramFacts } from "./profile/detect.ts";
+export { type AgentEnvironment, filterEnvironment } from "./profile/environment.ts";
+export { judgeLogin, MOST_LOGIN_BYTES, placeInHome } from "./profile/login.ts";
+export {
+  builtInProfiles,
+  findProfile,
+  type KnownProfile,
+  mergeProfiles,
+  NO_PROFILE,
+  PROFILE_SOURCES,
+  readProfile,
+} from "./profile/profiles.ts";
 export { advanceRun } from "./run/advance.ts";
 export { appendToRun, catchUp } from "./run/agent-projection.ts";
 export { BufferedRunFolder } from "./run/buffered-run-folder.ts";

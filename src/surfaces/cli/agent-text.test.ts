@@ -12,7 +12,17 @@ const VIEW: AgentView = {
   created_at: "2026-01-01T00:00:00.000Z",
   duration_ms: 1000,
   base: { commit: "0".repeat(40), dirty: [], dirty_count: 0 },
-  agent: { argv: ["agent"], exit_code: 0, duration_ms: 900, commits: 0, stdout: "", stderr: "" },
+  agent: {
+    argv: ["agent"],
+    exit_code: 0,
+    duration_ms: 900,
+    commits: 0,
+    stdout: "",
+    stderr: "",
+    profile: null,
+    withheld: [],
+    login: [],
+  },
   proof: null,
   changes: {
     files: [],

@@ -28,6 +28,7 @@ const hostConfig = z.union([
     private: z.boolean().optional(),
   }),
 ]);
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/);
 
 export const agentConfig = z.strictObject({
   verify: agentVerifyConfig.optional(),
@@ -38,9 +39,27 @@ export const agentConfig = z.strictObject({
   hosts: z.array(hostConfig).optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
+  /** The profile of every agent (default: the one that its command shows). */
+  profile: z.string().min(1).optional(),
+  /** Profiles by name; each is read as an agent-profile. */
+  profiles: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  /** Variables that agents get besides those of their profile. */
+  env: z
+    .strictObject({
+      pass: z.array(variable).optional(),
+      set: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).optional(),
+    })
+    .optional(),
+});
+
+/** The `agent` object of the user's own configuration, which alone says which repositories are trusted. */
+export const userAgentConfig = agentConfig.extend({
+  /** Real paths of repositories whose configuration may pass variables and keep places writable. */
+  trust: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
 });
 
 export type AgentConfig = z.infer<typeof agentConfig>;
+export type UserAgentConfig = z.infer<typeof userAgentConfig>;
 
 /** The configuration of `verbatim agent` with every default filled in. */
 export function resolveAgent(config: AgentConfig = {}) {
@@ -63,6 +82,9 @@ export function resolveAgent(config: AgentConfig = {}) {
     network: config.network ?? null,
     hosts: config.hosts ?? [],
     keep: config.keep ?? [],
+    profile: config.profile ?? null,
+    profiles: config.profiles ?? {},
+    env: { pass: config.env?.pass ?? [], set: config.env?.set ?? {} },
   };
 }
 

@@ -1,4 +1,11 @@
-export { agentConfig, type ResolvedAgent, resolveAgent } from "./agent.ts";
+export {
+  type AgentConfig,
+  agentConfig,
+  type ResolvedAgent,
+  resolveAgent,
+  type UserAgentConfig,
+  userAgentConfig,
+} from "./agent.ts";
 export { type AgentPolicyConfig, agentPolicyConfig } from "./agent-policy.ts";
 export { CATALYTIC_PROFILES, catalyticConfig, type ResolvedCatalytic, resolveCatalytic } from "./catalytic.ts";
 export {

@@ -36,6 +36,26 @@ export const AGENT_CODES = {
     says: "The agent's changes could not be turned into a patch that reproduces them exactly.",
     fix: "Nothing was applied. Please report the path that differs.",
   },
+  PROFILE_INVALID: {
+    exit: 2,
+    http: 400,
+    says: "The profile of an agent is not valid.",
+    fix: {
+      cli: "Correct it, then: verbatim agent profiles check FILE",
+      mcp: "Tell the user which profile is not valid, and where.",
+      http: "Correct the profile.",
+    },
+  },
+  CONFIG_UNTRUSTED: {
+    exit: 2,
+    http: 403,
+    says: "The repository's configuration asks for something that it may not give itself.",
+    fix: {
+      cli: "Take it out and use the flag that does the same, or add the repository to agent.trust in your own configuration.",
+      mcp: "Tell the user; only their own configuration can trust a repository.",
+      http: "Take it out of the configuration, or trust the repository in your own configuration.",
+    },
+  },
   VERIFY_NEEDS_SHELL: {
     exit: 2,
     http: 400,

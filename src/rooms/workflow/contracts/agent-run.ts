@@ -82,6 +82,8 @@ const request = z.strictObject({
   hash_all: z.boolean(),
   /** What of the network it is left, its verifications included. Runs before there was a choice do not say. */
   network: networkPlan.optional(),
+  /** `none`: what every agent gets, and nothing else. */
+  profile: text.optional(),
 });
 
 const agentRun = z.strictObject({
@@ -196,6 +198,12 @@ const attempt = z.strictObject({
   ignored_written: amount,
   /** What it left that no candidate carries. */
   not_carried: z.array(z.strictObject({ path: text, why: text, sha256: hashHex.nullable() })),
+  /** The profile it had, by the hash of its canonical text; null: none. */
+  profile: z.strictObject({ name: text, sha256: hashHex }).nullable().optional(),
+  /** Names of variables only; values are never written. */
+  env: z.strictObject({ passed: texts, set: texts, withheld: texts }).optional(),
+  /** Login files that it changed, and what became of them. */
+  login: z.array(z.strictObject({ path: text, what: text })).optional(),
 });
 
 const finding = z.strictObject({

@@ -13,6 +13,7 @@ import type { Verdict } from "../artifacts/finding.ts";
 import { checkVerifyReport } from "../artifacts/verify-report.ts";
 import { WORKFLOW_RUN } from "../run/run-schema.ts";
 import { VERIFICATION } from "../verification/report.ts";
+import { AGENT_PROFILE } from "./agent-profile.ts";
 import { AGENT_ATTEMPT, AGENT_GATE, AGENT_RUN } from "./agent-run.ts";
 import { CANDIDATE, CARRIED } from "./candidate.ts";
 import { LANDING, LANDING_JOURNAL, LANDING_SNAPSHOT } from "./landing.ts";
@@ -199,6 +200,7 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   WORKFLOW_RUN,
   AGENT_RUN,
   AGENT_ATTEMPT,
+  AGENT_PROFILE,
   CANDIDATE,
   CARRIED,
   AGENT_GATE,

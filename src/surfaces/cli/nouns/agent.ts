@@ -14,6 +14,7 @@ import {
 import { renderConnections } from "../connections-text.ts";
 import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
+import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
@@ -35,6 +36,8 @@ export const noun: Noun = {
         host: { value: "H[:PORT]" },
         timeout: { value: "T" },
         max_binary: { value: "SIZE" },
+        profile: { value: "NAME" },
+        env: { value: "NAME" },
       },
       examples: [
         'verbatim agent --goal "fix the date parser" --verify "npm test" -- claude -p "..."',
@@ -134,6 +137,44 @@ export const noun: Noun = {
       args: RUN,
       examples: ["verbatim agent undo 20250102-030405"],
       render: (view, io) => io.line(`undone ${view.run_id}: your tree is as it was before the change was applied`),
+    }),
+    defineVerb("agent.profiles", {
+      path: ["profiles"],
+      examples: ["verbatim agent profiles", "verbatim agent profiles --json"],
+      render({ profiles }, io) {
+        const rows = profiles.map(({ name, title, source, programs, checked }) => [
+          name,
+          title,
+          source,
+          programs.join(", "),
+          checked ?? "unchecked",
+        ]);
+        const columns = [
+          { title: "profile" },
+          { title: "agent", shrink: true },
+          { title: "from" },
+          { title: "program", shrink: true },
+          { title: "tried with" },
+        ] as const;
+        for (const line of formatTable(columns, rows, io.width)) io.line(line);
+      },
+    }),
+    defineVerb("agent.profiles-show", {
+      path: ["profiles", "show"],
+      args: [{ field: "name", label: "NAME" }],
+      examples: ["verbatim agent profiles show claude"],
+      render({ profile, source, place, checked }, io) {
+        io.line(
+          `from ${place ?? source}; ${checked === null ? "unchecked with a live login" : `tried with ${checked}`}`,
+        );
+        for (const line of JSON.stringify(profile, null, 2).split("\n")) io.line(line);
+      },
+    }),
+    defineVerb("agent.profiles-check", {
+      path: ["profiles", "check"],
+      args: [{ field: "file", label: "FILE" }],
+      examples: ["verbatim agent profiles check ~/.config/verbatim/profiles/harbour.json"],
+      render: ({ name, title }, io) => io.line(`${io.paint.good("✓")} profile ${name} (${showLine(title)}) is valid`),
     }),
     defineVerb("agent.discard", {
       path: ["discard"],

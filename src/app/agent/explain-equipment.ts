@@ -1,0 +1,37 @@
+import type { AgentSummary } from "./agent-summary.ts";
+import { count, type ExplainLine } from "./explain-words.ts";
+
+/** Why a login file is as it was although the agent changed it. */
+const NOT_KEPT: Readonly<Record<string, string>> = {
+  new: "a first login inside a run is not kept; log in once outside",
+  gone: "the agent removed it; yours is still there",
+  too_large: "it became too large to be one",
+  not_readable: "the agent left something there that is not a login",
+  other_keys: "the agent gave it other fields",
+  other_account: "the agent put in another account",
+  older: "yours was refreshed meanwhile and is newer",
+  not_written: "your home folder could not be written",
+};
+
+/** What an agent was given besides its view, and what it left in the home folder. */
+export function explainEquipment({ agent }: AgentSummary): ExplainLine[] {
+  const lines: ExplainLine[] = [];
+  if (agent.withheld.length > 0) {
+    const were = agent.withheld.length === 1 ? "was" : "were";
+    const says = `${count(agent.withheld.length, "variable")} of yours ${were} withheld; give it one with --env NAME`;
+    lines.push({ mark: null, says });
+  }
+  const changed = agent.login.filter(({ what }) => what !== "kept");
+  if (changed.some(({ what }) => what === "refreshed")) {
+    lines.push({ mark: null, says: "your login was refreshed; nothing else in your home folder stayed" });
+  }
+  for (const { path, what } of changed.filter(({ what }) => what !== "refreshed")) {
+    lines.push({ mark: "notice", says: `the login file ${path} is as it was: ${NOT_KEPT[what] ?? what}` });
+  }
+  const kept = agent.login.filter(({ what }) => what === "kept").map(({ path }) => path);
+  if (kept.length > 0) {
+    const says = `${kept.join(", ")} stayed writable: the home folder cannot be a layer of its own under this guard`;
+    lines.push({ mark: "notice", says });
+  }
+  return lines;
+}

@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { readGuarded } from "../../adapters/disk/guarded-file.ts";
+import { readWhileWritten } from "../../adapters/disk/guarded-walk.ts";
+import { replacePrivately } from "../../adapters/disk/private-file.ts";
+import { runDisk } from "../../adapters/disk/run-disk.ts";
+import { readHost } from "../../adapters/process/host.ts";
+import { type JsonValue, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import type { UserPorts } from "../agent/ports.ts";
+import { USER_CONFIG_FILE } from "../config/config.ts";
+import { userFolders } from "../config/workspace.ts";
+import type { Composition } from "./compose.ts";
+
+const MOST_PROFILE_BYTES = 256 * 1024;
+
+/** The user's own files, as agents' runs need them. */
+export function userPorts({ env, platform, workspace, start }: Composition): UserPorts {
+  const { config } = userFolders(env, platform);
+  return {
+    env,
+    home: readHost().home,
+    configFile: join(config, USER_CONFIG_FILE),
+    profiles: () => readProfiles(join(config, "profiles")),
+    readJson: (file) => readProfileFile(resolve(start, file)),
+    realProgram(word) {
+      const found = runDisk.findExecutable(word, workspace.root, env["PATH"] ?? "/usr/bin:/bin");
+      return found === null ? null : realpathSync(found);
+    },
+    readFile(place, most) {
+      const facts = statSync(place, { throwIfNoEntry: false });
+      return facts?.isFile() === true ? readGuarded(realpathSync(place), most) : null;
+    },
+    readInside: readWhileWritten,
+    replaceFile: replacePrivately,
+    every(ms, act) {
+      const timer = setInterval(act, ms);
+      timer.unref();
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+function readProfiles(folder: string): { readonly place: string; readonly value: JsonValue }[] {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+  return sortedByCodePoint(names).map((name) => {
+    const place = join(folder, name);
+    return { place, value: readProfileFile(place) };
+  });
+}
+
+function readProfileFile(place: string): JsonValue {
+  if (!existsSync(place))
+    throw new VerbatimError("FILE_NOT_FOUND", { message: `${place} does not exist`, where: place });
+  const bytes = readGuarded(realpathSync(place), MOST_PROFILE_BYTES);
+  if (bytes === null) throw invalid(place, `is not a regular file of at most ${MOST_PROFILE_BYTES} bytes`);
+  try {
+    return parseJson(bytes, { file: place });
+  } catch (thrown) {
+    throw isVerbatimError(thrown) ? invalid(thrown.where ?? place, `is not JSON: ${thrown.message}`) : thrown;
+  }
+}
+
+function invalid(where: string, what: string): VerbatimError {
+  return new VerbatimError("PROFILE_INVALID", { message: `the profile ${what}`, where });
+}

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import type { AgentConfig } from "../../core/contracts/config/index.ts";
+import { mergeAgentConfig } from "./trusted-config.ts";
+
+const REPOSITORY: AgentConfig = {
+  profile: "lamp",
+  env: { pass: ["AWS_*"], set: { LD_PRELOAD: "./x.so" } },
+  verify: { commands: ["npm test"] },
+  keep: ["~/.ssh"],
+  profiles: { lamp: { title: "Lamp", env: { pass: ["*"] }, login: [] }, buoy: { title: "Buoy" } },
+};
+
+it("uses nothing of a repository that opens something, and names each key with the flag that does the same", () => {
+  const { config, untrusted } = mergeAgentConfig({ env: { pass: ["MINE"] } }, REPOSITORY, false);
+  expect(untrusted).toEqual([
+    { key: "agent.env.pass", flag: "--env AWS_*" },
+    { key: "agent.env.set", flag: "--env LD_PRELOAD=VALUE" },
+    { key: "agent.keep", flag: "--keep ~/.ssh" },
+    { key: "agent.profiles.lamp.env", flag: "--env NAME" },
+    { key: "agent.profiles.lamp.login", flag: "--keep PATH" },
+  ]);
+  expect(config).toMatchObject({
+    profile: "lamp",
+    env: { pass: ["MINE"] },
+    verify: { commands: ["npm test"] },
+    profiles: { lamp: { title: "Lamp" }, buoy: { title: "Buoy" } },
+  });
+  expect(config.keep).toBeUndefined();
+  expect(config.env?.set).toEqual({});
+  expect(Object.keys(config.profiles?.["lamp"] ?? {})).toEqual(["title"]);
+});
+
+it("joins what the user and a trusted repository say", () => {
+  const user = { trust: ["/r"], env: { pass: ["MINE"] }, keep: ["/k"], policy: { permit: ["a"], max_files: 3 } };
+  const { config, untrusted } = mergeAgentConfig(user, { ...REPOSITORY, policy: { permit: ["b"] } }, true);
+  expect(untrusted).toEqual([]);
+  expect(config).toMatchObject({
+    env: { pass: ["MINE", "AWS_*"], set: { LD_PRELOAD: "./x.so" } },
+    keep: ["/k", "~/.ssh"],
+    policy: { permit: ["a", "b"], max_files: 3 },
+  });
+  expect(config).not.toHaveProperty("trust");
+});

@@ -1,0 +1,91 @@
+import type { AgentConfig, UserAgentConfig } from "../../core/contracts/config/index.ts";
+
+/** A key of a repository's configuration that it may not give itself, and what does the same. */
+export interface UntrustedKey {
+  readonly key: string;
+  readonly flag: string;
+}
+
+export interface MergedAgentConfig {
+  readonly config: AgentConfig;
+  /** Keys of a repository that is not trusted; they are not part of the configuration. */
+  readonly untrusted: readonly UntrustedKey[];
+}
+
+/**
+ * The configuration of agents: the user's own, then the repository's. What opens something to an agent counts only from a
+ * repository that the user trusts: whoever can write to a repository, an agent of yesterday included, could ask for it.
+ */
+export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig, trusted: boolean): MergedAgentConfig {
+  const untrusted = trusted ? [] : findUntrusted(repository);
+  const own = trusted ? repository : withoutUntrusted(repository);
+  const { trust: _, ...base } = user;
+  const config: AgentConfig = { ...base, ...own };
+  if (base.verify !== undefined || own.verify !== undefined) config.verify = { ...base.verify, ...own.verify };
+  if (base.policy !== undefined || own.policy !== undefined) {
+    config.policy = {
+      ...base.policy,
+      ...own.policy,
+      ...joined("permit", base.policy, own.policy),
+      ...joined("protect", base.policy, own.policy),
+      ...joined("secret", base.policy, own.policy),
+    };
+  }
+  if (base.env !== undefined || own.env !== undefined) {
+    config.env = { ...joined("pass", base.env, own.env), set: { ...base.env?.set, ...own.env?.set } };
+  }
+  if (base.profiles !== undefined || own.profiles !== undefined) {
+    config.profiles = { ...base.profiles, ...own.profiles };
+  }
+  return { config: { ...config, ...joined("keep", base, own) }, untrusted };
+}
+
+/** A list of both, the user's first. */
+function joined<K extends string>(
+  name: K,
+  base: { readonly [k in K]?: readonly string[] | undefined } | undefined,
+  own: { readonly [k in K]?: readonly string[] | undefined } | undefined,
+): Partial<Record<K, string[]>> {
+  const all: string[] = [...(base?.[name] ?? []), ...(own?.[name] ?? [])];
+  const made: Partial<Record<K, string[]>> = {};
+  if (all.length > 0) made[name] = all;
+  return made;
+}
+
+function findUntrusted({ env, keep, profiles = {} }: AgentConfig): UntrustedKey[] {
+  const found: UntrustedKey[] = [];
+  const add = (key: string, isThere: boolean, flag: string) => {
+    if (isThere) found.push({ key, flag });
+  };
+  add("agent.env.pass", (env?.pass ?? []).length > 0, `--env ${env?.pass?.[0] ?? "NAME"}`);
+  add(
+    "agent.env.set",
+    Object.keys(env?.set ?? {}).length > 0,
+    `--env ${Object.keys(env?.set ?? {})[0] ?? "NAME"}=VALUE`,
+  );
+  add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
+  for (const [name, profile] of Object.entries(profiles)) {
+    for (const part of ["env", "login"] as const) {
+      add(
+        `agent.profiles.${name}.${part}`,
+        Object.hasOwn(profile, part),
+        part === "env" ? "--env NAME" : "--keep PATH",
+      );
+    }
+  }
+  return found;
+}
+
+function withoutUntrusted(config: AgentConfig): AgentConfig {
+  const { env: _env, keep: _keep, profiles, ...rest } = config;
+  return {
+    ...rest,
+    ...(profiles === undefined
+      ? {}
+      : {
+          profiles: Object.fromEntries(
+            Object.entries(profiles).map(([name, { env: _, login: __, ...profile }]) => [name, profile]),
+          ),
+        }),
+  };
+}
