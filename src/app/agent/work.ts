@@ -20,6 +20,7 @@ import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { Prepared } from "./prepare.ts";
 import { recoverWork } from "./recover-work.ts";
+import { redactWith } from "./redact.ts";
 import { isInGit, readProof } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
 
@@ -126,7 +127,8 @@ async function start(
     const { limits } = outside.config().catalytic;
     const own = { ...outside.catalytic(), announceGuard: announceTo(outside, request) };
     const { known, environment } = request.equipment;
-    const logged = withOutputLog(own, run, now.attempts, limits.log_bytes);
+    const redact = redactWith(outside, environment);
+    const logged = withOutputLog({ ...own, redact }, run, now.attempts, limits.log_bytes, redact);
     const files = known?.profile.login ?? [];
     const kept = withLoginFiles(logged, outside.user, files, (outcomes) => login.push(...outcomes));
     const ports = withNetworkLog(kept, run, now.attempts);

@@ -1,9 +1,10 @@
 import type { GateReports } from "../../adapters/process/gate-reports.ts";
 import { GATE_RUNNER_SCRIPT, WRITES_FIRST } from "../../adapters/process/gate-runner-script.ts";
 import { type CatalyticPorts, runInView, type ViewOptions, type ViewOutcome } from "../../rooms/catalytic/index.ts";
-import type { GateScript } from "../../rooms/workflow/index.ts";
+import { findKnownSecrets, type GateScript, Redactor, SecretFinder } from "../../rooms/workflow/index.ts";
 import { createCatalyticPorts, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
+import { GateLogFilter } from "./gate-log-filter.ts";
 
 /** A day: the longest time a JobSpec may name. */
 const LONGEST_MS = 86_400_000;
@@ -31,11 +32,13 @@ export function openGateView(
   signal: AbortSignal,
 ): Promise<ViewOutcome> {
   const { VERBATIM_RUN: run = "", ...env } = script.env;
+  const finder = new SecretFinder(findKnownSecrets(composition.env));
   const ports: CatalyticPorts = {
     ...createCatalyticPorts(composition),
     env,
     interrupts: { listen: (onSignal) => listen(signal, onSignal) },
     notify: (text) => composition.notify(`verify: ${text}`),
+    redact: (stream) => (stream === "stdout" ? new GateLogFilter(finder) : new Redactor(finder)),
     // The report about a candidate says where its commands ran.
     ...(place.input === undefined ? {} : { announceGuard: () => undefined }),
     onOutput: (stream, bytes) => {

@@ -97,6 +97,10 @@ describe("the configuration", () => {
         patch: expect.objectContaining({ max_files: 50, max_added_lines: 2000 }),
         first_patch: {},
         policy: {},
+        profile: null,
+        profiles: {},
+        env: { pass: [], set: {} },
+        untrusted: [],
         verify: {
           commands: [],
           setup: [],

@@ -20,6 +20,7 @@ export type {
   CatalyticPorts,
   FolderNow,
   Interrupts,
+  OutputFilter,
   PathLook,
   Reach,
   RunRecords,

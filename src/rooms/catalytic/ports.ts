@@ -290,6 +290,13 @@ export interface Validator {
 }
 
 /** Everything a run needs from outside the room. */
+/** What a recorded stream passes before it is written. */
+export interface OutputFilter {
+  add(bytes: Uint8Array): Uint8Array;
+  /** What was held back, once nothing more will come. */
+  end(): Uint8Array;
+}
+
 export interface CatalyticPorts {
   readonly clock: Clock;
   readonly random: Random;
@@ -314,6 +321,8 @@ export interface CatalyticPorts {
   notify(text: string): void;
   /** Says which guard was chosen, for callers with words of their own. */
   announceGuard?(guard: GuardName, network: NetworkMode): void;
+  /** Takes out of a stream what must not be written down. The terminal of whoever watches is not a record. */
+  redact?(stream: "stdout" | "stderr"): OutputFilter;
   /** Output of the command, as it comes. */
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
 }

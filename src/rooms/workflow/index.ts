@@ -161,6 +161,8 @@ export {
   PROFILE_SOURCES,
   readProfile,
 } from "./profile/profiles.ts";
+export { findKnownSecrets } from "./redaction/known-secrets.ts";
+export { Redactor, redactBytes, SecretFinder } from "./redaction/redactor.ts";
 export { advanceRun } from "./run/advance.ts";
 export { appendToRun, catchUp } from "./run/agent-projection.ts";
 export { BufferedRunFolder } from "./run/buffered-run-folder.ts";

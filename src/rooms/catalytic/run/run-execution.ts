@@ -67,7 +67,10 @@ export class RunExecution {
       record: new RunRecord(ports, places, declared.jobspec.run_id),
       journal: new Journal(ports.disk, journalOf(places)),
       connections: declared.jobspec.network === "allow" ? new ConnectionLog() : null,
-      logs: { stdout: new OutputLog(ports.crypto, limit), stderr: new OutputLog(ports.crypto, limit) },
+      logs: {
+        stdout: new OutputLog(ports.crypto, limit, ports.redact?.("stdout")),
+        stderr: new OutputLog(ports.crypto, limit, ports.redact?.("stderr")),
+      },
     };
   }
 

@@ -1,0 +1,38 @@
+import type { OutputFilter } from "../../rooms/catalytic/index.ts";
+import { findKnownSecrets, Redactor, redactBytes, SecretFinder, type Verified } from "../../rooms/workflow/index.ts";
+import type { AgentPorts } from "./ports.ts";
+
+/** What must not be written down of anything that an agent or a verify command prints: values of the user's variables. */
+export function findSecrets(
+  { user }: Pick<AgentPorts, "user">,
+  set: Readonly<Record<string, string>> = {},
+): SecretFinder {
+  return new SecretFinder(findKnownSecrets({ ...user.env, ...set }));
+}
+
+/** A filter for each stream that is recorded. */
+export function redactWith(
+  outside: Pick<AgentPorts, "user">,
+  { set }: { readonly set: Readonly<Record<string, string>> },
+): () => OutputFilter {
+  const finder = findSecrets(outside, set);
+  return () => new Redactor(finder);
+}
+
+/** What a verification says, without secrets: its logs, and the last lines of what failed. */
+export function redactVerified(finder: SecretFinder, verified: Verified): Verified {
+  const clean = (text: string) => decoder.decode(redactBytes(finder, encoder.encode(text)));
+  const { report } = verified;
+  return {
+    stdout: redactBytes(finder, verified.stdout),
+    stderr: redactBytes(finder, verified.stderr),
+    report: {
+      ...report,
+      reason: report.reason === null ? null : clean(report.reason),
+      commands: report.commands.map((command) => ({ ...command, tail: command.tail.map(clean) })),
+    },
+  };
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();

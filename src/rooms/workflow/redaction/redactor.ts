@@ -1,0 +1,189 @@
+import { concatBytes, encodeUtf8 } from "../../../core/canonical/index.ts";
+import { type Match, matchForm, SECRET_FORMS, type SecretForm } from "./matchers.ts";
+
+/** A value that must not be written down, and what stands in its place. */
+export interface KnownSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Shorter values are words that anybody may print. */
+const LEAST_BYTES = 8;
+
+interface Literal {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What all filters of one run look for, made once. */
+export class SecretFinder {
+  readonly #literals: readonly Literal[];
+  readonly #forms: readonly SecretForm[];
+  readonly #starts: RegExp;
+  readonly #leads: readonly string[];
+  readonly #longest: number;
+
+  constructor(secrets: readonly KnownSecret[], forms: readonly SecretForm[] = SECRET_FORMS) {
+    const literals = secrets.flatMap(({ name, value }) => toSpellings(value).map((text) => ({ name, text })));
+    // The longest first: one value may begin with another.
+    this.#literals = literals.sort((a, b) => b.text.length - a.text.length);
+    this.#forms = forms;
+    this.#leads = [
+      ...new Set([
+        ...literals.map(({ text }) => text.slice(0, 6)),
+        ...forms.map(({ parts: [first] }) => ("text" in first! ? first.text : "")),
+      ]),
+    ];
+    this.#longest = Math.max(0, ...this.#leads.map(({ length }) => length));
+    this.#starts = new RegExp(this.#leads.map(toPattern).join("|"), "g");
+  }
+
+  /** The next place at which something may begin, from a position on; -1 where there is none. */
+  next(text: string, from: number): number {
+    this.#starts.lastIndex = from;
+    return this.#starts.exec(text)?.index ?? -1;
+  }
+
+  /** What is found at a place; the longest of what is found there. */
+  match(text: string, at: number, before: string, closed: boolean): { name: string; end: number } | "more" | null {
+    let found: { name: string; end: number } | null = null;
+    const take = (name: string, match: Match): boolean => {
+      if (match === "more") return true;
+      if (match !== null && (found === null || match.end > found.end)) found = { name, end: match.end };
+      return false;
+    };
+    const isInWord = /[A-Za-z0-9]/.test(before);
+    for (const { name, text: value } of this.#literals) {
+      const here = text.slice(at, at + value.length);
+      if (here.length < value.length && !closed && value.startsWith(here)) return "more";
+      if (here === value) take(name, { end: at + value.length });
+    }
+    for (const form of this.#forms) {
+      if (isInWord && form.anywhere !== true) continue;
+      if (take(form.name, matchForm(form, text, at, closed))) return "more";
+    }
+    return found;
+  }
+
+  /** The first place from a position on at which the end of a text may be the beginning of something. */
+  findTail(text: string, from: number): number {
+    for (let at = Math.max(from, text.length - this.#longest + 1); at < text.length; at++) {
+      const rest = text.slice(at);
+      const folded = rest.toLowerCase();
+      if (this.#leads.some((lead) => lead.startsWith(rest) || (isFolded(lead) && lead.startsWith(folded)))) return at;
+    }
+    return text.length;
+  }
+}
+
+/** Only this lead is found in any case. */
+function isFolded(lead: string): boolean {
+  return lead === "authorization:";
+}
+
+function toPattern(lead: string): string {
+  if (isFolded(lead)) return [...lead].map((c) => (/[a-z]/.test(c) ? `[${c}${c.toUpperCase()}]` : c)).join("");
+  return lead.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}
+
+/** A value as programs write it: plain, in base64, in addresses. One byte is one character here. */
+function toSpellings(value: string): string[] {
+  const bytes = encodeUtf8(value);
+  if (bytes.length < LEAST_BYTES) return [];
+  const plain = toBinary(bytes);
+  const base64 = btoa(plain).replace(/=+$/, "");
+  const quoted = encodeURIComponent(value);
+  return [...new Set([plain, base64, base64.replaceAll("+", "-").replaceAll("/", "_"), quoted])];
+}
+
+function toBinary(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
+}
+
+function fromBinary(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/**
+ * Takes known secrets and forms of credentials out of a stream before it is written. What comes out is the same however
+ * the stream was cut; bytes are held back only from the first place where something may have begun.
+ */
+export class Redactor {
+  readonly #finder: SecretFinder;
+  #held = "";
+  #before = "";
+  #count = 0;
+
+  constructor(finder: SecretFinder) {
+    this.#finder = finder;
+  }
+
+  /** How many were taken out so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  add(bytes: Uint8Array): Uint8Array {
+    const text = toBinary(bytes);
+    // Most of what is printed has nothing in it that could even begin one.
+    if (this.#held === "" && this.#finder.next(text, 0) < 0 && this.#finder.findTail(text, 0) === text.length) {
+      if (text.length > 0) this.#before = text.at(-1)!;
+      return bytes;
+    }
+    return this.#push(text, false);
+  }
+
+  /** What was held back, once nothing more will come. */
+  end(): Uint8Array {
+    return this.#push("", true);
+  }
+
+  #push(more: string, closed: boolean): Uint8Array {
+    const text = this.#held + more;
+    const out: Uint8Array[] = [];
+    let done = 0;
+    const emit = (to: number) => {
+      if (to > done) {
+        out.push(fromBinary(text.slice(done, to)));
+        this.#before = text[to - 1]!;
+      }
+      done = to;
+    };
+    for (let from = 0; ; ) {
+      const at = this.#finder.next(text, from);
+      if (at < 0) break;
+      // What stands behind something that was taken out begins a word.
+      const before = at === done ? this.#before : text[at - 1]!;
+      const match = this.#finder.match(text, at, before, closed);
+      if (match === "more") {
+        emit(at);
+        this.#held = text.slice(at);
+        return concatBytes(out);
+      }
+      if (match === null) {
+        from = at + 1;
+        continue;
+      }
+      emit(at);
+      out.push(encodeUtf8(`[redacted:${match.name}]`));
+      this.#count++;
+      this.#before = "";
+      done = match.end;
+      from = match.end;
+    }
+    const tail = closed ? text.length : this.#finder.findTail(text, done);
+    emit(tail);
+    this.#held = text.slice(tail);
+    return concatBytes(out);
+  }
+}
+
+/** A whole text without its secrets. */
+export function redactBytes(finder: SecretFinder, bytes: Uint8Array): Uint8Array {
+  const redactor = new Redactor(finder);
+  return concatBytes([redactor.add(bytes), redactor.end()]);
+}
