@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
+import { type HostEntry, parseHostEntry } from "../../core/network/host-names.ts";
 import {
   type AgentEnvironment,
   builtInProfiles,
@@ -68,6 +69,14 @@ export function equip(outside: AgentPorts, command: readonly string[], asked: Su
     all: asked.envAll,
   });
   return { known, environment };
+}
+
+/** The hosts that the agent itself needs, where its network is limited. */
+export function listHosts({ known }: Equipment): HostEntry[] {
+  return (known?.profile.network?.hosts ?? []).flatMap((one) => {
+    const entry = parseHostEntry(typeof one === "string" ? one : one.host);
+    return entry === null ? [] : [{ ...entry, private: typeof one !== "string" && one.private === true }];
+  });
 }
 
 /** A repository may not give an agent what its user would not. */

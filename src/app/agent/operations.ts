@@ -4,7 +4,7 @@ import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
-import { equip } from "./equip.ts";
+import { equip, listHosts } from "./equip.ts";
 import { LAND_ALL } from "./land.ts";
 import { agentList, listAgentRuns } from "./list.ts";
 import { agentLogs } from "./logs.ts";
@@ -136,7 +136,7 @@ const start = defineOperation({
       timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
       keep: input.keep,
       hashAll: input.hash_all,
-      network: planNetwork(outside, input),
+      network: planNetwork(outside, input, listHosts(equipment)),
     });
     // It is unverified only because the caller asked for that in this run.
     const isReady = summary.outcome === "verified" || summary.outcome === "unverified";

@@ -9,8 +9,8 @@ import {
   type RequestedCommand,
   verifyNotConfigured,
 } from "../../rooms/workflow/index.ts";
-import type { NetworkPlan } from "./network.ts";
 import type { Equipment } from "./equip.ts";
+import type { NetworkPlan } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** What a person asks of an agent run, checked: whatever would fail only after the agent has worked fails before. */

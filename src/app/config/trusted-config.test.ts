@@ -41,3 +41,28 @@ it("joins what the user and a trusted repository say", () => {
   });
   expect(config).not.toHaveProperty("trust");
 });
+
+it("leaves an agent never more of the network than its user does", () => {
+  const network = (user: "inherit" | "allow" | "none" | undefined, own: "inherit" | "allow" | "none" | undefined) =>
+    mergeAgentConfig(user === undefined ? {} : { network: user }, own === undefined ? {} : { network: own }, true)
+      .config.network;
+  expect([network("allow", "inherit"), network("none", "allow"), network("inherit", "none")]).toEqual([
+    "allow",
+    "none",
+    "none",
+  ]);
+  expect([network(undefined, "allow"), network("allow", undefined), network(undefined, undefined)]).toEqual([
+    "allow",
+    "allow",
+    undefined,
+  ]);
+});
+
+it("takes hosts of a repository only where the user does not limit the network, or trusts it", () => {
+  const own: AgentConfig = { hosts: ["lamp.example", { host: "pier.example", private: true }] };
+  const limited = mergeAgentConfig({ network: "allow", hosts: ["mine.example"] }, own, false);
+  expect(limited.config.hosts).toEqual(["mine.example"]);
+  expect(limited.untrusted).toEqual([{ key: "agent.hosts", flag: "--host lamp.example" }]);
+  expect(mergeAgentConfig({}, own, false)).toEqual({ config: { hosts: own.hosts }, untrusted: [] });
+  expect(mergeAgentConfig({ network: "allow", hosts: ["mine.example"] }, own, true).config.hosts).toHaveLength(3);
+});

@@ -17,8 +17,8 @@ export interface MergedAgentConfig {
  * repository that the user trusts: whoever can write to a repository, an agent of yesterday included, could ask for it.
  */
 export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig, trusted: boolean): MergedAgentConfig {
-  const untrusted = trusted ? [] : findUntrusted(repository);
-  const own = trusted ? repository : withoutUntrusted(repository);
+  const untrusted = trusted ? [] : findUntrusted(user, repository);
+  const own = trusted ? repository : withoutUntrusted(user, repository);
   const { trust: _, ...base } = user;
   const config: AgentConfig = { ...base, ...own };
   if (base.verify !== undefined || own.verify !== undefined) config.verify = { ...base.verify, ...own.verify };
@@ -37,7 +37,25 @@ export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig,
   if (base.profiles !== undefined || own.profiles !== undefined) {
     config.profiles = { ...base.profiles, ...own.profiles };
   }
+  const network = findStricter(base.network, own.network);
+  if (network !== undefined) config.network = network;
+  if (base.hosts !== undefined || own.hosts !== undefined) {
+    config.hosts = [...(base.hosts ?? []), ...(own.hosts ?? [])];
+  }
   return { config: { ...config, ...joined("keep", base, own) }, untrusted };
+}
+
+const STRICTER = ["inherit", "allow", "none"] as const;
+
+/** A repository may leave an agent less of the network than its user does, and never more. */
+function findStricter(user: AgentConfig["network"], own: AgentConfig["network"]): AgentConfig["network"] {
+  if (user === undefined || own === undefined) return own ?? user;
+  return STRICTER.indexOf(own) > STRICTER.indexOf(user) ? own : user;
+}
+
+/** Where the user limits the network, a repository adds no hosts to it. */
+function isLimited({ network }: UserAgentConfig): boolean {
+  return network === "allow" || network === "none";
 }
 
 /** A list of both, the user's first. */
@@ -52,7 +70,7 @@ function joined<K extends string>(
   return made;
 }
 
-function findUntrusted({ env, keep, profiles = {} }: AgentConfig): UntrustedKey[] {
+function findUntrusted(user: UserAgentConfig, { hosts, env, keep, profiles = {} }: AgentConfig): UntrustedKey[] {
   const found: UntrustedKey[] = [];
   const add = (key: string, isThere: boolean, flag: string) => {
     if (isThere) found.push({ key, flag });
@@ -63,6 +81,9 @@ function findUntrusted({ env, keep, profiles = {} }: AgentConfig): UntrustedKey[
     Object.keys(env?.set ?? {}).length > 0,
     `--env ${Object.keys(env?.set ?? {})[0] ?? "NAME"}=VALUE`,
   );
+  const [host] = hosts ?? [];
+  const name = typeof host === "string" ? host : (host?.host ?? "NAME");
+  add("agent.hosts", isLimited(user) && host !== undefined, `--host ${name}`);
   add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
   for (const [name, profile] of Object.entries(profiles)) {
     for (const part of ["env", "login"] as const) {
@@ -76,10 +97,11 @@ function findUntrusted({ env, keep, profiles = {} }: AgentConfig): UntrustedKey[
   return found;
 }
 
-function withoutUntrusted(config: AgentConfig): AgentConfig {
-  const { env: _env, keep: _keep, profiles, ...rest } = config;
+function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConfig {
+  const { env: _env, keep: _keep, hosts, profiles, ...rest } = config;
   return {
     ...rest,
+    ...(hosts === undefined || isLimited(user) ? {} : { hosts }),
     ...(profiles === undefined
       ? {}
       : {

@@ -6,7 +6,7 @@ import type { ToolPlan, ToolVerb } from "./tool-table.ts";
 type JsonSchema = Record<string, unknown>;
 type ObjectSchema = JsonSchema & { readonly type: "object" };
 
-/** A tool as it is listed. It has no output schema: with one, a server must send structured content (ADR 0056). */
+/** A tool as it is listed. It has no output schema: with one, a server must send structured content (ADR 0059). */
 export interface ListedTool {
   readonly name: string;
   readonly title: string;
