@@ -20,7 +20,7 @@ export const noun: Noun = {
         if (given.studio !== true || story.kept === null || io.interactive) return;
         const { repository, home, run_id } = story.kept;
         io.line();
-        io.line(`${io.paint.bold("see it in a browser")} (in a checkout, verbatim is npx verbatim)`);
+        io.line(`${io.paint.bold("see it in a browser")} (in a checkout, verbatim is node bin/verbatim.js)`);
         // The sample has a home of its own, and its runs are there.
         io.line(`  export XDG_CONFIG_HOME=${quotePath(home)} XDG_STATE_HOME=${quotePath(home)}`);
         io.line(`  verbatim studio -C ${quotePath(repository)} --at /runs/${run_id}`);

@@ -2,15 +2,20 @@ import type { SqliteMigration } from "../migration.ts";
 
 /**
  * The search of the context room by words of its own, the same in both databases. Segments are written once; a file is
- * searched where `context_search_file` says. What earlier versions made searchable is made so again by the next build or search.
+ * searched where `context_search_file` says. What earlier versions made searchable is made so again by the next build or search,
+ * so it does not matter whether a store that was written out as text and read again still had all of it.
  */
 export const contextSearchMigration: SqliteMigration = {
   version: 12,
   name: "context-search",
   sql: `
-drop table context_search;
-drop table context_search_file;
-delete from context_search_fact;
+drop table if exists context_search;
+drop table if exists context_search_file;
+drop table if exists context_search_fact;
+create table context_search_fact (
+  id integer primary key check (id = 1),
+  revision integer not null
+) strict;
 create table context_search_segment (
   id integer primary key,
   paths text not null,
