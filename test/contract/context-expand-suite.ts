@@ -96,8 +96,9 @@ export function describeExpanding(open: OpenWorkspace): void {
       const { workspace, limits } = await withSymbols();
       for (const [ref, code] of [
         ["@CANON", "SYMBOL_SYNTAX"],
-        ["rules.md", "SYMBOL_SYNTAX"],
-        [limits.section_id.toUpperCase(), "SYMBOL_SYNTAX"],
+        // Whatever is neither a symbol nor an id is the address of a file.
+        ["rules.md", "FILE_NOT_INDEXED"],
+        [limits.section_id.toUpperCase(), "FILE_NOT_INDEXED"],
         ["0".repeat(64), "SECTION_NOT_FOUND"],
         ["@CANON/NONE", "SYMBOL_UNKNOWN"],
       ] as const) {
@@ -234,9 +235,9 @@ export function describeExpanding(open: OpenWorkspace): void {
       expect(await workspace.refusal("expand", { refs: [short] })).toMatchObject({ code: "SLICE_REQUIRED" });
       for (const [ref, code] of [
         ["0".repeat(63), "SECTION_NOT_FOUND"],
-        [limits.section_id.slice(0, 3), "SYMBOL_SYNTAX"],
-        [short.toUpperCase(), "SYMBOL_SYNTAX"],
-        [`${limits.section_id}0`, "SYMBOL_SYNTAX"],
+        [limits.section_id.slice(0, 3), "FILE_NOT_INDEXED"],
+        [short.toUpperCase(), "FILE_NOT_INDEXED"],
+        [`${limits.section_id}0`, "FILE_NOT_INDEXED"],
       ] as const) {
         expect(await workspace.refusal("expand", { refs: [ref], slice: "head(1)" })).toMatchObject({ code });
       }

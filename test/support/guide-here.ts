@@ -105,17 +105,21 @@ function bash(command: string, cwd: string, desk: Desk): Said {
 
 /** What differs from run to run, and how lines are broken because of it. */
 export function toSame(text: string): string {
-  return text
-    .replaceAll(/^(?:created|looking at the tree) .*\n/gm, "")
-    .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, "RUN")
-    .replaceAll(/\b[0-9a-f]{64}\b/g, "HASH")
-    .replaceAll(/\b[0-9a-f]{12} and /g, "BASE and ")
-    .replaceAll(/\b\d+(?:\.\d)? m?s\b/g, "TIME")
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "DATE")
-    .replaceAll(/checked [\d,]+ files/g, "checked MANY files")
-    .replaceAll(/(?<=^|\s)[0-9a-f]{6}(?=\s)/gm, "SHORT")
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  return (
+    text
+      .replaceAll(/^(?:created|looking at the tree) .*\n/gm, "")
+      // How many variables somebody has is theirs.
+      .replaceAll(/^ +\d+ variables? of yours .*\n/gm, "")
+      .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, "RUN")
+      .replaceAll(/\b[0-9a-f]{64}\b/g, "HASH")
+      .replaceAll(/\b[0-9a-f]{12} and /g, "BASE and ")
+      .replaceAll(/\b\d+(?:\.\d)? m?s\b/g, "TIME")
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "DATE")
+      .replaceAll(/checked [\d,]+ files/g, "checked MANY files")
+      .replaceAll(/(?<=^|\s)[0-9a-f]{6}(?=\s)/gm, "SHORT")
+      .replaceAll(/\s+/g, " ")
+      .trim()
+  );
 }
 
 /** `<...>` stands for anything that fits on its line or two. */

@@ -1,9 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-const FIXTURES = new URL("../fixtures/task/", import.meta.url);
+/** Seen from here, or from the bundle that the benches run in. */
+const FIXTURES = findFixtures(import.meta.dirname);
+
+function findFixtures(folder: string): string {
+  const place = join(folder, "test/fixtures/task");
+  return existsSync(place) ? place : findFixtures(dirname(folder));
+}
 
 /** A question with the one line that answers it. */
 export interface Question {
@@ -16,11 +22,11 @@ export interface Question {
 }
 
 export const REPOSITORIES = ["ferry", "station", "lending"] as const;
-export const QUESTIONS = JSON.parse(readFileSync(new URL("questions.json", FIXTURES), "utf8")) as Question[];
+export const QUESTIONS = JSON.parse(readFileSync(join(FIXTURES, "questions.json"), "utf8")) as Question[];
 
 /** The files of a sample repository: `=== path` begins each. */
 export function readSampleFiles(name: string): Map<string, string> {
-  const text = readFileSync(new URL(`${name}.txt`, FIXTURES), "utf8");
+  const text = readFileSync(join(FIXTURES, `${name}.txt`), "utf8");
   const parts = text.split(/^=== (.*)\n/m).slice(1);
   return new Map(parts.flatMap((path, i) => (i % 2 === 0 ? [[path, parts[i + 1]!] as const] : [])));
 }

@@ -94,6 +94,7 @@ const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "
   "POST /api/session": "session",
   "DELETE /api/session": "session",
   "DELETE /api/session/:id": "owner",
+  "POST /api/session/link": "owner",
   "GET /api/metrics": "owner",
   "GET /api/events": "owner",
   "ALL /api/runs/*": "middleware",
@@ -182,6 +183,7 @@ export async function askEverywhere(
 const CLOSED = [
   ["get", "/api/metrics"],
   ["delete", "/api/session/r0"],
+  ["post", "/api/session/link"],
   ["post", "/api/operations/studio.sessions"],
   ["get", "/api/events"],
   ["post", "/api/tasks"],

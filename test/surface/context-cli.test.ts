@@ -35,7 +35,9 @@ const keys = (value: object) => Object.keys(value).sort();
 describe("index", () => {
   it("build says in its answer how it was made; --full reads everything", async () => {
     const first = await json("index", "build");
-    expect(keys(first)).toEqual(["changed", "empty_globs", "files", "index_hash", "mode", "sections", "skipped_links"]);
+    expect(keys(first)).toEqual([
+      ...["changed", "empty_globs", "files", "index_hash", "mode", "outline", "sections", "skipped_links", "sources"],
+    ]);
     // The file and its title are one section: counting sections counts ids.
     expect(first).toMatchObject({
       files: 1,
@@ -57,7 +59,9 @@ describe("index", () => {
   it("build shows its progress at a terminal and takes it away before it says how it went", async () => {
     for (let i = 0; i < 300; i++) write(`docs/page-${i}.md`, "# Page\n");
     const { both, stdout } = await run(["index", "build"], true);
-    expect(both).toContain("░░░░ indexing  256 of 301\r\u001b[Kindexed 301 files");
+    expect(both).toContain("░░░░ indexing  256 of 301\r\u001b[K");
+    // The last line of progress is gone before the first line of the answer.
+    expect(both).toMatch(/\r\u001b\[Kindexed 301 files/);
     expect(stdout).not.toContain("indexing");
     expect((await run(["index", "build", "--full", "--no-progress"], true)).both).not.toContain("indexing");
     expect((await run(["index", "build", "--full"])).stderr).toBe("");
@@ -79,6 +83,9 @@ describe("index", () => {
       sources: ["docs/**/*.md"],
       exclude: [],
       problem: null,
+      rule: "configuration",
+      tracked: null,
+      left_out: null,
     });
     expect(await json("index", "export", "--out", join(root, "index.jsonl"))).toEqual({
       path: join(root, "index.jsonl"),
@@ -109,7 +116,8 @@ describe("index", () => {
     write("a:1.md", "# Colon\n");
     await json("index", "build");
     expect(await json("section", "list", "a:1.md")).toHaveLength(2);
-    const explained = { file_path: "a:1.md", source: true, sources: ["*.md"], exclude: [], problem: null };
+    const rules = { rule: "configuration", tracked: null, left_out: null };
+    const explained = { file_path: "a:1.md", source: true, sources: ["*.md"], exclude: [], problem: null, ...rules };
     expect(await json("index", "explain", "a:1.md")).toEqual(explained);
     await json("symbol", "add", "@N/FILE", "--file", "a:1.md", "--slice", "head(1)");
     await json("symbol", "add", "@N/HEADING", "--heading", "a:1.md#Colon", "--slice", "head(1)");

@@ -219,12 +219,14 @@ const WIDENING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     max_files: 9999,
     max_added_lines: 9999,
     max_binary: "1GiB",
+    network: "inherit",
+    host: ["lamp.example"],
     here: true,
   },
   "agent.apply": { unverified: true, no_reverify: true, here: true, yes: true },
   "agent.undo": { here: true },
   "agent.list": { all: true },
-  "agent.show": { diff: true, hunks: true },
+  "agent.show": { diff: true, hunks: true, network: true },
 };
 
 describe("what widens a run", () => {

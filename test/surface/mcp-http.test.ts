@@ -75,7 +75,10 @@ describe.each(GENERATIONS)("over HTTP the %s client", (generation) => {
 
   it("gets answers, and refusals with their codes", async () => {
     const found = (await client().callTool({ name: "context_search", arguments: { query: "tides" } })) as ToolResult;
-    expect(found.answer["total"]).toBe(1);
+    // The word as it is written comes first, its other forms after it.
+    expect(found.answer["total"]).toBe(2);
+    const { results } = found.answer as unknown as { readonly results: readonly { readonly ref: string }[] };
+    expect(results.map(({ ref }) => ref.split("#")[0])).toEqual(["notes/rules.md", "notes/long.md"]);
     const refused = (await client().callTool({ name: "job_status", arguments: { job_id: "job_none" } })) as ToolResult;
     expect([refused.isError, refused.answer.error!.code]).toEqual([true, "JOB_UNKNOWN"]);
   });

@@ -54,6 +54,7 @@ export async function forwardRequest(proxy: Outlet, request: IncomingMessage, re
     method: request.method ?? "GET",
     path: target.path,
     setHost: false,
+    // Pairs in a list keep their order and their repetitions; the types of this version of Node know objects only.
     headers: ["Host", host, ...endToEnd(request), "Connection", "close"] as never,
   });
   const fail = () => {

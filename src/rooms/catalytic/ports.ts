@@ -289,7 +289,6 @@ export interface Validator {
   readonly validator_build_id: string;
 }
 
-/** Everything a run needs from outside the room. */
 /** What a recorded stream passes before it is written. */
 export interface OutputFilter {
   add(bytes: Uint8Array): Uint8Array;
@@ -297,6 +296,7 @@ export interface OutputFilter {
   end(): Uint8Array;
 }
 
+/** Everything a run needs from outside the room. */
 export interface CatalyticPorts {
   readonly clock: Clock;
   readonly random: Random;

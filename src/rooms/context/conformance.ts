@@ -10,12 +10,12 @@ import { sourcePath } from "../../core/contracts/index.ts";
 import { isVerbatimError } from "../../core/errors/index.ts";
 import { compileGlob } from "../../core/paths/index.ts";
 import type { SyncCrypto } from "../../core/ports.ts";
+import { spaceScripts } from "../../core/text/index.ts";
 import type { Section } from "./contracts/index.ts";
 import { resolveSymbol } from "./expansion/resolution.ts";
 import { judgeFile } from "./index/index-survey.ts";
 import type { SourceProblem } from "./ports.ts";
-import { toFts5 } from "./search/fts5-form.ts";
-import { parseSearchQuery } from "./search/search-query.ts";
+import { parseSearchQuery, type SearchQuery } from "./search/search-query.ts";
 import { parseHeadingRef } from "./sections/heading-ref.ts";
 import { formatSectionLines } from "./sections/section-index.ts";
 import { SectionRecord } from "./sections/section-record.ts";
@@ -110,4 +110,15 @@ function readFiles(input: JsonObject): ReadonlyMap<string, Uint8Array> {
 
 function fromBase64(b64: JsonValue | undefined): Uint8Array {
   return Uint8Array.from(atob(String(b64)), (character) => character.charCodeAt(0));
+}
+
+/**
+ * How a query was understood, in the form in which the vectors write it down: quoted terms of SQLite FTS5 joined by AND. A term
+ * holds no quote, so nothing of it is syntax. Searching itself compares words (search/search-term.ts).
+ */
+export function toFts5({ terms }: SearchQuery): string {
+  // U+0000 would end the text; like any character that is not a letter, it parts words.
+  return terms
+    .map(({ text, prefix }) => `"${spaceScripts(text).replaceAll("\0", " ")}"${prefix ? " *" : ""}`)
+    .join(" AND ");
 }

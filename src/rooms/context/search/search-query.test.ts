@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toFts5 } from "./fts5-form.ts";
+import { toFts5 } from "../conformance.ts";
 import { parseSearchQuery } from "./search-query.ts";
 
 const word = (text: string) => ({ text, prefix: false });
