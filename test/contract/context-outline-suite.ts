@@ -91,6 +91,16 @@ export function describeOutlines(open: OpenWorkspace): void {
       expect(await workspace.sections("src/wide.js")).toHaveLength(1);
     });
 
+    it("are not made of a file that is not in the language of its name, and the build names it", async () => {
+      const workspace = open(CODE);
+      workspace.write("src/odd.go", "a::\n".repeat(8));
+      workspace.write("src/lamp.ts", LAMP);
+      const built = await workspace.build();
+      expect(built.outline.unparsed).toEqual([{ file_path: "src/odd.go", code: "OUTLINE_NOT_PARSED" }]);
+      expect((await workspace.sections("src/odd.go")).map(({ heading_path }) => heading_path)).toEqual([[]]);
+      expect((await workspace.find("src/lamp.ts", "Lamp")).section_id).toMatch(/^[0-9a-f]{64}$/);
+    });
+
     it("are not there with the other outline, and go and come with it", async () => {
       const workspace = open(CODE);
       workspace.write("src/lamp.ts", LAMP);

@@ -282,6 +282,17 @@ describe("a landing whose process was killed", () => {
 });
 
 describe("a dry run", () => {
+  it("calls no file verified that nobody verified", async () => {
+    const repo = makeHarbour();
+    const both = ["sh", "-c", "sed -i 20s/.*/second/ lines.txt; echo on > lamp.txt"];
+    const unverified = await repo.agent(["--no-verify"], both);
+    const verified = await repo.agent(NOT_BROKEN, both);
+    repo.write("lines.txt", text([3, "mine"]));
+    const plan = (run: Summary) => repo.verbatim("agent", "apply", run.run_id, "--dry-run");
+    expect((await plan(unverified.summary)).stdout).toContain("1 other file  as the agent left it\n");
+    expect((await plan(verified.summary)).stdout).toContain("1 other file  as verified\n");
+  });
+
   it("says what would become of each file and changes nothing", async () => {
     const repo = makeHarbour();
     const { summary } = await repo.agent(["--no-verify"], edit(3, "agent"));

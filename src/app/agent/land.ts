@@ -29,7 +29,7 @@ import { type MadeCandidate, makeCandidate, readCandidate } from "./candidate.ts
 import { describeRejection, gateCandidate, tryCandidate } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
 import { rememberBase } from "./prepare-base.ts";
-import { describeLanding, toSummary } from "./report.ts";
+import { describeLanding, isVerified, toSummary } from "./report.ts";
 import type { OpenAgentRun } from "./session.ts";
 
 /** What a person asks of a landing. */
@@ -207,7 +207,8 @@ async function landLocked(
   const { here } = outside;
   const work_tree = here === null ? {} : { work_tree: { root: here.root, repo_id: here.repo_id } };
   const planned = toLanding(plan, { l, candidate: c, onto: there, ...moved, ...work_tree });
-  if (options.dryRun) return { ...toSummary(record), landing: describeLanding(planned, now.base.tree) };
+  if (options.dryRun)
+    return { ...toSummary(record), landing: describeLanding(planned, now.base.tree, isVerified(record)) };
   await refuseConflict(record, planned, c);
   const plan_sha256 = record.writeLanding(planned, "plan");
   const { state, reason, verification } = now;

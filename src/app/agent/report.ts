@@ -180,14 +180,18 @@ function readOwnFailures(run: Run, { result }: VerificationReport): NonNullable<
 function toLandingView(record: AgentRecord): AgentSummary["landing"] {
   const { landing: l, base } = record.now;
   const landing = l === null ? null : record.landing(l, "result");
-  return landing === null ? null : describeLanding(landing, base.tree);
+  return landing === null ? null : describeLanding(landing, base.tree, isVerified(record));
 }
 
 /** What became of each file of a change, or would. */
-export function describeLanding(landing: Landing, tree: string): NonNullable<AgentSummary["landing"]> {
+export function describeLanding(
+  landing: Landing,
+  tree: string,
+  verified: boolean,
+): NonNullable<AgentSummary["landing"]> {
   return {
     l: landing.l,
-    files: landing.files.map((file) => ({ path: file.path, how: file.how, says: describeFile(file) })),
+    files: landing.files.map((file) => ({ path: file.path, how: file.how, says: describeFile(file, verified) })),
     moved: landing.onto.tree !== tree,
     since: describeMoved(landing),
     reverified: landing.onto.tree !== tree && landing.verification !== undefined,
@@ -195,10 +199,16 @@ export function describeLanding(landing: Landing, tree: string): NonNullable<Age
   };
 }
 
-function describeFile(file: LandedFile): string {
+/** Whether commands passed on the candidate that the run stands for. */
+export function isVerified(record: AgentRecord): boolean {
+  const { verification: v } = record.now;
+  return v !== null && record.verification(v)?.result === "PASS";
+}
+
+function describeFile(file: LandedFile, verified: boolean): string {
   switch (file.how) {
     case "as_is":
-      return "as verified";
+      return verified ? "as verified" : "as the agent left it";
     case "already":
       return "already there";
     case "merged":

@@ -307,6 +307,7 @@ export const en = {
     verifyAgain: "Verify on today's files and apply",
     plan: "What happens to each file",
     how: { as_is: "as verified", already: "already there", merged: "merged with your changes", conflict: "conflict" },
+    left: "as the agent left it",
     conflict: "Some files cannot be merged. Nothing was applied.",
     others: (files: number) => `Apply the other ${countFiles(files)}`,
     applying: "Applying",

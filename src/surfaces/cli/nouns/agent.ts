@@ -199,7 +199,7 @@ function renderLanding({ landing, verify }: AgentView, io: Io): void {
   for (const { path, says } of landing.files.filter(({ how }) => how !== "as_is")) {
     io.line(`  ${showLine(path)}  ${showLine(says)}`);
   }
-  if (others_count > 0) io.line(`  ${count(others_count, "other file")}  as verified`);
+  if (others_count > 0) io.line(`  ${count(others_count, "other file")}  ${others[0]!.says}`);
   if (landing.reverified) io.line(describeAgain(verify, landing.files, io));
 }
 

@@ -159,7 +159,7 @@ function ApplyDialog({ run, close }: { readonly run: Summary; readonly close: ()
                 <code>
                   <Foreign text={path} />
                 </code>
-                <span>{words.apply.how[how]}</span>
+                <span>{how === "as_is" && run.outcome !== "verified" ? words.apply.left : words.apply.how[how]}</span>
                 {how === "conflict" ? (
                   <p>
                     <Foreign text={says} />
