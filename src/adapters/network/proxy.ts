@@ -35,6 +35,9 @@ export interface Proxy {
 }
 
 const LINE_MS = 10_000;
+/** Turns of the event loop without anything new, after which everything that was said has been heard; and at most so many. */
+const QUIET_TURNS = 4;
+const MOST_TURNS = 10_000;
 const HEAD_MS = 30_000;
 const LONGEST_LINE = 2_000;
 const TLS_PORT = 443;
@@ -47,6 +50,9 @@ export class NetworkProxy implements Proxy {
   readonly #sockets = new Set<Socket>();
   readonly #open = new Set<() => void>();
   #isClosing = false;
+  #isEnding = false;
+  /** Grows with every connection that is taken and with every first line that is read. */
+  #greeted = 0;
 
   private constructor(options: ProxyOptions) {
     this.options = options;
@@ -82,6 +88,8 @@ export class NetworkProxy implements Proxy {
   }
 
   async close(): Promise<void> {
+    this.#isEnding = true;
+    await this.#hearOut();
     this.#isClosing = true;
     const closed = new Promise<void>((done) => this.#server.close(() => done()));
     for (const socket of this.#sockets) socket.destroy();
@@ -89,6 +97,18 @@ export class NetworkProxy implements Proxy {
     await closed;
     for (const tell of [...this.#open]) tell();
     rmSync(`${this.options.folder}/net.sock`, { force: true });
+  }
+
+  /**
+   * What the relay said before it ended is in the kernel already, some of it in connections that nobody has taken yet. It
+   * is read before the record is closed; nothing waits for what has not been said.
+   */
+  async #hearOut(): Promise<void> {
+    for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns++) {
+      const before = this.#greeted;
+      await new Promise((done) => setImmediate(done));
+      quiet = this.#greeted === before ? quiet + 1 : 0;
+    }
   }
 
   /** Notes that a connection was asked for. Whatever happens to it, it is told, with what came through. */
@@ -145,15 +165,17 @@ export class NetworkProxy implements Proxy {
 
   /** What the relay says of a connection, then the connection itself. */
   async #greet(socket: Socket): Promise<void> {
+    this.#greeted++;
     this.#keep(socket);
     const parse = (bytes: Buffer) => {
       const end = bytes.indexOf(10);
       return end === -1 ? ("more" as const) : { used: end + 1, value: bytes.toString("latin1", 0, end) };
     };
     const line = await readUntil(socket, parse, { most: LONGEST_LINE, ms: LINE_MS });
+    this.#greeted++;
     const [kind, host = "", port = ""] = (line ?? "").split(" ");
     if (kind === "R") {
-      socket.once("close", () => (this.#isClosing ? undefined : this.options.onLost()));
+      socket.once("close", () => (this.#isEnding ? undefined : this.options.onLost()));
       socket.on("end", () => socket.destroy()).resume();
     } else if (kind === "M" && this.options.server !== null) {
       const server = connect({ host: "127.0.0.1", port: this.options.server, allowHalfOpen: true });

@@ -50,10 +50,12 @@ sub relay { my ($ready, %r) = @_; $SIG{PIPE} = "IGNORE"; $SIG{$_} = "IGNORE" for
     my $found = $find->($name); my $say = $found && $type == 1 && $class == 1;
     my $reply = pack("n6", $id, 0x8180 | ($flags & 0x0100) | ($found ? 0 : 3), 1, $say ? 1 : 0, 0, 0) . substr($q, 12, $at + 4 - 12);
     $reply .= pack("nnnNn", 0xc00c, 1, 1, 5, 4) . $found if $say;
-    send($names, $reply, 0, $from); return if $found;
-    # Programs ask for both kinds of addresses, and again: one line is enough.
-    my $now = time(); %asked = () if keys %asked > 1000; return if ($asked{$name} // 0) > $now - 2; $asked{$name} = $now;
-    my $shown = substr($name, 0, 260) =~ s/([^a-z0-9._*-])/sprintf("\\x%02x", ord($1))/ger; my $s = $out->("N $shown"); close($s) if $s };
+    # Programs ask for both kinds of addresses, and again: one line is enough. It is said before the answer is: whoever asked
+    # may end with the answer, and this process with it.
+    my $now = time(); %asked = () if keys %asked > 1000;
+    if (!$found && ($asked{$name} // 0) <= $now - 2) { $asked{$name} = $now;
+      my $shown = substr($name, 0, 260) =~ s/([^a-z0-9._*-])/sprintf("\\x%02x", ord($1))/ger; my $s = $out->("N $shown"); close($s) if $s }
+    send($names, $reply, 0, $from) };
   my $take = sub { my ($s, $kind) = @{ $_[0] }; my $peer = accept(my $c, $s);
     if (!$peer) { if ($!{EMFILE} || $!{ENFILE}) { close($spare); my $drop; close($drop) if accept($drop, $s); open($spare, "<", "/dev/null") } return }
     my $first = $kind;
