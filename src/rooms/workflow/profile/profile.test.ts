@@ -71,7 +71,7 @@ describe("the profile of a command", () => {
     claude: "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js",
     helper: "/opt/lib/node_modules/@google/gemini-cli/dist/index.js",
     agent: "/home/mira/.local/share/cursor-agent/versions/1/cursor-agent",
-    "./agent": "/work/tools/agent",
+    "./agent": "/opt/tools/agent",
     codex: "/usr/bin/codex",
   };
   const find = (...command: string[]) =>
