@@ -24,6 +24,8 @@ my $status = watch($ctl, $child,
   sub { sweep() while alive() });
 my $left = 0; $left += sweep() while alive();
 say_to("EXIT " . ($status >> 8) . " " . ($status & 127) . " $left");
+# Until it is heard: a signal that the tool sends to an end that is closed would break the channel with EXIT unread.
+while (1) { my $got = sysread($ctl, my $line, 64); next if !defined $got && $!{EINTR}; last if !$got || $line =~ /DONE/ }
 exit 0;
 
 # One that looks dead counts too: its first thread may have ended and others go on.
