@@ -14,7 +14,7 @@ const NOT_KEPT: Readonly<Record<string, string>> = {
 };
 
 /** What an agent was given besides its view, and what it left in the home folder. */
-export function explainEquipment({ agent }: AgentSummary): ExplainLine[] {
+export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainLine[] {
   const lines: ExplainLine[] = [];
   if (agent.withheld.length > 0) {
     const were = agent.withheld.length === 1 ? "was" : "were";
@@ -23,7 +23,8 @@ export function explainEquipment({ agent }: AgentSummary): ExplainLine[] {
   }
   const changed = agent.login.filter(({ what }) => what !== "kept");
   if (changed.some(({ what }) => what === "refreshed")) {
-    lines.push({ mark: null, says: "your login was refreshed; nothing else in your home folder stayed" });
+    const but = asked.length === 0 ? "" : " but what was kept by --keep or agent.keep";
+    lines.push({ mark: null, says: `your login was refreshed; nothing else in your home folder stayed${but}` });
   }
   for (const { path, what } of changed.filter(({ what }) => what !== "refreshed")) {
     lines.push({ mark: "notice", says: `the login file ${path} is as it was: ${NOT_KEPT[what] ?? what}` });
