@@ -1,4 +1,6 @@
 // More than one window at a time, and a server that is slow, refuses or forgets: what was typed and decided stays true.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
@@ -14,6 +16,7 @@ beforeAll(async () => {
   const write = (line: string) => `echo ${line} >> log.txt`;
   runs["both"] = await bench.run("Write the wind down", write("wind"), "--verify", "grep -q wind log.txt");
   runs["kept"] = await bench.run("Write the rain down", "echo rain > rain.txt", "--verify", "test -e rain.txt");
+  runs["late"] = await bench.run("Write the snow down", "echo snow > snow.txt", "--verify", "test -e snow.txt");
   server = await bench.serve();
 });
 
@@ -65,6 +68,43 @@ async function dismiss(page: Page): Promise<void> {
 }
 
 describe("a server that", () => {
+  it("answers late closes its own question, not the one asked since, and Back leads to the page", async () => {
+    const { window, watched, page } = await enter(bench, server, `/runs/${runs["late"]}`);
+    await page.locator(verdict, { hasText: "Ready to land" }).waitFor();
+    await page.keyboard.press("a");
+    const apply = page.getByRole("dialog").getByRole("button", { name: "Apply 1 file" });
+    await apply.waitFor();
+    // The act ends when everything on the page was read anew: one of the answers is held back.
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const asked: string[] = [];
+    await window.route("**/api/operations/agent.diff", async (route) => {
+      asked.push(route.request().method());
+      await held;
+      await route.continue();
+    });
+    await apply.click();
+    await page.locator(verdict, { hasText: "Landed" }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => asked).not.toEqual([]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    const undo = page.getByRole("dialog").getByRole("button", { name: "Undo" });
+    await undo.waitFor();
+    const answered = page.waitForResponse("**/api/operations/agent.diff");
+    answer();
+    await (await answered).finished();
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)))");
+    await undo.click();
+    await page.locator(verdict, { hasText: "Undone." }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => new URL(page.url()).search).toBe("");
+    expect(existsSync(join(bench.root, "snow.txt"))).toBe(false);
+    expect(watched.problems).toEqual([]);
+    await window.close();
+  });
+
   it("is slow leaves the screen quiet, then shows its shape, then says that it still waits, and loses nothing", async () => {
     const { window, watched, page } = await enter(bench, server, "/settings/appearance");
     let answer: () => void = () => undefined;

@@ -17,14 +17,17 @@ export function useDialog(): {
         to: ".",
         search: (old: object) => ({ ...old, do: name }),
         resetScroll: false,
+        // A question that is answered but still in the address gives its place to the next: Back leads to the page.
+        replace: asked(router) !== null,
         state: { opened: true } as object,
       });
     },
-    [navigate],
+    [navigate, router],
   );
   const close = useCallback(() => {
-    const { state } = router.history.location;
-    if ((state as { opened?: boolean }).opened === true) router.history.back();
+    // An act that ends late closes its own question, never the one that somebody has asked since.
+    if (isLeaving || asked(router) !== (shown ?? null)) return;
+    if ((router.history.location.state as { opened?: boolean }).opened === true) leave(router);
     else
       void navigate({
         to: ".",
@@ -32,6 +35,25 @@ export function useDialog(): {
         replace: true,
         resetScroll: false,
       });
-  }, [navigate, router]);
+  }, [navigate, router, shown]);
   return { shown, open, close };
+}
+
+type Router = ReturnType<typeof useRouter>;
+
+/** The question in the address as it is at this moment, not as it was last drawn. */
+function asked(router: Router): string | null {
+  return new URLSearchParams(router.history.location.search).get("do");
+}
+
+/** A step back takes a moment; asked for twice it would leave the page too. */
+let isLeaving = false;
+
+function leave(router: Router): void {
+  isLeaving = true;
+  const forget = router.history.subscribe(() => {
+    isLeaving = false;
+    forget();
+  });
+  router.history.back();
 }
