@@ -244,29 +244,41 @@ describe("the identity of a repository", () => {
     const p = user.repository("p/app");
     const child = await buildChild("test/fault/children/repo-identity.ts");
     onTestFinished(() => child.remove());
-    const meet = async (root: string) => {
-      const children = Array.from({ length: 4 }, () => child.start([root]));
-      await Promise.all(
+    const children = Array.from({ length: 4 }, () => child.start([]));
+    let told = 0;
+    const heardAll = () =>
+      Promise.all(
         children.map(
-          ({ onLine, ended }) =>
+          ({ lines, onLine, ended }) =>
             new Promise<void>((done, fail) => {
-              onLine(() => done());
+              const look = () => lines.length > told && done();
+              onLine(look);
+              look();
               void ended.then(({ errors }) => fail(new Error(errors)));
             }),
         ),
       );
-      for (const one of children) one.process.stdin!.write("go\n");
-      await Promise.all(children.map(({ ended }) => ended));
-      return new Set(children.map(({ lines }) => lines[1]));
+    await heardAll();
+    const meet = async (root: string) => {
+      told += 1;
+      for (const one of children) one.process.stdin!.write(`${root}\n`);
+      await heardAll();
+      return new Set(children.map(({ lines }) => lines[told]));
     };
     const made = await meet(p);
     expect([...made]).toEqual([user.read(p).repo_id]);
-    const copy = join(user.base, "copy");
-    cpSync(p, copy, { recursive: true });
-    const derived = await meet(copy);
-    expect([...derived]).toEqual([user.read(copy).repo_id]);
-    expect(derived).not.toEqual(made);
-    expect(readdirSync(join(copy, ".verbatim/state"))).toEqual(["repo.json"]);
+    const ids = new Set(made);
+    // Now and then two of them met while the file was being replaced: many copies, so that it is now.
+    for (let turn = 0; turn < 100; turn += 1) {
+      const copy = join(user.base, `copy-${turn}`);
+      cpSync(p, copy, { recursive: true });
+      const derived = await meet(copy);
+      expect([...derived]).toEqual([user.read(copy).repo_id]);
+      expect(readdirSync(join(copy, ".verbatim/state"))).toEqual(["repo.json"]);
+      for (const id of derived) ids.add(id);
+    }
+    expect(ids.size).toBe(101);
+    for (const one of children) one.process.stdin!.end();
   });
 });
 

@@ -25,6 +25,8 @@ const VERSION = "verbatim-repo-v1";
 const FILE = "repo.json";
 const ID = /^[0-9a-f]{32}$/;
 const MOST_BYTES = 64 * 1024;
+/** It is replaced once in the life of a copy; whoever goes on replacing it wants something else. */
+const MOST_TRIES = 1000;
 
 /** What repo.json says, with what tells this file from a copy of it. */
 interface Recorded extends RepoIdentity {
@@ -131,6 +133,15 @@ function claim(temporary: string, place: string): void {
 
 function readRecorded(workspace: Workspace): Recorded | null {
   const place = placeOf(workspace);
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const read = readOnce(place);
+    if (read !== "replaced") return read;
+  }
+  throw refuse(place, "it does not stand still");
+}
+
+/** What the file says, unless somebody put another one in its place while it was read. */
+function readOnce(place: string): Recorded | null | "replaced" {
   let descriptor: number;
   try {
     descriptor = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -144,6 +155,9 @@ function readRecorded(workspace: Workspace): Recorded | null {
     const bytes = Buffer.alloc(MOST_BYTES + 1);
     const length = readSync(descriptor, bytes, 0, bytes.length, 0);
     if (length > MOST_BYTES) throw refuse(place, `it is larger than ${MOST_BYTES} bytes`);
+    // A file that loses its name gets another time of change, and whoever read that would derive another id.
+    const after = fstatSync(descriptor, { bigint: true });
+    if (after.nlink === 0n || after.ctimeNs !== facts.ctimeNs) return "replaced";
     const file = `${facts.ino}-${facts.birthtimeNs}-${facts.ctimeNs}`;
     return { ...parseIdentity(bytes.subarray(0, length), place), file };
   } finally {
