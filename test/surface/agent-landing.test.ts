@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type AgentRepo, makeAgentRepo, type Summary } from "../support/agent-repo.ts";
 
 // Guards: a finished change is never a dead end. It lands on the tree as it is now, in whole or in parts, judged and
@@ -50,7 +50,7 @@ describe("several runs on one tree", () => {
     expect(read(repo, "lines.txt")).toBe(text([3, "first"], [20, "second"]));
     const conflict = await apply(fourth.summary);
     expect(conflict.exit).toBe(1);
-    expect(conflict.stderr).toContain("error[LAND_CONFLICT] 1 of 1 files was changed by you and by the agent");
+    expect(conflict.stderr).toContain("error[LAND_CONFLICT] 1 file was changed by you and by the agent");
     expect(conflict.stderr).toContain(`verbatim agent show ${fourth.summary.run_id} --diff lines.txt`);
     expect((await show(repo, fourth.summary.run_id)).outcome).toBe("verified");
     expect(repo.git("status", "--short")).toBe(" M lamp.txt\n M lines.txt\n?? notes.txt\n");
@@ -164,7 +164,7 @@ describe("a change that is more than text", () => {
     expect([exit, summary.outcome, summary.reason]).toEqual([0, "verified", null]);
     const shown = await repo.verbatim("agent", "show", summary.run_id);
     for (const line of [
-      "B gull.png  4 bytes, binary",
+      "B gull.png  4 bytes -> 4 bytes, binary",
       "L current -> lamp.txt",
       "x ring.sh",
       "B new.bin  new, 4 bytes",
@@ -296,13 +296,50 @@ describe("a dry run", () => {
   it("says what would become of each file and changes nothing", async () => {
     const repo = makeHarbour();
     const { summary } = await repo.agent(["--no-verify"], edit(3, "agent"));
+    const listed = await repo.verbatim("workflow", "list");
+    expect(listed.stdout).toMatch(new RegExp(`^${summary.run_id} +blocked `, "m"));
     repo.write("lines.txt", text([20, "mine"]));
     chmodSync(join(repo.root, "ring.sh"), 0o755);
     const { exit, stdout } = await repo.verbatim("agent", "apply", summary.run_id, "--dry-run");
     expect([exit, stdout]).toEqual([0, expect.stringContaining("merged: yours at line 20, the agent's at 3")]);
     expect(read(repo, "lines.txt")).toBe(text([20, "mine"]));
+    repo.write("lines.txt", text([3, "mine"]));
+    const conflict = await repo.verbatim("agent", "apply", summary.run_id, "--dry-run");
+    expect([conflict.exit, conflict.stdout]).toEqual([
+      1,
+      [
+        "the tree moved on since the agent began: 2 local edits",
+        "  lines.txt  conflict: line 3",
+        "it would not be applied: 1 file cannot be merged",
+        "nothing was changed: --dry-run",
+        "",
+      ].join("\n"),
+    ]);
     rmSync(join(repo.root, "lines.txt"));
     const gone = await repo.verbatim("agent", "apply", summary.run_id);
     expect([gone.exit, gone.stderr]).toEqual([1, expect.stringContaining("error[LAND_CONFLICT]")]);
+  });
+
+  it("of a part writes no candidate, runs no command and waits for no agent that is at work", async () => {
+    const repo = makeHarbour();
+    const both = ["sh", "-c", "sed -i '3s/.*/third/; 20s/.*/last/' lines.txt"];
+    const { summary } = await repo.agent(NOT_BROKEN, both);
+    const record = () => readFileSync(join(summary.run_dir, "agent/run.json"), "utf8");
+    const before = record();
+    const go = join(repo.base, "go");
+    const script = `echo ready; until [ -e ${go} ]; do sleep 0.1; done`;
+    const working = repo.verbatim("agent", "--goal", "wait", "--no-verify", "--", "sh", "-c", script);
+    await vi.waitFor(async () => expect((await repo.verbatim("agent", "logs", "@")).stdout).toBe("ready\n"), {
+      timeout: 200_000,
+      interval: 100,
+    });
+    const only = ["--only", "lines.txt:2", "--dry-run"];
+    const { exit, stdout } = await repo.verbatim("agent", "apply", summary.run_id, ...only);
+    writeFileSync(go, "");
+    expect((await working).exit).toBe(0);
+    const says = "1 file would be applied; first the part you chose is judged and verified by itself\n";
+    expect([exit, stdout]).toEqual([0, `${says}nothing was changed: --dry-run\n`]);
+    expect([record(), existsSync(join(summary.run_dir, "agent/candidates/02"))]).toEqual([before, false]);
+    expect(repo.git("status", "--short")).toBe("");
   });
 });

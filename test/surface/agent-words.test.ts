@@ -105,6 +105,12 @@ describe("a change that nobody verified", () => {
     const shown = await repo.verbatim("agent", "show", summary.run_id);
     expect(shown.stdout).toContain("not verified");
     expect(shown.stdout).not.toMatch(/passed/);
+    // It lands whole or not at all: what was asked of a newer run is not quietly left out.
+    for (const flag of ["--dry-run", "--unverified", "--no-reverify", "--only=lamp.txt"]) {
+      const refused = await repo.verbatim("agent", "apply", summary.run_id, flag);
+      expect([flag, refused.exit, repo.git("status", "--short")]).toEqual([flag, 1, ""]);
+      expect(refused.stderr).toContain("error[RUN_ENDED] the run was made by an earlier version");
+    }
   });
 });
 
@@ -216,7 +222,7 @@ describe("what an agent left", () => {
       ["new.bin", "create"],
     ]);
     expect(stdout).toMatch(/ L link -> lamp\.txt {2}new link\n/);
-    expect(stdout).toMatch(/ B keep\.bin +4 bytes, binary\n/);
+    expect(stdout).toMatch(/ B keep\.bin +2 bytes -> 4 bytes, binary\n/);
     expect(stdout).toMatch(/ B new\.bin +new, 4 bytes, binary\n/);
   });
 });

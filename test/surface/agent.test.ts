@@ -143,6 +143,7 @@ describe("bad ends", () => {
   it("outside a git repository, without a goal, or with a command that is not there nothing runs", async () => {
     const repo = makeAgentRepo();
     expect((await repo.verbatim("agent", "--goal", "x", "--no-verify", "--", "true")).stderr).toContain("REPO_NOT_GIT");
+    expect(readdirSync(repo.root)).toEqual([".git"]);
     repo.write("a.txt", "a\n");
     repo.git("add", ".");
     repo.git("commit", "-qm", "first");
@@ -408,6 +409,6 @@ describe("the summary", () => {
     repo.write("src/lamp.txt", "edited by a person\n");
     const refused = await repo.verbatim("agent", "apply", later.summary.run_id);
     expect([refused.exit, readFileSync(join(repo.root, "src/lamp.txt"), "utf8")]).toEqual([1, "edited by a person\n"]);
-    expect(refused.stderr).toContain("error[LAND_CONFLICT] 1 of 1 files was changed by you and by the agent");
+    expect(refused.stderr).toContain("error[LAND_CONFLICT] 1 file was changed by you and by the agent");
   });
 });

@@ -68,6 +68,7 @@ export const agentSummary = z.strictObject({
         deleted: z.int(),
         kind: z.enum(["text", "binary", "link", "mode"]).default("text").describe("How the file travels."),
         bytes: z.int().default(0).describe("Size afterwards."),
+        old_bytes: z.int().optional().describe("Size before, of a binary file that was there."),
         target: z.string().optional().describe("Where a link leads."),
         notices: z.array(z.string()).default([]).describe("What a person should look at before the change lands."),
       }),

@@ -28,6 +28,7 @@ export const fileDiff = z.strictObject({
   added: z.int(),
   deleted: z.int(),
   bytes: z.int(),
+  old_bytes: z.int().optional().describe("Size before, of a binary file that was there."),
   mode: z.string().nullable(),
   target: z.string().optional(),
   hunks: z.array(
@@ -63,8 +64,13 @@ function readCandidate(record: AgentRecord, c: number | null): FileDiff[] {
   return candidate.files.map((file) => toDiff(file, hunks.get(file.path)));
 }
 
-function toDiff({ path, operation, kind, added, deleted, bytes, mode, target }: CandidateFile, found?: FileHunks) {
-  const facts = { path, operation, kind, added, deleted, bytes, mode, ...(target === undefined ? {} : { target }) };
+function toDiff(file: CandidateFile, found?: FileHunks) {
+  const { path, operation, kind, added, deleted, bytes, mode, target, old_bytes } = file;
+  const facts = {
+    ...{ path, operation, kind, added, deleted, bytes, mode },
+    ...(target === undefined ? {} : { target }),
+    ...(old_bytes === undefined ? {} : { old_bytes }),
+  };
   return { ...facts, hunks: kind === "text" ? toHunks(found) : [] };
 }
 

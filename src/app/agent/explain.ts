@@ -144,13 +144,19 @@ function formatFile(file: ChangedFile): { name: string; facts: string; notices: 
   if (kind === "link" && operation !== "delete") {
     return { name: `L ${path} -> ${file.target ?? ""}`, facts: operation === "create" ? "new link" : "link", notices };
   }
-  if (kind === "binary" && operation !== "delete") {
-    const facts = `${operation === "create" ? "new, " : ""}${formatSize(file.bytes)}, binary`;
-    return { name: `B ${path}`, facts, notices };
-  }
+  if (kind === "binary") return { name: `B ${path}`, facts: describeBinary(file), notices };
   if (operation === "mode") return { name: `x ${path}`, facts: "only its mode", notices };
   const lines = kind === "text" ? `+${file.added} -${file.deleted}` : "";
   return { name: `${SIGNS[operation]} ${path}`, facts: lines, notices };
+}
+
+/** `new, 2.1 kB, binary`, `2.1 kB -> 3.4 kB, binary`, `deleted, 2.1 kB, binary`. */
+export function describeBinary(file: Pick<ChangedFile, "operation" | "bytes" | "old_bytes">): string {
+  const { operation, bytes, old_bytes } = file;
+  const old = old_bytes === undefined ? null : formatSize(old_bytes);
+  if (operation === "create") return `new, ${formatSize(bytes)}, binary`;
+  if (operation === "delete") return `deleted, ${old === null ? "" : `${old}, `}binary`;
+  return `${old === null ? "" : `${old} -> `}${formatSize(bytes)}, binary`;
 }
 
 function explainShown({ shown }: AgentSummary): ExplainPart | null {

@@ -1,14 +1,10 @@
 import { VerbatimError } from "../../core/errors/index.ts";
-import { lookAtTree } from "../../rooms/catalytic/index.ts";
 import {
-  type AgentGate,
   type AgentRecord,
   type BaseTree,
-  type Candidate,
   closeLanding,
   describeMoved,
   finishLanding,
-  formatArgv,
   isLandingOpen,
   type Landing,
   type LandingPlan,
@@ -17,7 +13,6 @@ import {
   readHunks,
   requireNoConflict,
   requireVerified,
-  resolveSelection,
   type Session,
   selectChanges,
   toLanding,
@@ -25,25 +20,21 @@ import {
   writeLanding,
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
-import { type MadeCandidate, makeCandidate, readCandidate } from "./candidate.ts";
-import { describeRejection, gateCandidate, tryCandidate } from "./judge.ts";
+import { type MadeCandidate, makeCandidate } from "./candidate.ts";
+import { gateCandidate, tryCandidate } from "./judge.ts";
+import {
+  type LandOptions,
+  lookNow,
+  pickParts,
+  refusedByGate,
+  requireLandable,
+  sayMoved,
+  type TreeNow,
+  verificationOf,
+} from "./landable.ts";
 import type { AgentPorts } from "./ports.ts";
-import { rememberBase } from "./prepare-base.ts";
-import { describeLanding, isVerified, toSummary } from "./report.ts";
+import { toSummary } from "./report.ts";
 import type { OpenAgentRun } from "./session.ts";
-
-/** What a person asks of a landing. */
-export interface LandOptions {
-  readonly only: readonly string[];
-  readonly except: readonly string[];
-  /** Do not verify again on a tree that has moved on. */
-  readonly noReverify: boolean;
-  /** Land although the verification failed or is missing. */
-  readonly unverified: boolean;
-  readonly dryRun: boolean;
-}
-
-export const LAND_ALL: LandOptions = { only: [], except: [], noReverify: false, unverified: false, dryRun: false };
 
 /** Puts the change of a run into the tree as it is now: per file, judged again and verified again where it moved on. */
 export async function land(
@@ -60,87 +51,18 @@ export async function land(
   return await session.withTree(() => landLocked(outside, { session, record }, made, options));
 }
 
-/** The candidate that could land, or RUN_NOT_PASSED, RUN_ENDED, LAND_UNVERIFIED with the way on. */
-function requireLandable(record: AgentRecord, options: LandOptions): MadeCandidate {
-  const { run, now } = record;
-  const made = now.candidate === null ? null : readCandidate(record, now.candidate);
-  const verify = `verbatim agent verify ${run.id}`;
-  const words = now.state.replaceAll("_", " ");
-  const where = run.folder.dir;
-  if (made === null || ["discarded", "undone", "unchanged", "not_started"].includes(now.state)) {
-    throw new VerbatimError("RUN_ENDED", {
-      message: `the run is ${words}: it has nothing to apply`,
-      where,
-      fix: `See: verbatim agent show ${run.id}`,
-    });
-  }
-  const gate = record.gate(made.candidate.c);
-  const isSelection = options.only.length > 0 || options.except.length > 0;
-  if (gate === null || gate.candidate !== made.candidate.sha256) {
-    throw new VerbatimError("LAND_UNVERIFIED", {
-      message: `the run is ${words}, so its change has not been judged`,
-      where,
-      fix: `Judge it: ${verify}`,
-    });
-  }
-  if (gate.verdict === "reject" && !isSelection) throw refusedByGate(run, gate);
-  return made;
-}
-
-/** The first thing the gate says, as an error; the way on is a new verdict. */
-function refusedByGate({ id, folder }: Run, gate: AgentGate): VerbatimError {
-  const first = gate.findings[0]!;
-  const code = (["POLICY_NEVER", "POLICY_PROTECTED", "POLICY_SECRET", "POLICY_LIMIT"] as const).find(
-    (one) => one === first.code,
-  );
-  const flags = gate.findings.flatMap(({ flag }) => flag ?? []);
-  const isLifted = gate.findings.every(({ flag }) => flag !== null);
-  const reason = describeRejection(gate);
-  return new VerbatimError(code ?? "RUN_NOT_PASSED", {
-    message: {
-      cli: `the change is rejected: ${reason}`,
-      others: `the change is rejected: ${reason.replace(/--(?:allow|deny)(?=$| \(and )/, "the scope of the run")}`,
-    },
-    where: folder.dir,
-    fix: {
-      cli: isLifted
-        ? `Judge it again: verbatim agent verify ${id} ${[...new Set(flags)].join(" ")}`
-        : `Apply the rest: verbatim agent apply ${id} --except ${first.path === null ? "PATH" : formatArgv([first.path])}`,
-      others: isLifted
-        ? "Leave out what is listed and verify the rest, or permit it and verify again."
-        : "Leave out what is listed and verify the rest.",
-    },
-    details: { findings: gate.findings },
-  });
-}
-
-function verificationOf({ now }: AgentRecord, { c }: Candidate): Parameters<typeof requireVerified>[0]["verification"] {
-  if (now.request.verify.length === 0) return now.state === "verify_failed" ? "failed" : "none";
-  if (now.candidate === c)
-    return now.state === "verified" ? "passed" : now.state === "verify_failed" ? "failed" : "missing";
-  // A selection comes here only after it was verified.
-  return "passed";
-}
-
 /** Chosen parts of a change as a candidate of their own, judged and verified; null: everything was chosen. */
 async function select(
   outside: AgentPorts,
   session: Session,
   record: AgentRecord,
-  { candidate, patch }: MadeCandidate,
-  { only, except }: LandOptions,
+  whole: MadeCandidate,
+  options: LandOptions,
 ): Promise<MadeCandidate | null> {
-  if (only.length === 0 && except.length === 0) return null;
+  const picked = pickParts(record, whole, options);
+  if (picked === null) return null;
+  const { candidate, patch } = whole;
   const { run, now } = record;
-  const picked = resolveSelection(candidate, { only, except });
-  const isAll =
-    picked.every(({ hunks }) => hunks === "all") &&
-    picked.length === new Set(candidate.files.map(({ path }) => path)).size;
-  if (isAll) {
-    const gate = record.gate(candidate.c)!;
-    if (gate.verdict === "reject") throw refusedByGate(run, gate);
-    return null;
-  }
   const base = { ...run.base, commit: candidate.base.commit };
   const { crypto, landing } = run.ports;
   const ports = { trees: landing.trees, content: await outside.content("append"), crypto };
@@ -171,22 +93,6 @@ function failedAgain({ id, folder }: Run, what: string, reason: string | null): 
   });
 }
 
-/** What is in the tree now, as a tree of git. */
-interface TreeNow {
-  readonly commit: string;
-  readonly tree: string;
-}
-
-async function lookNow(outside: AgentPorts, run: Run): Promise<TreeNow> {
-  const base = rememberBase(run.ports.git, () => lookAtTree(outside.catalytic(), outside.places()));
-  try {
-    const { commit } = await base.git.head();
-    return { commit, tree: await base.git.writeWorkingTree(run.objects(), true) };
-  } finally {
-    base.look()?.close();
-  }
-}
-
 async function landLocked(
   outside: AgentPorts,
   { session, record }: OpenAgentRun,
@@ -207,8 +113,6 @@ async function landLocked(
   const { here } = outside;
   const work_tree = here === null ? {} : { work_tree: { root: here.root, repo_id: here.repo_id } };
   const planned = toLanding(plan, { l, candidate: c, onto: there, ...moved, ...work_tree });
-  if (options.dryRun)
-    return { ...toSummary(record), landing: describeLanding(planned, now.base.tree, isVerified(record)) };
   await refuseConflict(record, planned, c);
   const plan_sha256 = record.writeLanding(planned, "plan");
   const { state, reason, verification } = now;
@@ -253,10 +157,6 @@ function listWithout(
     ...(unverified && now.back_to?.state !== "verified" ? (["verification"] as const) : []),
     ...(isMoved && (noReverify || unverified) ? (["reverification"] as const) : []),
   ];
-}
-
-async function sayMoved(run: Run, { base }: Candidate, there: TreeNow): Promise<NonNullable<Landing["moved"]>> {
-  return { from: base.commit, ...(await run.ports.git.movedSince(base, there, run.objects())) };
 }
 
 async function refuseConflict(record: AgentRecord, landing: Landing, c: number): Promise<void> {

@@ -5,14 +5,14 @@ import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
 import { equip, listHosts } from "./equip.ts";
-import { LAND_ALL } from "./land.ts";
+import { LAND_ALL } from "./landable.ts";
 import { agentList, listAgentRuns } from "./list.ts";
 import { agentLogs } from "./logs.ts";
 import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { PROFILE_OPERATIONS } from "./profile-operations.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
-import { applyAgentRun, discardAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
+import { applyAgentRun, discardAgentRun, foreseeAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
 import { agentReport, showAgentRun, showLogs } from "./show.ts";
 
@@ -266,8 +266,10 @@ const apply = defineOperation({
     here,
   }),
   output: agentSummary,
-  run: (outside: AgentPorts, { run: name, only, except, no_reverify: noReverify, unverified, dry_run: dryRun, here }) =>
-    applyAgentRun(outside, name, { only, except, noReverify, unverified, dryRun }, here),
+  run(outside: AgentPorts, { run: name, only, except, no_reverify: noReverify, unverified, dry_run, here }) {
+    const options = { only, except, noReverify, unverified };
+    return dry_run ? foreseeAgentRun(outside, name, options, here) : applyAgentRun(outside, name, options, here);
+  },
 });
 
 const undo = defineOperation({

@@ -40,10 +40,11 @@ const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID
 export async function prepare(outside: AgentPorts, request: AgentRequest): Promise<Prepared> {
   outside.progress.report({ label: LOOKING, done: 0 });
   await requireNetwork(outside, request.network, request.guard, request.plan.commands.length > 0);
-  const asked = await outside.workflow("mutate");
   const keep = toKeptPlaces(outside, request.keep);
+  requirePaths(outside.places().root, request);
+  await requireCommit(outside);
+  const asked = await outside.workflow("mutate");
   warnOfPatch(outside);
-  requirePaths(asked.repoRoot, request);
   sayWhereVerified(outside, request);
   const base = rememberBase(asked.git, () => look(outside));
   const ports = { ...asked, git: base.git };
@@ -81,6 +82,13 @@ export async function prepare(outside: AgentPorts, request: AgentRequest): Promi
     base.look()?.close();
     throw thrown;
   }
+}
+
+/** REPO_NOT_GIT before anything is made: without a commit there is nothing that an agent's change could be compared with. */
+async function requireCommit(outside: AgentPorts): Promise<void> {
+  const { git, identity } = await outside.workflow("read");
+  // A repository that has had runs has a commit, and what became of it since is found out on the way.
+  if (identity.current() === null) await git.head();
 }
 
 /** A command that somebody typed in a folder may have been meant for that folder. */

@@ -92,7 +92,7 @@ function toProof({ catalytic_run, guard, proof, proof_hash }: AgentAttempt): Age
 }
 
 function toChanges(candidate: Candidate | null, attempt: AgentAttempt | null): AgentSummary["changes"] {
-  const files = (candidate?.files ?? []).map(({ path, operation, kind, added, deleted, bytes, target }) => ({
+  const files = (candidate?.files ?? []).map(({ path, operation, kind, added, deleted, bytes, target, old_bytes }) => ({
     path,
     operation: kind === "mode" ? ("mode" as const) : operation,
     added,
@@ -100,6 +100,7 @@ function toChanges(candidate: Candidate | null, attempt: AgentAttempt | null): A
     kind,
     bytes,
     ...(target === undefined ? {} : { target }),
+    ...(old_bytes === undefined ? {} : { old_bytes }),
     notices: (candidate?.notices ?? []).filter((notice) => notice.path === path).map(({ says }) => says),
   }));
   const sum = (side: "added" | "deleted") => files.reduce((total, file) => total + file[side], 0);
@@ -214,7 +215,7 @@ function describeFile(file: LandedFile, verified: boolean): string {
     case "merged":
       return describeMerge(file);
     case "conflict":
-      return describeConflict(file);
+      return `conflict: ${describeConflict(file)}`;
     default:
       return assertNever(file.how);
   }

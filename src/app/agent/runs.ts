@@ -1,18 +1,20 @@
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { GuardRequest } from "../../rooms/catalytic/index.ts";
-import { AgentRecord, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
+import { AgentRecord, isInTheMiddle, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { readCandidate } from "./candidate.ts";
 import { findOwnAgentRun } from "./find-agent-run.ts";
 import { applyFirst, discardFirst, readFirstSummary, refuseDiscard, undoFirst } from "./first-generation.ts";
+import { foreseeLanding } from "./foresee.ts";
 import { judge, warnOfPatch } from "./judge.ts";
-import { type LandOptions, land } from "./land.ts";
+import { land } from "./land.ts";
+import type { LandOptions } from "./landable.ts";
 import { type NetworkPlan, requireNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
 import type { VerifyPlan } from "./request.ts";
 import { withAgentRun } from "./session.ts";
-import { withRunHere } from "./work-tree.ts";
+import { requireLandedHere, withRunHere } from "./work-tree.ts";
 
 /** Puts the change of a run into the tree. */
 export async function applyAgentRun(
@@ -24,10 +26,32 @@ export async function applyAgentRun(
   return await withRunHere(outside, name, here, async (place, run) => {
     if (AgentRecord.load(run) === null) {
       requireOwnTree(place, run);
+      // It lands whole and where it began, or not at all.
+      if (options.only.length + options.except.length > 0 || options.noReverify || options.unverified)
+        requireSecond(run);
       await applyFirst(place, run);
       return readFirstSummary(place, Run.load(run.ports, run.folder));
     }
     return await withAgentRun(place, run, "agent apply", (open) => land(place, open, options));
+  });
+}
+
+/** Says what applying the change would do to each file. Neither the tree nor the record is written or locked. */
+export async function foreseeAgentRun(
+  outside: AgentPorts,
+  name: string,
+  options: LandOptions,
+  here = false,
+): Promise<AgentSummary> {
+  return await withRunHere(outside, name, here, async (place, run) => {
+    requireSecond(run);
+    const record = AgentRecord.load(run)!;
+    // What a kill left in the middle is repaired first, as by every verb.
+    if (isInTheMiddle(record)) {
+      return await withAgentRun(place, run, "agent apply", (open) => foreseeLanding(place, open.record, options));
+    }
+    requireLandedHere(place, record);
+    return await foreseeLanding(place, record, options);
   });
 }
 
@@ -114,7 +138,7 @@ function nothingToVerify({ run, now }: AgentRecord, c: number | null): VerbatimE
 function requireSecond(run: Run): void {
   if (AgentRecord.load(run) !== null) return;
   throw new VerbatimError("RUN_ENDED", {
-    message: "the run was made by an earlier version; it can be shown, applied and discarded",
+    message: "the run was made by an earlier version; it can be shown, applied as a whole, undone and discarded",
     where: run.folder.dir,
     fix: `See: verbatim agent show ${run.id}`,
   });

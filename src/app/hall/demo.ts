@@ -14,7 +14,7 @@ import { mapBudgets } from "../../core/text/index.ts";
 import { runAgent } from "../agent/agent.ts";
 import type { AgentSummary } from "../agent/agent-summary.ts";
 import { equip } from "../agent/equip.ts";
-import { LAND_ALL } from "../agent/land.ts";
+import { LAND_ALL } from "../agent/landable.ts";
 import type { AgentPorts } from "../agent/ports.ts";
 import type { AgentRequest } from "../agent/request.ts";
 import { applyAgentRun } from "../agent/runs.ts";

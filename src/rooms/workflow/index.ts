@@ -77,6 +77,7 @@ export {
   type PlanPorts,
   planLanding,
   toLandingChanges,
+  type WantedFile,
 } from "./landing/plan-landing.ts";
 export { type Recovered, type RecoverPorts, recoverLanding, undoLanding } from "./landing/recover-landing.ts";
 export {

@@ -1,4 +1,4 @@
-import { explainRun } from "../../app/agent/explain.ts";
+import { describeBinary, explainRun } from "../../app/agent/explain.ts";
 import { quotePath } from "../../app/agent/explain-end.ts";
 import type { ExplainPart, Mark } from "../../app/agent/explain-words.ts";
 import type { Output } from "../../app/operations.ts";
@@ -127,12 +127,14 @@ export function renderHunks(run: string, files: readonly FileDiff[], io: Io): vo
 
 const SIGNS = { create: "A", modify: "M", delete: "D" } as const;
 
-function describeFile({ path, operation, kind, target, bytes, mode, added, deleted }: FileDiff): string {
+function describeFile(file: FileDiff): string {
+  const { path, operation, kind, target, mode, added, deleted } = file;
   const name = `${SIGNS[operation]} ${showLine(path)}`;
   if (kind === "text") return `${name}  +${added} -${deleted}`;
+  if (kind === "binary") return `B ${showLine(path)}  ${describeBinary(file)}`;
   if (operation === "delete") return `${name}  ${kind}`;
   if (kind === "link") return `${name} -> ${showLine(target ?? "")}`;
-  return kind === "mode" ? `${name}  mode ${mode ?? ""}` : `${name}  binary, ${bytes} bytes`;
+  return `${name}  mode ${mode ?? ""}`;
 }
 
 function paintHunk(text: string, { paint }: Io): string[] {

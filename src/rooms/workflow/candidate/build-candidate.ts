@@ -109,9 +109,10 @@ export function buildCandidate(parts: CandidateParts, crypto: SyncCrypto): Built
   const carried = split.carried.length === 0 ? null : formatCarried(split.carried);
   const patch_sha256 = patch === null ? null : crypto.sha256(patch);
   const carried_sha256 = carried === null ? null : crypto.sha256(carried);
+  const before = new Map(changes.map((change) => [change.path, change.before]));
   const files: CandidateFile[] = [
     ...split.text.map((change) => toTextFile(change, hunks.get(change.path))),
-    ...split.carried.map((file) => ({ ...file, added: 0, deleted: 0 })),
+    ...split.carried.map((file) => toCarriedFile(file, before.get(file.path))),
   ];
   const candidate: Candidate = {
     schema_version: CANDIDATE_VERSION,
@@ -150,6 +151,12 @@ function rank({ operation }: CandidateFile): number {
 /** The bytes of carried.json, the same on every machine. */
 function formatCarried(files: readonly CarriedFile[]): Uint8Array {
   return toCanonicalFile({ schema_version: CARRIED_VERSION, files });
+}
+
+/** carried.json says what is to be there; only candidate.json says how large it was. */
+function toCarriedFile(file: CarriedFile, before: FileSide | null | undefined): CandidateFile {
+  const old = file.kind === "binary" && before != null && before.mode !== LINK ? { old_bytes: before.bytes } : {};
+  return { ...file, added: 0, deleted: 0, ...old };
 }
 
 function toTextFile({ path, before, after }: FileChange, found: FileHunks | undefined): CandidateFile {

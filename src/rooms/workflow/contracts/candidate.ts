@@ -58,6 +58,8 @@ const candidateFile = z.strictObject({
   sha256: hashHex.nullable(),
   mode: mode.nullable(),
   target: z.string().optional(),
+  /** Size before, of a binary file that was there. */
+  old_bytes: amount.optional(),
   hunks: z.array(hunk).optional(),
 });
 

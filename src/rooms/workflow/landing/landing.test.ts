@@ -59,7 +59,7 @@ describe("the plan of a text", () => {
       expect.objectContaining({
         code: "LAND_CONFLICT",
         exit: 1,
-        message: "1 of 1 files was changed by you and by the agent in the same place",
+        message: "1 file was changed by you and by the agent in the same place",
         fix: "the agent's version: verbatim agent show @ --diff a\nafter you changed it: verbatim agent apply @",
       }),
     );
@@ -71,6 +71,29 @@ describe("the plan of a text", () => {
     repo.write({ a: odd + text({ 10: "mine\n" }) });
     expect((await plan({ a: odd + text({ 10: "other\n" }) })).files[0]!.ranges).toEqual([
       { whose: "both", start: 14, end: 14 },
+    ]);
+  });
+
+  it("counts the files in English", () => {
+    const share = (conflicts: number, others: number) => {
+      const file = (how: "conflict" | "as_is", i: number) => ({ path: `${how}-${i}`, how, ranges: [] });
+      const files = [
+        ...Array.from({ length: conflicts }, (_, i) => file("conflict", i)),
+        ...Array.from({ length: others }, (_, i) => file("as_is", i)),
+      ];
+      try {
+        requireNoConflict({ files }, "@");
+        return null;
+      } catch (thrown) {
+        return (thrown as Error).message.replace(/ changed by you.*/, "");
+      }
+    };
+    expect([share(1, 0), share(1, 3), share(2, 3), share(3, 0), share(0, 2)]).toEqual([
+      "1 file was",
+      "1 of 4 files was",
+      "2 of 5 files were",
+      "all 3 files were",
+      null,
     ]);
   });
 

@@ -51,6 +51,9 @@ interface Sides {
   readonly candidate: LoadedImage | null;
 }
 
+/** What a candidate wants of a path. */
+export type WantedFile = Pick<CandidateFile, "path" | "mode" | "sha256">;
+
 /**
  * What becomes of each path of a candidate on the tree as it is now. Nothing is written but the results of merges, and
  * those only to the content store. A path that the candidate does not name is not looked at.
@@ -58,7 +61,7 @@ interface Sides {
 export async function planLanding(
   ports: PlanPorts,
   base: BaseTree,
-  candidate: readonly CandidateFile[],
+  candidate: readonly WantedFile[],
 ): Promise<LandingPlan> {
   const wanted = joinByPath(candidate);
   const paths = [...wanted.keys()].sort(compareCodePoints);
@@ -91,7 +94,7 @@ export async function planLanding(
 }
 
 /** The last word of a candidate on each path: a deletion and an addition are what was added. */
-function joinByPath(files: readonly CandidateFile[]): Map<string, Image | null> {
+function joinByPath(files: readonly WantedFile[]): Map<string, Image | null> {
   const joined = new Map<string, Image | null>();
   for (const { path, mode, sha256 } of files) {
     const image = mode === null || sha256 === null ? null : { mode, sha256 };

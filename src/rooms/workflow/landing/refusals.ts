@@ -64,6 +64,12 @@ export function describeMoved({ moved, onto }: Pick<Landing, "moved" | "onto">):
   return `the tree moved on since the agent began${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;
 }
 
+/** `1 file was`, `1 of 4 files was`, `all 3 files were`. */
+function describeShare(count: number, all: number): string {
+  if (all === 1) return "1 file was";
+  return count === all ? `all ${all} files were` : `${count} of ${all} files ${count === 1 ? "was" : "were"}`;
+}
+
 /** LAND_CONFLICT with every file that cannot land and the ways on; `run` is how a person names the run. */
 export function requireNoConflict(
   { files }: { readonly files: readonly LandedFile[] },
@@ -84,7 +90,7 @@ export function requireNoConflict(
     { says: `after you changed ${them}`, command: `verbatim agent apply ${run}` },
   ];
   throw new VerbatimError("LAND_CONFLICT", {
-    message: `${count} of ${all} files ${count === 1 ? "was" : "were"} changed by you and by the agent in the same place`,
+    message: `${describeShare(count, all)} changed by you and by the agent in the same place`,
     fix: ways.map(({ says, command }) => `${says}: ${command}`).join("\n"),
     details: {
       files: conflicts.map((file) => ({ path: file.path, where: describeConflict(file), ranges: file.ranges })),

@@ -2,12 +2,15 @@ import { z } from "zod";
 import { decodeUtf8, sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, OWNER } from "../../../core/operation.ts";
+import { AgentRecord } from "../agent/agent-record.ts";
 import type { DispatchRole } from "../artifacts/dispatch.ts";
+import { AT_WORK } from "../contracts/agent-run.ts";
 import { describeStep } from "../dispatch/describe-step.ts";
 import { composePrompt, dispatchOf, submitCommand } from "../dispatch/prompts.ts";
 import { findRun } from "../run/find-run.ts";
 import { Run } from "../run/run.ts";
 import { readEvents } from "../run/run-log.ts";
+import type { RunState } from "../run/run-state.ts";
 import { readStatus, toStepReport } from "../run/status.ts";
 import { statusSchema, stepSchema } from "./outputs.ts";
 import type { WorkflowPorts } from "./ports.ts";
@@ -60,6 +63,14 @@ const NEXT = defineOperation({
   },
 });
 
+/** An agent run whose change is ready waits for its owner; RUN.json calls it running until it is decided. */
+function listState(found: Run): RunState {
+  const { state } = found;
+  if (state.status !== "running" || state.direct === undefined) return state;
+  const record = AgentRecord.load(found);
+  return record === null || AT_WORK.includes(record.now.state) ? state : { ...state, status: "blocked" };
+}
+
 const LIST = defineOperation({
   name: "workflow.list",
   summary: "List the runs of this repository.",
@@ -83,7 +94,7 @@ const LIST = defineOperation({
     ),
   }),
   run: async (ports: WorkflowPorts, input) => {
-    const runs = sortedByCodePoint(ports.runs.ids()).map((id) => Run.load(ports, ports.runs.open(id)!).state);
+    const runs = sortedByCodePoint(ports.runs.ids()).map((id) => listState(Run.load(ports, ports.runs.open(id)!)));
     const shown = runs.filter(
       ({ status, stop_reason }) =>
         (input.status === undefined || status === input.status) &&

@@ -1,6 +1,6 @@
 import { describeApplied } from "../../../app/agent/explain-end.ts";
 import { count, formatDuration } from "../../../app/agent/explain-words.ts";
-import type { Output } from "../../../app/operations.ts";
+import type { Input, Output } from "../../../app/operations.ts";
 import { askToApply, askWhatNext } from "../agent-dialogue.ts";
 import {
   type AgentView,
@@ -126,11 +126,11 @@ export const noun: Noun = {
         if (isAsked) await askToApply({ ...given, run: given.run! }, io, app);
         return given;
       },
-      render(view, io, { dry_run = false }) {
-        if (!dry_run) return renderApplied(view, io);
-        renderLanding(view, io);
-        io.line("nothing was changed: --dry-run");
+      render(view, io, given) {
+        if (given.dry_run === true && view.outcome !== "applied") renderForeseen(view, io, given);
+        else renderApplied(view, io);
       },
+      exit: (view, { dry_run = false }) => (dry_run && countConflicts(view) > 0 ? 1 : 0),
     }),
     defineVerb("agent.undo", {
       path: ["undo"],
@@ -188,6 +188,26 @@ export const noun: Noun = {
 function renderApplied(view: AgentView, io: Io): void {
   renderLanding(view, io);
   io.line(paintSentence("good", describeApplied(view), io));
+}
+
+/** What applying would do. */
+function renderForeseen(view: AgentView, io: Io, given: Partial<Input<"agent.apply">>): void {
+  renderLanding(view, io);
+  const { landing, verify } = view;
+  const files = count(landing?.files.length ?? 0, "file");
+  const conflicts = countConflicts(view);
+  const isPart = (given.only ?? []).length + (given.except ?? []).length > 0;
+  const judged = verify === null || verify.result === "NONE" ? "judged" : "judged and verified";
+  if (conflicts > 0) io.line(`it would not be applied: ${count(conflicts, "file")} cannot be merged`);
+  else if (isPart) io.line(`${files} would be applied; first the part you chose is ${judged} by itself`);
+  else if (landing?.moved === true)
+    io.line(`${files} would be applied; first the change is ${judged} on the tree as it is now`);
+  else io.line(`${files} would be applied`);
+  io.line("nothing was changed: --dry-run");
+}
+
+function countConflicts({ landing }: AgentView): number {
+  return (landing?.files ?? []).filter(({ how }) => how === "conflict").length;
 }
 
 /** What became of files that were not as the agent found them. */
