@@ -199,13 +199,17 @@ describe.each(VARIANTS)("with $guard made by $bind", { ...needs(obstacle), concu
 });
 
 describe("a relay", { ...needs(obstacle), concurrent: true }, () => {
-  const cage = async (network: "allow" | "none", command: readonly string[], server?: number) => {
+  const cage = async (
+    network: "allow" | "none",
+    command: readonly string[],
+    server?: number,
+    variant: (typeof VARIANTS)[number] = VARIANTS[0],
+  ) => {
     const base = makeCageFolder();
     folders.push(base);
     const table = makeTable(origins);
     return await runCaged({
-      guard: "ns-overlay",
-      bind: "perl",
+      ...variant,
       base,
       command,
       hosts: LISTED,
@@ -215,9 +219,12 @@ describe("a relay", { ...needs(obstacle), concurrent: true }, () => {
     });
   };
 
-  it("that the command ends costs it its network, is told, and the command goes on", async ({ expect }) => {
+  const says = "that the command ends costs it its network, is told, and the command goes on: $guard made by $bind";
+  it.for(VARIANTS)(says, async (variant, { expect, skip }) => {
+    const tried = await attack(variant.guard, variant.bind, false);
+    if ("why" in tried) return skip(`the guard does not work here: ${tried.why}`);
     const facts = JSON.stringify({ other: origins.other, abstract: origins.abstract, path: "/" });
-    const ended = await cage("allow", [process.execPath, ATTACKER, facts, "the relay, ended"]);
+    const ended = await cage("allow", [process.execPath, ATTACKER, facts, "the relay, ended"], undefined, variant);
     expect(ended).toMatchObject({ exit_code: 0, lost: true });
     expect(JSON.parse(ended.output)).toEqual({ "the relay, ended": "ECONNREFUSED" });
   });

@@ -27,7 +27,11 @@ exec 9>&2 2>/dev/null
 "$@" 2>&9 3>&- 9>&-
 code=$?
 left=-1
-[ -n "$relay" ] && [ -d "/proc/$relay" ] && left=-2
+if [ -n "$relay" ]; then
+  state=X
+  read -r pid name state rest < "/proc/$relay/stat" && left=-2
+  case $state in Z|X) echo LOST >&3;; esac
+fi
 for p in /proc/[0-9]*; do left=$((left + 1)); done
 echo "EXIT $code 0 $left" >&3
 exit 0`;

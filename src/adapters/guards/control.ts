@@ -18,7 +18,7 @@ export class ControlledLauncher {
   readonly #timeout: number;
   readonly #leash: Leash;
   readonly #onOutput: LaunchRequest["onOutput"];
-  readonly #onEnding: () => void;
+  readonly #onRelayLost: () => void;
   #supervisor: Supervisor | null = null;
   #lines = "";
   #errors: Buffer[] = [];
@@ -28,13 +28,13 @@ export class ControlledLauncher {
   /** Without a leash signals are words on the channel. */
   constructor(
     child: ChildProcess,
-    request: Pick<LaunchRequest, "timeout_ms" | "onOutput" | "onEnding" | "input">,
+    request: Pick<LaunchRequest, "timeout_ms" | "onOutput" | "onRelayLost" | "input">,
     leash?: Leash,
   ) {
     this.child = child;
     this.#timeout = request.timeout_ms;
     this.#onOutput = request.onOutput;
-    this.#onEnding = () => request.onEnding?.();
+    this.#onRelayLost = () => request.onRelayLost?.();
     this.#control = child.stdio[3] as Duplex;
     const send = (word: string) => void this.#control.write(`${word}\n`);
     const words = { signal: (name: string) => send(name.slice(3)), kill: () => send("KILL") };
@@ -102,9 +102,8 @@ export class ControlledLauncher {
         // A launcher that gets this far has said nothing: a quick command's words came in before READY did.
         for (const bytes of this.#errors) this.#onOutput("stderr", bytes);
         this.#onReady?.();
-      } else if (line === "ENDED") this.#onEnding();
+      } else if (line === "LOST") this.#onRelayLost();
       else if (line.startsWith("EXIT ")) {
-        this.#onEnding();
         // It ended before it was ready: nothing will be read out of it, so it may go, and its exit is the answer.
         if (this.#supervisor === null) this.#control.write("DONE\n");
         const [code, signal, left] = line.slice(5).split(" ").map(Number);

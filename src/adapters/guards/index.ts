@@ -45,7 +45,7 @@ async function launchConnected(
   if (ways === null) return launch(request, bind);
   try {
     const running = await launch(
-      { ...request, env: { ...request.env, ...ways.env }, relay: ways.reach, onEnding: ways.ending },
+      { ...request, env: { ...request.env, ...ways.env }, relay: ways.reach, onRelayLost: ways.lost },
       bind,
     );
     const close = () => ways.close();

@@ -25,8 +25,6 @@ export interface ProxyOptions {
   readonly server: number | null;
   readonly resolve: ResolveName;
   onConnection(connection: Connection): void;
-  /** The relay has gone although nobody has closed the proxy. */
-  onLost(): void;
 }
 
 export interface Proxy {
@@ -50,7 +48,6 @@ export class NetworkProxy implements Proxy {
   readonly #sockets = new Set<Socket>();
   readonly #open = new Set<() => void>();
   #isClosing = false;
-  #isEnding = false;
   /** Grows with every connection that is taken and with every first line that is read. */
   #greeted = 0;
 
@@ -88,7 +85,6 @@ export class NetworkProxy implements Proxy {
   }
 
   async close(): Promise<void> {
-    this.#isEnding = true;
     await this.#hearOut();
     this.#isClosing = true;
     const closed = new Promise<void>((done) => this.#server.close(() => done()));
@@ -175,7 +171,6 @@ export class NetworkProxy implements Proxy {
     this.#greeted++;
     const [kind, host = "", port = ""] = (line ?? "").split(" ");
     if (kind === "R") {
-      socket.once("close", () => (this.#isEnding ? undefined : this.options.onLost()));
       socket.on("end", () => socket.destroy()).resume();
     } else if (kind === "M" && this.options.server !== null) {
       const server = connect({ host: "127.0.0.1", port: this.options.server, allowHalfOpen: true });

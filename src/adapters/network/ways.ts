@@ -10,16 +10,14 @@ const SERVER = "127.0.0.1:3129";
 /** What the relay itself uses, and what a command could bind by itself: these go through the proxy only. */
 const FIRST_FREE_PORT = 1024;
 
-const LATE_MS = 100;
-
 /** The ways out of a command with a network of its own, open until they are closed. */
 export interface Ways {
   /** Variables that tell the command about them. */
   readonly env: Readonly<Record<string, string>>;
   /** What the relay is told, as pairs of `reach`. */
   readonly reach: readonly string[];
-  /** The command has ended: from now on the relay may go. */
-  ending(): void;
+  /** The relay ended before the command did. */
+  lost(): void;
   close(): Promise<void>;
 }
 
@@ -31,17 +29,12 @@ export async function openWays(request: LaunchRequest, resolve: ResolveName): Pr
   const server = reach.server ?? null;
   if (network === "none" && server === null) return null;
   const hosts = network === "allow" ? reach.hosts : [];
-  let isEnding = false;
   const proxy = await NetworkProxy.open({
     folder: work,
     hosts: () => (network === "allow" ? (reach.now?.() ?? hosts) : []),
     server: server?.port ?? null,
     resolve,
     onConnection: (connection) => reach.onConnection(connection),
-    onLost() {
-      // The end of the command may have been said already and not yet heard.
-      setTimeout(() => setImmediate(() => (isEnding ? undefined : reach.onLost())), LATE_MS).unref();
-    },
   });
   // The name service is the relay; nobody else is asked.
   writeFileSync(`${work}/resolv.conf`, "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n");
@@ -61,9 +54,7 @@ export async function openWays(request: LaunchRequest, resolve: ResolveName): Pr
       ...ports.map((port) => `port:${port}`),
       ...hosts.map(({ host }) => (host.startsWith("*.") ? `wild:${host.slice(1)}` : `name:${host}`)),
     ],
-    ending() {
-      isEnding = true;
-    },
+    lost: () => reach.onLost(),
     close: () => proxy.close(),
   };
 }

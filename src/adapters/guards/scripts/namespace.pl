@@ -38,8 +38,9 @@ my $relay = $C{net} eq "inherit" ? 0 : open_ways();
 
 my $child = fork(); defined $child or stop("fork: $!");
 if ($child == 0) { confine(); exit 125 }
-my $status = watch($ctl, $child, (sub { kill("KILL", -1) }) x 2);
-if ($relay) { say_to("ENDED"); kill("KILL", $relay); waitpid($relay, 0) }
+# Ended children are seen in the order in which they were started: a relay that went first is seen first, however late it is.
+my $status = watch($ctl, $child, (sub { kill("KILL", -1) }) x 2, sub { say_to("LOST") if $_[0] == $relay });
+if ($relay) { kill("KILL", $relay); waitpid($relay, 0) }
 my $left = 0;
 if (opendir(my $d, "/proc")) { $left = grep { /^[0-9]+$/ && $_ > 1 } readdir($d) }
 kill("KILL", -1); 1 while waitpid(-1, 0) > 0;

@@ -5,10 +5,11 @@ use strict;
 sub stop { print STDERR "guard: $_[0]\n"; exit 125 }
 
 # Waits for the command and hears the tool on the control channel meanwhile: TERM and INT go to the command's group, KILL is
-# what $kill does. When the other end closes, the tool has died and the command must too: $end sees to that.
-sub watch { my ($ctl, $pid, $kill, $end) = @_; local $SIG{CHLD} = sub { };
+# what $kill does. When the other end closes, the tool has died and the command must too: $end sees to that. $other hears of
+# every other process that ended before the command did.
+sub watch { my ($ctl, $pid, $kill, $end, $other) = @_; local $SIG{CHLD} = sub { };
   while (1) {
-    while ((my $p = waitpid(-1, 1)) > 0) { return $? if $p == $pid }
+    while ((my $p = waitpid(-1, 1)) > 0) { return $? if $p == $pid; $other->($p) if $other }
     my $r = ""; vec($r, fileno($ctl), 1) = 1;
     next unless select($r, undef, undef, 0.05) > 0;
     my $got = sysread($ctl, my $line, 64);

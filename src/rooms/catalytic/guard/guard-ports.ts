@@ -81,8 +81,8 @@ export interface LaunchRequest {
   /** The command's own terminal, for the launchers. */
   readonly tty?: { readonly path: string; readonly errors: boolean };
   onOutput(stream: "stdout" | "stderr", bytes: Uint8Array): void;
-  /** The command has ended, and what is left of it is about to be. */
-  onEnding?(): void;
+  /** What passes its connections on ended before the command did. */
+  onRelayLost?(): void;
 }
 
 export interface Ending {
