@@ -176,6 +176,8 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         stderr: m.text(false),
         profile: null,
         withheld: [],
+        hidden: [],
+        not_hidden: [],
         login: [],
       },
       proof: null,

@@ -138,6 +138,7 @@ export function choosePlace(
     copy_max: 5_000_000_000,
     guard: null,
     network: null,
+    masks: null,
     git: createGitWork(root),
     checkout: { folder: join(base, "checkouts"), base: tree, commit },
     ...more,

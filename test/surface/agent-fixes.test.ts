@@ -38,6 +38,8 @@ const SUMMARY: AgentSummary = {
     stderr: "",
     profile: null,
     withheld: [],
+    hidden: [],
+    not_hidden: [],
     login: [],
   },
   proof: null,

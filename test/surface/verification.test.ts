@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { runDisk } from "../../src/adapters/disk/run-disk.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "../../src/app/compose/catalytic-ports.ts";
 import type { Composition } from "../../src/app/compose/compose.ts";
@@ -71,7 +71,6 @@ async function verify(
     ignored_at_start: null,
     env: { PATH: process.env["PATH"] ?? "", HOME: repo.base, ...OFFLINE },
     run_id: "run-1",
-    masks: [],
     network: "inherit",
     caps: null,
     ...more,
@@ -117,10 +116,12 @@ describe("a Node project with its dependencies installed", () => {
     });
     expect([view.run.exit_code, [...view.changes.added.keys()], view.changes.ignored]).toEqual([0, ["note.txt"], 1]);
     const candidate = await toCandidate(composition, { "note.txt": "done\n" });
-    const first = await verify(candidate, ["node test.js"], {
-      ignored_at_start: view.ignored,
-      masks: [".env", "key.pem"],
-    });
+    // A home without secrets.
+    vi.stubEnv("HOME", repo.base);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const name of [".env", "key.pem"]) writeFileSync(join(repo.root, name), "LAMP_KEY=tr0ub4dor-and-more\n");
+    const hiding = { masks: { unmask: [], all: false, profile: null, kept: [] } };
+    const first = await verify(candidate, ["node test.js"], { ignored_at_start: view.ignored }, hiding);
     const reason = "node test.js ended with exit code 1; it fails without the agent's change too";
     expect(first.judged).toEqual(["FAIL", "VERIFY_FAILED", reason]);
     expect(first.report.commands).toMatchObject([{ exit_code: 1, tail: ['expected "07", got "7"'] }]);
@@ -128,7 +129,7 @@ describe("a Node project with its dependencies installed", () => {
     expect(first.report.notices).toEqual([
       "2 secret files are hidden from it; show one: --unmask .env (code of the agent can then read it)",
     ]);
-    const again = await verify(candidate, ["node test.js"]);
+    const again = await verify(candidate, ["node test.js"], {}, hiding);
     expect(again.judged).toEqual(first.judged);
     expect(again.report.baseline).toMatchObject([{ exit_code: 1, kept: true }]);
   });

@@ -38,6 +38,12 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
   "agent.hosts":
     'What an agent with the network `allow` may reach: `"name"`, `"*.name"`, either with `:PORT` (default 443), or `{"host", "port", "private"}`; `private` allows addresses that are not public.',
+  "agent.verify.unmask":
+    "Hidden files that verify commands see although the agent does not: patterns of the repository, or places. Counts only from your own configuration and from repositories that you trust.",
+  "agent.masks.add":
+    "Files and folders that agents find empty besides those that always are: patterns of the repository, absolute places, or places that start with `~/`.",
+  "agent.masks.show":
+    "Hidden files and folders that agents see all the same. Counts only from your own configuration and from repositories that you trust.",
   "agent.keep":
     "Paths outside the repository that stay writable for an agent. The proof does not cover them. Only in your own configuration, or where you trust the repository.",
   "agent.profile": "The profile of every agent, or `none`. The default is the one that the command shows.",

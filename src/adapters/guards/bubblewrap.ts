@@ -55,6 +55,7 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   const bwrap = findTool("bwrap");
   if (bwrap === null) throw startFailed("bwrap is missing");
   mkdirSync(`${request.work}/tmp`, { recursive: true });
+  writeFileSync(nothingIn(request.work), "", { mode: 0o444 });
   const sh = ["/bin/sh", "-c", FIRST_PROCESS, "sh", request.work, coversRoot(request) ? "" : request.root];
   const inner = [...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
@@ -148,6 +149,12 @@ function toArguments(request: LaunchRequest): string[] {
   for (const place of covers) argv.push("--tmpfs", place);
   for (const { from, to } of keeps) if (existsSync(to)) argv.push("--bind", toOriginal(request, from), to);
   if (coversRoot(request) && !outer.includes(work)) argv.push("--ro-bind", work, work);
+  // Behind everything that came back or is kept: a hidden file may lie in it.
+  const back = [root, ...(request.visible ?? []), ...keeps.map(({ to }) => to)];
+  for (const place of hidden) {
+    const isGone = isBelow(place, replaced) && !isBelow(place, back);
+    if (!isGone && isOther(place)) argv.push("--ro-bind", nothingIn(work), place);
+  }
   argv.push("--perms", "1777", "--tmpfs", `${work}/tmp`);
   for (const name of ["t", "c"]) argv.push("--perms", "0700", "--dir", `${work}/tmp/${name}`);
   for (const place of new Set([...outer, ...covers])) argv.push("--remount-ro", place);
@@ -161,6 +168,11 @@ function toArguments(request: LaunchRequest): string[] {
   else argv.push("--unshare-user", "--uid", String(process.getuid?.()), "--gid", String(process.getgid?.()));
   argv.push("--die-with-parent", "--new-session", "--as-pid-1", "--json-status-fd", "4", "--chdir", cwd);
   return argv;
+}
+
+/** What lies on top of a hidden file. */
+function nothingIn(work: string): string {
+  return `${work}/nothing`;
 }
 
 /** From the outside in: a folder comes before what is in it. */
@@ -182,6 +194,11 @@ function toOriginal({ layers }: LaunchRequest, from: string): string {
 
 function isFolder(place: string): boolean {
   return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Anything but a folder: a file, a socket. */
+function isOther(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 /** Bubblewrap says which process, seen from outside, is the first one inside. */

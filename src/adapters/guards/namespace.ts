@@ -70,6 +70,8 @@ function findInner(launcher: number): number {
 /** Makes the folders the launcher mounts on. */
 function prepare({ work, layers }: LaunchRequest): void {
   for (const name of ["dv", "tmp"]) mkdirSync(`${work}/${name}`, { recursive: true });
+  // What lies on top of a hidden file.
+  writeFileSync(`${work}/nothing`, "", { mode: 0o444 });
   for (const { index, kind, path } of layers) {
     const names = { copy: ["lo"], home: ["lo", "hm"], overlay: ["lo", "up", "wk"] }[kind];
     for (const name of names) mkdirSync(`${work}/${name}${index}`, { recursive: true });
@@ -116,6 +118,7 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
   for (const { from, to } of request.holes) pairs.push(["hole", `${from}:${to}`]);
   for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);
   for (const path of request.hidden ?? []) pairs.push(["hide", path]);
+  for (const path of request.masked ?? []) pairs.push(["mask", path]);
   for (const path of request.shown ?? []) pairs.push(["show", path]);
   for (const [name, value] of Object.entries(request.env)) pairs.push(["env", `${name}=${value}`]);
   for (const arg of request.command) pairs.push(["arg", arg]);

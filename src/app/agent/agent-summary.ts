@@ -30,6 +30,8 @@ export const agentSummary = z.strictObject({
     stderr: z.string(),
     profile: z.string().nullable().default(null).describe("The profile it had; null: none."),
     withheld: z.array(z.string()).default([]).describe("Names of your variables that it did not get."),
+    hidden: z.array(z.string()).default([]).describe("Secret files and folders that it found empty."),
+    not_hidden: z.array(z.string()).default([]).describe("Those that the guard could not hide from it."),
     login: z
       .array(z.strictObject({ path: z.string(), what: z.string() }))
       .default([])

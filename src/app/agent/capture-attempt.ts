@@ -36,11 +36,16 @@ export async function captureAttempt(
         crypto,
         readBase: async (path) => (await (await landing.trees.find(base, [path])).get(path)?.read()) ?? null,
       });
-  const { not_carried, ignored } = captured;
+  const { ignored } = captured;
+  const secrets = new Set([...(attempt.masks ?? []), ...(attempt.not_hidden ?? [])]);
+  const not_carried = captured.not_carried.map((one) => ({
+    ...one,
+    ...(secrets.has(one.path) ? { why: "hidden" } : {}),
+  }));
   record.writeAttempt({
     ...attempt,
     ignored_written: changes.ignored + ignored,
-    not_carried: not_carried.map((one) => ({ ...one })),
+    not_carried,
   });
   if (captured.changes.length === 0) return null;
   return await makeCandidate(outside, record, {

@@ -1,5 +1,6 @@
 import type { AgentSummary } from "./agent-summary.ts";
 import { count, type ExplainLine } from "./explain-words.ts";
+import { listNames } from "./masks.ts";
 
 /** Why a login file is as it was although the agent changed it. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
@@ -20,6 +21,14 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainL
     const were = agent.withheld.length === 1 ? "was" : "were";
     const says = `${count(agent.withheld.length, "variable")} of yours ${were} withheld; give it one with --env NAME`;
     lines.push({ mark: null, says });
+  }
+  if (agent.hidden.length > 0) {
+    const says = `${count(agent.hidden.length, "secret place")} hidden from it: ${listNames(agent.hidden)}; show one with --unmask`;
+    lines.push({ mark: null, says });
+  }
+  if (agent.not_hidden.length > 0) {
+    const says = `SECRETS_NOT_HIDDEN: this guard cannot hide files, so it could read ${listNames(agent.not_hidden)}`;
+    lines.push({ mark: "notice", says });
   }
   const changed = agent.login.filter(({ what }) => what !== "kept");
   if (changed.some(({ what }) => what === "refreshed")) {

@@ -47,6 +47,7 @@ const WHY: Readonly<Record<string, string>> = {
   special_file: "a special file",
   too_large: "too large to carry",
   reserved: "it belongs to Verbatim or is forbidden to agents",
+  hidden: "the agent cannot see what is in it; let it: --unmask, and --permit to change it",
   git_name: "some systems treat this name as .git",
   empty_folder: "an empty folder",
   mode: "only permissions changed, which git does not record",

@@ -15,7 +15,6 @@ import {
 } from "../../rooms/workflow/index.ts";
 import type { MadeCandidate } from "./candidate.ts";
 import type { AgentPorts } from "./ports.ts";
-import { findSecrets, redactVerified } from "./redact.ts";
 import { type JudgedOn, verifyChange } from "./verify.ts";
 
 /** For help: what is judged, class by class. */
@@ -105,9 +104,8 @@ export async function tryCandidate(
 ): Promise<Tried> {
   outside.progress.report({ label: "verifying the change", done: 0 });
   const own = await checkOwnGates(session, candidate, on.base);
-  const finder = findSecrets(outside);
-  const { verified, report_sha256 } = await recordVerification(session, record, candidate, own, async (v) =>
-    redactVerified(finder, await verifyChange(outside, session, record, candidate, { ...on, v })),
+  const { verified, report_sha256 } = await recordVerification(session, record, candidate, own, (v) =>
+    verifyChange(outside, session, record, candidate, { ...on, v }),
   );
   const { report } = verified;
   const { kind, tree } = report.base;

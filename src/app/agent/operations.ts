@@ -68,6 +68,12 @@ const networkFlags = {
   ),
 };
 
+/** What of hidden files is shown. */
+const maskFlags = {
+  unmask: texts.describe("A hidden file, folder or pattern that may be seen all the same; repeatable."),
+  show_secrets: z.boolean().default(false).describe("Hide no files but those of Verbatim itself."),
+};
+
 function toLimits(input: {
   max_files?: number | undefined;
   max_added_lines?: number | undefined;
@@ -111,6 +117,7 @@ const start = defineOperation({
       .optional()
       .describe("Which agent the command is: claude, codex, ... or none (default: found from the command)."),
     env: texts.describe("A variable that the agent gets besides those of its profile, NAME or NAME=VALUE; repeatable."),
+    ...maskFlags,
     env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
@@ -137,6 +144,7 @@ const start = defineOperation({
       keep: input.keep,
       hashAll: input.hash_all,
       network: planNetwork(outside, input, listHosts(equipment)),
+      masks: { unmask: input.unmask, all: input.show_secrets },
     });
     // It is unverified only because the caller asked for that in this run.
     const isReady = summary.outcome === "verified" || summary.outcome === "unverified";
@@ -222,12 +230,13 @@ const verify = defineOperation({
   effect: "mutate",
   who: OWNER,
   surfaces: WITH_HTTP,
-  localFields: [...Object.keys(verifyFlags), ...Object.keys(policyFlags), ...Object.keys(networkFlags), "here"],
+  localFields: [...[verifyFlags, policyFlags, networkFlags, maskFlags].flatMap(Object.keys), "here"],
   input: z.strictObject({
     run,
     ...verifyFlags,
     ...policyFlags,
     ...networkFlags,
+    ...maskFlags,
     candidate: z.int().min(1).optional().describe("The number of a candidate (default: the current one)."),
     here,
   }),
@@ -238,6 +247,8 @@ const verify = defineOperation({
       ...(input.network === undefined && input.host.length === 0 ? {} : { network: planNetwork(outside, input) }),
       ...(input.candidate === undefined ? {} : { candidate: input.candidate }),
       permit: input.permit,
+      unmask: input.unmask,
+      showSecrets: input.show_secrets,
       limits: toLimits(input),
       here: input.here,
     }),

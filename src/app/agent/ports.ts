@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/canonical/index.ts";
 import type { Effect } from "../../core/operation.ts";
-import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
+import type { CatalyticPorts, TreeScan } from "../../rooms/catalytic/index.ts";
 import type {
   ChangedPaths,
   CommandFacts,
@@ -11,6 +11,7 @@ import type {
 } from "../../rooms/workflow/index.ts";
 import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
 import type { PlaceRequest } from "../compose/verification-places.ts";
+import type { MaskRequest, Masks } from "./masks.ts";
 
 type OfTheWorkspace =
   | "clock"
@@ -62,8 +63,10 @@ export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   catalytic(): CatalyticPorts;
   /** Root, state and configuration of the workspace, as runs need them. */
   places(): CatalyticPlaces;
-  /** What no agent may read. */
+  /** What no agent may read, whoever asks. */
   hiddenPlaces(): string[];
+  /** The secrets of the tree and of the user that are hidden besides. */
+  masks(request: MaskRequest, look: TreeScan | null): Masks;
   /** The processes of this machine. */
   host(): CatalyticPorts["host"];
   /** The other work trees of this repository that have been used with Verbatim. */

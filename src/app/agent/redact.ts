@@ -1,21 +1,33 @@
 import type { OutputFilter } from "../../rooms/catalytic/index.ts";
-import { findKnownSecrets, Redactor, redactBytes, SecretFinder, type Verified } from "../../rooms/workflow/index.ts";
+import {
+  findKnownSecrets,
+  type HiddenValue,
+  Redactor,
+  redactBytes,
+  SecretFinder,
+  type Verified,
+} from "../../rooms/workflow/index.ts";
 import type { AgentPorts } from "./ports.ts";
 
-/** What must not be written down of anything that an agent or a verify command prints: values of the user's variables. */
+/**
+ * What must not be written down of anything that an agent or a verify command prints: values of the user's variables and
+ * of hidden files.
+ */
 export function findSecrets(
   { user }: Pick<AgentPorts, "user">,
+  hidden: readonly HiddenValue[],
   set: Readonly<Record<string, string>> = {},
 ): SecretFinder {
-  return new SecretFinder(findKnownSecrets({ ...user.env, ...set }));
+  return new SecretFinder(findKnownSecrets({ ...user.env, ...set }, hidden));
 }
 
 /** A filter for each stream that is recorded. */
 export function redactWith(
   outside: Pick<AgentPorts, "user">,
   { set }: { readonly set: Readonly<Record<string, string>> },
+  hidden: readonly HiddenValue[],
 ): () => OutputFilter {
-  const finder = findSecrets(outside, set);
+  const finder = findSecrets(outside, hidden, set);
   return () => new Redactor(finder);
 }
 

@@ -69,6 +69,8 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
       stderr: attempt?.proof == null ? "" : join(attempt.proof.directory, "STDERR.log"),
       profile: attempt?.profile?.name ?? null,
       withheld: attempt?.env?.withheld ?? [],
+      hidden: attempt?.masks ?? [],
+      not_hidden: attempt?.not_hidden ?? [],
       login: attempt?.login ?? [],
     },
     proof: attempt === null ? null : toProof(attempt),

@@ -32,6 +32,8 @@ export interface AgentRequest {
   readonly hashAll: boolean;
   readonly network: NetworkPlan;
   readonly equipment: Equipment;
+  /** Hidden files that the agent sees all the same. */
+  readonly masks: { readonly unmask: readonly string[]; readonly all: boolean };
 }
 
 /** How a change is to be verified, as a person writes it. */
@@ -121,6 +123,7 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     hash_all: request.hashAll,
     network: { mode: request.network.mode, hosts: request.network.hosts.map((one) => ({ ...one })) },
     profile: request.equipment.known?.profile.name ?? NO_PROFILE,
+    masks: { unmask: [...request.masks.unmask], all: request.masks.all, verify: [], verify_all: false },
   };
 }
 

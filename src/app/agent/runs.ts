@@ -9,6 +9,7 @@ import { foreseeLanding } from "./foresee.ts";
 import { judge, warnOfPatch } from "./judge.ts";
 import { land } from "./land.ts";
 import type { LandOptions } from "./landable.ts";
+import { NOTHING_SHOWN } from "./masks.ts";
 import { type NetworkPlan, requireNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
@@ -79,6 +80,9 @@ export async function undoAgent(outside: AgentPorts, name: string, here = false)
 export interface VerifyAgain {
   readonly plan?: VerifyPlan;
   readonly permit: readonly string[];
+  /** Hidden files that verify commands see all the same, or all of them. */
+  readonly unmask: readonly string[];
+  readonly showSecrets: boolean;
   readonly limits: {
     readonly max_files?: number;
     readonly max_added_lines?: number;
@@ -115,7 +119,13 @@ async function verifyRun(outside: AgentPorts, run: Run, again: VerifyAgain): Pro
         : { network: { ...again.network, hosts: again.network.hosts.map((one) => ({ ...one })) } };
     if (again.network !== undefined)
       await requireNetwork(outside, again.network, request.guard as GuardRequest | null, true);
-    record.save({ request: { ...request, ...verify, ...network, permit, limits } });
+    const { masks = NOTHING_SHOWN } = request;
+    const shown = {
+      ...masks,
+      verify: [...new Set([...masks.verify, ...again.unmask])],
+      verify_all: masks.verify_all || again.showSecrets,
+    };
+    record.save({ request: { ...request, ...verify, ...network, permit, limits, masks: shown } });
     try {
       const base = { tree: made.candidate.base.tree, objects: run.objects(), commit: made.candidate.base.commit };
       await judge(outside, session, record, made, { base, ignored: null, locked: false });

@@ -13,8 +13,10 @@ import {
   type ViewWrite,
   verifyCandidate,
 } from "../../rooms/workflow/index.ts";
+import { toVerifyMasks } from "./masks.ts";
 import { readNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
+import { findSecrets, redactVerified } from "./redact.ts";
 
 /** What a candidate is judged and verified on. */
 export interface JudgedOn {
@@ -47,6 +49,7 @@ export async function verifyChange(
       copy_max: agent.verify.copy_max,
       guard: isPlain ? "audit" : (guard as GuardRequest | null),
       network,
+      masks: toVerifyMasks(record.now, agent.verify.unmask),
       git: run.ports.git,
       checkout: { folder: run.folder.makeFolder(COPY_FOLDER), base, commit: base.commit },
     });
@@ -66,14 +69,14 @@ export async function verifyChange(
           ignored_at_start: ignored,
           env: childEnvironment(run.ports.env, [...TOOL_HOMES, ...workflow.verify.env_allow], {}),
           run_id: run.id,
-          masks: [],
           network: network.mode,
           caps: null,
           locked,
         },
         session.signal,
       );
-    return ports.place.guarded ? await verifyIt() : await verifyWatched(run, verifyIt);
+    const verified = ports.place.guarded ? await verifyIt() : await verifyWatched(run, verifyIt);
+    return redactVerified(findSecrets(outside, ports.place.hidden().values), verified);
   } finally {
     run.folder.remove(COPY_FOLDER);
   }

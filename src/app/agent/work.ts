@@ -15,6 +15,7 @@ import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
 import { type LoginOutcome, withLoginFiles } from "./login-files.ts";
+import { announceMasks, canHide, type Masks } from "./masks.ts";
 import { keepNetworkLog, recordNetwork, toAttemptNetwork, toReach, withNetworkLog } from "./network.ts";
 import { outputFile, withOutputLog } from "./output-log.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -36,6 +37,7 @@ export async function work(
 ): Promise<{ readonly view: ViewOutcome; readonly attempt: AgentAttempt }> {
   const n = record.now.attempts + 1;
   const begun = outside.clock.now();
+  const masks = findOwnMasks(outside, prepared, request);
   const opened: AgentAttempt = {
     schema_version: "verbatim-agent-attempt-v1",
     n,
@@ -45,6 +47,7 @@ export async function work(
     duration_ms: 0,
     end: null,
     kept: [...prepared.keep],
+    masks: [...masks.names],
     guard: null,
     network: toAttemptNetwork(request.network, null),
     // Named before it begins, so that what is left of it can be found when this process is gone.
@@ -59,7 +62,7 @@ export async function work(
   record.writeAttempt(opened);
   await record.enter("AGENT_ATTEMPT_STARTED", { n, argv: opened.argv }, "working", null, { attempts: n });
   const login: LoginOutcome[] = [];
-  const view = await start(outside, record, prepared, request, opened.catalytic_run!, login).catch(
+  const view = await start(outside, record, prepared, request, masks, opened.catalytic_run!, login).catch(
     async (thrown: unknown) => {
       const { outcome, reason } = describeBreak(thrown, false);
       if (outcome === "interrupted") {
@@ -78,6 +81,7 @@ export async function work(
     duration_ms: view.command_ms,
     end: toEnd(view),
     guard: view.run.guard,
+    ...(canHide(view.run.guard) ? { masks: [...masks.names] } : { masks: [], not_hidden: [...masks.names] }),
     catalytic_run: view.run.run_id,
     proof_hash: view.run.proof_hash,
     proof: { ...readProof(view, record.run.ports.repoRoot), ...(await findMovedHead(outside, record, view)) },
@@ -114,6 +118,7 @@ async function start(
   { run, now }: AgentRecord,
   { look, keep }: Prepared,
   request: AgentRequest,
+  masks: Masks,
   run_id: string,
   login: LoginOutcome[],
 ): Promise<ViewOutcome> {
@@ -125,9 +130,9 @@ async function start(
   try {
     mcp = await outside.serveMcp?.(places.root);
     const { limits } = outside.config().catalytic;
-    const own = { ...outside.catalytic(), announceGuard: announceTo(outside, request) };
+    const own = { ...outside.catalytic(), announceGuard: announceTo(outside, request, masks) };
     const { known, environment } = request.equipment;
-    const redact = redactWith(outside, environment);
+    const redact = redactWith(outside, environment, masks.values);
     const logged = withOutputLog({ ...own, redact }, run, now.attempts, limits.log_bytes, redact);
     const files = known?.profile.login ?? [];
     const kept = withLoginFiles(logged, outside.user, files, (outcomes) => login.push(...outcomes));
@@ -143,9 +148,10 @@ async function start(
       env_allow: environment.passed,
       extra_env: { ...environment.set, VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
-      hidden: outside.hiddenPlaces(),
+      hidden: [...outside.hiddenPlaces(), ...masks.hidden],
+      masked: masks.files,
       // A hook in the view judges by the plan of its run, and by what it permits.
-      shown: OWN_FILES.map((file) => join(run.folder.dir, file)),
+      shown: [...OWN_FILES.map((file) => join(run.folder.dir, file)), ...masks.shown],
       hash_all: request.hashAll,
       look,
       // Only at the command line the standard input belongs to whoever asked.
@@ -159,6 +165,12 @@ async function start(
   } finally {
     await mcp?.close();
   }
+}
+
+/** What is hidden from this agent. */
+function findOwnMasks(outside: AgentPorts, { look, keep }: Prepared, { masks, equipment }: AgentRequest): Masks {
+  const profile = equipment.known?.profile.name ?? null;
+  return outside.masks({ unmask: masks.unmask, all: masks.all, profile, kept: keep }, look);
 }
 
 /** What the agent was given, by names and hashes: no value of a variable is ever written. */
@@ -178,7 +190,11 @@ function describeEquipment(
 }
 
 /** What holds the agent back, said before it starts; from then on its output takes the place of every progress line. */
-function announceTo(outside: AgentPorts, { equipment }: AgentRequest): NonNullable<CatalyticPorts["announceGuard"]> {
+function announceTo(
+  outside: AgentPorts,
+  { equipment }: AgentRequest,
+  masks: Masks,
+): NonNullable<CatalyticPorts["announceGuard"]> {
   return (guard, network) => {
     outside.notify(
       guard === "audit"
@@ -189,6 +205,8 @@ function announceTo(outside: AgentPorts, { equipment }: AgentRequest): NonNullab
       const { name, title } = equipment.known.profile;
       outside.notify(`the agent is ${title} (profile ${name}): it gets its own variables and login`);
     }
+    const hidden = announceMasks(masks, guard);
+    if (hidden !== null) outside.notify(hidden);
     outside.progress.report({ label: "the agent is at work", done: 0 });
   };
 }

@@ -14,6 +14,7 @@ import { isStoreAbsent, toWorkspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
+import { findMasks } from "./masks.ts";
 import { userPorts } from "./user-ports.ts";
 import { createCommandFacts, createVerifyPorts } from "./verification.ts";
 import { chooseVerificationPlace } from "./verification-places.ts";
@@ -45,6 +46,7 @@ export function agentPorts(composition: Composition): AgentPorts {
     catalytic: () => createCatalyticPorts(composition),
     places: () => toCatalyticPlaces(composition),
     hiddenPlaces: () => toHiddenPlaces(composition),
+    masks: (request, look) => findMasks(composition, request, toCatalyticPlaces(composition).root, look),
     host: readHost,
     siblings: () => listSiblings(composition),
     borrow: (root, work) => borrow(composition, root, work),

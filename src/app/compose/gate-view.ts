@@ -2,6 +2,7 @@ import type { GateReports } from "../../adapters/process/gate-reports.ts";
 import { GATE_RUNNER_SCRIPT, WRITES_FIRST } from "../../adapters/process/gate-runner-script.ts";
 import { type CatalyticPorts, runInView, type ViewOptions, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import { findKnownSecrets, type GateScript, Redactor, SecretFinder } from "../../rooms/workflow/index.ts";
+import { type Masks, NO_MASKS } from "../agent/masks.ts";
 import { createCatalyticPorts, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { GateLogFilter } from "./gate-log-filter.ts";
@@ -14,7 +15,11 @@ const MARGIN_MS = 60_000;
 const PIECE_LENGTH = 40_000;
 
 /** Where gates run: everything about a view but what runs in it. */
-export type GateViewPlace = Omit<ViewOptions, "command" | "intent" | "hidden" | "extra_env" | "timeout_ms">;
+export interface GateViewPlace
+  extends Omit<ViewOptions, "command" | "intent" | "hidden" | "masked" | "shown" | "extra_env" | "timeout_ms"> {
+  /** Secrets that are hidden besides what always is. */
+  readonly masks?: Omit<Masks, "isHidden" | "names">;
+}
 
 /** What runs there. VERBATIM_RUN of the environment is told to every gate. */
 interface GateViewScript {
@@ -26,13 +31,13 @@ interface GateViewScript {
 /** Starts the gate runner in a view; what it reports is there as soon as it is said. */
 export function openGateView(
   composition: Composition,
-  place: GateViewPlace,
+  { masks = NO_MASKS, ...place }: GateViewPlace,
   script: GateViewScript,
   reports: GateReports,
   signal: AbortSignal,
 ): Promise<ViewOutcome> {
   const { VERBATIM_RUN: run = "", ...env } = script.env;
-  const finder = new SecretFinder(findKnownSecrets(composition.env));
+  const finder = new SecretFinder(findKnownSecrets(composition.env, masks.values));
   const ports: CatalyticPorts = {
     ...createCatalyticPorts(composition),
     env,
@@ -48,7 +53,9 @@ export function openGateView(
   const running = runInView(ports, {
     ...place,
     // Gates run code that an agent wrote.
-    hidden: toHiddenPlaces(composition),
+    hidden: [...toHiddenPlaces(composition), ...masks.hidden],
+    masked: masks.files,
+    shown: masks.shown,
     command: gateRunner(script.works, place.input !== undefined),
     intent: script.intent,
     extra_env: { VERBATIM_RUN: run },

@@ -27,9 +27,11 @@ import {
   type VerificationSession,
   type ViewWrite,
 } from "../../rooms/workflow/index.ts";
+import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { describeProblem, type GateViewPlace, gateRunner, openGateView, toTimeout } from "./gate-view.ts";
+import { findMasks } from "./masks.ts";
 import { readGitFacts } from "./tree-notes.ts";
 
 /** What a verification wants to stand on. */
@@ -41,6 +43,8 @@ export interface PlaceRequest {
   readonly guard: GuardRequest | null;
   /** What of the network the commands are left; null: as the configuration says. */
   readonly network: { readonly mode: NetworkMode; readonly hosts: readonly HostEntry[] } | null;
+  /** Which secrets are hidden from the commands; null: none but what always is. */
+  readonly masks: MaskRequest | null;
   readonly git: GitWork;
   /** Where checkouts may be made, and of what. */
   readonly checkout: { readonly folder: string; readonly base: BaseTree; readonly commit: string };
@@ -127,6 +131,7 @@ function createTreePlace(
 ): VerificationPlace {
   const places = toCatalyticPlaces(composition);
   let look: TreeScan | null = null;
+  let masks = NO_MASKS;
   const takeLook = () => {
     const taken = look;
     look = null;
@@ -135,29 +140,34 @@ function createTreePlace(
   return {
     kind,
     guarded: holdsBack(guard),
+    hidden: () => masks,
     has: (path) => lstatSync(join(places.root, path), { throwIfNoEntry: false }) !== undefined,
     async freeze(base) {
       takeLook()?.close();
       look = await lookAtTree(createCatalyticPorts(composition), places);
+      masks = request.masks === null ? NO_MASKS : findMasks(composition, request.masks, places.root, look);
       if (readGitFacts(look)?.base_tree === base.tree) return [];
-      return await freezeTree(composition, places.root, base);
+      return await freezeTree(composition, places.root, base, masks);
     },
     async open(script, signal) {
       const visible = treeIgnores.outsideRoot(places.root);
-      return openInView(composition, { ...places, guard, visible, look: takeLook() }, request, script, signal);
+      return openInView(composition, { ...places, guard, visible, masks, look: takeLook() }, request, script, signal);
     },
     close: async () => takeLook()?.close(),
   };
 }
 
-/** What has changed since the base, as the base has it. Bytes go through the content store like those of a candidate. */
-async function freezeTree(composition: Composition, root: string, base: BaseTree): Promise<ViewWrite[]> {
+/**
+ * What has changed since the base, as the base has it, and hidden files without a byte. Bytes go through the content
+ * store like those of a candidate.
+ */
+async function freezeTree(composition: Composition, root: string, base: BaseTree, masks: Masks): Promise<ViewWrite[]> {
   const differences = await listBaseDifferences(root, base);
   const writes: ViewWrite[] = differences.flatMap(({ path, mode }) => (mode === null ? [{ path, mode }] : []));
   const content = await composition.content("append");
   for await (const { path, mode, bytes } of readBaseFiles(root, base, differences)) {
     if (mode === "120000") writes.push({ path, mode, target: Buffer.from(bytes).toString("utf8") });
-    else writes.push({ path, mode, sha256: await content.put(bytes) });
+    else writes.push({ path, mode, sha256: await content.put(masks.isHidden(path) ? new Uint8Array() : bytes) });
   }
   return writes;
 }
@@ -172,9 +182,12 @@ function createCheckoutPlace(
   const { git, checkout } = request;
   const { root } = toCatalyticPlaces(composition);
   let made = 0;
+  // The repository behind the checkout can be seen from it.
+  const behind = request.masks === null ? NO_MASKS : findMasks(composition, request.masks, root, null);
   return {
     kind: "checkout",
     guarded: holdsBack(guard),
+    hidden: () => behind,
     has: (path) => share.some((one) => one.path === path),
     freeze: async () => [],
     async open(script, signal) {
@@ -190,6 +203,7 @@ function createCheckoutPlace(
         guard,
         runs: join(places.root, policy.runs_root),
         visible: reads,
+        masks: maskCheckout(composition, request, behind, { root, copy: copy.root }),
         // git is not asked: the rules would be the candidate's.
         ignored: share.map(({ path }) => path),
       };
@@ -197,6 +211,18 @@ function createCheckoutPlace(
     },
     close: async () => undefined,
   };
+}
+
+/** A checkout has the tracked secrets once more; those of the repository behind it are covered at their own places. */
+function maskCheckout(
+  composition: Composition,
+  { masks }: PlaceRequest,
+  behind: Masks,
+  { root, copy }: { readonly root: string; readonly copy: string },
+): Omit<Masks, "isHidden" | "names"> {
+  if (masks === null) return NO_MASKS;
+  const own = findMasks(composition, masks, copy, null);
+  return { ...own, hidden: [...own.hidden, ...behind.files.map((path) => join(root, path)), ...behind.hidden] };
 }
 
 /** The network of the agent, and never more. */

@@ -37,6 +37,11 @@ export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig,
   if (base.profiles !== undefined || own.profiles !== undefined) {
     config.profiles = { ...base.profiles, ...own.profiles };
   }
+  if (base.masks !== undefined || own.masks !== undefined) {
+    config.masks = { ...joined("add", base.masks, own.masks), ...joined("show", base.masks, own.masks) };
+  }
+  const unmask = joined("unmask", base.verify, own.verify);
+  if (config.verify !== undefined) config.verify = { ...config.verify, ...unmask };
   const network = findStricter(base.network, own.network);
   if (network !== undefined) config.network = network;
   if (base.hosts !== undefined || own.hosts !== undefined) {
@@ -70,7 +75,8 @@ function joined<K extends string>(
   return made;
 }
 
-function findUntrusted(user: UserAgentConfig, { hosts, env, keep, profiles = {} }: AgentConfig): UntrustedKey[] {
+function findUntrusted(user: UserAgentConfig, config: AgentConfig): UntrustedKey[] {
+  const { hosts, env, keep, masks, verify, profiles = {} } = config;
   const found: UntrustedKey[] = [];
   const add = (key: string, isThere: boolean, flag: string) => {
     if (isThere) found.push({ key, flag });
@@ -84,6 +90,9 @@ function findUntrusted(user: UserAgentConfig, { hosts, env, keep, profiles = {} 
   const [host] = hosts ?? [];
   const name = typeof host === "string" ? host : (host?.host ?? "NAME");
   add("agent.hosts", isLimited(user) && host !== undefined, `--host ${name}`);
+  add("agent.masks.show", (masks?.show ?? []).length > 0, `--unmask ${masks?.show?.[0] ?? "PATH"}`);
+  const unmask = verify?.unmask ?? [];
+  add("agent.verify.unmask", unmask.length > 0, `--unmask ${unmask[0] ?? "PATH"}`);
   add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
   for (const [name, profile] of Object.entries(profiles)) {
     for (const part of ["env", "login"] as const) {
@@ -98,9 +107,12 @@ function findUntrusted(user: UserAgentConfig, { hosts, env, keep, profiles = {} 
 }
 
 function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConfig {
-  const { env: _env, keep: _keep, hosts, profiles, ...rest } = config;
+  const { env: _env, keep: _keep, masks, verify, hosts, profiles, ...rest } = config;
+  const { unmask: _unmask, ...verification } = verify ?? {};
   return {
     ...rest,
+    ...(verify === undefined ? {} : { verify: verification }),
+    ...(masks?.add === undefined ? {} : { masks: { add: masks.add } }),
     ...(hosts === undefined || isLimited(user) ? {} : { hosts }),
     ...(profiles === undefined
       ? {}

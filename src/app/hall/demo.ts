@@ -93,6 +93,7 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
     timeoutMs: 60_000,
     keep: [],
     hashAll: false,
+    masks: { unmask: [], all: false },
   };
 }
 

@@ -120,6 +120,14 @@ export {
   type PolicyFinding,
   type SpecialFile,
 } from "./policy/judge-change.ts";
+export {
+  BROWSER_FOLDERS,
+  compileMasks,
+  type HiddenValue,
+  HOME_SECRETS,
+  INSTALLED_FOLDERS,
+  readAssignments,
+} from "./policy/masks.ts";
 export { listNotices, type ManifestChange, type NoticeRequest } from "./policy/notices.ts";
 export { listDefaultPolicy, type PolicyTableRow } from "./policy/policy-table.ts";
 export type {

@@ -21,6 +21,8 @@ const VIEW: AgentView = {
     stderr: "",
     profile: null,
     withheld: [],
+    hidden: [],
+    not_hidden: [],
     login: [],
   },
   proof: null,

@@ -4,12 +4,12 @@ use strict;
 # settings come as NUL-separated key=value pairs from a file; descriptor 3 is the control channel: it says READY and EXIT,
 # and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
 
-my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show);
+my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show, @mask);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
     if ($k eq "layer") { push @layers, [split(/:/, $v, 3)] } elsif ($k eq "hole") { push @holes, [split(/:/, $v, 2)] }
     elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
-    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v }
+    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v } elsif ($k eq "mask") { push @mask, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 my $arm = $C{arch} eq "arm64";
 my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
@@ -30,6 +30,10 @@ for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
   my $x = $C{mode} eq "root" ? "redirect_dir=on" : "userxattr";
   mnt("overlay", $path, "overlay", 0, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
 }
+# Files that the command finds empty: made anew in the layer, so that neither a link nor another name leads to the old one.
+for my $m (@mask) { my @s = lstat($m); next if !@s; -f _ or stop("mask $m: not a file");
+  unlink($m) or stop("mask $m: $!"); sysopen(my $f, $m, 0301, 0600) or stop("mask $m: $!"); close($f);
+  chmod($s[2] & 0777, $m); chown($s[4], $s[5], $m) if $C{mode} eq "root"; utime($s[8], $s[9], $m) }
 # Work inside an overlaid home: the real folder, where we stand, comes back over its private copy and is sealed later.
 for my $l (@layers) { mnt(".", $C{work}, 0, $BIND | $REC) if $l->[1] eq "home" && index($C{work}, "$l->[2]/") == 0 }
 for my $h (@holes) { my ($from, $to) = @$h; mnt($from, $to, 0, $BIND | $REC) if -e $to }
@@ -52,11 +56,12 @@ sub rebind { my ($dir, $new) = @_;
   for my $p (@outer) { next unless index($p, "$dir/") == 0; folders($new . substr($p, length($dir))); mnt($p, $new . substr($p, length($dir)), 0, $BIND | $REC) }
   mnt($new, $dir, 0, $BIND | $REC) }
 
-# Empty folders take the place of those that are hidden; what stays of them is held open and bound into them.
-# From the outside in, so that a folder inside one that stays can be hidden again.
+# Empty folders and an empty file take the place of what is hidden; what stays of it is held open and bound into it.
+# From the outside in, so that a place inside one that stays can be hidden again.
 sub cover { my %fd = %{ $_[0] }; my %was = map { $_ => 1 } @{ $_[1] }; my @covers; my %hide = map { $_ => 1 } @hide;
   for my $p (sort { length($a) <=> length($b) } (keys %hide, keys %fd)) {
-    if ($hide{$p}) { folders($p) if $was{$p} && !grep { index($p, "$_/") == 0 } @hide; next unless -d $p; mnt("tmpfs", $p, "tmpfs", $NOSUID | $NODEV, "mode=0755"); push @covers, $p; next }
+    if ($hide{$p}) { folders($p) if $was{$p} && !grep { index($p, "$_/") == 0 } @hide; next unless -e $p;
+      if (-d $p) { mnt("tmpfs", $p, "tmpfs", $NOSUID | $NODEV, "mode=0755") } else { mnt("/proc/self/fd/" . fileno($_[2]), $p, 0, $BIND) } push @covers, $p; next }
     if (-d $fd{$p}) { folders($p) } else { folders($p =~ s{/[^/]*$}{}r); open(my $f, ">>", $p) or stop("show $p: $!"); close($f) }
     mnt("/proc/self/fd/" . fileno($fd{$p}), $p, 0, $BIND | $REC) }
   for my $p (reverse @covers) { mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) or stop("hide $p: $!") } }
@@ -103,11 +108,11 @@ sub confine {
   mnt("tmpfs", "$C{work}/tmp", "tmpfs", $NOSUID | $NODEV, "mode=1777");
   for my $n ("t", "c") { mkdir("$C{work}/tmp/$n"); chmod(0700, "$C{work}/tmp/$n") }
   # Looked at before the temporary folders change: what is hidden or shown may lie below one of them.
-  my ($shown, @there) = (hold(), grep { -d } @hide);
+  my ($shown, @there) = (hold(), grep { -d } @hide); sysopen(my $nothing, "$C{work}/nothing", 010000000) or stop("nothing: $!");
   rebind("/dev", "$C{work}/dv");
   for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
   own_names();
-  cover($shown, \@there) if @hide;
+  cover($shown, \@there, $nothing) if @hide;
   chdir($C{cwd}) or stop("cwd: $!");
   %ENV = %env;
   say_to("READY");

@@ -5,6 +5,9 @@ import { AGENT_PATCH_POLICY, patchPolicyConfig, resolvePatchPolicy } from "./pat
 
 const written = z.union([z.string().min(1), z.strictObject({ sh: z.string().min(1) })]);
 
+/** A pattern of the repository, or a place: absolute or in the home folder. What takes something out has a key of its own. */
+const mask = z.string().regex(/^(?:~\/.|\/.|[^!/~])/);
+
 /** `agent.verify`: how changes of agents are verified where no flag says it. */
 const agentVerifyConfig = z.strictObject({
   commands: z.array(written).optional(),
@@ -14,6 +17,8 @@ const agentVerifyConfig = z.strictObject({
   copy_max: count.optional(),
   timeout_s: z.int().min(1).optional(),
   baseline: z.boolean().optional(),
+  /** Hidden files that verify commands see although the agent does not. */
+  unmask: z.array(mask).optional(),
 });
 
 const hostText = z.string().regex(/^(?:\*\.)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,4})?$/);
@@ -39,6 +44,8 @@ export const agentConfig = z.strictObject({
   hosts: z.array(hostConfig).optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
+  /** Files that agents find empty besides those that are always so, and those that they see all the same. */
+  masks: z.strictObject({ add: z.array(mask).optional(), show: z.array(mask).optional() }).optional(),
   /** The profile of every agent (default: the one that its command shows). */
   profile: z.string().min(1).optional(),
   /** Profiles by name; each is read as an agent-profile. */
@@ -72,6 +79,7 @@ export function resolveAgent(config: AgentConfig = {}) {
       copy_max: verify.copy_max ?? 5_000_000_000,
       timeout_s: verify.timeout_s ?? 1800,
       baseline: verify.baseline ?? true,
+      unmask: verify.unmask ?? [],
     },
     policy: config.policy ?? {},
     /** The policy of `workflow new --direct`. */
@@ -82,6 +90,7 @@ export function resolveAgent(config: AgentConfig = {}) {
     network: config.network ?? null,
     hosts: config.hosts ?? [],
     keep: config.keep ?? [],
+    masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },
     profile: config.profile ?? null,
     profiles: config.profiles ?? {},
     env: { pass: config.env?.pass ?? [], set: config.env?.set ?? {} },

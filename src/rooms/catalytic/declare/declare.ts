@@ -55,8 +55,10 @@ interface ViewRequest {
   readonly keep: readonly string[];
   /** Absolute paths that stay readable wherever they lie. */
   readonly visible?: readonly string[];
-  /** Absolute folders the command must not read, where the guard can hide them, and what of them stays. */
+  /** Absolute folders and files the command must not read, where the guard can hide them, and what of them stays. */
   readonly hidden?: readonly string[];
+  /** Files of the repository that the command finds empty. */
+  readonly masked?: readonly string[];
   readonly shown?: readonly string[];
   /** A look at the tree that the caller took already. */
   readonly look?: TreeScan | null;

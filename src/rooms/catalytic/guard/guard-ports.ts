@@ -60,8 +60,10 @@ export interface LaunchRequest {
   readonly keeps: readonly { readonly from: string; readonly to: string }[];
   /** Places that stay readable although they are below a folder the guard replaces. */
   readonly visible?: readonly string[];
-  /** Folders the command cannot read where the guard can hide them; empty in their place, `shown` aside. */
+  /** Folders and files the command cannot read where the guard can hide them; empty in their place, `shown` aside. */
   readonly hidden?: readonly string[];
+  /** Files inside overlays that the command finds empty and may write. */
+  readonly masked?: readonly string[];
   /** Files and folders inside hidden ones that stay, read-only unless they are kept. */
   readonly shown?: readonly string[];
   readonly command: readonly string[];

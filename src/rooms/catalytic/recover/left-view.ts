@@ -27,7 +27,7 @@ export async function keepLeftView(ports: CatalyticPorts, run: Unfinished): Prom
   if (left === null) return;
   try {
     const view = new ViewRun(ports, left.request, left.declared, run.places, run.begin.guard);
-    view.recall(left.tree, left.ignored);
+    view.recall(left.tree, left.ignored, left.masked);
     const changes = await withReader(ports, run, view, async (reader) => {
       const unread = await view.collect(reader);
       if (unread.length > 0) throw new VerbatimError("INTERNAL", { message: unread[0]!.code });
@@ -148,7 +148,8 @@ function findLeft({ disk }: CatalyticPorts, { places, begin, journal }: Unfinish
   };
   const { root, state } = places;
   const request = { root, state, user_state: "", config: {}, jobspec: jobspec!, view: NOTHING_ASKED };
-  return { declared, request, tree, ignored: ignored as string[] };
+  const masked = Array.isArray(done["masked"]) ? (done["masked"] as string[]) : [];
+  return { declared, request, tree, ignored: ignored as string[], masked };
 }
 
 const NOTHING_ASKED = { hash_all: false, ignored: null, keep: [] } as const;

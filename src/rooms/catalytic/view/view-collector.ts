@@ -38,7 +38,7 @@ export class ViewCollector {
   async collect(): Promise<ViewChanges> {
     const { disk, git, clock } = this.#ports;
     const { root, merged, upper, scope } = this.#left;
-    const skip = (path: string) => scope.isLeftOut(path);
+    const skip = (path: string) => scope.isUncarried(path);
     const late = new Set<string>();
     const limits = viewLimits(this.#left.max_entries);
     const reading = new Reading(
@@ -90,7 +90,7 @@ export class ViewCollector {
     return { added, removed, changed, refused, large, reserved, ignored, concurrent: [], commits };
   }
 
-  /** What the command left at forbidden places of its view: it is dropped, but not without a word. */
+  /** What the command left at forbidden places of its view and in hidden files: it is dropped, but not without a word. */
   async #listReserved(reading: Reading): Promise<string[]> {
     const { disk } = this.#ports;
     const { root, merged, scope } = this.#left;
@@ -99,7 +99,11 @@ export class ViewCollector {
     const was = await reading.scan(root, options);
     const is = await reading.scan(merged, options, was);
     const paths = new Set([...was.packed.keys(), ...is.packed.keys()]);
-    return sortedByCodePoint(paths).filter((path) => {
+    const isTouched = (path: string) => {
+      const now = disk.stat(`${merged}/${path}`);
+      return now?.kind !== "file" || now.size > 0;
+    };
+    const forbidden = [...paths].filter((path) => {
       const [old, now] = [was.packed.get(path), is.packed.get(path)];
       if (old === now) return false;
       const [a, b] = [old, now].map((packed) => (packed === undefined ? null : disk.unpack(packed)));
@@ -109,6 +113,7 @@ export class ViewCollector {
       const [before, after] = [entryAt(disk, root, path, was), entryAt(disk, merged, path, is)];
       return before === null || after === null || !isSameEntry(before, after);
     });
+    return sortedByCodePoint([...forbidden, ...scope.masked.filter(isTouched)]);
   }
 
   /** Keeps the contents of files that changed; says of which paths they are what was compared. */

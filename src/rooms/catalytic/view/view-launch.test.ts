@@ -186,7 +186,7 @@ describe("a tree that is read again", () => {
     ] as never);
     const disk = { isStatTrusted: () => true, snapshot: async () => ({ entries: now }) };
     const one = view({ view: { hash_all: true }, ports: { disk, progress: { report: () => undefined } } });
-    one.recall(pre, []);
+    one.recall(pre, [], []);
     const changed = ["b", "gone", "new"].map((path) => ({ code: "OUTSIDE_CHANGED", path, fields: ["size"] }));
     one.watchWith({ end: async () => ({ violations: changed, noise: [] }) } as never);
     const { post } = await one.lookAgain(new Map([[".", pre]]));

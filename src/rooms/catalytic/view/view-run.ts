@@ -31,7 +31,7 @@ type ViewDeclared = Pick<Declared, "policy" | "settings" | "jobspec">;
 
 type ViewLaunch = Pick<
   LaunchRequest,
-  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "shown" | "cwd"
+  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "masked" | "shown" | "cwd"
 >;
 
 /** Where what a command left can be read. */
@@ -69,6 +69,7 @@ export class ViewRun {
     this.#places = places;
     this.#guard = guard;
     this.#scope = new ViewScope(declared.policy);
+    this.#scope.masked = request.view?.masked ?? [];
   }
 
   /** Paths of the tree that did not stand still when the view began: people and servers write while someone looks. */
@@ -101,14 +102,16 @@ export class ViewRun {
   }
 
   /** What the journal says of the view, so that it can be read although this process is gone. */
-  toJournal(): { readonly collects: boolean; readonly ignored: readonly string[] } {
-    return { collects: this.#request.view?.collect !== false, ignored: this.#scope.ignored };
+  toJournal(): { readonly collects: boolean; readonly ignored: readonly string[]; readonly masked: readonly string[] } {
+    const { ignored, masked } = this.#scope;
+    return { collects: this.#request.view?.collect !== false, ignored, masked };
   }
 
   /** Takes the place of a view whose process is gone. */
-  recall(tree: Tree, ignored: readonly string[]): void {
+  recall(tree: Tree, ignored: readonly string[], masked: readonly string[]): void {
     this.#tree = tree;
     this.#scope.ignored = ignored;
+    this.#scope.masked = masked;
   }
 
   /** The tripwire of the run, which sees the real tree. */
@@ -208,14 +211,25 @@ export class ViewRun {
       if (isState) disk.createFolder(`${work}/cp0/${name}`, 0o755);
       else await disk.copy(`${root}/${name}`, `${work}/cp0/${name}`);
     }
+    for (const path of this.#scope.masked) this.#empty(`${work}/cp0/${path}`);
     // Somebody may have written since the snapshot, and that is not the command's. It starts several processes later, when
     // the clock of the file system has moved on: whatever it writes has another time.
-    const options = { skip: (path: string) => this.#scope.isLeftOut(path), max_entries: Number.MAX_SAFE_INTEGER };
+    const options = { skip: (path: string) => this.#scope.isUncarried(path), max_entries: Number.MAX_SAFE_INTEGER };
     if (disk.isStatTrusted(work)) this.#copied = await disk.scan(`${work}/cp0`, { ...options, from: [""] });
     else
       this.#copiedTree = (
         await disk.snapshot(`${work}/cp0`, { ...options, strict_mtime: false, lenient: true })
       ).entries;
+  }
+
+  /** A file of the copy that the command finds empty: made anew, so that no other name leads to it. */
+  #empty(place: string): void {
+    const { disk } = this.#ports;
+    const now = disk.stat(place);
+    if (now?.kind !== "file") return;
+    disk.removeFile(place);
+    disk.createFile(place, new Uint8Array());
+    disk.setMode(place, now.mode & 0o777);
   }
 
   /** How the command is started: the root is a layer, holes are read-only, the home folder is one more layer. */
@@ -245,6 +259,9 @@ export class ViewRun {
         to: path,
       })),
       visible: this.#request.view?.visible ?? [],
+      ...(kind === "overlay" && this.#scope.masked.length > 0
+        ? { masked: this.#scope.masked.map((path) => placeOf(root, path)) }
+        : {}),
       ...this.#toHidden(),
       cwd: placeOf(root, jobspec.cwd),
     };

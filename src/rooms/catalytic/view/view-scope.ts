@@ -10,6 +10,7 @@ export class ViewScope {
   readonly #policy: Policy;
   #ignored: readonly string[] = [];
   #names: ReadonlySet<string> = new Set();
+  #masked: ReadonlySet<string> = new Set();
 
   constructor(policy: Policy) {
     this.#policy = policy;
@@ -27,6 +28,15 @@ export class ViewScope {
     this.#names = new Set(paths);
   }
 
+  /** Files that the command found empty. */
+  get masked(): readonly string[] {
+    return [...this.#masked];
+  }
+
+  set masked(paths: readonly string[]) {
+    this.#masked = new Set(paths);
+  }
+
   isHole(path: string): boolean {
     return this.holes.some((hole) => isInside(path, hole)) || isOwnState(path, this.#policy);
   }
@@ -36,15 +46,23 @@ export class ViewScope {
     return this.isHole(path) || isInside(path, ".git");
   }
 
+  /** What of a view is no change: what is not compared, and what takes the place of a file that was hidden. */
+  isUncarried(path: string): boolean {
+    return this.isLeftOut(path) || isAmong(path, this.#masked);
+  }
+
   isInView(path: string): boolean {
     return !this.isLeftOut(path) && !this.isIgnored(path);
   }
 
   isIgnored(path: string): boolean {
-    if (this.#names.size === 0) return false;
-    for (let at = path; at !== ""; at = parentOf(at)) {
-      if (this.#names.has(at) || this.#names.has(`${at}/`)) return true;
-    }
-    return false;
+    return isAmong(path, this.#names);
   }
+}
+
+/** Whether a path, or a folder that it is in, is named; folders may end with a slash. */
+function isAmong(path: string, names: ReadonlySet<string>): boolean {
+  if (names.size === 0) return false;
+  for (let at = path; at !== ""; at = parentOf(at)) if (names.has(at) || names.has(`${at}/`)) return true;
+  return false;
 }

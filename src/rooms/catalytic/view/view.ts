@@ -44,8 +44,10 @@ export interface ViewOptions {
   readonly keep?: readonly string[];
   /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
   readonly visible?: readonly string[];
-  /** Absolute folders that a guard of class namespace hides from the command; `shown` stays readable. */
+  /** Absolute folders and files that a guard of class namespace hides from the command; `shown` stays readable. */
   readonly hidden?: readonly string[];
+  /** Files of the tree that the command finds empty. What it does to them is no change. */
+  readonly masked?: readonly string[];
   readonly shown?: readonly string[];
   readonly hash_all?: boolean;
   /** Paths that are not part of the tree's state; without them git is asked what the tree ignores. */
@@ -90,7 +92,7 @@ export interface ViewOutcome {
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
-  const { hidden = [], shown = [] } = options;
+  const { hidden = [], shown = [], masked = [] } = options;
   const { run, view, command_ms, connections } = await startCatalytic(ports, {
     root,
     state,
@@ -105,6 +107,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
       visible,
       hidden,
       shown,
+      masked,
       look,
       ignored: options.ignored ?? null,
       collect: options.collect ?? true,

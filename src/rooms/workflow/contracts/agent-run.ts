@@ -84,6 +84,8 @@ const request = z.strictObject({
   network: networkPlan.optional(),
   /** `none`: what every agent gets, and nothing else. */
   profile: text.optional(),
+  /** Hidden files that were shown: to the agent and its verifications, all of them, or to verifications alone. */
+  masks: z.strictObject({ unmask: texts, all: z.boolean(), verify: texts, verify_all: z.boolean() }).optional(),
 });
 
 const agentRun = z.strictObject({
@@ -187,6 +189,11 @@ const attempt = z.strictObject({
   duration_ms: amount,
   end: end.nullable(),
   kept: texts,
+  /** What was hidden from it, and what the guard could not hide. */
+  masks: texts.optional(),
+  not_hidden: texts.optional(),
+  /** Places below temporary folders that it could read. */
+  seen: texts.optional(),
   guard: text.nullable(),
   network,
   catalytic_run: text.nullable(),

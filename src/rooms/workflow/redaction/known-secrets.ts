@@ -5,11 +5,16 @@ const LEAST_LENGTH = 8;
 const RANDOM_LENGTH = 20;
 const RANDOM_BITS = 3.5;
 
-/** The variables whose values are taken out of everything that is recorded: by their names, or because they look random. */
-export function findKnownSecrets(env: Readonly<Record<string, string | undefined>>): KnownSecret[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && isSecret(name, value) ? [{ name, value }] : [],
-  );
+/**
+ * The variables, and what hidden files assign, whose values are taken out of everything that is recorded: by their names,
+ * or because they look random.
+ */
+export function findKnownSecrets(
+  env: Readonly<Record<string, string | undefined>>,
+  hidden: readonly KnownSecret[] = [],
+): KnownSecret[] {
+  const variables = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  return [...variables, ...hidden].filter(({ name, value }) => isSecret(name, value));
 }
 
 function isSecret(name: string, value: string): boolean {

@@ -1,4 +1,5 @@
 import type { BaseTree } from "../patch/ports.ts";
+import type { HiddenValue } from "../policy/masks.ts";
 import type { GateDone, GateWork } from "../run/ports.ts";
 
 /** What is written at one path of a verification: a file by the hash of its bytes, a link, or nothing (deleted). */
@@ -44,6 +45,8 @@ export interface VerificationPlace {
   readonly kind: "view" | "copy" | "checkout";
   /** Whether a guard keeps the commands from writing anywhere else. */
   readonly guarded: boolean;
+  /** What is hidden from the commands, and what hidden files assign; known once the place is frozen. */
+  hidden(): { readonly names: readonly string[]; readonly values: readonly HiddenValue[] };
   /** What has to be written so that the place is the base of the run again. */
   freeze(base: BaseTree): Promise<readonly ViewWrite[]>;
   /** Whether something that git does not track is there, such as node_modules. */

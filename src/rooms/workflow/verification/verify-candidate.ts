@@ -52,7 +52,6 @@ export interface VerifyCandidate {
   readonly ignored_at_start: ReadonlyMap<string, string> | null;
   readonly env: Readonly<Record<string, string>>;
   readonly run_id: string;
-  readonly masks: readonly string[];
   readonly network: VerificationReport["network"];
   readonly caps: VerificationReport["caps"];
   /** The caller holds the lock of the whole tree. */
@@ -107,10 +106,10 @@ export async function verifyCandidate(
         ...found.notices,
         ...changed_since.map((path) => `${path} changed since the agent began`),
         ...noticeMeanwhile(ran.end.changed_meanwhile),
-        ...noticeMasks(baseline, request.masks),
+        ...noticeMasks(baseline, place.hidden().names),
       ],
       ...(lacks.length === 0 ? {} : { lacks }),
-      masks: [...request.masks],
+      masks: [...place.hidden().names],
       network: request.network,
       caps: request.caps,
       catalytic_run: ran.end.catalytic_run_id,
@@ -259,7 +258,9 @@ async function runBaseline(
   const setup = chooseSetup(request, (await detect(ports, freeze, [])).steps);
   const { kind } = ports.place;
   const words = [...setup, ...commands].map(({ argv }) => argv);
-  const key = ports.crypto.sha256(formatCanonical({ base: request.base.tree, kind, words }));
+  const masks = ports.place.hidden().names;
+  const hidden = masks.length === 0 ? {} : { masks };
+  const key = ports.crypto.sha256(formatCanonical({ base: request.base.tree, kind, words, ...hidden }));
   const known = ports.baselines.get(key);
   if (known !== null) return { cmd, ...known, kept: true };
   const ran = await runOnce(ports, request, planWrites(freeze, []), setup, commands, signal);

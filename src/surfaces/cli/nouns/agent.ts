@@ -38,6 +38,7 @@ export const noun: Noun = {
         max_binary: { value: "SIZE" },
         profile: { value: "NAME" },
         env: { value: "NAME" },
+        unmask: { value: "PATH" },
       },
       examples: [
         'verbatim agent --goal "fix the date parser" --verify "npm test" -- claude -p "..."',
@@ -104,7 +105,7 @@ export const noun: Noun = {
     defineVerb("agent.verify", {
       path: ["verify"],
       args: RUN,
-      flags: { max_binary: { value: "SIZE" }, host: { value: "H[:PORT]" } },
+      flags: { max_binary: { value: "SIZE" }, host: { value: "H[:PORT]" }, unmask: { value: "PATH" } },
       examples: [
         'verbatim agent verify 20250102-030405 --verify "npm test -- date"',
         "verbatim agent verify 20250102-030405 --permit .github/workflows/ci.yml",

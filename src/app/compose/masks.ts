@@ -1,0 +1,172 @@
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { findFiles, findOtherNames } from "../../adapters/disk/find-files.ts";
+import { readGuarded } from "../../adapters/disk/guarded-file.ts";
+import { readHost } from "../../adapters/process/host.ts";
+import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
+import type { TreeScan } from "../../rooms/catalytic/index.ts";
+import {
+  BROWSER_FOLDERS,
+  compileMasks,
+  type HiddenValue,
+  HOME_SECRETS,
+  INSTALLED_FOLDERS,
+  placeInHome,
+  readAssignments,
+} from "../../rooms/workflow/index.ts";
+import { listProfiles } from "../agent/equip.ts";
+import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
+import type { Composition } from "./compose.ts";
+import { userPorts } from "./user-ports.ts";
+
+const WITHOUT: readonly string[] = [".git", ".verbatim", ...INSTALLED_FOLDERS];
+/** What a file with assignments may have. */
+const MOST_BYTES = 64 * 1024;
+const MOST_FILES = 200;
+
+/** What is hidden from an agent, and from the commands that verify its work, in a tree and on this machine. */
+export function findMasks(composition: Composition, request: MaskRequest, root: string, look: TreeScan | null): Masks {
+  if (request.all) return NO_MASKS;
+  const { agent } = composition.config();
+  const home = readHost().home;
+  const toPlace = (text: string) => (home !== null && text.startsWith("~/") ? join(home, text.slice(2)) : text);
+  const show = [...agent.masks.show, ...request.unmask];
+  const [shownPlaces, shownPatterns] = split(show.map(toPlace), root);
+  const [addedPlaces, addedPatterns] = split(agent.masks.add.map(toPlace), root);
+  const sources = { secret: agent.policy.secret ?? [], add: addedPatterns, show: shownPatterns };
+  const rules = compileMasks(sources);
+  const found = findInTree(composition, root, look, sources);
+  const logins = listLogins(composition, request, home);
+  const places = [...listHome(composition, home), ...addedPlaces, ...logins, ...found.outside];
+  const isShown = (place: string) =>
+    shownPlaces.some((one) => isAt(place, one)) ||
+    request.kept.some((kept) => kept === place || (logins.includes(place) && isAt(place, kept)));
+  const real = places.flatMap((place) => {
+    if (!existsSync(place)) return [];
+    const target = realpathSync(place);
+    return isShown(place) || isShown(target) || target === root || target === "/" ? [] : [{ place, target }];
+  });
+  const hidden = sortedUnique(real.map(({ target }) => target));
+  const inside = shownPlaces.filter(existsSync).map((place) => realpathSync(place));
+  const names = [...found.files, ...real.map(({ place }) => toName(place, home, root))];
+  const read = [...found.files.map((path) => join(root, path)), ...hidden.filter((place) => !isBrowser(place, home))];
+  return {
+    files: found.files,
+    isHidden: (path) => found.files.includes(path) || rules.isHidden(path),
+    hidden,
+    shown: sortedUnique(inside.filter((place) => hidden.some((one) => place.startsWith(`${one}/`)))),
+    names: sortedUnique(names),
+    values: readValues(read),
+  };
+}
+
+function isAt(place: string, folder: string): boolean {
+  return place === folder || place.startsWith(`${folder}/`);
+}
+
+/** Places of the machine, and patterns of the repository. */
+function split(texts: readonly string[], root: string): [places: string[], patterns: string[]] {
+  const isPlace = (text: string) => text.startsWith("/") && !text.startsWith(`${root}/`);
+  const clean = (text: string) => text.replace(/(?<=.)\/+$/, "");
+  const patterns = texts.filter((text) => !isPlace(text));
+  return [
+    texts.filter(isPlace).map(clean),
+    patterns.map((text) => (text.startsWith(`${root}/`) ? text.slice(root.length) : text)),
+  ];
+}
+
+interface InTree {
+  readonly files: string[];
+  /** Absolute: folders that cannot be listed, and what links lead to. */
+  readonly outside: string[];
+}
+
+/** The secret files of a tree. Where the tree is as it was, they are known from the last time. */
+function findInTree(
+  { crypto }: Composition,
+  root: string,
+  look: TreeScan | null,
+  sources: Parameters<typeof compileMasks>[0],
+): InTree {
+  const note = `masks:${crypto.sha256(formatCanonical({ ...sources } as never))}`;
+  const known = look?.note(note) ?? null;
+  const found = known === null ? walk(root, sources) : (JSON.parse(known) as ReturnType<typeof walk>);
+  if (known === null) look?.setNote(note, JSON.stringify(found));
+  const targets = found.links.map((path) => join(root, path)).filter(existsSync);
+  const led = targets.map((place) => realpathSync(place));
+  const own = led.filter((place) => place.startsWith(`${root}/`) && statSync(place).isFile());
+  const others = led.filter((place) => !place.startsWith(`${root}/`));
+  return {
+    files: sortedUnique([...found.files, ...own.map((place) => place.slice(root.length + 1))]),
+    outside: [...others, ...found.closed.map((path) => join(root, path))],
+  };
+}
+
+function walk(root: string, sources: Parameters<typeof compileMasks>[0]) {
+  const { isSuspect, isHidden } = compileMasks(sources);
+  const { files, links, closed } = findFiles(root, { without: WITHOUT, isSuspect, isMeant: isHidden });
+  return { files: [...files, ...findOtherNames(root, files, WITHOUT)], links, closed };
+}
+
+/** Credentials and browsers in the home folder; what follows XDG_CONFIG_HOME is looked for there too. */
+function listHome({ env }: Composition, home: string | null): string[] {
+  if (home === null) return [];
+  const config = env["XDG_CONFIG_HOME"];
+  const names = [...HOME_SECRETS, ...BROWSER_FOLDERS];
+  const moved = names.filter((name) => name.startsWith(".config/")).map((name) => name.slice(".config/".length));
+  const places = [
+    ...names.map((name) => join(home, name)),
+    ...(config?.startsWith("/") === true ? moved.map((name) => join(config, name)) : []),
+  ];
+  return places.filter((place) => !place.endsWith("/.npmrc") || hasCredentials(place));
+}
+
+/** Most settings of npm are none. One that cannot be read here could be read by the agent. */
+function hasCredentials(place: string): boolean {
+  if (!existsSync(place)) return false;
+  const bytes = readGuarded(realpathSync(place), MOST_BYTES);
+  return bytes === null || /_auth|_password/i.test(Buffer.from(bytes).toString("latin1"));
+}
+
+/** The logins of all agents but this one. */
+function listLogins(composition: Composition, { profile }: MaskRequest, home: string | null): string[] {
+  if (home === null) return [];
+  const user = userPorts(composition);
+  const profiles = listProfiles({ user, config: composition.config });
+  const placesOf = (isWanted: (name: string) => boolean) =>
+    profiles
+      .filter((one) => isWanted(one.profile.name))
+      .flatMap((one) => (one.profile.login ?? []).map((file) => placeInHome(file, user.env, home)));
+  const own = placesOf((name) => name === profile);
+  return placesOf((name) => name !== profile).filter((place) => !own.includes(place));
+}
+
+function isBrowser(place: string, home: string | null): boolean {
+  return home !== null && BROWSER_FOLDERS.some((name) => isAt(place, join(home, name)));
+}
+
+function toName(place: string, home: string | null, root: string): string {
+  if (place.startsWith(`${root}/`)) return place.slice(root.length + 1);
+  return home !== null && place.startsWith(`${home}/`) ? `~${place.slice(home.length)}` : place;
+}
+
+/** What hidden files assign, so that no record repeats it. */
+function readValues(places: readonly string[]): HiddenValue[] {
+  const files = places.flatMap((place) =>
+    statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? listFiles(place) : [place],
+  );
+  return files.slice(0, MOST_FILES).flatMap((place) => {
+    const bytes = readGuarded(place, MOST_BYTES);
+    return bytes === null ? [] : readAssignments(Buffer.from(bytes).toString("utf8"));
+  });
+}
+
+function listFiles(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => join(folder, name));
+  } catch {
+    // What cannot be listed here cannot be repeated from here.
+    return [];
+  }
+}
