@@ -219,15 +219,17 @@ describe("a relay", { ...needs(obstacle), concurrent: true }, () => {
     });
   };
 
-  const says = "that the command ends costs it its network, is told, and the command goes on: $guard made by $bind";
-  it.for(VARIANTS)(says, async (variant, { expect, skip }) => {
-    const tried = await attack(variant.guard, variant.bind, false);
-    if ("why" in tried) return skip(`the guard does not work here: ${tried.why}`);
-    const facts = JSON.stringify({ other: origins.other, abstract: origins.abstract, path: "/" });
-    const ended = await cage("allow", [process.execPath, ATTACKER, facts, "the relay, ended"], undefined, variant);
-    expect(ended).toMatchObject({ exit_code: 0, lost: true });
-    expect(JSON.parse(ended.output)).toEqual({ "the relay, ended": "ECONNREFUSED" });
-  });
+  it.for(VARIANTS)(
+    "that the command ends costs it its network, is told, and the command goes on: $guard made by $bind",
+    async (variant, { expect, skip }) => {
+      const tried = await attack(variant.guard, variant.bind, false);
+      if ("why" in tried) return skip(`the guard does not work here: ${tried.why}`);
+      const facts = JSON.stringify({ other: origins.other, abstract: origins.abstract, path: "/" });
+      const ended = await cage("allow", [process.execPath, ATTACKER, facts, "the relay, ended"], undefined, variant);
+      expect(ended).toMatchObject({ exit_code: 0, lost: true });
+      expect(JSON.parse(ended.output)).toEqual({ "the relay, ended": "ECONNREFUSED" });
+    },
+  );
 
   it("waits five seconds for the greeting of a client, and no longer", async ({ expect }) => {
     const facts = JSON.stringify({ other: origins.other, abstract: origins.abstract, path: "/" });
