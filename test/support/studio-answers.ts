@@ -194,6 +194,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         verdict: "reject",
         code: m.text(false),
         rule: m.text(false),
+        permit: [],
         findings: [
           {
             code: m.text(),

@@ -59,6 +59,7 @@ const SUMMARY: AgentSummary = {
     verdict: "reject",
     code: "POLICY_PROTECTED",
     rule: "protected",
+    permit: [],
     findings: [
       {
         code: "POLICY_PROTECTED",

@@ -237,6 +237,9 @@ describe("a run that did not pass", () => {
       expect(existsSync(join(repo.root, path))).toBe(false);
       const verified = await repo.verbatim("agent", "verify", summary.run_id, ...again);
       expect([outcome, verified.exit, verified.stderr.includes("error")]).toEqual([outcome, 0, false]);
+      // A protected path that was permitted is still in the change, and the report says so.
+      const isPermitted = verified.stdout.replace(/\s+/g, " ").includes(`added, except what was permitted: ${CI} `);
+      expect([outcome, isPermitted]).toEqual([outcome, path === CI]);
       const applied = await repo.verbatim("agent", "apply", summary.run_id);
       expect([applied.exit, existsSync(join(repo.root, path))]).toEqual([0, true]);
     }

@@ -87,6 +87,7 @@ export const agentSummary = z.strictObject({
       verdict: z.enum(["accept", "reject"]),
       code: z.string().nullable(),
       rule: z.string().nullable(),
+      permit: z.array(z.string()).default([]).describe("What you or the configuration permitted for the verdict."),
       findings: z.array(
         z.strictObject({
           code: z.string(),

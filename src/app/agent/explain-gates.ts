@@ -7,7 +7,10 @@ const MOST_LINES = 8;
 export function explainPolicy({ gate }: AgentSummary): ExplainPart | null {
   if (gate === null) return null;
   if (gate.verdict === "accept") {
-    return { part: "policy", mark: "good", says: "no protected path, no secret in what was added", lines: [] };
+    const clean = "no protected path, no secret in what was added";
+    // What somebody lifted may be in the change: then the rest of the sentence is all that holds.
+    const says = gate.permit.length === 0 ? clean : `${clean}, except what was permitted: ${gate.permit.join(", ")}`;
+    return { part: "policy", mark: "good", says, lines: [] };
   }
   const lines = gate.findings.slice(0, MOST_LINES).map((finding): ExplainLine => {
     return { mark: "bad", says: describeFinding(finding) };

@@ -3,6 +3,7 @@ import { isJsonObject, parseJson, sortedByCodePoint } from "../../core/canonical
 import { type AgentRecord, describeBase } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
 import type { AgentPorts } from "./ports.ts";
+import { toGate } from "./report.ts";
 
 const ran = z.strictObject({ cmd: z.string(), exit_code: z.int(), duration_ms: z.int() });
 
@@ -103,13 +104,19 @@ function toCandidate(record: AgentRecord, number: number): z.infer<typeof candid
   const gate = record.gate(c);
   const sum = (side: "added" | "deleted") => files.reduce((total, file) => total + file[side], 0);
   const size = { files: files.length, added: sum("added"), deleted: sum("deleted") };
-  const [first] = gate?.findings ?? [];
-  const verdict =
-    gate === null
-      ? null
-      : { verdict: gate.verdict, code: first?.code ?? null, rule: first?.rule ?? null, findings: gate.findings };
   const current = record.now.candidate === c;
-  return { c, kind, parent, attempt, current, sha256, base, ...size, gate: verdict, permit: gate?.permit ?? [] };
+  return {
+    c,
+    kind,
+    parent,
+    attempt,
+    current,
+    sha256,
+    base,
+    ...size,
+    gate: gate === null ? null : toGate(gate),
+    permit: gate?.permit ?? [],
+  };
 }
 
 function toVerification(record: AgentRecord, v: number): z.infer<typeof verificationPart> | null {

@@ -118,9 +118,9 @@ function toChanges(candidate: Candidate | null, attempt: AgentAttempt | null): A
   };
 }
 
-function toGate({ verdict, findings }: AgentGate): NonNullable<AgentSummary["gate"]> {
+export function toGate({ verdict, findings, permit }: AgentGate): NonNullable<AgentSummary["gate"]> {
   const [first] = findings;
-  return { verdict, code: first?.code ?? null, rule: first?.rule ?? null, findings };
+  return { verdict, code: first?.code ?? null, rule: first?.rule ?? null, permit, findings };
 }
 
 /** Nobody was asked to verify the change. */

@@ -26,7 +26,7 @@ it("warns that gates in a worktree run with the user's own rights", async () => 
   const checks = await diagnose("worktree");
   expect(checks.find(({ name }) => name === "verify")).toMatchObject({
     status: "warn",
-    message: "gates run with your rights",
+    message: "verify commands run with your rights",
   });
 });
 

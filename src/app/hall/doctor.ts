@@ -169,10 +169,17 @@ function checkVerify(ports: HallPorts, works: readonly string[]): Found {
   try {
     const { isolation } = ports.config().workflow.verify;
     const isConfined = isolation !== "worktree" && works.some((guard) => guard.startsWith("ns-"));
-    if (isConfined) return ok(name, "gates run in an isolated view of a copy");
+    if (isConfined)
+      return ok(name, "verify commands run in an isolated view: what they write does not reach your tree");
     const fix = 'With workflow.verify.isolation "auto" and a working namespace guard they run in an isolated view.';
-    if (isolation !== "catalytic") return { name, status: "warn", message: "gates run with your rights", fix };
-    return { name, status: "fail", message: "isolation is catalytic, but no guard here can confine gates", fix };
+    if (isolation !== "catalytic")
+      return { name, status: "warn", message: "verify commands run with your rights", fix };
+    return {
+      name,
+      status: "fail",
+      message: "isolation is catalytic, but no guard here can confine verify commands",
+      fix,
+    };
   } catch (thrown) {
     return failed(name, thrown);
   }

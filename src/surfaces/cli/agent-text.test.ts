@@ -81,6 +81,18 @@ it("what a command printed keeps its indentation where its line is broken, and t
   expect(lines).toContainEqual(expect.stringMatching(/what it printed: +verbatim agent logs r1 --verify$/));
 });
 
+it("a number and its unit stay on one line", () => {
+  const same = (text: string) => text;
+  const paint = { good: same, bad: same, warn: same, dim: same, bold: same };
+  const goal = "wait no longer than 43 ms for the lamp";
+  for (let width = 24; width <= 60; width++) {
+    const lines: string[] = [];
+    renderAgent({ ...VIEW, goal }, { line: (text = "") => lines.push(text), paint, width } as unknown as Io);
+    expect([width, lines.filter((line) => line.endsWith(" 43") || line.includes("43 ms")).length]).toEqual([width, 1]);
+    expect([width, lines.filter((line) => line.endsWith(" 43"))]).toEqual([width, []]);
+  }
+});
+
 it.each(["rejected", "interrupted"] as const)(
   "a name inside the reason of a %s run forges no line and no colour",
   (outcome) => {

@@ -83,11 +83,11 @@ function sign(mark: Mark, { paint }: Io): string {
   }
 }
 
-/** Lines that fit, broken at single spaces; what is further apart belongs together. */
+/** Lines that fit, broken at single spaces; what is further apart belongs together, and so do a number and its unit. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of showLine(text).split(/(?<=\S) (?=\S)/)) {
+  for (const word of showLine(text).split(/(?<=\S) (?!(?:ms|s|min|h|kB|MB)\b)(?=\S)/)) {
     if (line !== "" && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;

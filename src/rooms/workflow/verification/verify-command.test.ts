@@ -30,6 +30,13 @@ describe("a verify command", () => {
     expect(parseVerifyCommand(text, facts).argv).toEqual(argv);
   });
 
+  it("with a bracket after a word gets no advice that a shell would refuse", () => {
+    expect(refusal(() => parseVerifyCommand("node -e require('./')", facts)).fix).toBe(
+      "Put it into quotes of its own, such as --verify \"node -e 'check(1)'\"",
+    );
+    expect(refusal(() => parseVerifyCommand("(npm test)", facts)).fix).toBe('--verify-sh "(npm test)"');
+  });
+
   it("is given to a shell when that is what was asked for", () => {
     expect(parseVerifyCommand({ sh: "npm test && npm run lint" }, facts)).toEqual({
       argv: ["/bin/sh", "-c", "npm test && npm run lint"],

@@ -99,6 +99,12 @@ function splitAtAnd(text: string): string[] | null {
   return parts.length > 1 && parts.every((part) => part !== "") ? parts : null;
 }
 
+/** A parenthesis after a word means nothing to a shell either: it was meant as text. */
+function isLooseBracket(text: string): boolean {
+  const found = findShellSyntax(text);
+  return found?.syntax === "(" && /[^\s&|;(]\s*$/.test(text.slice(0, found.at));
+}
+
 function needsShell(text: string, found: string, flag: string): VerbatimError {
   const parts = splitAtAnd(text)?.map((part) => `${flag} ${quote(part)}`);
   const shell = flag === "--verify" ? `--verify-sh ${quote(text)}` : `--setup ${quote(`sh -c ${formatArgv([text])}`)}`;
@@ -108,7 +114,11 @@ function needsShell(text: string, found: string, flag: string): VerbatimError {
       others: `a ${flag.slice(2)} command runs without a shell, and "${found}" is shell syntax`,
     },
     where: text,
-    fix: parts === undefined ? shell : `${parts.join(" ")}     or     ${shell}`,
+    fix: isLooseBracket(text)
+      ? `Put it into quotes of its own, such as ${flag} "node -e 'check(1)'"`
+      : parts === undefined
+        ? shell
+        : `${parts.join(" ")}     or     ${shell}`,
     details: { command: text, syntax: found },
   });
 }
