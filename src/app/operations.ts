@@ -13,6 +13,7 @@ import type { JOBS_OPERATIONS } from "./compose/jobs.ts";
 import type { CONTRACT_OPERATIONS } from "./hall/contract-operations.ts";
 import type { HALL_OPERATIONS } from "./hall/operations.ts";
 import type { HOOK_OPERATIONS } from "./hooks/operations.ts";
+import type { STORE_OPERATIONS } from "./store/operations.ts";
 import type { STUDIO_OPERATIONS } from "./studio/operations.ts";
 
 /** An operation together with how the app fills its ports. */
@@ -46,6 +47,7 @@ const WIRINGS: { readonly [R in RoomName]: () => Promise<{ readonly wiring: Wiri
   jobs: () => import("./compose/jobs.ts"),
   keys: () => import("./compose/keys.ts"),
   ledger: () => import("./compose/ledger.ts"),
+  store: () => import("./compose/database.ts"),
   studio: () => import("./compose/studio.ts"),
   world: () => import("./compose/world.ts"),
   workflow: () => import("./compose/workflow.ts"),
@@ -98,6 +100,7 @@ export interface Rooms {
   readonly jobs: typeof JOBS_OPERATIONS;
   readonly keys: typeof TRUST_OPERATIONS;
   readonly ledger: typeof LEDGER_OPERATIONS;
+  readonly store: typeof STORE_OPERATIONS;
   readonly studio: typeof STUDIO_OPERATIONS;
   readonly workflow: typeof WORKFLOW_OPERATIONS;
   readonly world: typeof WORLD_OPERATIONS;

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe } from "vitest";
+import { migratePostgres } from "../../src/adapters/sql/postgres/store.ts";
+import { fixedPorts } from "../support/fixed-ports.ts";
 import { needs } from "../support/needs.ts";
 import { type TestDatabase, usePostgres } from "../support/postgres.ts";
 import { describeContext } from "./context-suite.ts";
@@ -8,13 +10,20 @@ const postgres = await usePostgres();
 describe("the context room on PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
   let schemas = 0;
+  const unused: string[] = [];
   beforeAll(async () => {
-    database = await postgres.createDatabase();
+    database = await postgres.createDatabase({ empty: true });
   });
   afterAll(() => database.drop());
-
-  describeContext(() => {
-    const options = encodeURIComponent(`-c search_path=context_${schemas++}`);
-    return { VERBATIM_DATABASE_URL: `${database.url}&options=${options}` };
+  // A test opens a workspace or two, each with a store of its own.
+  beforeEach(async () => {
+    while (unused.length < 2) {
+      const options = encodeURIComponent(`-c search_path=context_${schemas++}`);
+      const url = `${database.url}&options=${options}`;
+      await migratePostgres({ ...fixedPorts(), url });
+      unused.push(url);
+    }
   });
+
+  describeContext(() => ({ VERBATIM_DATABASE_URL: unused.shift() }));
 });

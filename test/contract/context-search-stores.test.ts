@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { POSTGRES_MIGRATIONS } from "../../src/adapters/sql/postgres/migrations/index.ts";
-import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
+import { migratePostgres } from "../../src/adapters/sql/postgres/store.ts";
 import { SQLITE_MIGRATIONS } from "../../src/adapters/sql/sqlite/migrations/index.ts";
 import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { ContextWorkspace } from "../support/context-workspace.ts";
@@ -70,19 +70,20 @@ describe("searching an upgraded store", () => {
 describe("searching on PostgreSQL", needs(postgres.reason), () => {
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await postgres.createDatabase();
+    database = await postgres.createDatabase({ empty: true });
   });
   afterAll(() => database.drop());
 
   it("answers exactly as SQLite does, also in an upgraded store", async () => {
     const migrations = POSTGRES_MIGRATIONS.filter(({ version }) => version <= BEFORE);
-    await (await openPostgresStore({ ...fixedPorts(), url: database.url, migrations })).close();
+    await migratePostgres({ ...fixedPorts(), url: database.url, migrations });
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     await client.query(`insert into verbatim.context_search_fact (id, revision) values (1, 1);
       insert into verbatim.context_search_file (path, version) values ('gone.md', 'x');
       insert into verbatim.context_search (path, ordinal, part, words) values ('gone.md', 0, 0, 'lantern');`);
     await client.end();
+    await migratePostgres({ ...fixedPorts(), url: database.url });
     const [there, here] = [new ContextWorkspace({ VERBATIM_DATABASE_URL: database.url }), new ContextWorkspace()];
     try {
       expect(await answer(there)).toEqual(await answer(here));

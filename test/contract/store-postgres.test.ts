@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
+import { migratePostgres, openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { needs } from "../support/needs.ts";
 import { POSTGRES_WITH_NOTES } from "../support/notes-room.ts";
@@ -253,9 +253,44 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
       await (await harness.open()).close();
       await harness.raw("insert into migration values (2000, 'later', '2030-01-01T00:00:00.000Z')");
       await expect(harness.open()).rejects.toMatchObject({
-        code: "STORE_FROM_FUTURE",
+        code: "STORE_VERSION",
+        message: "the store has version 2000; this Verbatim knows versions up to 1000",
+        fix: "Use that version of Verbatim or a newer one.",
         details: { version: 2000, newest: 1000 },
       });
+      const options = { ...fixedPorts(), url: harness.url, migrations: POSTGRES_WITH_NOTES };
+      await expectCode(openPostgresStore(options), "STORE_VERSION");
+    });
+
+    it("is opened only where it was made, and opening creates and alters nothing", async () => {
+      const options = { ...fixedPorts(), url: harness.url, migrations: POSTGRES_WITH_NOTES };
+      const inDatabase = () =>
+        harness.raw(`select nspname as name from pg_namespace where nspname = '${harness.schema}'
+          union all select relname from pg_class where relnamespace::regnamespace::text = '${harness.schema}'
+          union all select rolname from pg_roles where rolname like 'verbatim_writer_%' order by 1`);
+      const before = await inDatabase();
+      await expect(openPostgresStore(options)).rejects.toMatchObject({
+        code: "STORE_VERSION",
+        exit: 4,
+        message: `there is no store in the schema ${harness.schema} of this database yet`,
+        details: { version: 0, newest: 1000 },
+      });
+      expect(await inDatabase()).toEqual(before);
+      await migratePostgres({ ...options, migrations: POSTGRES_WITH_NOTES.slice(0, 1) });
+      const old = await inDatabase();
+      await expect(openPostgresStore(options)).rejects.toMatchObject({
+        code: "STORE_VERSION",
+        message: "the store has version 1, and this Verbatim works with version 1000",
+        fix: expect.stringContaining("verbatim store migrate"),
+      });
+      const planned = await migratePostgres({ ...options, dryRun: true });
+      expect(planned.applied).toEqual([1]);
+      expect(planned.missing.at(-1)?.version).toBe(1000);
+      expect(planned.sql.join("\n")).toContain("create table");
+      expect(await inDatabase()).toEqual(old);
+      await migratePostgres(options);
+      await (await openPostgresStore(options)).close();
+      expect(await migratePostgres(options)).toMatchObject({ missing: [], sql: [] });
     });
 
     it("refuses a schema of another program", async () => {
@@ -274,6 +309,7 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
         `do $$ begin execute 'grant create on database ' || current_database() || ' to ${user}'; end $$`,
       );
       const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
+      await migratePostgres({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       const facts = await store.facts();
       expect(facts.role).toBeNull();
@@ -293,6 +329,7 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
         `do $$ begin execute 'grant create on database ' || current_database() || ' to ${user}'; end $$`,
       );
       const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
+      await migratePostgres({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       expect((await store.facts()).role).toMatch(/^verbatim_writer_/);
       await store.transact((tx) => tx.ledger.append("context", "next", [note("a steward's")]));
@@ -315,7 +352,7 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
       expect(await admin.read((tx) => tx.ledger.size())).toBe(1);
     });
 
-    it("opens twenty times at once on a fresh database", async () => {
+    it("is made once when twenty programs migrate a fresh database at once", async () => {
       const stores = await Promise.all(Array.from({ length: 20 }, () => harness.open()));
       const ids = await Promise.all(stores.map((store) => store.read((tx) => tx.ledger.ledgerId())));
       expect(new Set(ids).size).toBe(1);

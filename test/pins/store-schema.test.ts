@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { POSTGRES_MIGRATIONS } from "../../src/adapters/sql/postgres/migrations/index.ts";
-import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
+import { migratePostgres, openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { SQLITE_MIGRATIONS } from "../../src/adapters/sql/sqlite/migrations/index.ts";
 import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import type { Store } from "../../src/core/ports.ts";
@@ -108,7 +108,8 @@ union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'verb
 
 describe.each(frozen("postgres"))("the PostgreSQL schema of version %s", needs(postgres.reason), (version) => {
   async function withDatabases(fn: (old: string, fresh: string) => Promise<void>): Promise<void> {
-    const databases = [await postgres.createDatabase(), await postgres.createDatabase()] as const;
+    const empty = { empty: true };
+    const databases = [await postgres.createDatabase(empty), await postgres.createDatabase(empty)] as const;
     try {
       await query(databases[0].url, readPin("postgres", version));
       await fn(databases[0].url, databases[1].url);
@@ -133,17 +134,18 @@ describe.each(frozen("postgres"))("the PostgreSQL schema of version %s", needs(p
   it("is what its migrations still make", async () => {
     await withDatabases(async (old, fresh) => {
       const migrations = POSTGRES_MIGRATIONS.filter((migration) => migration.version <= version);
-      await (await openPostgresStore({ ...fixedPorts(), url: fresh, migrations })).close();
+      await migratePostgres({ ...fixedPorts(), url: fresh, migrations });
       expect(await schemaOf(fresh)).toEqual(await schemaOf(old));
     });
   });
 
   it("is upgraded with everything in it", async () => {
     await withDatabases(async (old, fresh) => {
+      await migratePostgres({ ...fixedPorts(), url: old });
       const store = await openPostgresStore({ ...fixedPorts(), url: old });
       await expectKept(store);
       await store.close();
-      await (await openPostgresStore({ ...fixedPorts(), url: fresh })).close();
+      await migratePostgres({ ...fixedPorts(), url: fresh });
       expect(await schemaOf(old)).toEqual(await schemaOf(fresh));
     });
   });

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
+import { migratePostgres } from "../../src/adapters/sql/postgres/store.ts";
 import { rebuildIndex, verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import { readPage, search } from "../../src/rooms/world/projection/views.ts";
+import { fixedPorts } from "../support/fixed-ports.ts";
 import { needs } from "../support/needs.ts";
 import { usePostgres } from "../support/postgres.ts";
 import { DatabaseSync } from "../support/raw-sqlite.ts";
@@ -33,12 +35,13 @@ async function onSqlite(pin: string, fn: (worlds: TestWorlds) => Promise<void>):
 }
 
 async function onPostgres(pin: string, fn: (worlds: TestWorlds) => Promise<void>): Promise<void> {
-  const made = await postgres.createDatabase();
+  const made = await postgres.createDatabase({ empty: true });
   try {
     const client = new pg.Client({ connectionString: made.url });
     await client.connect();
     await client.query(readPin(pin));
     await client.end();
+    await migratePostgres({ ...fixedPorts(), url: made.url });
     await using worlds = await openWorlds({ url: made.url });
     await fn(worlds);
   } finally {

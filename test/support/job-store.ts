@@ -7,7 +7,7 @@ import { createPauses } from "../../src/adapters/process/pauses.ts";
 import { postgresJobs } from "../../src/adapters/sql/postgres/jobs-tables.ts";
 import { ledgerMigration as postgresLedger } from "../../src/adapters/sql/postgres/migrations/0001-ledger.ts";
 import { jobsMigration as postgresJobsMigration } from "../../src/adapters/sql/postgres/migrations/0003-jobs.ts";
-import { openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
+import { migratePostgres, openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { sqliteJobs } from "../../src/adapters/sql/sqlite/jobs-tables.ts";
 import { ledgerMigration as sqliteLedger } from "../../src/adapters/sql/sqlite/migrations/0001-ledger.ts";
 import { jobsMigration as sqliteJobsMigration } from "../../src/adapters/sql/sqlite/migrations/0003-jobs.ts";
@@ -123,6 +123,7 @@ export async function createPostgresJobs(database: TestDatabase): Promise<JobHar
       const { crypto, ids } = fixedPorts();
       const migrations = [postgresLedger, postgresJobsMigration];
       const rooms = { jobs: postgresJobs(clock) };
+      await migratePostgres({ url, clock, ids, migrations });
       const store = await openPostgresStore({ url, crypto, clock, ids, migrations, rooms });
       opened.push(store);
       return toPorts({ store, content: store.content }, clock, corpus);

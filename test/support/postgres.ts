@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import pg from "pg";
 import { inject } from "vitest";
+import { migratePostgres } from "../../src/adapters/sql/postgres/store.ts";
 import type { PostgresAnswer } from "./global-setup.ts";
 
 /** A database that one test file or test has for itself. */
@@ -12,11 +13,17 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+interface DatabaseOptions {
+  readonly durable?: boolean;
+  /** Without a store in it. */
+  readonly empty?: boolean;
+}
+
 export interface TestPostgres {
   /** Why there is no server here; null when there is one. */
   readonly reason: string | null;
   /** Commits of a durable database wait for the disk; others are quicker, and nothing but a crash of the server differs. */
-  createDatabase(options?: { readonly durable: boolean }): Promise<TestDatabase>;
+  createDatabase(options?: DatabaseOptions): Promise<TestDatabase>;
 }
 
 /**
@@ -32,11 +39,18 @@ export async function usePostgres(): Promise<TestPostgres> {
   const urlOf = (name: string) => answer.url.replace("DATABASE", name);
   return {
     reason: null,
-    async createDatabase({ durable } = { durable: false }) {
+    async createDatabase({ durable = false, empty = false } = {}) {
       // Not counted: a worker may load this module more than once.
       const name = `test_${process.pid}_${randomBytes(6).toString("hex")}`;
       await asAdmin(urlOf("postgres"), `create database ${name} template template0 ${FOREIGN_ORDER}`);
       if (!durable) await asAdmin(urlOf("postgres"), `alter database ${name} set synchronous_commit = off`);
+      if (!empty) {
+        await migratePostgres({
+          url: urlOf(name),
+          clock: { now: () => Date.now() },
+          ids: { uuid: () => randomUUID() },
+        });
+      }
       return {
         url: urlOf(name),
         drop: () => asAdmin(urlOf("postgres"), `drop database ${name} with (force)`),

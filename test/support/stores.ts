@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { openPostgresStore, type PostgresStore } from "../../src/adapters/sql/postgres/store.ts";
+import { migratePostgres, openPostgresStore, type PostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { fixedPorts, type HandClock } from "./fixed-ports.ts";
 import { POSTGRES_WITH_NOTES, postgresNotes, SQLITE_WITH_NOTES, sqliteNotes } from "./notes-room.ts";
@@ -88,6 +88,7 @@ export async function createPostgresHarness(database: TestDatabase): Promise<Pos
     clock: ports.clock,
     async open(busyMs = BUSY_MS) {
       const options = { ...ports, url, migrations: POSTGRES_WITH_NOTES, rooms: postgresRooms, busyMs };
+      await migratePostgres(options);
       const store = await openPostgresStore(options);
       opened.push(store);
       return store;

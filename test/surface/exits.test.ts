@@ -150,6 +150,10 @@ const ANSWERS: Readonly<Record<string, readonly (readonly [exit: number, output:
     [0, { result: { verdict: "accept" } }],
     [1, { result: { verdict: "reject" } }],
   ],
+  "store status": [
+    [0, { ok: true, checks: [] }],
+    [1, { ok: false, checks: [] }],
+  ],
   "ledger verify": [
     [0, { ok: true }],
     [1, { ok: false }],

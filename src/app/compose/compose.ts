@@ -104,6 +104,8 @@ export interface Composition {
   /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
   store(effect: Effect): Promise<AppStore>;
   content(effect: Effect): Promise<ContentStore>;
+  /** The address of the team's database; undefined where the store is a file. */
+  databaseUrl(): string | undefined;
   /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
   maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
   /** Called before the store is closed, each time it is. */
@@ -139,7 +141,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
 
   // An empty variable is how people unset one.
   const url = options.env["VERBATIM_DATABASE_URL"] === "" ? undefined : options.env["VERBATIM_DATABASE_URL"];
-  const openReal = async (): Promise<Opened> => {
+  const databaseUrl = (): string | undefined => {
     if (url !== undefined && !/^postgres(ql)?:\/\//.test(url)) {
       throw new VerbatimError("USAGE", {
         message: "VERBATIM_DATABASE_URL is not the address of a PostgreSQL database",
@@ -147,7 +149,10 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
         fix: "Write postgres://USER@HOST/DATABASE, or unset it to use SQLite.",
       });
     }
-    const store = await openStore({ path: workspace.database, url, ...ports });
+    return url;
+  };
+  const openReal = async (): Promise<Opened> => {
+    const store = await openStore({ path: workspace.database, url: databaseUrl(), ...ports });
     const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
     return { store, content, close: () => store.close() };
   };
@@ -211,6 +216,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     },
     store: async (effect) => (await open(effect)).store,
     content: async (effect) => (await open(effect)).content,
+    databaseUrl,
     async maintain(run) {
       await close();
       return maintainStore({ path: workspace.database, url, ...ports }, run);

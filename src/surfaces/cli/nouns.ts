@@ -92,6 +92,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/ledger.ts"),
   },
   {
+    noun: "store",
+    room: "ledger",
+    summary: "the database behind it all: status, migrate",
+    load: () => import("./nouns/store.ts"),
+  },
+  {
     noun: "keys",
     room: "ledger",
     summary: "signing keys and trust policies",

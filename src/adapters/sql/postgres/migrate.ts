@@ -1,8 +1,8 @@
 import pg from "pg";
-import { VerbatimError } from "../../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { Clock, Ids } from "../../../core/ports.ts";
 import { formatTime } from "../../../core/time.ts";
-import { missingMigrations } from "../versions.ts";
+import { missingMigrations, newestVersion } from "../versions.ts";
 import type { Address } from "./address.ts";
 import { sqlState, toStoreError } from "./errors.ts";
 import type { PostgresMigration } from "./migration.ts";
@@ -14,12 +14,71 @@ export interface Prepared {
   readonly serverVersion: string;
 }
 
-/** Brings the database up to date and finds the role to work with. Uses one connection of its own. */
-export async function prepareDatabase(
+/** One step of the schema, by its number. */
+export interface Step {
+  readonly version: number;
+  readonly name: string;
+}
+
+/** What a database holds, for a program that knows these migrations. */
+export interface DatabaseState extends Prepared {
+  readonly applied: readonly number[];
+  readonly missing: readonly Step[];
+}
+
+/** What was done to a database, or would be. */
+export interface Migrated extends DatabaseState {
+  /** The statements of every step that is missing, for a dry run. */
+  readonly sql: readonly string[];
+}
+
+type Ports = { readonly clock: Clock; readonly ids: Ids };
+
+/** Looks at the database and changes nothing. A schema that a newer program has changed is STORE_VERSION. */
+export async function inspectDatabase(
   address: Address,
   migrations: readonly PostgresMigration[],
-  ports: { readonly clock: Clock; readonly ids: Ids },
-): Promise<Prepared> {
+): Promise<DatabaseState> {
+  return withClient(address, async (client, facts) => {
+    await client.query("begin read only");
+    const applied = await listApplied(client, address);
+    const state = { applied, missing: findMissing(applied, migrations, address), ...(await facts.look()) };
+    await client.query("rollback");
+    return state;
+  });
+}
+
+/** The database as a store works with it; refuses one whose schema is not the one this program knows. */
+export async function requireDatabase(address: Address, migrations: readonly PostgresMigration[]): Promise<Prepared> {
+  const { missing, applied, role, serverVersion } = await inspectDatabase(address, migrations);
+  if (missing.length > 0) throw tooOld(applied, migrations, address);
+  return { role, serverVersion };
+}
+
+/** Brings the database up to date. This alone creates and alters anything in it. */
+export async function migrateDatabase(
+  address: Address,
+  migrations: readonly PostgresMigration[],
+  ports: Ports & { readonly dryRun?: boolean },
+): Promise<Migrated> {
+  return withClient(address, async (client, facts) => {
+    await client.query(ports.dryRun === true ? "begin read only" : "begin");
+    if (ports.dryRun !== true) await lockMigrations(client, address);
+    const applied = await listApplied(client, address);
+    const missing = findMissing(applied, migrations, address);
+    const sql = ports.dryRun === true ? missing.flatMap((migration) => toStatements(migration, address, ports)) : [];
+    if (ports.dryRun !== true) await applyMigrations(client, address, missing, ports, facts.role);
+    const state = { applied, missing: missing.map(({ version, name }) => ({ version, name })), sql };
+    const looked = await facts.look();
+    await client.query(ports.dryRun === true ? "rollback" : "commit");
+    return { ...state, ...looked };
+  });
+}
+
+async function withClient<T>(
+  address: Address,
+  fn: (client: pg.ClientBase, facts: { readonly role: string; look(): Promise<Prepared> }) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client(connectionConfig(address, null));
   // A connection that breaks also fails the query that waits for it; that is where it is reported.
   client.on("error", () => undefined);
@@ -29,15 +88,11 @@ export async function prepareDatabase(
       "select current_database() as database, current_setting('server_version') as version",
     );
     const role = roleName(rows[0]!.database, address.schema);
-    await client.query("begin");
-    const missing = await findMissing(client, address, migrations);
-    let usable = await canAssume(client, role);
-    if (missing.length > 0 || !usable) {
-      await applyMigrations(client, address, migrations, ports, role);
-      usable = await canAssume(client, role);
-    }
-    await client.query("commit");
-    return { role: usable ? { name: role, why: null } : notUsable(role), serverVersion: rows[0]!.version };
+    const look = async () => ({
+      role: (await canAssume(client, role)) ? { name: role, why: null } : notUsable(role),
+      serverVersion: rows[0]!.version,
+    });
+    return await fn(client, { role, look });
   } catch (thrown) {
     throw explain(thrown, address);
   } finally {
@@ -45,18 +100,24 @@ export async function prepareDatabase(
   }
 }
 
-/** Applies what is missing. Other processes wait at the lock and then find it done. */
+/** Other processes wait here and then find it done. */
+async function lockMigrations(client: pg.ClientBase, { schema }: Address): Promise<void> {
+  await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`verbatim ${schema} migrate`]);
+}
+
+/** The statements of one step as people read them; values that are made when it runs stay parameters. */
+function toStatements(migration: PostgresMigration, { schema }: Address, ports: Ports): string[] {
+  const seeds = migration.seed?.(schema, ports) ?? [];
+  return [migration.sql(schema).trim(), ...seeds.map(({ sql }) => `${sql}; -- values are made when it runs`)];
+}
+
 async function applyMigrations(
   client: pg.ClientBase,
-  address: Address,
-  migrations: readonly PostgresMigration[],
-  ports: { readonly clock: Clock; readonly ids: Ids },
+  { schema }: Address,
+  missing: readonly PostgresMigration[],
+  ports: Ports,
   role: string,
 ): Promise<void> {
-  const { schema } = address;
-  await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`verbatim ${schema} migrate`]);
-  const missing = await findMissing(client, address, migrations);
-  if (missing.length === 0 && (await canAssume(client, role))) return;
   if (missing.length > 0) await client.query(`create schema if not exists ${schema}`);
   for (const migration of missing) {
     await client.query(migration.sql(schema));
@@ -67,28 +128,56 @@ async function applyMigrations(
       formatTime(ports.clock.now()),
     ]);
   }
-  await prepareRole(client, schema, role);
+  if (missing.length > 0 || !(await canAssume(client, role))) await prepareRole(client, schema, role);
 }
 
-/** The migrations a schema lacks. Refuses a store that a newer program has changed, before anything is changed. */
-async function findMissing(
-  client: pg.ClientBase,
-  { schema, where }: Address,
-  migrations: readonly PostgresMigration[],
-): Promise<PostgresMigration[]> {
+/** The versions that were applied; none where there is no store. */
+async function listApplied(client: pg.ClientBase, { schema }: Address): Promise<number[]> {
   // Not to_regclass: its cache may still say no after another process, for which this one waited, has said yes.
   const { rowCount } = await client.query(
     `select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
      where n.nspname = $1 and c.relname = 'migration'`,
     [schema],
   );
-  if (rowCount === 0) return missingMigrations(migrations, [], where);
-  const applied = await client.query<{ version: number }>(`select version from ${schema}.migration`);
-  return missingMigrations(
-    migrations,
-    applied.rows.map((row) => row.version),
+  if (rowCount === 0) return [];
+  const { rows } = await client.query<{ version: number }>(`select version from ${schema}.migration order by version`);
+  return rows.map((row) => row.version);
+}
+
+/** The migrations a schema lacks. Refuses a store that a newer program has changed, before anything is changed. */
+function findMissing(
+  applied: readonly number[],
+  migrations: readonly PostgresMigration[],
+  { where }: Address,
+): PostgresMigration[] {
+  try {
+    return missingMigrations(migrations, applied, where);
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || thrown.code !== "STORE_FROM_FUTURE") throw thrown;
+    throw new VerbatimError("STORE_VERSION", {
+      message: thrown.message,
+      where,
+      fix: "Use that version of Verbatim or a newer one.",
+      ...(thrown.details === undefined ? {} : { details: thrown.details }),
+    });
+  }
+}
+
+function tooOld(
+  applied: readonly number[],
+  migrations: readonly PostgresMigration[],
+  { where, schema }: Address,
+): VerbatimError {
+  const newest = newestVersion(migrations);
+  const message =
+    applied.length === 0
+      ? `there is no store in the schema ${schema} of this database yet`
+      : `the store has version ${Math.max(...applied)}, and this Verbatim works with version ${newest}`;
+  return new VerbatimError("STORE_VERSION", {
+    message,
     where,
-  );
+    details: { version: Math.max(0, ...applied), newest },
+  });
 }
 
 function notUsable(role: string): WriterRole {

@@ -10,11 +10,19 @@ import { type PostgresReadConnection, type PostgresWriteConnection, TransactionC
 import { PostgresContentStore } from "./content-store.ts";
 import { isRetryable, sqlState, toStoreError } from "./errors.ts";
 import { PostgresLedgerReader, PostgresLedgerWriter } from "./ledger.ts";
-import { type Prepared, prepareDatabase } from "./migrate.ts";
+import {
+  type DatabaseState,
+  inspectDatabase,
+  type Migrated,
+  migrateDatabase,
+  type Prepared,
+  requireDatabase,
+} from "./migrate.ts";
 import type { PostgresMigration } from "./migration.ts";
 import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
 import { channelName, type Listener, Notifications } from "./notifications.ts";
 import { ConnectionPool } from "./pool.ts";
+import { type DatabaseUse, measureDatabase } from "./status.ts";
 
 /** Rooms whose tables are reachable from the transactions of a PostgreSQL store. */
 export type PostgresRooms = Rooms<PostgresReadConnection, PostgresWriteConnection>;
@@ -58,13 +66,44 @@ const MAX_TRANSACTIONS = 8;
 const MAX_PAYLOADS = 2;
 const MAX_ATTEMPTS = 6;
 
-/** Opens the store in a PostgreSQL database, making or upgrading its schema when needed. */
+interface MigrateOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Say what would be done, and do nothing. */
+  readonly dryRun?: boolean;
+  /** Only tests of migrations give others than the product's. */
+  readonly migrations?: readonly PostgresMigration[];
+}
+
+/** Makes or upgrades the store in a PostgreSQL database: the only thing that creates or alters anything there. */
+export async function migratePostgres(options: MigrateOptions): Promise<Migrated & Pick<Address, "where">> {
+  const address = parseAddress(options.url, BUSY_MS);
+  const done = await migrateDatabase(address, options.migrations ?? POSTGRES_MIGRATIONS, options);
+  return { where: address.where, ...done };
+}
+
+/** What is in a PostgreSQL database, without changing it. `use` is null where there is no store of this version. */
+export interface PostgresStatus extends DatabaseState, Pick<Address, "where" | "schema"> {
+  readonly newest: number;
+  readonly use: DatabaseUse | null;
+}
+
+export async function inspectPostgres(url: string): Promise<PostgresStatus> {
+  const address = parseAddress(url, BUSY_MS);
+  const { where, schema } = address;
+  const state = await inspectDatabase(address, POSTGRES_MIGRATIONS);
+  const use = state.missing.length > 0 ? null : await measureDatabase(address, state.role.name);
+  return { where, schema, newest: newestVersion(POSTGRES_MIGRATIONS), ...state, use };
+}
+
+/** Opens the store in a PostgreSQL database and changes nothing in it; its schema must be the one this program knows. */
 export async function openPostgresStore<const D extends PostgresRooms = Record<never, never>>(
   options: PostgresStoreOptions<D>,
 ): Promise<PostgresStore<D>> {
   const address = parseAddress(options.url, options.busyMs ?? BUSY_MS);
   const migrations = options.migrations ?? POSTGRES_MIGRATIONS;
-  const prepared = await prepareDatabase(address, migrations, options);
+  const prepared = await requireDatabase(address, migrations);
   return new ServerStore<D>(address, prepared, options, newestVersion(migrations));
 }
 

@@ -179,6 +179,26 @@ export const HALL_CODES = {
     says: "The store was written by a newer version of Verbatim.",
     fix: "Use that version or a newer one.",
   },
+  DATABASE_NOT_SET: {
+    exit: 2,
+    http: 400,
+    says: "The command is about a team's database, and none is set.",
+    fix: {
+      cli: "Set VERBATIM_DATABASE_URL to postgres://USER@HOST/DATABASE. A store in a file is brought up to date when it is opened.",
+      mcp: "Ask the user to set the address of the database.",
+      http: "Set the address of the database where the server is started.",
+    },
+  },
+  STORE_VERSION: {
+    exit: 4,
+    http: 503,
+    says: "The store in the database does not have the version that this Verbatim works with.",
+    fix: {
+      cli: "See what would change with verbatim store migrate --dry-run, then run verbatim store migrate.",
+      mcp: "Ask the user to bring the database up to date.",
+      http: "Ask whoever runs the database to bring it up to date.",
+    },
+  },
   STORE_CORRUPT: {
     exit: 1,
     http: 500,

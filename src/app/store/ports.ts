@@ -1,0 +1,59 @@
+import type { CaseWords } from "../../core/errors/index.ts";
+import type { Surface } from "../../core/operation.ts";
+
+/** One step of the schema. */
+export interface SchemaStep {
+  readonly version: number;
+  readonly name: string;
+}
+
+/** The database of a team, as somebody who looks after it sees it. */
+export interface TeamDatabase {
+  readonly where: string;
+  readonly schema: string;
+  readonly serverVersion: string;
+  readonly newest: number;
+  readonly applied: readonly number[];
+  readonly missing: readonly SchemaStep[];
+  /** The role whose rights the store works with; null where there is none, and then why. */
+  readonly role: { readonly name: string | null; readonly why: string | null };
+  readonly use: {
+    readonly entries: number;
+    readonly bytes: {
+      readonly ledger: number;
+      readonly payloads: number;
+      readonly index: number;
+      readonly rest: number;
+    };
+    readonly mayChangeLedger: boolean;
+  } | null;
+}
+
+/** A store in a file. */
+export interface FileStore {
+  readonly where: string;
+  /** Null where nothing was stored yet. */
+  readonly use: { readonly version: number; readonly entries: number; readonly bytes: number } | null;
+}
+
+export interface StorePorts {
+  readonly surface: Surface;
+  /** The address of the team's database is set. */
+  readonly isTeam: boolean;
+  inspect(): Promise<TeamDatabase>;
+  lookAtFile(): Promise<FileStore>;
+  migrate(dryRun: boolean): Promise<{
+    readonly where: string;
+    readonly applied: readonly number[];
+    readonly missing: readonly SchemaStep[];
+    readonly sql: readonly string[];
+  }>;
+}
+
+/** One line of a look at the store, before it is known who reads it. */
+export interface Finding {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly fix: string | CaseWords | null;
+}

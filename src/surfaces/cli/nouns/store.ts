@@ -1,0 +1,39 @@
+import { defineVerb, type Noun } from "../verb.ts";
+
+export const noun: Noun = {
+  verbs: [
+    defineVerb("store.status", {
+      path: ["status"],
+      examples: ["verbatim store status", "verbatim store status --json"],
+      render({ checks, ok }, io) {
+        const paint = { ok: io.paint.good, warn: io.paint.warn, fail: io.paint.bad };
+        for (const { name, status, message, fix } of checks) {
+          io.line(`${paint[status](status.padEnd(4))}  ${name.padEnd(12)} ${message}`);
+          if (fix !== null) io.line(`      ${"".padEnd(12)} fix: ${fix}`);
+        }
+        if (!ok) io.line(io.paint.bad("something needs to be fixed"));
+      },
+      exit: ({ ok }) => (ok ? 0 : 1),
+    }),
+    defineVerb("store.migrate", {
+      path: ["migrate"],
+      flags: { dry_run: {} },
+      examples: ["verbatim store migrate --dry-run", "verbatim store migrate"],
+      render({ where, from, to, steps, done, sql }, io) {
+        for (const statement of sql) io.line(statement);
+        const say = (text: string) => (sql.length === 0 ? io.line(text) : io.note(text));
+        if (steps.length === 0) {
+          say(`${where} has version ${to}: nothing to do`);
+          return;
+        }
+        const names = steps.map(({ name }) => name).join(", ");
+        const before = from === 0 ? "had no store" : `had version ${from}`;
+        say(
+          done
+            ? `${io.paint.good("migrated")} ${where} to version ${to} (${before}): ${names}`
+            : `${where} ${before}; this would bring it to version ${to}: ${names}`,
+        );
+      },
+    }),
+  ],
+};
