@@ -31,8 +31,10 @@ function make(name: string): string {
   return join(root, name);
 }
 
+type Answer = readonly [exit: number, output: object, input?: Record<string, unknown>];
+
 /** Every answer of a verb that may be no, and how the verb ends with it. Verbs that are not here can only say yes. */
-const ANSWERS: Readonly<Record<string, readonly (readonly [exit: number, output: object])[]>> = {
+const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
   demo: [
     [0, { ok: true }],
     [1, { ok: false }],
@@ -59,6 +61,11 @@ const ANSWERS: Readonly<Record<string, readonly (readonly [exit: number, output:
   "hook pre-tool": [
     [0, { exit: 0 }],
     [2, { exit: 2 }],
+  ],
+  "agent apply": [
+    [0, { landing: { files: [{ path: "a", how: "conflict" }] } }],
+    [0, { landing: { files: [{ path: "a", how: "merged" }] } }, { dry_run: true }],
+    [1, { landing: { files: [{ path: "a", how: "conflict" }] } }, { dry_run: true }],
   ],
   "hook post-tool": [
     [0, { exit: 0 }],
@@ -179,10 +186,10 @@ describe("an answer", () => {
   });
 
   const rows = Object.entries(ANSWERS).flatMap(([name, answers]) =>
-    answers.map(([exit, output]) => [name, exit, JSON.stringify(output), output] as const),
+    answers.map(([exit, output, input = {}]) => [name, exit, JSON.stringify(output), output, input] as const),
   );
-  it.each(rows)("of %s ends with %i: %s", (name, exit, _, output) => {
-    expect(verbs.find((verb) => verb.name === name)?.exit?.(output, {})).toBe(exit);
+  it.each(rows)("of %s ends with %i: %s", (name, exit, _, output, input) => {
+    expect(verbs.find((verb) => verb.name === name)?.exit?.(output, input)).toBe(exit);
   });
 });
 
