@@ -120,10 +120,13 @@ describe("runs of agents", () => {
     expect((await repo.verbatim(...words)).exit).toBe(0);
     const env = { PATH: process.env["PATH"] ?? "", ...repo.env } as Record<string, string>;
     await using server = await openInProcess(repo.root, env);
+    let seen: string[] = [];
     for (const generation of GENERATIONS) {
       const client = server.clients[generation];
       const listed = await client.listResources();
-      const uris = listed.resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("run://agent"));
+      seen = listed.resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("run:"));
+      expect(seen.filter((uri) => uri.startsWith("run://workflow/")).length).toBeGreaterThan(3);
+      const uris = seen.filter((uri) => uri.startsWith("run://agent"));
       expect(uris).toEqual(["run://agent", expect.stringMatching(/^run:\/\/agent\/./)]);
       const read = async (uri: string) =>
         JSON.parse(((await client.readResource({ uri })).contents[0] as { text: string }).text) as Record<
@@ -143,10 +146,14 @@ describe("runs of agents", () => {
     await using caged = await openInProcess(repo.root, env, true);
     const client = caged.clients.modern;
     const { resources } = await client.listResources();
-    expect(resources.filter(({ uri }) => uri.startsWith("run://agent"))).toEqual([]);
-    await expect(client.readResource({ uri: "run://agent" })).rejects.toMatchObject({
-      data: { error: { code: "RESOURCE_UNKNOWN" } },
-    });
+    expect(resources.filter(({ uri }) => uri.startsWith("run:"))).toEqual([]);
+    expect(JSON.stringify(await client.listResourceTemplates())).not.toContain("run:");
+    // Their folders are hidden from it, so nothing of them may be read another way.
+    for (const uri of seen) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({
+        data: { error: { code: "RESOURCE_UNKNOWN" } },
+      });
+    }
     const { prompts } = await (client as unknown as Prompting).listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(["quote", "review-patch"]);
   });

@@ -31,6 +31,9 @@ export const LIST_PARTS: Readonly<Record<string, Part>> = {
   sections: listSections,
 };
 
+/** Parts about runs. An agent in its cage sees no run, neither others nor its own: their folders are hidden from it too. */
+export const RUN_PARTS: readonly string[] = ["agents", "workflow", "catalytic"];
+
 async function* listSymbols(app: App, after: string | null): AsyncGenerator<ListedResource> {
   const symbols = await app.call("context.symbol-list", {});
   for (const { symbol_id, target_ref, default_slice_policy } of symbols) {

@@ -25,8 +25,7 @@ export async function readResource(
   options: CallOptions & { readonly caged: boolean },
 ): Promise<ResourceContents> {
   const address = parseResourceUri(uri);
-  const isRun = address.kind === "agents" || address.kind === "agent";
-  if (isRun && options.caged) throw unknown(uri);
+  if (options.caged && RUN_KINDS.includes(address.kind)) throw unknown(uri);
   switch (address.kind) {
     case "section": {
       const { section_id, slice } = address;
@@ -51,6 +50,8 @@ export async function readResource(
       return answers.carry(toFile(uri, await readCatalyticFile(app, address.run, address.file)));
   }
 }
+
+const RUN_KINDS: readonly string[] = ["agents", "agent", "workflow", "catalytic"];
 
 const MOST_RUNS = 20;
 

@@ -59,7 +59,7 @@ export function unknown(uri: string): VerbatimError {
   return new VerbatimError("RESOURCE_UNKNOWN", { details: { uri: uri.slice(0, 200) } });
 }
 
-/** The templates, as they are listed; an agent in its cage does not see the runs of agents. */
+/** The templates, as they are listed; an agent in its cage does not see runs. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: "section://{section_id}{?slice}",

@@ -13,7 +13,7 @@ import { type Cursor, formatCursor, parseCursor, refused } from "./cursor.ts";
 import { FreshIndex } from "./fresh-index.ts";
 import { LegacyCalls, LegacyExchange } from "./legacy-calls.ts";
 import { listPrompts, writePrompt } from "./prompts.ts";
-import { LIST_PARTS, type ListedResource } from "./resource-list.ts";
+import { LIST_PARTS, type ListedResource, RUN_PARTS } from "./resource-list.ts";
 import { readResource } from "./resource-read.ts";
 import { RESOURCE_TEMPLATES } from "./resource-uri.ts";
 import { callTool } from "./tool-call.ts";
@@ -143,9 +143,7 @@ export function createMcpSurface(options: McpOptions): McpSurface {
       orProtocolError(pageResources(app, params?.cursor, answers, caged)),
     );
     server.setRequestHandler("resources/templates/list", () => ({
-      resourceTemplates: RESOURCE_TEMPLATES.filter(
-        ({ uriTemplate }) => !caged || !uriTemplate.startsWith("run://agent"),
-      ),
+      resourceTemplates: RESOURCE_TEMPLATES.filter(({ uriTemplate }) => !caged || !uriTemplate.startsWith("run://")),
     }));
     server.setRequestHandler("resources/read", ({ params }, context) =>
       orProtocolError(perform(context, (options) => readResource(app, params.uri, answers, { ...options, caged }))),
@@ -210,7 +208,7 @@ const MOST_ITEMS = 50;
 
 /** One page of all resources: as many as fit, and where to go on. */
 async function pageResources(app: App, cursor: string | undefined, answers: Answers, caged: boolean) {
-  const names = Object.keys(LIST_PARTS).filter((part) => !caged || part !== "agents");
+  const names = Object.keys(LIST_PARTS).filter((part) => !caged || !RUN_PARTS.includes(part));
   const place = cursor === undefined ? null : parseCursor(cursor, names);
   const resources: ListedResource["resource"][] = [];
   let last: Cursor | null = null;
