@@ -171,6 +171,10 @@ describe("a change that is more than text", () => {
     ]) {
       expect(shown.stdout.replace(/ {2,}/g, "  ")).toContain(line);
     }
+    const { stdout: diff } = await repo.verbatim("agent", "show", summary.run_id, "--diff");
+    for (const line of ["B gull.png  4 bytes -> 4 bytes, binary", "L current -> lamp.txt", "x ring.sh  mode 100755"]) {
+      expect(diff.split("\n")).toContain(line);
+    }
     expect((await repo.verbatim("agent", "apply", summary.run_id)).exit).toBe(0);
     expect(readFileSync(join(repo.root, "gull.png"))).toEqual(Buffer.from([0x89, 0x50, 0, 2]));
     expect(readFileSync(join(repo.root, "new.bin"))).toEqual(Buffer.from("\0new"));

@@ -58,7 +58,8 @@ export const SYMPTOMS: Readonly<Record<string, readonly Symptom[]>> = {
       seen: "The agent is not logged in",
       codes: [],
       more:
-        "What an agent writes to its home folder is not kept. `--keep ~/.claude` (or `~/.codex`, `~/.gemini`) leaves that folder " +
+        "Log in once outside of a run: a first login inside one is not kept. An agent with a profile (`verbatim agent profiles`) finds its login and " +
+        "may refresh it; nothing else that it writes to its home folder stays. For any other agent `--keep FOLDER` leaves the folder of its login " +
         "writable; the proof does not cover it.",
     },
     { seen: "A run that still works is in the way", codes: ["RUN_AT_WORK", "RUN_LOCKED"] },

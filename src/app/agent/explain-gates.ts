@@ -66,7 +66,8 @@ export function explainVerify({ verify, changes }: AgentSummary): ExplainPart | 
   const said = verify.failures
     .flatMap(({ message }) => message.split("\n").slice(1))
     .filter((line) => line.trim() !== "");
-  for (const line of said.slice(-MOST_LINES)) lines.push({ mark: null, says: `  ${line}` });
+  // A tab is no character of a sentence, and would be shown as one that cannot be printed.
+  for (const line of said.slice(-MOST_LINES)) lines.push({ mark: null, says: `  ${line.replaceAll("\t", "    ")}` });
   for (const notice of verify.notices.slice(0, MOST_LINES)) lines.push({ mark: "notice", says: notice });
   const says = `${isGood ? "passed" : "failed"} ${verify.on ?? copied}`;
   return { part: "verify", mark: isGood ? "good" : "bad", says, lines };

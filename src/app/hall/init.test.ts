@@ -75,7 +75,7 @@ it("proposes what git tracks, with sections of code, where the contract has no s
   expect(config["context"]).toEqual({ outline: "markdown+code" });
   expect(sources).toEqual([]);
   expect(reasons[0]).toBe(
-    "the text files that git tracks (1 file, 27 bytes), because none of the contract's six canonical sources has files",
+    "the text files that git tracks (1 file, 27 bytes), because there is nothing in the folders of the Catalytic Chat Contract (LAW, SKILLS, ...)",
   );
   await using again = openApp({ surface: "library", start: root, env: { HOME: base }, platform: process.platform });
   expect(await again.call("context.index-build", {})).toMatchObject({

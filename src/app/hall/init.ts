@@ -57,7 +57,7 @@ export function proposeConfig(root: string, found: DefaultSources | null = null)
   if (isTracked) {
     const many = `${found.files} ${found.files === 1 ? "file" : "files"}, ${found.bytes} bytes`;
     reasons.push(
-      `the text files that git tracks (${many}), because none of the contract's six canonical sources has files`,
+      `the text files that git tracks (${many}), because there is nothing in the folders of the Catalytic Chat Contract (LAW, SKILLS, ...)`,
     );
     reasons.push("functions, classes, methods, types and constants of code are sections, like headings");
   }
@@ -108,7 +108,9 @@ function proposeSources(root: string, reasons: string[]): ProposedSource[] {
     ...measure(join(root, folder), [ending], depth === "**"),
   }));
   if (defaults.some(({ files }) => files > 0)) {
-    reasons.push("the contract's six canonical sources, because at least one of them has files");
+    reasons.push(
+      "the folders of the Catalytic Chat Contract (LAW, SKILLS, ...), because at least one of them has files",
+    );
     return defaults;
   }
   const own = [{ glob: "*.md", ...measure(root, [".md"], false) }];
@@ -122,7 +124,9 @@ function proposeSources(root: string, reasons: string[]): ProposedSource[] {
     reasons.push("every folder that contains Markdown files");
     return found;
   }
-  reasons.push("no Markdown files found: the contract's six canonical sources are used until there are some");
+  reasons.push(
+    "no Markdown files found: the folders of the Catalytic Chat Contract (LAW, SKILLS, ...) are used until there are some",
+  );
   return defaults;
 }
 

@@ -61,7 +61,7 @@ it("what a command printed keeps its indentation where its line is broken, and t
   const lines: string[] = [];
   const same = (text: string) => text;
   const paint = { good: same, bad: same, warn: same, dim: same, bold: same };
-  const message = `npm test ended with exit code 1\n    at ${"Assertion ".repeat(8)}(index.js:96)`;
+  const message = `npm test ended with exit code 1\n\tat ${"Assertion ".repeat(8)}(index.js:96)`;
   const verify: AgentView["verify"] = {
     result: "FAIL",
     isolation: "catalytic",

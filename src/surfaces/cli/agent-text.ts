@@ -133,8 +133,8 @@ function describeFile(file: FileDiff): string {
   if (kind === "text") return `${name}  +${added} -${deleted}`;
   if (kind === "binary") return `B ${showLine(path)}  ${describeBinary(file)}`;
   if (operation === "delete") return `${name}  ${kind}`;
-  if (kind === "link") return `${name} -> ${showLine(target ?? "")}`;
-  return `${name}  mode ${mode ?? ""}`;
+  if (kind === "link") return `L ${showLine(path)} -> ${showLine(target ?? "")}`;
+  return `x ${showLine(path)}  mode ${mode ?? ""}`;
 }
 
 function paintHunk(text: string, { paint }: Io): string[] {

@@ -10,8 +10,8 @@ function count(many: number, what: string): string {
 
 const RULES = {
   configuration: "as context.sources names them",
-  contract: "the contract's six canonical globs, because the configuration names none",
-  git: "the text files that git tracks, because the configuration names none",
+  contract: "the folders of the Catalytic Chat Contract (LAW, SKILLS, ...), because the configuration names no sources",
+  git: "the text files that git tracks, because the configuration names no sources",
 } as const;
 
 /** Which rule chose the sources, and what it left out. */
