@@ -94,6 +94,7 @@ const AGENT_ENTRIES: Readonly<Record<string, JsonObject>> = {
     proof_hash: HASH,
     attempt_sha256: HASH,
   },
+  AGENT_LIMIT_HIT: { ...AGENT, n: 1, cap: "memory", limit: 1, used: 2 },
   AGENT_CAPTURED: { ...AGENT, attempt: 1, candidate: CANDIDATE },
   AGENT_SELECTED: { ...AGENT, parent: 1, candidate: CANDIDATE },
   AGENT_GATED: { ...AGENT, c: 1, candidate: HASH, verdict: "accept", codes: [], permit: [], gate_sha256: HASH },

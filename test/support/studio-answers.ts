@@ -179,6 +179,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         hidden: [],
         not_hidden: [],
         login: [],
+        caps: null,
       },
       proof: null,
       changes: {

@@ -136,6 +136,7 @@ export function choosePlace(
   return chooseVerificationPlace(composition, {
     base: "auto",
     copy_max: 5_000_000_000,
+    caps: { memory: 4_000_000_000, processes: 2048, disk: 4_000_000_000 },
     guard: null,
     network: null,
     masks: null,

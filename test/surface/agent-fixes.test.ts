@@ -41,6 +41,7 @@ const SUMMARY: AgentSummary = {
     hidden: [],
     not_hidden: [],
     login: [],
+    caps: null,
   },
   proof: null,
   changes: {

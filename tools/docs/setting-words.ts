@@ -36,6 +36,10 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
   "agent.patch.max_added_lines": "The older spelling of `agent.policy.max_added_lines`.",
   "agent.network":
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
+  "agent.caps.memory":
+    "Memory that an agent and everything it starts may use, such as `8G` (default: 80 % of the machine's). A repository may only be stricter than you.",
+  "agent.caps.processes": "Processes and threads that an agent may have at the same time (default: 2048).",
+  "agent.caps.disk": "What an agent may write, such as `5GB` (default: 20GB).",
   "agent.hosts":
     'What an agent with the network `allow` may reach: `"name"`, `"*.name"`, either with `:PORT` (default 443), or `{"host", "port", "private"}`; `private` allows addresses that are not public.',
   "agent.verify.unmask":

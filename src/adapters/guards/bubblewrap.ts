@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { sendSignal } from "../process/children.ts";
@@ -14,7 +14,7 @@ import { findTool } from "./tools.ts";
  * left and says EXIT. The kernel ends the rest with it. Signals to the group are for the command: it outlives them, and its
  * own words about them must not reach the log.
  */
-const FIRST_PROCESS = `for d in "$1" "$2"; do
+const toFirstProcess = (request: LaunchRequest) => `for d in "$1" "$2"; do
   if [ -n "$d" ] && (: > "$d/.verbatim-guard-probe") 2>/dev/null; then
     rm -f "$d/.verbatim-guard-probe"; echo "guard: $d can still be written" >&2; exit 125
   fi
@@ -24,7 +24,7 @@ shift 3
 trap : HUP INT QUIT TERM
 echo READY >&3
 exec 9>&2 2>/dev/null
-"$@" 2>&9 3>&- 9>&-
+${limitCommand(request)} 2>&9 3>&- 9>&-
 code=$?
 left=-1
 if [ -n "$relay" ]; then
@@ -36,9 +36,26 @@ for p in /proc/[0-9]*; do left=$((left + 1)); done
 echo "EXIT $code 0 $left" >&3
 exit 0`;
 
-/** Where the process inside finds the folder of the way out, and the filter of its sockets. */
+/** The command, in its control groups and with the limits of the kernel that a shell can set. */
+function limitCommand({ limits }: LaunchRequest): string {
+  if (limits === undefined) return `"$@"`;
+  const join = limits.groups.map((_, i) => `echo 0 >&${GROUP_FD + i}; exec ${GROUP_FD + i}>&-`);
+  const count = limits.processes === null ? [] : [toProcessLimit(limits.processes)];
+  // A shell counts in blocks of 512 bytes.
+  const file = `ulimit -f ${Math.max(1, Math.floor(limits.file / 512))}`;
+  return `(set -e; ${[...join, file, ...count].join("; ")}; set +e; exec "$@")`;
+}
+
+/** Shells disagree about the letter. */
+function toProcessLimit(most: number): string {
+  return `ulimit -u ${most} 2>/dev/null || ulimit -p ${most}`;
+}
+
+/** Where the process inside finds the folder of the way out, the filter of its sockets, and its groups. */
 const FOLDER_FD = 5;
 const FILTER_FD = 6;
+/** The control groups of the command, at most two. */
+const GROUP_FD = 7;
 
 /** Private folders of the system: their content is hidden from the command. */
 const HIDDEN_FOLDERS = ["/run/user", "/run/dbus", "/run/podman", "/run/containerd"];
@@ -56,7 +73,7 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   if (bwrap === null) throw startFailed("bwrap is missing");
   mkdirSync(`${request.work}/tmp`, { recursive: true });
   writeFileSync(nothingIn(request.work), "", { mode: 0o444 });
-  const sh = ["/bin/sh", "-c", FIRST_PROCESS, "sh", request.work, coversRoot(request) ? "" : request.root];
+  const sh = ["/bin/sh", "-c", toFirstProcess(request), "sh", request.work, coversRoot(request) ? "" : request.root];
   const inner = [...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
   const files = openFiles(request);
@@ -78,12 +95,14 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   const supervisor = await launcher.started();
   return {
     launcher: "bubblewrap",
+    pid: child.pid!,
     ended: supervisor.ended.then(async (ending) => {
       await launcher.exited;
       await endMarked(request, [process.pid]);
       return ending;
     }),
     interrupt: (name) => supervisor.interrupt(name),
+    end: () => supervisor.end(),
     merged: (layer) => `${request.work}/cp${layer.index}`,
     release: () => launcher.release(),
   };
@@ -108,14 +127,15 @@ function startRelay(request: LaunchRequest): string[] {
 /** Words of the shell before the number of the relay. */
 const SHELL_WORDS = 6;
 
-/** The folder of the way out, which only the relay gets to see, and the filter that the command gets. */
+/** The folder of the way out, which only the relay gets to see, the filter of the command, and its control groups. */
 function openFiles(request: LaunchRequest): (number | "ignore")[] {
-  if (request.network === "inherit") return [];
+  const groups = (request.limits?.groups ?? []).map((file) => openSync(file, constants.O_WRONLY));
+  if (request.network === "inherit") return groups.length === 0 ? [] : ["ignore", "ignore", ...groups];
   const filter = makeSocketFilter(process.arch);
   if (filter === null) throw startFailed(`there is no filter of sockets for ${process.arch}`);
   writeFileSync(`${request.work}/filter`, filter, { mode: 0o600 });
   const folder = needsRelay(request) ? openSync(request.work, constants.O_RDONLY | constants.O_DIRECTORY) : "ignore";
-  return [folder, openSync(`${request.work}/filter`, constants.O_RDONLY)];
+  return [folder, openSync(`${request.work}/filter`, constants.O_RDONLY), ...groups];
 }
 
 function toArguments(request: LaunchRequest): string[] {
@@ -126,7 +146,10 @@ function toArguments(request: LaunchRequest): string[] {
   for (const place of HIDDEN_FOLDERS) if (isFolder(place)) argv.push("--tmpfs", place, "--remount-ro", place);
   for (const place of HIDDEN_SOCKETS) if (existsSync(place)) argv.push("--ro-bind", "/dev/null", place);
   const replaced = ["/dev", ...["/tmp", "/var/tmp"].filter(isFolder)];
-  for (const place of replaced.slice(1)) argv.push("--perms", "1777", "--tmpfs", place);
+  const size = toSize(request);
+  // Shared memory has a file system of its own, and nothing else of /dev is written.
+  if (size.length > 0) argv.push("--perms", "1777", ...size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev");
+  for (const place of replaced.slice(1)) argv.push("--perms", "1777", ...size, "--tmpfs", place);
   const { hidden = [], shown = [] } = request;
   const isBelow = (place: string, folders: readonly string[]) => folders.some((one) => place.startsWith(`${one}/`));
   const outer = hidden.filter((place) => !isBelow(place, [root]) && isFolder(place));
@@ -155,7 +178,7 @@ function toArguments(request: LaunchRequest): string[] {
     const isGone = isBelow(place, replaced) && !isBelow(place, back);
     if (!isGone && isOther(place)) argv.push("--ro-bind", nothingIn(work), place);
   }
-  argv.push("--perms", "1777", "--tmpfs", `${work}/tmp`);
+  argv.push("--perms", "1777", ...size, "--tmpfs", `${work}/tmp`);
   for (const name of ["t", "c"]) argv.push("--perms", "0700", "--dir", `${work}/tmp/${name}`);
   for (const place of new Set([...outer, ...covers])) argv.push("--remount-ro", place);
   argv.push(
@@ -173,6 +196,15 @@ function toArguments(request: LaunchRequest): string[] {
 /** What lies on top of a hidden file. */
 function nothingIn(work: string): string {
   return `${work}/nothing`;
+}
+
+let knowsSize: boolean | undefined;
+
+/** How large the next temporary file system may get. Versions before 0.7 cannot say. */
+function toSize({ limits }: LaunchRequest): string[] {
+  if (limits === undefined) return [];
+  knowsSize ??= spawnSync(findTool("bwrap")!, ["--help"], { encoding: "utf8" }).stdout.includes("--size");
+  return knowsSize ? ["--size", String(limits.temporary)] : [];
 }
 
 /** From the outside in: a folder comes before what is in it. */

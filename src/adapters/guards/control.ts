@@ -127,6 +127,16 @@ export function formatTerminal({ tty }: LaunchRequest): [string, string][] {
   ];
 }
 
+/** Tells a launcher what the command may use. */
+export function formatLimits({ limits }: LaunchRequest): [string, string][] {
+  if (limits === undefined) return [];
+  return [
+    ...limits.groups.map((file): [string, string] => ["group", file]),
+    ["fsize", String(limits.file)],
+    ["tmpsize", String(limits.temporary)],
+  ];
+}
+
 /** Settings of a launcher: NUL-separated pairs, because names and arguments may hold anything else. */
 export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([key, value]) => `${key}=${value}\0`).join("");

@@ -6,6 +6,7 @@ import { openWays } from "../network/ways.ts";
 import { hideFromPerl } from "../process/last-words.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { PseudoTerminal } from "../process/pseudo-terminal.ts";
+import { launchCapped } from "./caps/launch-capped.ts";
 import { landlockAbi } from "./landlock.ts";
 import { type BindLauncher, MECHANISMS } from "./mechanisms.ts";
 import { findNamespaceTools } from "./namespace.ts";
@@ -42,12 +43,11 @@ async function launchConnected(
   resolve: ResolveName,
 ): Promise<RunningCommand> {
   const ways = await openWays(request, resolve);
-  if (ways === null) return launch(request, bind);
+  const start = (wanted: LaunchRequest) => launchCapped(wanted, (one) => launch(one, bind));
+  if (ways === null) return start(request);
   try {
-    const running = await launch(
-      { ...request, env: { ...request.env, ...ways.env }, relay: ways.reach, onRelayLost: ways.lost },
-      bind,
-    );
+    const env = { ...request.env, ...ways.env };
+    const running = await start({ ...request, env, relay: ways.reach, onRelayLost: ways.lost });
     const close = () => ways.close();
     const closed = running.ended.then(close, close);
     return { ...running, ended: Promise.all([running.ended, closed]).then(([ending]) => ending) };

@@ -4,7 +4,7 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { childrenOf } from "../process/children.ts";
 import { toStdin } from "../process/supervisor.ts";
-import { ControlledLauncher, formatPairs, formatTerminal, startFailed } from "./control.ts";
+import { ControlledLauncher, formatLimits, formatPairs, formatTerminal, startFailed } from "./control.ts";
 import { NAMESPACE_SCRIPT } from "./scripts.ts";
 import { makeSocketFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
@@ -48,8 +48,10 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
   let inner: number | undefined;
   return {
     launcher: "perl",
+    pid: child.pid!,
     ended: supervisor.ended,
     interrupt: (signal) => supervisor.interrupt(signal),
+    end: () => supervisor.end(),
     merged(layer) {
       if (layer.kind === "copy") return `${request.work}/cp${layer.index}`;
       inner ??= findInner(child.pid!);
@@ -91,6 +93,16 @@ function formatNetwork({ network, relay = [] }: LaunchRequest): [string, string]
   return [["filter", filter.toString("hex")], ...relay.map((word): [string, string] => ["reach", word])];
 }
 
+/** Inside the user namespace of the command, where nobody else's processes count; with it the tool that sets it. */
+function formatProcesses({ limits }: LaunchRequest): [string, string][] {
+  const prlimit = findTool("prlimit");
+  if (limits === undefined || limits.processes === null || prlimit === null) return [];
+  return [
+    ["nproc", String(limits.processes)],
+    ["prlimit", prlimit],
+  ];
+}
+
 function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshare: string }, isRoot: boolean): string {
   const { work, root, cwd, network } = request;
   const coversRoot = request.layers.some(({ path }) => path === root);
@@ -108,6 +120,8 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
     ["unshare", tools.unshare],
     ["outer", root],
     ...formatTerminal(request),
+    ...formatLimits(request),
+    ...formatProcesses(request),
   ];
   if (!work.startsWith(`${root}/`)) pairs.push(["outer", work]);
   // A home or a kept place below the private temporary folder would be hidden by it.

@@ -67,8 +67,10 @@ async function launchSession(
   });
   return {
     launcher,
+    pid: child.pid!,
     ended: supervisor.ended,
     interrupt: (name) => supervisor.interrupt(name),
+    end: () => supervisor.end(),
     merged: (layer) => layer.path,
     release: () => Promise.resolve(),
   };

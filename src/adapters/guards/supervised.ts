@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { LaunchRequest, RunningCommand } from "../../rooms/catalytic/ports.ts";
 import { toStdin } from "../process/supervisor.ts";
-import { ControlledLauncher, formatPairs, formatTerminal } from "./control.ts";
+import { ControlledLauncher, formatLimits, formatPairs, formatTerminal } from "./control.ts";
 import { SUPERVISOR_SCRIPT } from "./scripts.ts";
 
 /** Starts a command below a perl process that none of its descendants can leave; `more` says how it is confined. */
@@ -17,6 +17,7 @@ export async function launchSupervised(
     ["arch", process.arch],
     ["cwd", cwd],
     ...formatTerminal(request),
+    ...formatLimits(request),
     ...more,
     ...Object.entries(env).map(([name, value]) => ["env", `${name}=${value}`] as const),
     ...command.map((word) => ["arg", word] as const),
@@ -32,8 +33,10 @@ export async function launchSupervised(
   const supervisor = await launcher.started();
   return {
     launcher: "perl",
+    pid: child.pid!,
     ended: supervisor.ended,
     interrupt: (signal) => supervisor.interrupt(signal),
+    end: () => supervisor.end(),
     merged: (layer) => layer.path,
     release: () => launcher.release(),
   };

@@ -5,6 +5,8 @@ import { pipeline } from "node:stream/promises";
 import type { Ending, LaunchRequest } from "../../rooms/catalytic/ports.ts";
 
 const GRACE_MS = 2000;
+/** For a command that took too much: thousands of processes end, and whoever watches over them is still needed. */
+const END_MS = 10_000;
 
 /** What the supervisor can do to a command: ask it to end, end everything, or end even what watches over it. */
 export interface Leash {
@@ -50,6 +52,12 @@ export class Supervisor {
     this.#interruptions++;
     if (this.#interruptions > 1) this.#kill();
     else this.#leash.signal(name);
+  }
+
+  /** Ends everything at once, without asking. */
+  end(): void {
+    this.#leash.kill();
+    this.#after(END_MS, () => this.#leash.destroy?.());
   }
 
   finish(raw: RawEnding): void {

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { CAP_MECHANISMS, CAP_NAMES } from "../../core/contracts/caps.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { networkPart } from "./connections.ts";
+
+const held = z.enum(CAP_MECHANISMS);
 
 /** What a person wants to know about an agent run; also `agent/summary.json` of the run. */
 export const agentSummary = z.strictObject({
@@ -36,6 +39,18 @@ export const agentSummary = z.strictObject({
       .array(z.strictObject({ path: z.string(), what: z.string() }))
       .default([])
       .describe("Login files that it changed, and what became of them: refreshed, kept, or why they are as they were."),
+    caps: z
+      .strictObject({
+        wanted: z.strictObject({ memory: z.int(), processes: z.int(), disk: z.int() }),
+        mechanism: z
+          .strictObject({ memory: held, processes: held, disk: held })
+          .nullable()
+          .describe("What saw to each: the kernel (cgroup2, cgroup1, rlimit), looking again and again, or nothing."),
+        hit: z.strictObject({ cap: z.enum(CAP_NAMES), limit: z.int(), used: z.int() }).nullable(),
+      })
+      .nullable()
+      .default(null)
+      .describe("What it might use at most, what saw to that, and the cap that it ran into."),
   }),
   proof: z
     .strictObject({

@@ -5,6 +5,7 @@ import { describeBreak, describeFailure, describeTree } from "./agent-arguments.
 import { collectReports } from "./agent-hooks.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import type { MadeCandidate } from "./candidate.ts";
+import { describeHit } from "./caps.ts";
 import { captureAttempt, isTouched } from "./capture-attempt.ts";
 import { judge } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -66,6 +67,7 @@ function findEnd(
   view: ViewOutcome,
   made: MadeCandidate | null,
 ): { readonly state: AgentState; readonly reason: string | null } {
+  if (view.caps?.hit != null) return { state: "over_limit", reason: describeHit(view.caps.hit) };
   if (!view.run.accepted) {
     const { outcome, reason } = describeFailure(view);
     return { state: outcome, reason };

@@ -37,9 +37,10 @@ export function describeEnd(run: AgentSummary): ExplainPart {
         next("apply it all the same", `verbatim agent apply ${run.run_id} --unverified`),
         next("throw it away", `verbatim agent discard ${run.run_id}`),
       );
+    case "over_limit":
+      return end("bad", `over its limit: ${reason}`, ...listWaysToJudge(run));
     case "agent_failed":
     case "timed_out":
-    case "over_limit":
     case "interrupted":
       return end("bad", `${words}: ${reason}`, ...listWaysToJudge(run));
     case "preparing":

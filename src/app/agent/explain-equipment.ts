@@ -1,4 +1,5 @@
 import type { AgentSummary } from "./agent-summary.ts";
+import { describeHeld, describeMechanism } from "./caps.ts";
 import { count, type ExplainLine } from "./explain-words.ts";
 import { listNames } from "./masks.ts";
 
@@ -42,6 +43,23 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainL
   if (kept.length > 0) {
     const says = `${kept.join(", ")} stayed writable: the home folder cannot be a layer of its own under this guard`;
     lines.push({ mark: "notice", says });
+  }
+  lines.push(...explainCaps(agent.caps));
+  return lines;
+}
+
+/** What held the agent back when it wanted too much; nothing where the kernel did and it was enough. */
+function explainCaps(caps: AgentSummary["agent"]["caps"]): ExplainLine[] {
+  if (caps?.mechanism == null) return [];
+  const { mechanism, hit } = caps;
+  const lines: ExplainLine[] = describeHeld(mechanism).map((says) => ({
+    mark: says.startsWith("!") ? "notice" : null,
+    says: says.replace(/^! /, ""),
+  }));
+  if (hit !== null) {
+    const twice = hit.cap === "processes" ? String(hit.limit * 2) : `${Math.ceil((hit.limit * 2) / 1e6)}MB`;
+    const says = `${hit.cap} is ${describeMechanism(mechanism[hit.cap])}; give it more: --${hit.cap} ${twice}`;
+    lines.push({ mark: "bad", says });
   }
   return lines;
 }

@@ -98,6 +98,7 @@ function describeAgentEnd({ outcome, agent, proof }: AgentSummary): string {
   if (outcome === "not_started") return "did not start";
   if (proof === null) return outcome === "interrupted" ? "did not end by itself" : "is at work";
   if (proof.condition === "RECOVERED_AFTER_CRASH") return "ended when Verbatim did";
+  if (agent.caps?.hit != null) return `was ended after ${took} (--${agent.caps.hit.cap})`;
   if (proof.condition === "COMMAND_TIMED_OUT") return `was stopped after ${took} (--timeout)`;
   if (proof.condition === "INTERRUPTED") return `was interrupted after ${took}`;
   if (agent.exit_code === 0) return `ended by itself after ${took}`;

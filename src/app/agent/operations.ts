@@ -4,6 +4,7 @@ import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
+import { type CapFlags, planCaps } from "./caps.ts";
 import { equip, listHosts } from "./equip.ts";
 import { LAND_ALL } from "./landable.ts";
 import { agentList, listAgentRuns } from "./list.ts";
@@ -74,6 +75,13 @@ const maskFlags = {
   show_secrets: z.boolean().default(false).describe("Hide no files but those of Verbatim itself."),
 };
 
+/** What an agent and its verifications may use at most. */
+const capFlags = {
+  memory: z.string().optional().describe("Memory of the agent and all it starts, such as 8G (default: 80 % of yours)."),
+  processes: z.int().min(1).optional().describe("Processes and threads at the same time (default: 2048)."),
+  disk: z.string().optional().describe("What it may write, such as 5GB (default: 20GB)."),
+};
+
 function toLimits(input: {
   max_files?: number | undefined;
   max_added_lines?: number | undefined;
@@ -110,6 +118,7 @@ const start = defineOperation({
     ),
     leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
     ...networkFlags,
+    ...capFlags,
     hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
     profile: z
       .string()
@@ -145,6 +154,7 @@ const start = defineOperation({
       hashAll: input.hash_all,
       network: planNetwork(outside, input, listHosts(equipment)),
       masks: { unmask: input.unmask, all: input.show_secrets },
+      caps: planCaps(outside, input),
     });
     // It is unverified only because the caller asked for that in this run.
     const isReady = summary.outcome === "verified" || summary.outcome === "unverified";
@@ -230,13 +240,14 @@ const verify = defineOperation({
   effect: "mutate",
   who: OWNER,
   surfaces: WITH_HTTP,
-  localFields: [...[verifyFlags, policyFlags, networkFlags, maskFlags].flatMap(Object.keys), "here"],
+  localFields: [...[verifyFlags, policyFlags, networkFlags, maskFlags, capFlags].flatMap(Object.keys), "here"],
   input: z.strictObject({
     run,
     ...verifyFlags,
     ...policyFlags,
     ...networkFlags,
     ...maskFlags,
+    ...capFlags,
     candidate: z.int().min(1).optional().describe("The number of a candidate (default: the current one)."),
     here,
   }),
@@ -245,6 +256,7 @@ const verify = defineOperation({
     verifyAgentRun(outside, input.run, {
       ...(isSaid(input) ? { plan: planVerification(outside, input) } : {}),
       ...(input.network === undefined && input.host.length === 0 ? {} : { network: planNetwork(outside, input) }),
+      ...(hasCaps(input) ? { caps: planCaps(outside, input) } : {}),
       ...(input.candidate === undefined ? {} : { candidate: input.candidate }),
       permit: input.permit,
       unmask: input.unmask,
@@ -253,6 +265,10 @@ const verify = defineOperation({
       here: input.here,
     }),
 });
+
+function hasCaps({ memory, processes, disk }: CapFlags): boolean {
+  return memory !== undefined || processes !== undefined || disk !== undefined;
+}
 
 /** Without any of these flags a run is verified as it was asked for. */
 function isSaid({ verify: words, verify_sh, no_verify, setup, no_setup, no_baseline }: VerifyFlags): boolean {

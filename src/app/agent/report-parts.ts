@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isJsonObject, parseJson, sortedByCodePoint } from "../../core/canonical/index.ts";
+import { CAP_NAMES } from "../../core/contracts/caps.ts";
 import { type AgentRecord, describeBase } from "../../rooms/workflow/index.ts";
 import { agentSummary } from "./agent-summary.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -14,7 +15,7 @@ export const attemptPart = z.strictObject({
   started_at: z.string(),
   ended_at: z.string().nullable().describe("Null while it is at work."),
   duration_ms: z.int(),
-  end: z.strictObject({ kind: z.string(), code: z.int().nullable() }).nullable(),
+  end: z.strictObject({ kind: z.string(), code: z.int().nullable(), limit: z.enum(CAP_NAMES).optional() }).nullable(),
   guard: z.string().nullable(),
   network: z.enum(["inherit", "none", "allow"]),
   kept: z.array(z.string()).describe("Paths outside the repository that stayed writable."),

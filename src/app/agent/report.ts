@@ -72,6 +72,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
       hidden: attempt?.masks ?? [],
       not_hidden: attempt?.not_hidden ?? [],
       login: attempt?.login ?? [],
+      caps: attempt?.caps ?? null,
     },
     proof: attempt === null ? null : toProof(attempt),
     changes: toChanges(candidate, attempt),

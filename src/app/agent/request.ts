@@ -1,3 +1,5 @@
+import type { Caps } from "../../core/contracts/caps.ts";
+import { readSize } from "../../core/contracts/sizes.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { GuardRequest } from "../../rooms/catalytic/index.ts";
 import {
@@ -31,6 +33,7 @@ export interface AgentRequest {
   readonly keep: readonly string[];
   readonly hashAll: boolean;
   readonly network: NetworkPlan;
+  readonly caps: Caps;
   readonly equipment: Equipment;
   /** Hidden files that the agent sees all the same. */
   readonly masks: { readonly unmask: readonly string[]; readonly all: boolean };
@@ -122,6 +125,7 @@ export function toRecorded(request: AgentRequest, keep: readonly string[]): Agen
     timeout_ms: request.timeoutMs,
     hash_all: request.hashAll,
     network: { mode: request.network.mode, hosts: request.network.hosts.map((one) => ({ ...one })) },
+    caps: { ...request.caps },
     profile: request.equipment.known?.profile.name ?? NO_PROFILE,
     masks: { unmask: [...request.masks.unmask], all: request.masks.all, verify: [], verify_all: false },
   };
@@ -142,25 +146,10 @@ export function parseTimeout(text: string): number {
   });
 }
 
-const SIZES: Readonly<Record<string, number>> = {
-  "": 1,
-  B: 1,
-  kB: 1000,
-  MB: 1_000_000,
-  GB: 1_000_000_000,
-  K: 1024,
-  KiB: 1024,
-  M: 1024 ** 2,
-  MiB: 1024 ** 2,
-  G: 1024 ** 3,
-  GiB: 1024 ** 3,
-};
-
 /** `500kB`, `2MiB`, `1048576` in bytes. */
 export function parseSize(flag: string, text: string): number {
-  const [, count, unit = ""] = /^([0-9]{1,12})(B|kB|MB|GB|K|KiB|M|MiB|G|GiB)?$/.exec(text) ?? [];
-  const bytes = Number(count) * SIZES[unit]!;
-  if (Number.isSafeInteger(bytes)) return bytes;
+  const bytes = readSize(text);
+  if (bytes !== null) return bytes;
   const sized = `a size like 500kB, 2MiB or 1048576: ${JSON.stringify(text)}`;
   throw new VerbatimError("USAGE", {
     message: { cli: `${flag} must be ${sized}`, others: `${flag.slice(2).replaceAll("-", "_")} must be ${sized}` },

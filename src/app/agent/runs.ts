@@ -1,3 +1,4 @@
+import type { Caps } from "../../core/contracts/caps.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { GuardRequest } from "../../rooms/catalytic/index.ts";
 import { AgentRecord, isInTheMiddle, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
@@ -89,6 +90,7 @@ export interface VerifyAgain {
     readonly max_binary_bytes?: number;
   };
   readonly network?: NetworkPlan;
+  readonly caps?: Caps;
   readonly candidate?: number;
   /** In this work tree, although the run belongs to another. */
   readonly here: boolean;
@@ -119,13 +121,14 @@ async function verifyRun(outside: AgentPorts, run: Run, again: VerifyAgain): Pro
         : { network: { ...again.network, hosts: again.network.hosts.map((one) => ({ ...one })) } };
     if (again.network !== undefined)
       await requireNetwork(outside, again.network, request.guard as GuardRequest | null, true);
+    const caps = again.caps === undefined ? {} : { caps: { ...again.caps } };
     const { masks = NOTHING_SHOWN } = request;
     const shown = {
       ...masks,
       verify: [...new Set([...masks.verify, ...again.unmask])],
       verify_all: masks.verify_all || again.showSecrets,
     };
-    record.save({ request: { ...request, ...verify, ...network, permit, limits, masks: shown } });
+    record.save({ request: { ...request, ...verify, ...network, ...caps, permit, limits, masks: shown } });
     try {
       const base = { tree: made.candidate.base.tree, objects: run.objects(), commit: made.candidate.base.commit };
       await judge(outside, session, record, made, { base, ignored: null, locked: false });

@@ -13,6 +13,7 @@ import {
   type ViewWrite,
   verifyCandidate,
 } from "../../rooms/workflow/index.ts";
+import { readCaps } from "./caps.ts";
 import { toVerifyMasks } from "./masks.ts";
 import { readNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -39,6 +40,7 @@ export async function verifyChange(
   const { run } = session;
   const { agent, workflow } = outside.config();
   const network = readNetwork(outside, record.now);
+  const caps = readCaps(outside, record.now);
   const { verify, setup, baseline, guard } = record.now.request;
   const isPlain = workflow.verify.isolation === "worktree";
   // Whoever asked for a guard gets one, or GUARD_UNAVAILABLE.
@@ -50,6 +52,7 @@ export async function verifyChange(
       guard: isPlain ? "audit" : (guard as GuardRequest | null),
       network,
       masks: toVerifyMasks(record.now, agent.verify.unmask),
+      caps,
       git: run.ports.git,
       checkout: { folder: run.folder.makeFolder(COPY_FOLDER), base, commit: base.commit },
     });

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { hashCanonical, sortedByCodePoint, sortedUnique, toJson } from "../../core/canonical/index.ts";
+import type { HeldBy } from "../../core/contracts/caps.ts";
 import { formatTime } from "../../core/time.ts";
 import { type CatalyticPorts, nameView, runInView, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import {
@@ -14,6 +15,7 @@ import type { ServeMcp } from "../compose/compose.ts";
 import { HOOK_SPOOL } from "../hooks/hook-receipt.ts";
 import { describeBreak, toIntent } from "./agent-arguments.ts";
 import { withTerminal } from "./agent-terminal.ts";
+import { describeHeld, toAttemptCaps } from "./caps.ts";
 import { type LoginOutcome, withLoginFiles } from "./login-files.ts";
 import { announceMasks, canHide, type Masks } from "./masks.ts";
 import { keepNetworkLog, recordNetwork, toAttemptNetwork, toReach, withNetworkLog } from "./network.ts";
@@ -50,6 +52,7 @@ export async function work(
     masks: [...masks.names],
     guard: null,
     network: toAttemptNetwork(request.network, null),
+    caps: toAttemptCaps(request.caps, null),
     // Named before it begins, so that what is left of it can be found when this process is gone.
     catalytic_run: nameView(outside.catalytic()),
     proof_hash: null,
@@ -86,6 +89,7 @@ export async function work(
     proof_hash: view.run.proof_hash,
     proof: { ...readProof(view, record.run.ports.repoRoot), ...(await findMovedHead(outside, record, view)) },
     network: toAttemptNetwork(request.network, view.connections),
+    caps: toAttemptCaps(request.caps, view.caps),
     commits: view.changes.commits,
     ignored_written: view.changes.ignored,
     login,
@@ -93,6 +97,8 @@ export async function work(
   keepOutput(record, attempt);
   if (attempt.proof !== null) keepNetworkLog(record.run, n, attempt.proof.directory);
   await recordNetwork(record, attempt);
+  const hit = view.caps?.hit ?? null;
+  if (hit !== null) await record.enter("AGENT_LIMIT_HIT", { n, ...hit }, "working");
   const { guard, catalytic_run, proof_hash } = attempt;
   const { kind: end, code } = attempt.end!;
   const facts = { n, end, code, guard, catalytic_run, proof_hash };
@@ -130,7 +136,10 @@ async function start(
   try {
     mcp = await outside.serveMcp?.(places.root);
     const { limits } = outside.config().catalytic;
-    const own = { ...outside.catalytic(), announceGuard: announceTo(outside, request, masks) };
+    const announceCaps = (held: HeldBy) => {
+      for (const line of describeHeld(held)) outside.notify(line);
+    };
+    const own = { ...outside.catalytic(), announceGuard: announceTo(outside, request, masks), announceCaps };
     const { known, environment } = request.equipment;
     const redact = redactWith(outside, environment, masks.values);
     const logged = withOutputLog({ ...own, redact }, run, now.attempts, limits.log_bytes, redact);
@@ -145,6 +154,7 @@ async function start(
       cwd: cwd === "" ? "." : cwd,
       network: request.network.mode,
       ...toReach(request.network, mcp?.url ?? null),
+      caps: request.caps,
       env_allow: environment.passed,
       extra_env: { ...environment.set, VERBATIM_RUN: run.id, ...pack, ...toMcpEnv(mcp) },
       keep: sortedUnique([...keep, spool]),
@@ -216,7 +226,8 @@ function toMcpEnv(mcp: Awaited<ReturnType<ServeMcp>> | undefined): Record<string
   return mcp === undefined ? {} : { VERBATIM_MCP_URL: mcp.url, VERBATIM_MCP_TOKEN: mcp.token };
 }
 
-function toEnd({ run }: ViewOutcome): NonNullable<AgentAttempt["end"]> {
+function toEnd({ run, caps }: ViewOutcome): NonNullable<AgentAttempt["end"]> {
+  if (caps?.hit != null) return { kind: "limit", code: run.exit_code, limit: caps.hit.cap };
   if (run.interrupted_by !== null) return { kind: "stopped", code: run.exit_code };
   if (run.condition === "COMMAND_TIMED_OUT") return { kind: "timeout", code: run.exit_code };
   return run.exit_code === null ? { kind: "signal", code: null } : { kind: "exited", code: run.exit_code };

@@ -2,6 +2,7 @@ import type { GateReports } from "../../adapters/process/gate-reports.ts";
 import { GATE_RUNNER_SCRIPT, WRITES_FIRST } from "../../adapters/process/gate-runner-script.ts";
 import { type CatalyticPorts, runInView, type ViewOptions, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import { findKnownSecrets, type GateScript, Redactor, SecretFinder } from "../../rooms/workflow/index.ts";
+import { describeHit } from "../agent/caps.ts";
 import { type Masks, NO_MASKS } from "../agent/masks.ts";
 import { createCatalyticPorts, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
@@ -63,14 +64,18 @@ export function openGateView(
   });
   // Whoever asks for a gate hears of it; who closes the session asks again.
   running.then(
-    ({ run: ended }) => reports.finish(ended.exit_code, `the gate runner ended early: ${ended.message}`),
+    ({ run: ended, caps }) => {
+      const why = caps?.hit == null ? `the gate runner ended early: ${ended.message}` : describeHit(caps.hit, "they");
+      reports.finish(ended.exit_code, why);
+    },
     (thrown: unknown) => reports.fail(thrown),
   );
   return running;
 }
 
 /** Why nothing that gates said in a view can be believed; null when its proof holds. */
-export function describeProblem({ run }: ViewOutcome, reports: GateReports): string | null {
+export function describeProblem({ run, caps }: ViewOutcome, reports: GateReports): string | null {
+  if (caps?.hit != null) return describeHit(caps.hit, "the verify commands");
   return run.accepted ? reports.problem : `catalytic run ${run.run_id}: ${run.condition}: ${run.message}`;
 }
 

@@ -6,6 +6,7 @@ import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { runCommand } from "../../adapters/process/command.ts";
 import { GateReports } from "../../adapters/process/gate-reports.ts";
 import { concatBytes, formatCanonical } from "../../core/canonical/index.ts";
+import type { Caps } from "../../core/contracts/caps.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { HostEntry } from "../../core/network/host-names.ts";
 import {
@@ -27,6 +28,7 @@ import {
   type VerificationSession,
   type ViewWrite,
 } from "../../rooms/workflow/index.ts";
+import { toReportCaps } from "../agent/caps.ts";
 import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
@@ -45,6 +47,8 @@ export interface PlaceRequest {
   readonly network: { readonly mode: NetworkMode; readonly hosts: readonly HostEntry[] } | null;
   /** Which secrets are hidden from the commands; null: none but what always is. */
   readonly masks: MaskRequest | null;
+  /** What the commands may use at most, those of the agent. */
+  readonly caps: Caps;
   readonly git: GitWork;
   /** Where checkouts may be made, and of what. */
   readonly checkout: { readonly folder: string; readonly base: BaseTree; readonly commit: string };
@@ -235,13 +239,13 @@ function toNetwork(network: PlaceRequest["network"]): Pick<GateViewPlace, "netwo
 async function openInView(
   composition: Composition,
   place: GateViewPlace,
-  { network }: PlaceRequest,
+  { network, caps }: PlaceRequest,
   script: VerificationScript,
   signal: AbortSignal,
 ): Promise<VerificationSession> {
   const input = await toInput(composition, script);
   const reports = new GateReports(script.works, true);
-  const asked = { input, collect: false, locked: script.locked ?? false, ...toNetwork(network) };
+  const asked = { input, collect: false, locked: script.locked ?? false, caps, ...toNetwork(network) };
   const running = openGateView(composition, { ...place, ...asked }, script, reports, signal);
   return {
     written: () => input.written(reports),
@@ -250,7 +254,8 @@ async function openInView(
       const outcome = await running;
       const { run, ignored, changes } = outcome;
       const problem = describeProblem(outcome, reports);
-      return { catalytic_run_id: run.run_id, problem, ignored, changed_meanwhile: changes.concurrent };
+      const held = outcome.caps === null ? {} : { caps: toReportCaps(outcome.caps) };
+      return { catalytic_run_id: run.run_id, problem, ignored, changed_meanwhile: changes.concurrent, ...held };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CapName } from "../../core/contracts/caps.ts";
 import {
   agentConfig,
   catalyticConfig,
@@ -37,6 +38,7 @@ export interface ResolvedConfig {
   readonly agent: ResolvedAgent & {
     /** What the repository asks for although the user does not trust it. None of it is in the configuration. */
     readonly untrusted: readonly UntrustedKey[];
+    readonly caps_at_most: readonly CapName[];
   };
 }
 
@@ -68,6 +70,6 @@ export function withDefaults(config: Config): ResolvedConfig {
     context: resolveContext(config.context),
     catalytic: resolveCatalytic(config.catalytic),
     workflow: resolveWorkflow(config.workflow),
-    agent: { ...resolveAgent(config.agent), untrusted: [] },
+    agent: { ...resolveAgent(config.agent), untrusted: [], caps_at_most: [] },
   };
 }

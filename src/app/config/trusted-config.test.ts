@@ -63,6 +63,24 @@ it("takes hosts of a repository only where the user does not limit the network, 
   const limited = mergeAgentConfig({ network: "allow", hosts: ["mine.example"] }, own, false);
   expect(limited.config.hosts).toEqual(["mine.example"]);
   expect(limited.untrusted).toEqual([{ key: "agent.hosts", flag: "--host lamp.example" }]);
-  expect(mergeAgentConfig({}, own, false)).toEqual({ config: { hosts: own.hosts }, untrusted: [] });
+  expect(mergeAgentConfig({}, own, false)).toMatchObject({ config: { hosts: own.hosts }, untrusted: [] });
   expect(mergeAgentConfig({ network: "allow", hosts: ["mine.example"] }, own, true).config.hosts).toHaveLength(3);
+});
+
+it("lets an agent never use more than its user allows, whatever a repository says", () => {
+  const user = { caps: { memory: "8G", processes: 100 } };
+  const own: AgentConfig = { caps: { memory: "16GB", processes: 50, disk: "5GB" } };
+  const merged = mergeAgentConfig(user, own, true);
+  expect(merged.config.caps).toEqual({ memory: "8G", processes: 50, disk: "5GB" });
+  expect(merged.caps_at_most).toEqual([]);
+  // What only the repository says may lower what everybody gets.
+  expect(mergeAgentConfig(user, own, false)).toMatchObject({
+    config: { caps: { memory: "8G", processes: 50, disk: "5GB" } },
+    caps_at_most: ["disk"],
+    untrusted: [],
+  });
+  // 8GB are less than 8G.
+  expect(mergeAgentConfig(user, { caps: { memory: "8GB" } }, false).config.caps?.memory).toBe("8GB");
+  expect(mergeAgentConfig(user, { caps: { memory: 8 * 1024 ** 3 + 1 } }, false).config.caps?.memory).toBe("8G");
+  expect(mergeAgentConfig({}, {}, false)).toMatchObject({ config: {}, caps_at_most: [] });
 });

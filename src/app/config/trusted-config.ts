@@ -1,4 +1,6 @@
+import { CAP_NAMES, type CapName } from "../../core/contracts/caps.ts";
 import type { AgentConfig, UserAgentConfig } from "../../core/contracts/config/index.ts";
+import { readSize } from "../../core/contracts/sizes.ts";
 
 /** A key of a repository's configuration that it may not give itself, and what does the same. */
 export interface UntrustedKey {
@@ -10,6 +12,8 @@ export interface MergedAgentConfig {
   readonly config: AgentConfig;
   /** Keys of a repository that is not trusted; they are not part of the configuration. */
   readonly untrusted: readonly UntrustedKey[];
+  /** Caps that only a repository that is not trusted names: they may lower what everybody gets, and not raise it. */
+  readonly caps_at_most: readonly CapName[];
 }
 
 /**
@@ -47,8 +51,24 @@ export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig,
   if (base.hosts !== undefined || own.hosts !== undefined) {
     config.hosts = [...(base.hosts ?? []), ...(own.hosts ?? [])];
   }
-  return { config: { ...config, ...joined("keep", base, own) }, untrusted };
+  if (base.caps !== undefined || own.caps !== undefined) {
+    config.caps = { ...own.caps, ...base.caps, ...findLower(base.caps ?? {}, own.caps ?? {}) };
+  }
+  const caps_at_most = trusted
+    ? []
+    : CAP_NAMES.filter((cap) => base.caps?.[cap] === undefined && own.caps?.[cap] !== undefined);
+  return { config: { ...config, ...joined("keep", base, own) }, untrusted, caps_at_most };
 }
+
+/** The caps of a repository that are lower than those of its user. */
+function findLower(user: CapsConfig, own: CapsConfig): CapsConfig {
+  const bytes = (value: string | number) => (typeof value === "string" ? (readSize(value) ?? 0) : value);
+  const isLower = (cap: CapName) =>
+    own[cap] !== undefined && (user[cap] === undefined || bytes(own[cap]) < bytes(user[cap]));
+  return Object.fromEntries(CAP_NAMES.filter(isLower).map((cap) => [cap, own[cap]]));
+}
+
+type CapsConfig = NonNullable<AgentConfig["caps"]>;
 
 const STRICTER = ["inherit", "allow", "none"] as const;
 

@@ -13,6 +13,7 @@ import { dirname, join } from "node:path";
 import { mapBudgets } from "../../core/text/index.ts";
 import { runAgent } from "../agent/agent.ts";
 import type { AgentSummary } from "../agent/agent-summary.ts";
+import { planCaps } from "../agent/caps.ts";
 import { equip } from "../agent/equip.ts";
 import { LAND_ALL } from "../agent/landable.ts";
 import type { AgentPorts } from "../agent/ports.ts";
@@ -86,6 +87,7 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
     leaveOut: [],
     permit: [],
     network: { mode: "inherit", hosts: [] },
+    caps: planCaps(agent, {}),
     limits: {},
     command,
     equipment: equip(agent, command, { profile: "none", env: [], envAll: false }),

@@ -1,3 +1,4 @@
+import type { HeldBy } from "../../core/contracts/caps.ts";
 import type { GuardName } from "../../core/contracts/guards.ts";
 import type { Clock, ContentStore, NewEntry, Progress, Random, SyncCrypto } from "../../core/ports.ts";
 import type { SigningKey } from "../../core/trust/key.ts";
@@ -16,12 +17,14 @@ export type {
   CommandInput,
   Ending,
   Guards,
+  LaunchLimits,
   LaunchRequest,
   Layer,
   Reach,
   RunMark,
   RunningCommand,
   UserTerminal,
+  WatchedCaps,
   WatchedReach,
 } from "./guard/guard-ports.ts";
 
@@ -321,6 +324,8 @@ export interface CatalyticPorts {
   notify(text: string): void;
   /** Says which guard was chosen, for callers with words of their own. */
   announceGuard?(guard: GuardName, network: NetworkMode): void;
+  /** Says what sees to the caps of a command, before it starts. */
+  announceCaps?(held: HeldBy): void;
   /** Takes out of a stream what must not be written down. The terminal of whoever watches is not a record. */
   redact?(stream: "stdout" | "stderr"): OutputFilter;
   /** Output of the command, as it comes. */

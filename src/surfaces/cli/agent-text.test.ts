@@ -24,6 +24,7 @@ const VIEW: AgentView = {
     hidden: [],
     not_hidden: [],
     login: [],
+    caps: null,
   },
   proof: null,
   changes: {

@@ -4,12 +4,12 @@ use strict;
 # settings come as NUL-separated key=value pairs from a file; descriptor 3 is the control channel: it says READY and EXIT,
 # and hears TERM, INT, KILL and DONE. Text only: nothing is compiled and nothing has to be installed.
 
-my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show, @mask);
+my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show, @mask, @groups);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
     if ($k eq "layer") { push @layers, [split(/:/, $v, 3)] } elsif ($k eq "hole") { push @holes, [split(/:/, $v, 2)] }
     elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
-    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v } elsif ($k eq "mask") { push @mask, $v }
+    elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v } elsif ($k eq "mask") { push @mask, $v } elsif ($k eq "group") { push @groups, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 my $arm = $C{arch} eq "arm64";
 my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
@@ -20,13 +20,14 @@ sub folders { my $p = ""; for my $n (split(m{/}, substr($_[0], 1))) { $p .= "/$n
 open(my $ctl, "+<&=", 3) or stop("control: $!");
 sub say_to { syswrite($ctl, "$_[0]\n") }
 chdir($C{work}) or stop("work: $!");
+my $size = $C{tmpsize} ? ",size=$C{tmpsize}" : "";
 my %kept;
 for my $l (@layers) { mnt($l->[2], "lo$l->[0]", 0, $BIND) }
 for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
   my ($n, $kind, $path) = @$l; $kept{$path} = 1;
   if ($kind eq "copy") { mnt("cp$n", $path, 0, $BIND); next }
   my $at = "";
-  if ($kind eq "home") { mnt("tmpfs", "hm$n", "tmpfs", $NOSUID | $NODEV, "mode=0700"); mkdir("hm$n/up$n"); mkdir("hm$n/wk$n"); $at = "hm$n/" }
+  if ($kind eq "home") { mnt("tmpfs", "hm$n", "tmpfs", $NOSUID | $NODEV, "mode=0700$size"); mkdir("hm$n/up$n"); mkdir("hm$n/wk$n"); $at = "hm$n/" }
   my $x = $C{mode} eq "root" ? "redirect_dir=on" : "userxattr";
   mnt("overlay", $path, "overlay", 0, "lowerdir=lo$n,upperdir=" . $at . "up$n,workdir=" . $at . "wk$n,$x");
 }
@@ -84,7 +85,7 @@ sub filter_sockets { return unless $C{filter}; my $code = pack("H*", $C{filter})
   syscall($arm ? 167 : 157, 22, 2, $prog) == 0 or stop("filter: $!") }
 
 sub confine {
-  syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
+  join_groups(@groups); syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
   syscall($UNSHARE, 0x20000) == 0 or stop("unshare: $!");
   open(my $mi, "<", "/proc/self/mountinfo") or stop("mountinfo: $!"); my @mounts = <$mi>; close($mi);
   for my $line (@mounts) { my @f = split(/ /, $line); my $at = $f[4]; $at =~ s/\\([0-7]{3})/chr(oct($1))/ge;
@@ -95,9 +96,9 @@ sub confine {
     next if $f[2] ne ((($s[0] >> 8) & 0xfff) . ":" . (($s[0] & 0xff) | (($s[0] >> 12) & 0xfff00)));
     stop("read-only $at: $why") }
   for my $dir ($C{work}, $C{probe}) { next unless $dir; if (open(my $f, ">", "$dir/.verbatim-guard-probe")) { unlink("$dir/.verbatim-guard-probe"); stop("$dir can still be written") } }
-  mnt("tmpfs", "$C{work}/dv", "tmpfs", $NOSUID, "mode=0755");
+  mnt("tmpfs", "$C{work}/dv", "tmpfs", $NOSUID, "mode=0755,size=1m");
   for my $n ("null", "zero", "full", "random", "urandom", "tty") { next unless -e "/dev/$n"; open(my $f, ">", "$C{work}/dv/$n"); close($f); mnt("/dev/$n", "$C{work}/dv/$n", 0, $BIND) }
-  mkdir("$C{work}/dv/shm"); mnt("tmpfs", "$C{work}/dv/shm", "tmpfs", $NOSUID | $NODEV, "mode=1777");
+  mkdir("$C{work}/dv/shm"); mnt("tmpfs", "$C{work}/dv/shm", "tmpfs", $NOSUID | $NODEV, "mode=1777$size");
   # Terminals of its own: those of the machine, which belong to the same user, could be read and written.
   mkdir("$C{work}/dv/pts"); mnt("devpts", "$C{work}/dv/pts", "devpts", $NOSUID | $NOEXEC, "newinstance,ptmxmode=0666,mode=0620", 1); symlink("pts/ptmx", "$C{work}/dv/ptmx");
   if ($C{tty}) { open(my $f, ">", "$C{work}/dv/console"); close($f); mnt($C{tty}, "$C{work}/dv/console", 0, $BIND) }
@@ -105,7 +106,7 @@ sub confine {
   for my $d ("/run/user", "/run/dbus", "/run/podman", "/run/containerd") { mnt("tmpfs", $d, "tmpfs", $NOSUID | $NODEV | $RDONLY, "mode=0755") if -d $d }
   for my $s ("/run/docker.sock", "/var/run/docker.sock") { mnt("/dev/null", $s, 0, $BIND) if -S $s }
   for my $p ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus") { next unless -e $p && $C{mode} ne "root"; mnt($p, $p, 0, $BIND, 0, 1) and mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY, 0, 1) }
-  mnt("tmpfs", "$C{work}/tmp", "tmpfs", $NOSUID | $NODEV, "mode=1777");
+  mnt("tmpfs", "$C{work}/tmp", "tmpfs", $NOSUID | $NODEV, "mode=1777$size");
   for my $n ("t", "c") { mkdir("$C{work}/tmp/$n"); chmod(0700, "$C{work}/tmp/$n") }
   # Looked at before the temporary folders change: what is hidden or shown may lie below one of them.
   my ($shown, @there) = (hold(), grep { -d } @hide); sysopen(my $nothing, "$C{work}/nothing", 010000000) or stop("nothing: $!");
@@ -119,9 +120,9 @@ sub confine {
   $^F = 2; fcntl($ctl, 2, 1) or stop("control: $!");
   my @drop = $C{mode} eq "root"
     ? ($C{setpriv}, "--bounding-set", "-all,+chown,+dac_override,+fowner,+fsetid", "--inh-caps", "-all", "--no-new-privs", "--")
-    : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", $C{setpriv}, "--no-new-privs", "--");
+    : ($C{unshare}, "--user", "--map-user=$C{uid}", "--map-group=$C{gid}", "--", ($C{nproc} ? ($C{prlimit}, "--nproc=$C{nproc}:$C{nproc}", "--") : ()), $C{setpriv}, "--no-new-privs", "--");
   if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
-  filter_sockets();
+  limit_files($arm, $C{fsize}); filter_sockets();
   exec { $drop[0] } @drop, @args;
   stop("exec: $!");
 }

@@ -7,10 +7,10 @@ use strict;
 
 my $abi = syscall(444, 0, 0, 1);
 if ($ARGV[0] eq "abi") { print $abi, "\n"; exit 0 }
-my (%C, @args, %env, @rw, @files);
+my (%C, @args, %env, @rw, @files, @groups);
 { open(my $f, "<", $ARGV[0]) or die "settings: $!\n"; local $/ = "\0";
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
-    if ($k eq "arg") { push @args, $v } elsif ($k eq "rw") { push @rw, $v } elsif ($k eq "file") { push @files, $v }
+    if ($k eq "arg") { push @args, $v } elsif ($k eq "rw") { push @rw, $v } elsif ($k eq "file") { push @files, $v } elsif ($k eq "group") { push @groups, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
 my ($PRCTL, $SETSID, $CAPGET, $CAPSET) = $C{arch} eq "arm64" ? (167, 157, 90, 91) : (157, 112, 125, 126);
 open(my $ctl, "+<&=", 3) or stop("control: $!");
@@ -54,13 +54,14 @@ sub drop { my $keep = (1 << 1) | (1 << 3) | (1 << 4);
   my $set = pack("L6", $c[0] & $keep, $c[1] & $keep, 0, 0, 0, 0); syscall($CAPSET, $head, $set) == 0 or stop("capabilities: $!") }
 
 sub confine {
-  syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
+  join_groups(@groups); syscall($SETSID); if ($C{tty}) { open(STDIN, "+<", $C{tty}) or stop("terminal: $!") }
   chdir($C{cwd}) or stop("cwd: $!");
   restrict() if $C{landlock};
   %ENV = %env;
   say_to("READY");
   fcntl($ctl, 2, 1) or stop("control: $!");
   if ($C{tty}) { open(STDOUT, ">&", \*STDIN) or stop("terminal: $!"); if ($C{ttyerr}) { open(STDERR, ">&", \*STDIN) or exit 125 } }
+  limit_files($C{arch} eq "arm64", $C{fsize});
   exec { $args[0] } @args;
   stop("exec: $!");
 }

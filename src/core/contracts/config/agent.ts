@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { count } from "../shapes.ts";
+import { SIZE_FORM } from "../sizes.ts";
 import { agentPolicyConfig } from "./agent-policy.ts";
 import { AGENT_PATCH_POLICY, patchPolicyConfig, resolvePatchPolicy } from "./patch-policy.ts";
 
@@ -33,6 +34,7 @@ const hostConfig = z.union([
     private: z.boolean().optional(),
   }),
 ]);
+const size = z.union([z.int().min(1), z.string().regex(SIZE_FORM)]);
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/);
 
 export const agentConfig = z.strictObject({
@@ -42,6 +44,10 @@ export const agentConfig = z.strictObject({
   network: z.enum(["inherit", "none", "allow"]).optional(),
   /** What an agent may reach with the network `allow`. */
   hosts: z.array(hostConfig).optional(),
+  /** What an agent and its verifications may use at most. */
+  caps: z
+    .strictObject({ memory: size.optional(), processes: z.int().min(1).optional(), disk: size.optional() })
+    .optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
   /** Files that agents find empty besides those that are always so, and those that they see all the same. */
@@ -89,6 +95,12 @@ export function resolveAgent(config: AgentConfig = {}) {
     /** Null: that of `catalytic.network`. */
     network: config.network ?? null,
     hosts: config.hosts ?? [],
+    /** Null: what every agent may use. */
+    caps: {
+      memory: config.caps?.memory ?? null,
+      processes: config.caps?.processes ?? null,
+      disk: config.caps?.disk ?? null,
+    },
     keep: config.keep ?? [],
     masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },
     profile: config.profile ?? null,

@@ -5,6 +5,7 @@ import {
   sortedByCodePoint,
   sortedUnique,
 } from "../../../core/canonical/index.ts";
+import type { Caps } from "../../../core/contracts/caps.ts";
 import { GUARD_FACTS, GUARD_NAMES, type GuardName } from "../../../core/contracts/guards.ts";
 import { type Code, VerbatimError } from "../../../core/errors/index.ts";
 import { REJECTED_STREAM } from "../contracts/constants.ts";
@@ -43,6 +44,8 @@ export interface RunRequest {
   readonly view?: ViewRequest;
   /** What the command may reach where it has a network of its own. */
   readonly reach?: Reach;
+  /** What the command may use at most. */
+  readonly caps?: Caps;
 }
 
 /** What only views have. */

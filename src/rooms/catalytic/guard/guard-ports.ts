@@ -1,3 +1,4 @@
+import type { CapHit, Caps, HeldBy } from "../../../core/contracts/caps.ts";
 import type { GuardName } from "../../../core/contracts/guards.ts";
 import type { Connection } from "../../../core/network/connections.ts";
 import type { HostEntry } from "../../../core/network/host-names.ts";
@@ -47,6 +48,26 @@ export interface WatchedReach extends Reach {
   onLost(): void;
 }
 
+/** What a command may use, with whoever is told how that is seen to and when it was too much. */
+export interface WatchedCaps extends Caps {
+  /** Before the command starts. */
+  onHeld(by: HeldBy): void;
+  /** The command is being ended for it, or has ended. */
+  onHit(hit: CapHit): void;
+}
+
+/** What the launchers do about caps before they start a command. */
+export interface LaunchLimits {
+  /** Files of control groups that a process joins by writing to them. */
+  readonly groups: readonly string[];
+  /** Processes of this user in the user namespace of the command; null: something else counts. */
+  readonly processes: number | null;
+  /** The size of one file. */
+  readonly file: number;
+  /** The size of each temporary file system. */
+  readonly temporary: number;
+}
+
 export interface LaunchRequest {
   readonly guard: GuardName;
   readonly run_id: string;
@@ -74,6 +95,9 @@ export interface LaunchRequest {
   readonly reach?: WatchedReach;
   /** What the relay inside is told, for the launchers. */
   readonly relay?: readonly string[];
+  readonly caps?: WatchedCaps;
+  /** What follows from them, for the launchers. */
+  readonly limits?: LaunchLimits;
   readonly timeout_ms: number;
   readonly stdin: "null" | "inherit";
   /** What the command reads on its standard input, to the end. */
@@ -98,9 +122,13 @@ export interface Ending {
 /** A command that runs. Its process tree is empty when `ended` resolves; what it wrote can be read until `release`. */
 export interface RunningCommand {
   readonly launcher: string;
+  /** The process above everything that belongs to the command. */
+  readonly pid: number;
   readonly ended: Promise<Ending>;
   /** Forwards a signal; the second one kills. */
   interrupt(signal: "SIGINT" | "SIGTERM"): void;
+  /** Ends everything at once. */
+  end(): void;
   /** Where a path inside a layer can be read from outside, after the end. */
   merged(layer: Layer): string;
   /** The upper folder of an overlay, which holds whatever the command touched; null or absent for any other layer. */

@@ -10,6 +10,7 @@ import type { GuardRecord } from "../record/proof.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import type { ViewRun } from "../view/view-run.ts";
 import type { Places } from "./places.ts";
+import type { RunCaps } from "./run-caps.ts";
 
 /** What every phase of a run needs: fixed from its declaration on. */
 export interface RunContext {
@@ -23,6 +24,8 @@ export interface RunContext {
   readonly view: ViewRun | null;
   /** Where the connections of the command are written; null where nobody counts them. */
   readonly connections: ConnectionLog | null;
+  /** What the command may use and used; null where nothing limits it. */
+  readonly caps: RunCaps | null;
   readonly logs: { readonly stdout: OutputLog; readonly stderr: OutputLog };
 }
 

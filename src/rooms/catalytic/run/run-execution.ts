@@ -22,6 +22,7 @@ import { haltLocks, releaseLocks } from "./lock-files.ts";
 import { journalOf, showPlace } from "./places.ts";
 import type { RunResult } from "./run.ts";
 import { beginRun } from "./run-begin.ts";
+import { type CapsOutcome, RunCaps } from "./run-caps.ts";
 import { type RunContext, toGuardRecord } from "./run-context.ts";
 import { toLaunch } from "./run-launch.ts";
 import { proveRun } from "./run-prove.ts";
@@ -59,14 +60,15 @@ export class RunExecution {
   /** Whether the journal says that this run exists. */
   begun = false;
 
-  constructor(parts: Omit<RunContext, "record" | "journal" | "logs" | "connections">) {
-    const { ports, places, declared } = parts;
+  constructor(parts: Omit<RunContext, "record" | "journal" | "logs" | "connections" | "caps">) {
+    const { ports, places, declared, request } = parts;
     const limit = declared.settings.limits.log_bytes;
     this.#context = {
       ...parts,
       record: new RunRecord(ports, places, declared.jobspec.run_id),
       journal: new Journal(ports.disk, journalOf(places)),
       connections: declared.jobspec.network === "allow" ? new ConnectionLog() : null,
+      caps: request.caps === undefined ? null : new RunCaps(request.caps),
       logs: {
         stdout: new OutputLog(ports.crypto, limit, ports.redact?.("stdout")),
         stderr: new OutputLog(ports.crypto, limit, ports.redact?.("stderr")),
@@ -82,6 +84,10 @@ export class RunExecution {
 
   summarizeNetwork(): ConnectionSummary | null {
     return this.#context.connections?.summarize(this.#context.ports.crypto) ?? null;
+  }
+
+  get caps(): CapsOutcome | null {
+    return this.#context.caps?.outcome ?? null;
   }
 
   async run(begun: number): Promise<RunResult> {

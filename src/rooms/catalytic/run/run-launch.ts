@@ -9,7 +9,7 @@ import type { RunContext } from "./run-context.ts";
 
 /** How the command of a run is started. */
 export function toLaunch(
-  { ports, request, declared, places, guard, view, logs, connections }: RunContext,
+  { ports, request, declared, places, guard, view, logs, connections, caps }: RunContext,
   layers: Layers,
 ) {
   const { jobspec, env } = declared;
@@ -33,6 +33,7 @@ export function toLaunch(
     timeout_ms: jobspec.timeout_ms,
     stdin: request.stdin ?? "null",
     ...(request.reach === undefined ? {} : { reach: watchReach(request.reach, ports, connections) }),
+    ...(caps === null ? {} : { caps: caps.watch(ports.announceCaps) }),
     ...(request.input === undefined ? {} : { input: request.input }),
     onOutput: (stream, bytes) => {
       logs[stream].add(bytes);

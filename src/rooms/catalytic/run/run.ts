@@ -13,6 +13,7 @@ import type { Condition, Violation } from "../verify/verdict.ts";
 import { ViewRun } from "../view/view-run.ts";
 import { acquireLocks, releaseLocks } from "./lock-files.ts";
 import { claimedPaths, journalOf, type Places, placeOf, worksOf } from "./places.ts";
+import type { CapsOutcome } from "./run-caps.ts";
 import { RunExecution } from "./run-execution.ts";
 
 /** What a run gives back to whoever asked for it. */
@@ -68,6 +69,7 @@ export async function startCatalytic(
   readonly command_ms: number;
   /** What the command did with the network, where it was left single hosts. */
   readonly connections: ConnectionSummary | null;
+  readonly caps: CapsOutcome | null;
 }> {
   const begun = ports.clock.now();
   const declared = await declareRun(ports, request);
@@ -88,7 +90,8 @@ export async function startCatalytic(
   const stop = ports.interrupts.listen((signal) => execution.interrupt(signal));
   try {
     const run = await execution.run(begun);
-    return { run, view, command_ms: execution.commandMs, connections: execution.summarizeNetwork() };
+    const { commandMs: command_ms, caps } = execution;
+    return { run, view, command_ms, connections: execution.summarizeNetwork(), caps };
   } catch (thrown) {
     if (execution.begun) await putBack(ports, places, jobspec.run_id);
     else releaseLocks(ports, request.state, jobspec.run_id);

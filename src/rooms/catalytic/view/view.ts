@@ -1,4 +1,5 @@
 import { hashCanonical, type JsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import type { Caps } from "../../../core/contracts/caps.ts";
 import type { GuardRequest } from "../../../core/contracts/guards.ts";
 import { toHex } from "../../../core/hex.ts";
 import { formatHostEntry } from "../../../core/network/host-names.ts";
@@ -9,6 +10,7 @@ import { isEnvName } from "../declare/jobspec-fields.ts";
 import type { ConnectionSummary } from "../network/connection-log.ts";
 import type { CatalyticPorts, CommandInput, Reach, TreeScan } from "../ports.ts";
 import { type RunResult, startCatalytic } from "../run/run.ts";
+import type { CapsOutcome } from "../run/run-caps.ts";
 import { lookAt } from "./look.ts";
 import type { ViewChanges } from "./view-changes.ts";
 
@@ -38,6 +40,8 @@ export interface ViewOptions {
   readonly network?: NetworkMode;
   /** What the command may reach where it has a network of its own. */
   readonly reach?: Reach;
+  /** What the command may use at most. */
+  readonly caps?: Caps;
   readonly timeout_ms?: number;
   readonly expected_exit_codes?: readonly number[];
   /** Absolute paths outside the tree that stay writable and are not covered by the proof. */
@@ -70,6 +74,8 @@ export interface ViewOutcome {
   readonly command_ms: number;
   /** What the command did with the network, where it was left single hosts. */
   readonly connections: ConnectionSummary | null;
+  /** What saw to the caps and which one was too much, where there were any. */
+  readonly caps: CapsOutcome | null;
   readonly changes: ViewChanges;
   /**
    * What git ignored when the view began: files and folders, each with a text that changes when anything at or below it
@@ -93,7 +99,7 @@ export interface ViewOutcome {
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
   const { hidden = [], shown = [], masked = [] } = options;
-  const { run, view, command_ms, connections } = await startCatalytic(ports, {
+  const { run, view, command_ms, connections, caps } = await startCatalytic(ports, {
     root,
     state,
     user_state,
@@ -115,9 +121,10 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
     },
     ...(runs === undefined ? {} : { runs }),
     ...(options.reach === undefined ? {} : { reach: options.reach }),
+    ...(options.caps === undefined ? {} : { caps: options.caps }),
     ...(options.input === undefined ? {} : { input: options.input }),
   });
-  return { run, command_ms, connections, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
+  return { run, command_ms, connections, caps, changes: view!.changes, ignored: view!.ignoredState, busy: view!.busy };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
+import { CAP_MECHANISMS, CAP_NAMES } from "../../../core/contracts/caps.ts";
 import { defineContract, hashHex } from "../../../core/contracts/index.ts";
 import { FINDINGS } from "../../../core/errors/index.ts";
 import { VERDICTS } from "../../../core/network/connections.ts";
@@ -54,6 +55,9 @@ const command = z.strictObject({
 
 const networkMode = z.enum(["inherit", "none", "allow"]);
 
+const caps = z.strictObject({ memory: number, processes: number, disk: number });
+const held = z.enum(CAP_MECHANISMS);
+
 const networkPlan = z.strictObject({
   mode: networkMode,
   hosts: z.array(z.strictObject({ host: text, port: z.int().min(1).max(65_535), private: z.boolean() })),
@@ -82,6 +86,8 @@ const request = z.strictObject({
   hash_all: z.boolean(),
   /** What of the network it is left, its verifications included. Runs before there was a choice do not say. */
   network: networkPlan.optional(),
+  /** What it may use at most, its verifications included. Runs before there were caps do not say. */
+  caps: caps.optional(),
   /** `none`: what every agent gets, and nothing else. */
   profile: text.optional(),
   /** Hidden files that were shown: to the agent and its verifications, all of them, or to verifications alone. */
@@ -136,6 +142,8 @@ const agentRun = z.strictObject({
 const end = z.strictObject({
   kind: z.enum(["exited", "signal", "timeout", "limit", "stopped"]),
   code: z.int().nullable(),
+  /** Which cap, for `limit`. */
+  limit: z.enum(CAP_NAMES).optional(),
 });
 
 const proof = z.strictObject({
@@ -209,6 +217,14 @@ const attempt = z.strictObject({
   profile: z.strictObject({ name: text, sha256: hashHex }).nullable().optional(),
   /** Names of variables only; values are never written. */
   env: z.strictObject({ passed: texts, set: texts, withheld: texts }).optional(),
+  /** What it might use, what saw to that (null while it is at work), and what was too much. */
+  caps: z
+    .strictObject({
+      wanted: caps,
+      mechanism: z.strictObject({ memory: held, processes: held, disk: held }).nullable(),
+      hit: z.strictObject({ cap: z.enum(CAP_NAMES), limit: number, used: amount }).nullable(),
+    })
+    .optional(),
   /** Login files that it changed, and what became of them. */
   login: z.array(z.strictObject({ path: text, what: text })).optional(),
 });

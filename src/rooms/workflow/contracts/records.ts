@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CAP_NAMES } from "../../../core/contracts/caps.ts";
 import { hashHex } from "../../../core/contracts/index.ts";
 import { type BodyOf, defineRecords, type RecordOf } from "../../../core/contracts/records.ts";
 import { AGENT_STATES } from "./agent-run.ts";
@@ -64,6 +65,7 @@ const AGENT_BODIES = {
     proof_hash: hashHex.nullable(),
     attempt_sha256: hashHex.nullable(),
   }),
+  AGENT_LIMIT_HIT: z.strictObject({ ...stands, n: number, cap: z.enum(CAP_NAMES), limit: amount, used: amount }),
   AGENT_NETWORK_RECORDED: z.strictObject({
     ...stands,
     n: number,

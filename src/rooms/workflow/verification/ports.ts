@@ -1,6 +1,7 @@
 import type { BaseTree } from "../patch/ports.ts";
 import type { HiddenValue } from "../policy/masks.ts";
 import type { GateDone, GateWork } from "../run/ports.ts";
+import type { VerificationReport } from "./report.ts";
 
 /** What is written at one path of a verification: a file by the hash of its bytes, a link, or nothing (deleted). */
 export type ViewWrite =
@@ -30,6 +31,8 @@ export interface VerificationEnd {
   readonly ignored: ReadonlyMap<string, string> | null;
   /** Paths that someone else changed in the real tree while it ran. */
   readonly changed_meanwhile: readonly string[];
+  /** What it might use, and what saw to that, where anything did. */
+  readonly caps?: NonNullable<VerificationReport["caps"]>;
 }
 
 /** One place of verification at work. Nothing of it reaches the real tree, and nothing of it stays. */

@@ -111,7 +111,7 @@ export async function verifyCandidate(
       ...(lacks.length === 0 ? {} : { lacks }),
       masks: [...place.hidden().names],
       network: request.network,
-      caps: request.caps,
+      caps: ran.end.caps ?? request.caps,
       catalytic_run: ran.end.catalytic_run_id,
       started_at,
       finished_at: formatTime(clock.now()),
