@@ -5,7 +5,7 @@ import { sendSignal } from "../process/children.ts";
 import { endMarked } from "../process/leftovers.ts";
 import { type Leash, toStdin } from "../process/supervisor.ts";
 import { ControlledLauncher, startFailed } from "./control.ts";
-import { BUBBLEWRAP_SCRIPT } from "./scripts.ts";
+import { BUBBLEWRAP_SCRIPT, SHUT_SCRIPT } from "./scripts.ts";
 import { makeSocketFilter } from "./seccomp.ts";
 import { findTool } from "./tools.ts";
 
@@ -23,8 +23,8 @@ relay=$3
 shift 3
 trap : HUP INT QUIT TERM
 echo READY >&3
-exec 9>&2 2>/dev/null
-${limitCommand(request)} 2>&9 3>&- 9>&-
+exec 5>&2 2>/dev/null
+${limitCommand(request)} 2>&5 3>&- 5>&- 6>&- 7>&-
 code=$?
 left=-1
 if [ -n "$relay" ]; then
@@ -52,10 +52,12 @@ function toProcessLimit(most: number): string {
 }
 
 /** Where the process inside finds the folder of the way out, the filter of its sockets, and its groups. */
-const FOLDER_FD = 5;
-const FILTER_FD = 6;
+const FOLDER_FD = 6;
+const FILTER_FD = 7;
+/** The variables of the command, as words for bubblewrap: in its arguments everybody could read them. */
+const VARIABLES_FD = 5;
 /** The control groups of the command, at most two. */
-const GROUP_FD = 7;
+const GROUP_FD = 8;
 
 /** Private folders of the system: their content is hidden from the command. */
 const HIDDEN_FOLDERS = ["/run/user", "/run/dbus", "/run/podman", "/run/containerd"];
@@ -77,11 +79,16 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
   const inner = [...startRelay(request), ...sh, ...(needsRelay(request) ? [] : [""])];
   const argv = [...toArguments(request), "--", ...inner, ...request.command];
   const files = openFiles(request);
-  const child = spawn(bwrap, argv, {
+  const perl = findTool("perl");
+  // Without perl what the caller left open stays open: no shell closes descriptors above 9 everywhere.
+  const shut = perl === null ? [] : [perl, "-e", SHUT_SCRIPT, String(4 + files.length)];
+  const [program, ...words] = [...shut, bwrap, ...argv] as [string, ...string[]];
+  const child = spawn(program, words, {
     stdio: [toStdin(request), "pipe", "pipe", "pipe", "pipe", ...files],
     cwd: "/",
     detached: true,
-    env: { ...request.env, VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
+    // The command's variables would steer bubblewrap itself, outside: the linker loads what LD_PRELOAD names.
+    env: { PATH: "/usr/bin:/bin", VERBATIM_RUN_ID: request.run_id, VERBATIM_RUN_WORK: request.work },
   });
   for (const file of files) if (file !== "ignore") closeSync(file);
   const inside = readFirstPid(child.stdio[4] as NodeJS.ReadableStream);
@@ -129,13 +136,21 @@ const SHELL_WORDS = 6;
 
 /** The folder of the way out, which only the relay gets to see, the filter of the command, and its control groups. */
 function openFiles(request: LaunchRequest): (number | "ignore")[] {
+  const variables = openVariables(request);
   const groups = (request.limits?.groups ?? []).map((file) => openSync(file, constants.O_WRONLY));
-  if (request.network === "inherit") return groups.length === 0 ? [] : ["ignore", "ignore", ...groups];
+  if (request.network === "inherit") return [variables, "ignore", "ignore", ...groups];
   const filter = makeSocketFilter(process.arch);
   if (filter === null) throw startFailed(`there is no filter of sockets for ${process.arch}`);
   writeFileSync(`${request.work}/filter`, filter, { mode: 0o600 });
   const folder = needsRelay(request) ? openSync(request.work, constants.O_RDONLY | constants.O_DIRECTORY) : "ignore";
-  return [folder, openSync(`${request.work}/filter`, constants.O_RDONLY), ...groups];
+  return [variables, folder, openSync(`${request.work}/filter`, constants.O_RDONLY), ...groups];
+}
+
+/** A file with the variables; what bubblewrap has read it closes. */
+function openVariables({ work, env }: LaunchRequest): number {
+  const words = Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]);
+  writeFileSync(`${work}/variables`, ["--clearenv", ...words].map((word) => `${word}\0`).join(""), { mode: 0o600 });
+  return openSync(`${work}/variables`, constants.O_RDONLY);
 }
 
 function toArguments(request: LaunchRequest): string[] {
@@ -189,6 +204,7 @@ function toArguments(request: LaunchRequest): string[] {
   );
   if (isRoot) argv.push("--cap-drop", "ALL", ...KEPT_CAPABILITIES.flatMap((name) => ["--cap-add", name]));
   else argv.push("--unshare-user", "--uid", String(process.getuid?.()), "--gid", String(process.getgid?.()));
+  argv.push("--args", String(VARIABLES_FD));
   argv.push("--die-with-parent", "--new-session", "--as-pid-1", "--json-status-fd", "4", "--chdir", cwd);
   return argv;
 }

@@ -8,6 +8,9 @@ const RELAY = readFileSync(new URL("./scripts/relay.pl", import.meta.url), "utf8
 export const NAMESPACE_SCRIPT =
   WATCH + RELAY + readFileSync(new URL("./scripts/namespace.pl", import.meta.url), "utf8");
 
+/** Becomes the program that its arguments name, with nothing open but as many descriptors as the first of them says. */
+export const SHUT_SCRIPT = `${WATCH}my $most = shift; shut_others($most); exec { $ARGV[0] } @ARGV; stop("exec: $!");`;
+
 /** The launcher of the landlock and audit guards, run by perl. */
 export const SUPERVISOR_SCRIPT = WATCH + readFileSync(new URL("./scripts/supervisor.pl", import.meta.url), "utf8");
 

@@ -11,6 +11,7 @@ my %C; my (@reach, @layers, @holes, @keeps, @args, %env, @outer, @hide, @show, @
     elsif ($k eq "keep") { push @keeps, [split(/:/, $v, 2)] } elsif ($k eq "arg") { push @args, $v }
     elsif ($k eq "outer") { push @outer, $v } elsif ($k eq "reach") { push @reach, $v } elsif ($k eq "hide") { push @hide, $v } elsif ($k eq "show") { push @show, $v } elsif ($k eq "mask") { push @mask, $v } elsif ($k eq "group") { push @groups, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
+shut_others(3);
 my $arm = $C{arch} eq "arm64";
 my ($MOUNT, $UMOUNT, $UNSHARE, $SETSID) = $arm ? (40, 39, 97, 157) : (165, 166, 272, 112);
 my ($RDONLY, $NOSUID, $NODEV, $NOEXEC, $REMOUNT, $BIND, $REC, $PRIVATE) = (1, 2, 4, 8, 32, 4096, 16384, 262144);

@@ -12,6 +12,7 @@ my (%C, @args, %env, @rw, @files, @groups);
   while (my $l = <$f>) { chomp $l; my ($k, $v) = split(/=/, $l, 2);
     if ($k eq "arg") { push @args, $v } elsif ($k eq "rw") { push @rw, $v } elsif ($k eq "file") { push @files, $v } elsif ($k eq "group") { push @groups, $v }
     elsif ($k eq "env") { my ($n, $t) = split(/=/, $v, 2); $env{$n} = $t } else { $C{$k} = $v } } }
+shut_others(3);
 my ($PRCTL, $SETSID, $CAPGET, $CAPSET) = $C{arch} eq "arm64" ? (167, 157, 90, 91) : (157, 112, 125, 126);
 open(my $ctl, "+<&=", 3) or stop("control: $!");
 sub say_to { syswrite($ctl, "$_[0]\n") }

@@ -1,0 +1,193 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createGuards } from "../../src/adapters/guards/index.ts";
+import { GUARD_FACTS } from "../../src/core/contracts/guards.ts";
+import { isVerbatimError } from "../../src/core/errors/index.ts";
+import { VARIANTS, type Variant } from "../support/guard-variants.ts";
+import { needs } from "../support/needs.ts";
+import { makeCageFolder, removeCage } from "../support/network-cage.ts";
+
+// Guards: ways out of other sandboxes that were published, each by its name, against every guard that claims to stop it.
+// Those of the network, of terminals and of git are in their own suites.
+
+const linux = process.platform === "linux" ? null : "these guards are those of Linux";
+const folders: string[] = [];
+/** A process of the same user outside, which nobody inside may touch, and a piece of memory that it shares. */
+let victim: ReturnType<typeof spawn>;
+let segment = "";
+const KEY = 0x56000000 + (process.pid & 0xffff);
+
+beforeAll(async () => {
+  if (linux !== null) return;
+  victim = spawn("/bin/sleep", ["600"], { stdio: "ignore" });
+  const script = `my $id = shmget(${KEY}, 4096, 01600); defined $id or die "shmget: $!"; print "$id\\n"; $| = 1; sleep 600 if @ARGV; `;
+  const maker = spawn("/usr/bin/perl", ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const [bytes] = (await once(maker.stdout!, "data")) as [Buffer];
+  segment = bytes.toString().trim();
+});
+
+afterAll(() => {
+  victim?.kill("SIGKILL");
+  if (segment !== "") spawn("/usr/bin/perl", ["-e", `shmctl(${segment}, 0, 0)`], { stdio: "ignore" });
+  for (const folder of folders) removeCage(folder);
+});
+
+interface Escape {
+  readonly name: string;
+  /** Prints "out" where it got out. BASE is a folder outside, VICTIM a process outside. */
+  readonly script: string;
+  /** Which guards claim to stop it (default: those of class namespace, and landlock). */
+  readonly classes?: readonly string[];
+}
+
+const WRITE = "[ -e BASE/planted ] && echo out";
+const NAMESPACE = ["namespace"];
+const EVERY = ["namespace", "landlock", "audit"];
+
+const ESCAPES: readonly Escape[] = [
+  {
+    name: "another name of the root: /proc/self/root",
+    script: `echo x > /proc/self/root/BASE/planted; cp /bin/true /proc/self/root/BASE/planted; ${WRITE}`,
+  },
+  {
+    name: "the dynamic linker as the program",
+    script: `for l in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do [ -e $l ] && $l /bin/cp /etc/hostname BASE/planted; done; ${WRITE}`,
+  },
+  {
+    name: "a program that runs from memory alone",
+    script: `perl -e 'my $n = "x"; my $f = syscall(319, $n, 0); open(my $o, ">&=", $f); open(my $i, "<", "/bin/cp"); binmode $_ for $i, $o; local $/; print $o <$i>; $o->flush; system("/proc/$$/fd/$f", "/etc/hostname", "BASE/planted")'; ${WRITE}`,
+  },
+  {
+    name: "the memory of a process outside: /proc/PID/mem",
+    script: `perl -e 'print "out\\n" if open(my $f, "+<", "/proc/VICTIM/mem")'`,
+  },
+  {
+    name: "the memory of a process outside: ptrace",
+    script: `perl -e 'print "out\\n" if syscall(101, 16, VICTIM, 0, 0) == 0'`,
+  },
+  {
+    name: "the variables of a process outside",
+    script: `cat /proc/VICTIM/environ > /dev/null && echo out`,
+    classes: NAMESPACE,
+  },
+  { name: "a signal to a process outside", script: `kill -0 VICTIM && echo out`, classes: NAMESPACE },
+  {
+    name: "descriptors that were left open",
+    script: `perl -e 'opendir(my $d, "/proc/self/fd"); for my $n (readdir($d)) { next if $n !~ /^[0-9]+$/ || $n < 3 || $n == fileno($d); print "out $n ", readlink("/proc/self/fd/$n"), "\\n" }'`,
+    classes: EVERY,
+  },
+  {
+    name: "shared memory of the machine",
+    script: `perl -e 'print "out\\n" if defined shmget(KEY, 4096, 0600)'`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "namespaces of its own, in which everything is mounted again",
+    script: `unshare --user --map-root-user --mount sh -c 'mount -o remount,rw,bind /; mount -o remount,rw,bind BASE; umount -l BASE; echo x > BASE/planted'; ${WRITE}`,
+  },
+  {
+    name: "the release agent of a control group",
+    script: `unshare --user --map-root-user --mount --cgroup sh -c 'mkdir m; for c in memory pids rdma; do mount -t cgroup -o $c none m 2>/dev/null && echo BASE/agent > m/release_agent && echo out; umount m 2>/dev/null; done'`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "the program of the first process, overwritten: /proc/PID/exe",
+    script: `for p in 1 $PPID self; do perl -e 'print "out\\n" if open(my $f, "+<", "/proc/$ARGV[0]/exe")' $p; done`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "a file by its handle, past every mount",
+    script: `perl -e 'opendir(my $d, "/") or die; my $h = pack("II", 8, 1) . pack("II", 2, 0); my $fd = syscall(304, fileno($d), $h, 0); print "out\\n" if $fd >= 0'`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "settings of the kernel that name a program",
+    script: `for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /sys/kernel/uevent_helper; do [ -e $f ] && (cat $f > $f) 2>/dev/null && echo out; done`,
+    classes: NAMESPACE,
+  },
+  {
+    name: "a new kind of program for the whole machine: binfmt_misc",
+    script: `unshare --user --map-root-user --mount sh -c 'mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && echo ":x:M::xx::BASE/agent:" > /proc/sys/fs/binfmt_misc/register && [ -e BASE/agent ] && echo out'; echo ':x:M::xx::/x:' > /proc/sys/fs/binfmt_misc/register && echo out`,
+    classes: NAMESPACE,
+  },
+];
+
+async function run(
+  variant: Variant,
+  script: string,
+  env: Readonly<Record<string, string>> = {},
+  base = makeCageFolder(),
+) {
+  folders.push(base);
+  const [root, work] = [join(base, "root"), join(base, "work")];
+  mkdirSync(join(base, "outside"), { recursive: true });
+  chmodSync(join(base, "outside"), 0o777);
+  const isNamespace = GUARD_FACTS[variant.guard].class === "namespace";
+  const kind = variant.guard === "ns-overlay" ? "overlay" : "copy";
+  const output: Buffer[] = [];
+  const text = script
+    .replaceAll("BASE", join(base, "outside"))
+    .replaceAll("VICTIM", String(victim.pid))
+    .replaceAll("KEY", String(KEY));
+  try {
+    const running = await createGuards(null, base, variant.bind).launch({
+      guard: variant.guard,
+      run_id: `published-${process.pid}`,
+      root,
+      work,
+      layers: isNamespace ? [{ index: 0, kind, path: root }] : [],
+      writable: isNamespace ? [] : [join(work, "cp0")],
+      holes: [],
+      keeps: [],
+      command: ["/bin/sh", "-c", `${text}\ntrue`],
+      cwd: isNamespace ? root : join(work, "cp0"),
+      env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", ...env },
+      network: "inherit",
+      timeout_ms: 60_000,
+      stdin: "null",
+      onOutput: (stream, bytes) => void (stream === "stdout" && output.push(Buffer.from(bytes))),
+    });
+    const { exit_code } = await running.ended;
+    await running.release();
+    return { base, output: Buffer.concat(output).toString("utf8"), exit_code };
+  } catch (thrown) {
+    if (!isVerbatimError(thrown) || thrown.code !== "GUARD_START_FAILED") throw thrown;
+    return thrown.message;
+  }
+}
+
+describe.each(VARIANTS)("under $name", { ...needs(linux), concurrent: true }, (variant) => {
+  const { class: kind } = GUARD_FACTS[variant.guard];
+  const claimed = ESCAPES.filter(({ classes = ["namespace", "landlock"] }) => classes.includes(kind));
+
+  it.for(claimed)("$name leads nowhere", async ({ script }, { skip }) => {
+    const ran = await run(variant, script);
+    if (typeof ran === "string") return skip(`the guard does not work here: ${ran}`);
+    expect(ran).toMatchObject({ output: "", exit_code: 0 });
+    expect(existsSync(join(ran.base, "outside/planted"))).toBe(false);
+  });
+
+  it("variables for the command do not steer what confines it", async ({ skip }) => {
+    const base = makeCageFolder();
+    const [mark, library] = [join(base, "outside/planted"), join(base, "steer.pm")];
+    writeFileSync(library, `package steer; open(my $f, ">", "${mark}"); 1;\n`);
+    // perl loads the first of these before its script, the dynamic linker the second before any program.
+    const env = {
+      PERL5OPT: "-Msteer",
+      PERL5LIB: base,
+      LD_PRELOAD: join(base, "no.so"),
+      LD_DEBUG: "libs",
+      LD_DEBUG_OUTPUT: mark,
+    };
+    const ran = await run(variant, "echo inside; echo $PERL5LIB", env, base);
+    if (typeof ran === "string") return skip(`the guard does not work here: ${ran}`);
+    if (kind !== "audit") expect(existsSync(mark)).toBe(false);
+    // Inside they are there: the linker tells what it does.
+    expect(ran.output).toContain(`inside\n${base}\n`);
+    // The linker adds the number of each process to the name.
+    if (kind !== "audit") expect(readdirSync(join(base, "outside"))).toEqual([]);
+  });
+});
