@@ -7,6 +7,7 @@ import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts"
 import { listAreas } from "../conformance/areas.ts";
 import { runVectors } from "../conformance/runner.ts";
 import { parseVectors, type Vector } from "../conformance/vector.ts";
+import { CHECKED } from "./checks.ts";
 import { formatCompletion, SHELLS } from "./completion.ts";
 import { demonstrate } from "./demo.ts";
 import { diagnose } from "./doctor.ts";
@@ -59,17 +60,7 @@ const doctor = defineOperation({
   who: OWNER,
   surfaces: [...LOCAL_SURFACES, "http"],
   input: z.strictObject({}),
-  output: z.strictObject({
-    ok: z.boolean(),
-    checks: z.array(
-      z.strictObject({
-        name: z.string(),
-        status: z.enum(["ok", "warn", "fail"]),
-        message: z.string(),
-        fix: z.string().nullable(),
-      }),
-    ),
-  }),
+  output: CHECKED,
   async run(ports: HallPorts) {
     const checks = await diagnose(ports);
     const found = { ok: checks.every(({ status }) => status !== "fail"), checks };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { VerbatimError, wordsAt } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts";
+import { CHECKED } from "../hall/checks.ts";
 import type { StorePorts } from "./ports.ts";
 import { describeDatabase, describeFile } from "./status.ts";
 
@@ -11,17 +12,7 @@ const status = defineOperation({
   who: OWNER,
   surfaces: [...LOCAL_SURFACES, "http"],
   input: z.strictObject({}),
-  output: z.strictObject({
-    ok: z.boolean(),
-    checks: z.array(
-      z.strictObject({
-        name: z.string(),
-        status: z.enum(["ok", "warn", "fail"]),
-        message: z.string(),
-        fix: z.string().nullable(),
-      }),
-    ),
-  }),
+  output: CHECKED,
   async run(ports: StorePorts) {
     const found = ports.isTeam ? describeDatabase(await ports.inspect()) : describeFile(await ports.lookAtFile());
     return {

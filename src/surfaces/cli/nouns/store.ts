@@ -1,3 +1,4 @@
+import { printChecks } from "../checks-text.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 
 export const noun: Noun = {
@@ -6,11 +7,7 @@ export const noun: Noun = {
       path: ["status"],
       examples: ["verbatim store status", "verbatim store status --json"],
       render({ checks, ok }, io) {
-        const paint = { ok: io.paint.good, warn: io.paint.warn, fail: io.paint.bad };
-        for (const { name, status, message, fix } of checks) {
-          io.line(`${paint[status](status.padEnd(4))}  ${name.padEnd(12)} ${message}`);
-          if (fix !== null) io.line(`      ${"".padEnd(12)} fix: ${fix}`);
-        }
+        printChecks(checks, io);
         if (!ok) io.line(io.paint.bad("something needs to be fixed"));
       },
       exit: ({ ok }) => (ok ? 0 : 1),
