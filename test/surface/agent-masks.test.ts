@@ -23,6 +23,8 @@ function makeSecretRepo(): AgentRepo & { readonly home: string; inHome(path: str
   repo.write("node_modules/box/ca.pem", "public\n");
   repo.git("add", "-f", ".gitignore", "lamp.txt", "keys", ".env.example");
   repo.git("commit", "-qm", "first");
+  // Neither tracked nor ignored: it is part of what git was asked about before the agent began.
+  repo.write(".env.staging", `STAGING_KEY=${SECRET}\n`);
   for (const path of [".ssh/id_ed25519", ".netrc", ".config/gh/hosts.yml", ".codex/auth.json"]) inHome(path);
   inHome(".npmrc", "registry=https://registry.example\n");
   inHome("notes.txt", "no secret\n");
@@ -53,14 +55,14 @@ const PLACES = [
   "$HOME/.npmrc",
   "$HOME/notes.txt",
 ];
-const HIDDEN = [".env", "keys/tracked.pem", "~/.codex/auth.json", "~/.config/gh", "~/.netrc", "~/.ssh"];
+const HIDDEN = [".env", ".env.staging", "keys/tracked.pem", "~/.codex/auth.json", "~/.config/gh", "~/.netrc", "~/.ssh"];
 
 describe.each(["ns-overlay", "ns-bind"])("under %s", (guard) => {
   it("an agent finds secret files empty, and its change has nothing of them", async () => {
     const repo = makeSecretRepo();
-    const script = `{ ${LOOK(PLACES)}\ngit status --porcelain; } > seen.txt; echo mine > .env; rm keys/tracked.pem; echo on > lamp.txt`;
+    const script = `{ ${LOOK(PLACES)}\ngit status --porcelain; git cat-file --batch-all-objects --batch --buffer | grep -ac -e env.staging -e STAGING_KEY; ls /run; } > seen.txt; echo mine > .env; rm keys/tracked.pem; echo on > lamp.txt`;
     const { summary, result } = await repo.agent(["--no-verify", "--guard", guard], ["sh", "-c", script]);
-    expect(result.stderr).toContain("6 secret places hidden from the agent: .env, keys/tracked.pem");
+    expect(result.stderr).toContain("7 secret places hidden from the agent: .env, .env.staging, keys/tracked.pem");
     const patch = readFileSync(join(summary.run_dir, "artifacts/diff.patch"), "utf8");
     const seen = [...patch.matchAll(/^\+(.*)$/gm)].map((match) => match[1]!.replace(join(repo.base, "home"), "$HOME"));
     expect(seen.filter((line) => / [0-9]+$/.test(line))).toEqual([
@@ -75,6 +77,11 @@ describe.each(["ns-overlay", "ns-bind"])("under %s", (guard) => {
       "$HOME/.npmrc 34",
       "$HOME/notes.txt 10",
     ]);
+    // git does not call the tracked one changed.
+    expect(seen.filter((line) => /^.[MD] /.test(line))).toEqual([]);
+    expect(seen).toContain("?? seen.txt");
+    // No object of git has what git was only asked about.
+    expect(seen.at(-1)).toBe("0");
     expect(summary.changes.files.map(({ path }) => path)).toEqual(["lamp.txt", "seen.txt"]);
     expect(summary.changes.not_carried).toEqual([
       { path: ".env", why: "hidden", sha256: null },
@@ -84,7 +91,7 @@ describe.each(["ns-overlay", "ns-bind"])("under %s", (guard) => {
     expect(readFileSync(join(repo.root, ".env"), "utf8")).toBe(`LAMP_KEY=${SECRET}\n`);
     expect(readFileSync(join(repo.root, "keys/tracked.pem"), "utf8")).toBe(`${SECRET}\n`);
     const shown = (await repo.verbatim("agent", "show", summary.run_id)).stdout.replaceAll(/\s+/g, " ");
-    expect(shown).toContain("6 secret places hidden from it: .env, keys/tracked.pem, ~/.codex/auth.json,");
+    expect(shown).toContain("7 secret places hidden from it: .env, .env.staging, keys/tracked.pem,");
     expect(shown).toContain(".env is not part of the change: the agent cannot see what is in it; let it: --unmask");
   });
 });
@@ -102,7 +109,8 @@ it("shows what somebody asks to show, to the agent and to what verifies its work
   expect(read(summary.run_dir)).toMatch(/^\+.*\.ssh\/id_ed25519 27$/m);
   expect(read(summary.run_dir)).toMatch(/^\+keys\/tracked\.pem 0$/m);
   expect(read(summary.run_dir)).toMatch(/^\+.*verbatim\/keys\/k 0$/m);
-  const all = await repo.agent(["--no-verify", "--show-secrets"], ["sh", "-c", script]);
+  const all = await repo.agent(["--no-verify", "--show-secrets"], ["sh", "-c", `${script}; cat .env`]);
+  expect((await repo.verbatim("agent", "logs", "@")).stdout).toContain("LAMP_KEY=[redacted:LAMP_KEY]");
   expect(read(all.summary.run_dir)).not.toMatch(/^\+(?!.*verbatim\/keys).* 0$/m);
   expect(read(all.summary.run_dir)).toMatch(/^\+.*verbatim\/keys\/k 0$/m);
   expect(attemptOf(all.summary.run_dir).masks).toEqual([]);
@@ -117,7 +125,7 @@ it("hides the same from verify commands, names the flag where they fail for want
   expect(summary.outcome).toBe("verify_failed");
   const { stdout } = await repo.verbatim("agent", "show", "@");
   expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-    "6 secret files are hidden from it; show one: --unmask .env (code of the agent can then read it)",
+    "7 secret files are hidden from it; show one: --unmask .env (code of the agent can then read it)",
   );
   expect((await repo.verbatim("agent", "logs", "@", "--verify")).stdout).not.toContain("tr0ub4dor");
   const again = await repo.verbatim("agent", "verify", "@", "--unmask", ".env", "--json");

@@ -28,6 +28,7 @@ describe("the guides", () => {
     ["start.md", 13, 4],
     ["guides/review-and-land.md", 13, 0],
     ["guides/several-agents.md", 7, 0],
+    ["guides/secrets.md", 7, 0],
     ["guides/verify-a-run.md", 16, 0],
     ["guides/ci.md", 10, 2],
     ["guides/quote-exactly.md", 11, 0],

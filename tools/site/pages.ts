@@ -23,6 +23,7 @@ const GROUPS: readonly Group[] = [
     title: "Guides",
     sources: [
       "docs/guides/review-and-land.md",
+      "docs/guides/secrets.md",
       "docs/guides/several-agents.md",
       "docs/guides/agent.md",
       "docs/guides/studio.md",

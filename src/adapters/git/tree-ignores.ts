@@ -1,5 +1,6 @@
 import type { TreeIgnores } from "../../rooms/catalytic/ports.ts";
 import { runGit, splitNul } from "./git-process.ts";
+import { writeHiddenIndex } from "./hidden-index.ts";
 import { listIgnoredPaths } from "./ignored-paths.ts";
 import { countOwnCommits } from "./own-commits.ts";
 import { findGitDirs, findGitPlace } from "./top-level.ts";
@@ -21,5 +22,6 @@ export const treeIgnores: TreeIgnores = {
     const { own, common } = found;
     return (isBelow(own, common) ? [common] : [common, own]).filter((place) => !isBelow(place, root));
   },
+  writeHiddenIndex,
   countCommits: countOwnCommits,
 };

@@ -133,6 +133,7 @@ function formatSettings(request: LaunchRequest, tools: { setpriv: string; unshar
   for (const { from, to } of request.keeps) pairs.push(["keep", `${from}:${to}`]);
   for (const path of request.hidden ?? []) pairs.push(["hide", path]);
   for (const path of request.masked ?? []) pairs.push(["mask", path]);
+  if (request.replaced !== undefined) pairs.push(["new", request.replaced.from], ["old", request.replaced.to]);
   for (const path of request.shown ?? []) pairs.push(["show", path]);
   for (const [name, value] of Object.entries(request.env)) pairs.push(["env", `${name}=${value}`]);
   for (const arg of request.command) pairs.push(["arg", arg]);

@@ -10,7 +10,13 @@ import { createGuards } from "../../adapters/guards/index.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { isJsonObject, parseJson, sortedByCodePoint, sortedUnique } from "../../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../../core/ports.ts";
-import type { CatalyticPorts, RunEntry, RunRecords, Validator } from "../../rooms/catalytic/index.ts";
+import {
+  type CatalyticPorts,
+  type RunEntry,
+  type RunRecords,
+  readPolicy,
+  type Validator,
+} from "../../rooms/catalytic/index.ts";
 import { findRunsRoot, userFolders } from "../config/workspace.ts";
 import type { CatalyticPlaces, Composition } from "./compose.ts";
 import { createStateFolder } from "./workspace.ts";
@@ -76,7 +82,9 @@ export function toHiddenPlaces(composition: Composition): string[] {
   const { env, platform, workspace } = composition;
   const { config, state } = userFolders(env, platform);
   const runs = findRunsRoot({ env, platform }, composition.config().workflow.runs_root);
-  const places = [config, state, runs, join(workspace.root, ".verbatim", "state")];
+  const { runs_root } = readPolicy(toCatalyticPlaces(composition).config).policy;
+  const own = [join(".verbatim", "state"), join(".verbatim", "runs"), runs_root];
+  const places = [config, state, runs, ...own.map((path) => join(workspace.root, path))];
   return sortedUnique(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)));
 }
 

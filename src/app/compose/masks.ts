@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findFiles, findOtherNames } from "../../adapters/disk/find-files.ts";
 import { readGuarded } from "../../adapters/disk/guarded-file.ts";
 import { readHost } from "../../adapters/process/host.ts";
+import { listListeningSockets } from "../../adapters/process/listening-sockets.ts";
 import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
 import type { TreeScan } from "../../rooms/catalytic/index.ts";
 import {
@@ -15,53 +16,80 @@ import {
   readAssignments,
 } from "../../rooms/workflow/index.ts";
 import { listProfiles } from "../agent/equip.ts";
-import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
+import type { MaskRequest, Masks } from "../agent/masks.ts";
+import { toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { userPorts } from "./user-ports.ts";
 
 const WITHOUT: readonly string[] = [".git", ".verbatim", ...INSTALLED_FOLDERS];
+const SERVICES = "/run";
 /** What a file with assignments may have. */
 const MOST_BYTES = 64 * 1024;
 const MOST_FILES = 200;
 
 /** What is hidden from an agent, and from the commands that verify its work, in a tree and on this machine. */
 export function findMasks(composition: Composition, request: MaskRequest, root: string, look: TreeScan | null): Masks {
-  if (request.all) return NO_MASKS;
   const { agent } = composition.config();
   const home = readHost().home;
   const toPlace = (text: string) => (home !== null && text.startsWith("~/") ? join(home, text.slice(2)) : text);
   const show = [...agent.masks.show, ...request.unmask];
   const [shownPlaces, shownPatterns] = split(show.map(toPlace), root);
   const [addedPlaces, addedPatterns] = split(agent.masks.add.map(toPlace), root);
-  const sources = { secret: agent.policy.secret ?? [], add: addedPatterns, show: shownPatterns };
-  const rules = compileMasks(sources);
+  const sources = { secret: agent.policy.secret ?? [], add: addedPatterns, show: [] };
+  const rules = compileMasks({ ...sources, show: shownPatterns });
+  // Looked for whether they are shown or not: what they assign is never written down.
   const found = findInTree(composition, root, look, sources);
+  const isShownFile = (path: string) => request.all || !rules.isHidden(path);
+  const files = withOtherNames(
+    root,
+    found.files.filter((path) => !isShownFile(path)),
+    found.links.filter((path) => !isShownFile(path)),
+  );
   const logins = listLogins(composition, request, home);
-  const places = [...listHome(composition, home), ...addedPlaces, ...logins, ...found.outside];
+  const all = [...listHome(composition, home), ...addedPlaces, ...logins, ...files.elsewhere, ...found.closed];
+  const isAsked = (place: string) => shownPlaces.some((one) => isAt(place, one));
   const isShown = (place: string) =>
-    shownPlaces.some((one) => isAt(place, one)) ||
-    request.kept.some((kept) => kept === place || (logins.includes(place) && isAt(place, kept)));
-  const real = places.flatMap((place) => {
-    if (!existsSync(place)) return [];
-    const target = realpathSync(place);
-    return isShown(place) || isShown(target) || target === root || target === "/" ? [] : [{ place, target }];
+    isAsked(place) || request.kept.some((kept) => kept === place || (logins.includes(place) && isAt(place, kept)));
+  const places = all.filter(existsSync).map((place) => ({ place, target: realpathSync(place) }));
+  const real = places.filter(({ place, target }) => {
+    return !request.all && !isShown(place) && !isShown(target) && target !== root && target !== "/";
   });
-  const hidden = sortedUnique(real.map(({ target }) => target));
-  const inside = shownPlaces.filter(existsSync).map((place) => realpathSync(place));
-  const names = [...found.files, ...real.map(({ place }) => toName(place, home, root))];
-  const read = [...found.files.map((path) => join(root, path)), ...hidden.filter((place) => !isBrowser(place, home))];
+  const sockets = listSockets().filter((place) => !isAsked(place));
+  const hidden = sortedUnique([...real.map(({ target }) => target), ...sockets]);
+  const always = toHiddenPlaces(composition);
+  const shown = [...listNeeded(), ...shownPlaces.filter(existsSync).map((place) => realpathSync(place))];
+  const isInside = (place: string) => hidden.some((one) => place.startsWith(`${one}/`));
+  const read = [...found.files, ...found.links].map((path) => join(root, path));
   return {
-    files: found.files,
-    isHidden: (path) => found.files.includes(path) || rules.isHidden(path),
+    files: files.files,
+    isHidden: (path) => files.files.includes(path) || !isShownFile(path),
     hidden,
-    shown: sortedUnique(inside.filter((place) => hidden.some((one) => place.startsWith(`${one}/`)))),
-    names: sortedUnique(names),
-    values: readValues(read),
+    shown: sortedUnique(shown.filter((place) => isInside(place) && !always.some((one) => isAt(place, one)))),
+    names: sortedUnique([...files.files, ...real.map(({ place }) => toName(place, home, root))]),
+    values: readValues([...read, ...places.map(({ target }) => target).filter((place) => !isBrowser(place, home))]),
   };
 }
 
 function isAt(place: string, folder: string): boolean {
   return place === folder || place.startsWith(`${folder}/`);
+}
+
+/** Where services of the machine listen: `/run`, and every other place where one does at this moment. */
+function listSockets(): string[] {
+  if (!existsSync("/proc/net/unix")) return [];
+  return [
+    ...(existsSync(SERVICES) ? [SERVICES] : []),
+    ...listListeningSockets().filter((place) => !isAt(place, SERVICES)),
+  ];
+}
+
+/** What programs need of it: how names are found, and on NixOS the programs themselves. */
+function listNeeded(): string[] {
+  const names = existsSync("/etc/resolv.conf") ? [realpathSync("/etc/resolv.conf")] : [];
+  const programs = ["booted-system", "current-system", "opengl-driver", "wrappers"].map(
+    (name) => `${SERVICES}/${name}`,
+  );
+  return [...names, ...programs.filter(existsSync)];
 }
 
 /** Places of the machine, and patterns of the repository. */
@@ -76,9 +104,10 @@ function split(texts: readonly string[], root: string): [places: string[], patte
 }
 
 interface InTree {
-  readonly files: string[];
-  /** Absolute: folders that cannot be listed, and what links lead to. */
-  readonly outside: string[];
+  readonly files: readonly string[];
+  readonly links: readonly string[];
+  /** Absolute: folders that cannot be listed here, and that whoever owns them could open. */
+  readonly closed: readonly string[];
 }
 
 /** The secret files of a tree. Where the tree is as it was, they are known from the last time. */
@@ -88,24 +117,30 @@ function findInTree(
   look: TreeScan | null,
   sources: Parameters<typeof compileMasks>[0],
 ): InTree {
-  const note = `masks:${crypto.sha256(formatCanonical({ ...sources } as never))}`;
+  const note = `masks:${crypto.sha256(formatCanonical({ secret: [...sources.secret], add: [...sources.add] }))}`;
   const known = look?.note(note) ?? null;
-  const found = known === null ? walk(root, sources) : (JSON.parse(known) as ReturnType<typeof walk>);
-  if (known === null) look?.setNote(note, JSON.stringify(found));
-  const targets = found.links.map((path) => join(root, path)).filter(existsSync);
-  const led = targets.map((place) => realpathSync(place));
-  const own = led.filter((place) => place.startsWith(`${root}/`) && statSync(place).isFile());
-  const others = led.filter((place) => !place.startsWith(`${root}/`));
-  return {
-    files: sortedUnique([...found.files, ...own.map((place) => place.slice(root.length + 1))]),
-    outside: [...others, ...found.closed.map((path) => join(root, path))],
-  };
-}
-
-function walk(root: string, sources: Parameters<typeof compileMasks>[0]) {
+  if (known !== null) return JSON.parse(known) as InTree;
   const { isSuspect, isHidden } = compileMasks(sources);
   const { files, links, closed } = findFiles(root, { without: WITHOUT, isSuspect, isMeant: isHidden });
-  return { files: [...files, ...findOtherNames(root, files, WITHOUT)], links, closed };
+  const found = { files, links, closed: closed.map((path) => join(root, path)) };
+  look?.setNote(note, JSON.stringify(found));
+  return found;
+}
+
+/** Some files of a tree, what links lead to, and every other name that any of them has there. */
+function withOtherNames(
+  root: string,
+  files: readonly string[],
+  links: readonly string[],
+): { readonly files: string[]; readonly elsewhere: string[] } {
+  const places = links.map((path) => join(root, path)).filter(existsSync);
+  const led = places.map((place) => realpathSync(place));
+  const own = led.filter((place) => place.startsWith(`${root}/`) && statSync(place).isFile());
+  const all = [...files, ...own.map((place) => place.slice(root.length + 1))];
+  return {
+    files: sortedUnique([...all, ...findOtherNames(root, all, WITHOUT)]),
+    elsewhere: led.filter((place) => !place.startsWith(`${root}/`)),
+  };
 }
 
 /** Credentials and browsers in the home folder; what follows XDG_CONFIG_HOME is looked for there too. */
@@ -156,7 +191,7 @@ function readValues(places: readonly string[]): HiddenValue[] {
     statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? listFiles(place) : [place],
   );
   return files.slice(0, MOST_FILES).flatMap((place) => {
-    const bytes = readGuarded(place, MOST_BYTES);
+    const bytes = existsSync(place) ? readGuarded(realpathSync(place), MOST_BYTES) : null;
     return bytes === null ? [] : readAssignments(Buffer.from(bytes).toString("utf8"));
   });
 }

@@ -198,6 +198,11 @@ export interface TreeIgnores {
   /** Folders outside a root that hold its repository: those of a linked work tree or a submodule. */
   outsideRoot(root: string): readonly string[];
   /**
+   * Writes a copy of the index of a root in which git looks away from some files; where the index belongs, or null where
+   * git tracks none of them.
+   */
+  writeHiddenIndex(root: string, paths: readonly string[], to: string): Promise<string | null>;
+  /**
    * How many commits someone made in a copy of a repository; null when there are too many to count. No program runs on
    * what is in the copy.
    */

@@ -36,6 +36,9 @@ for my $l (sort { length($a->[2]) <=> length($b->[2]) } @layers) {
 for my $m (@mask) { my @s = lstat($m); next if !@s; -f _ or stop("mask $m: not a file");
   unlink($m) or stop("mask $m: $!"); sysopen(my $f, $m, 0301, 0600) or stop("mask $m: $!"); close($f);
   chmod($s[2] & 0777, $m); chown($s[4], $s[5], $m) if $C{mode} eq "root"; utime($s[8], $s[9], $m) }
+if ($C{new} && open(my $from, "<", $C{new})) { local $/; my $all = <$from>; my @s = lstat($C{old}); unlink($C{old});
+  sysopen(my $to, $C{old}, 0301, 0600) or stop("$C{old}: $!"); syswrite($to, $all) == length($all) or stop("$C{old}: $!"); close($to);
+  chmod($s[2] & 0777, $C{old}); chown($s[4], $s[5], $C{old}) if $C{mode} eq "root" }
 # Work inside an overlaid home: the real folder, where we stand, comes back over its private copy and is sealed later.
 for my $l (@layers) { mnt(".", $C{work}, 0, $BIND | $REC) if $l->[1] eq "home" && index($C{work}, "$l->[2]/") == 0 }
 for my $h (@holes) { my ($from, $to) = @$h; mnt($from, $to, 0, $BIND | $REC) if -e $to }
@@ -78,8 +81,8 @@ sub open_ways { loopback(); return 0 unless @reach; my %r = (arm => $arm, ports 
   start_relay(%r) }
 
 # Names come from the relay. Where there is no such file, that is what the C library asks anyway.
-sub own_names { return unless grep { $_ eq "names:1" } @reach;
-  for my $n ("resolv.conf", "nsswitch.conf") { next unless -f "/etc/$n"; mnt("$C{work}/$n", "/etc/$n", 0, $BIND); mnt("none", "/etc/$n", 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) } }
+sub own_names { my %fd = @_;
+  for my $n (sort keys %fd) { next unless -f "/etc/$n"; mnt("/proc/self/fd/" . fileno($fd{$n}), "/etc/$n", 0, $BIND); mnt("none", "/etc/$n", 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) } }
 
 # The last step before the command: from here on sockets are of families that a network namespace confines.
 sub filter_sockets { return unless $C{filter}; my $code = pack("H*", $C{filter}); my $prog = pack("S x6 P", length($code) / 8, $code);
@@ -113,8 +116,9 @@ sub confine {
   my ($shown, @there) = (hold(), grep { -d } @hide); sysopen(my $nothing, "$C{work}/nothing", 010000000) or stop("nothing: $!");
   rebind("/dev", "$C{work}/dv");
   for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
-  own_names();
+  my %names; if (grep { $_ eq "names:1" } @reach) { for my $n ("resolv.conf", "nsswitch.conf") { my $f; $names{$n} = $f if sysopen($f, "$C{work}/$n", 010000000) } }
   cover($shown, \@there, $nothing) if @hide;
+  own_names(%names);
   chdir($C{cwd}) or stop("cwd: $!");
   %ENV = %env;
   say_to("READY");

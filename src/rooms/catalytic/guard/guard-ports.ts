@@ -85,6 +85,8 @@ export interface LaunchRequest {
   readonly hidden?: readonly string[];
   /** Files inside overlays that the command finds empty and may write. */
   readonly masked?: readonly string[];
+  /** A file in an overlay that the command finds as another one is. */
+  readonly replaced?: { readonly from: string; readonly to: string };
   /** Files and folders inside hidden ones that stay, read-only unless they are kept. */
   readonly shown?: readonly string[];
   readonly command: readonly string[];

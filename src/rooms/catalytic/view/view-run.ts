@@ -31,7 +31,7 @@ type ViewDeclared = Pick<Declared, "policy" | "settings" | "jobspec">;
 
 type ViewLaunch = Pick<
   LaunchRequest,
-  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "masked" | "shown" | "cwd"
+  "layers" | "writable" | "holes" | "keeps" | "visible" | "hidden" | "masked" | "replaced" | "shown" | "cwd"
 >;
 
 /** Where what a command left can be read. */
@@ -56,6 +56,7 @@ export class ViewRun {
   /** The copy as the command finds it: by stat, and by hash where stat is not trusted. */
   #copied: FingerprintScan | null = null;
   #copiedTree: ReadonlyMap<string, Entry | OtherEntry> = new Map();
+  #index: string | null = null;
   #concurrent: string[] = [];
   readonly #unsteady: string[] = [];
   changes: ViewChanges = NO_CHANGES;
@@ -200,10 +201,13 @@ export class ViewRun {
     return new Map([...taken.entries].filter(([, entry]) => entry.type !== "other")) as Tree;
   }
 
-  /** Makes the copy that takes the place of a layer where there is none. */
+  /** Makes the copy that takes the place of a layer where there is none, and an index that knows of hidden files. */
   async prepare(): Promise<void> {
-    const { disk } = this.#ports;
+    const { disk, git } = this.#ports;
     const { root, work } = this.#places;
+    const { masked } = this.#scope;
+    const index = masked.length === 0 ? null : await git.writeHiddenIndex(root, masked, `${work}/index`);
+    this.#index = index?.startsWith(`${root}/`) === true ? index.slice(root.length + 1) : null;
     if (GUARD_FACTS[this.#guard].restore_method === "discard-upper") return;
     disk.createFolder(`${work}/cp0`, 0o755);
     for (const name of sortedByCodePoint(disk.list(root) ?? [])) {
@@ -211,7 +215,8 @@ export class ViewRun {
       if (isState) disk.createFolder(`${work}/cp0/${name}`, 0o755);
       else await disk.copy(`${root}/${name}`, `${work}/cp0/${name}`);
     }
-    for (const path of this.#scope.masked) this.#empty(`${work}/cp0/${path}`);
+    for (const path of masked) this.#empty(`${work}/cp0/${path}`);
+    if (this.#index !== null) disk.replaceFile(`${work}/cp0/${this.#index}`, disk.read(`${work}/index`)!, "no");
     // Somebody may have written since the snapshot, and that is not the command's. It starts several processes later, when
     // the clock of the file system has moved on: whatever it writes has another time.
     const options = { skip: (path: string) => this.#scope.isUncarried(path), max_entries: Number.MAX_SAFE_INTEGER };
@@ -261,6 +266,9 @@ export class ViewRun {
       visible: this.#request.view?.visible ?? [],
       ...(kind === "overlay" && this.#scope.masked.length > 0
         ? { masked: this.#scope.masked.map((path) => placeOf(root, path)) }
+        : {}),
+      ...(kind === "overlay" && this.#index !== null
+        ? { replaced: { from: `${work}/index`, to: placeOf(root, this.#index) } }
         : {}),
       ...this.#toHidden(),
       cwd: placeOf(root, jobspec.cwd),
