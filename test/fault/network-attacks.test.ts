@@ -231,6 +231,35 @@ describe("a relay", { ...needs(obstacle), concurrent: true }, () => {
     },
   );
 
+  it("that runs out of descriptors refuses what is too much, hangs nowhere, and works again afterwards", async ({
+    expect,
+  }) => {
+    const base = makeCageFolder();
+    folders.push(base);
+    // Every connection is opened before the first is closed. What nobody can take is closed, which the client sees.
+    const script = `const { connect } = require("node:net");
+      const open = () => new Promise((done) => { const s = connect(3128, "127.0.0.1"); const end = (w) => done([w, s]);
+        setTimeout(() => end("silence"), 20000).unref(); s.on("error", () => end("refused")); s.on("close", () => end("refused"));
+        s.on("data", (b) => end(String(b).slice(9, 12))); s.write("CONNECT good.test:443 HTTP/1.1\\r\\n\\r\\n"); });
+      (async () => { const all = await Promise.all(Array.from({ length: 300 }, open)); const count = {};
+        for (const [w, s] of all) { count[w] = (count[w] ?? 0) + 1; s.destroy(); }
+        let again = ""; for (let i = 0; i < 100 && again !== "200"; i++) { await new Promise((d) => setTimeout(d, 100)); const [w, s] = await open(); again = w; s.destroy(); }
+        console.log(JSON.stringify({ count, again })); process.exit(0); })();`;
+    const command = [process.execPath, "-e", script];
+    const table = makeTable(origins);
+    const request = { guard: "ns-overlay", bind: "perl", base, command, hosts: LISTED, network: "allow", table };
+    const words = ["--nofile=192:192", process.execPath, program.file, JSON.stringify(request)];
+    const { stdout } = await promisify(execFile)("prlimit", words, { env: { PATH: "/usr/bin:/bin" } });
+    const { caged } = JSON.parse(stdout) as { readonly caged: Caged };
+    const { count, again } = JSON.parse(caged.output) as { count: Record<string, number>; again: string };
+    expect(again).toBe("200");
+    expect(count["silence"]).toBeUndefined();
+    expect(count["200"]).toBeGreaterThan(10);
+    // 192 descriptors are not enough for 300 connections, each with two ends.
+    expect((count["refused"] ?? 0) + (count["502"] ?? 0)).toBeGreaterThan(100);
+    expect(caged.lost).toBe(false);
+  });
+
   it("waits five seconds for the greeting of a client, and no longer", async ({ expect }) => {
     const facts = JSON.stringify({ other: origins.other, abstract: origins.abstract, path: "/" });
     const { output, connections } = await cage("allow", [

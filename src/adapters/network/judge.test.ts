@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { judgeTarget } from "./judge.ts";
 
 // Nothing is connected here, so the answers may be any addresses.
@@ -29,4 +29,18 @@ describe("a listed name", () => {
     );
     expect((await failing).verdict).toBe("unresolved");
   });
+});
+
+it("does not wait for a name service that never answers: nothing was found", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const judged = judgeTarget({ host: "a.example", port: 443 }, [PUBLIC], () => {
+    asked++;
+    return new Promise(() => undefined);
+  });
+  await vi.advanceTimersByTimeAsync(9_999);
+  await expect(Promise.race([judged, Promise.resolve("waiting")])).resolves.toBe("waiting");
+  await vi.advanceTimersByTimeAsync(1);
+  expect([await judged, asked]).toEqual([{ verdict: "unresolved", name: "a.example" }, 1]);
 });
