@@ -74,7 +74,7 @@ export async function makeCandidate(
     hasFile: (path) => lstatSync(join(place.root, path), { throwIfNoEntry: false })?.isFile() === true,
   });
   const built = { ...bare, candidate: { ...bare.candidate, notices } };
-  const candidate_sha256 = record.writeCandidate(built, patch);
+  const candidate_sha256 = await record.writeCandidate(built, patch);
   record.save({ candidates: c });
   return { candidate: built.candidate, patch, facts: describe(built.candidate, candidate_sha256) };
 }

@@ -128,11 +128,12 @@ export class AgentRecord {
   }
 
   /** Writes the files of a candidate, candidate.json last, and gives back its hash. */
-  writeCandidate({ candidate, carried }: BuiltCandidate, patch: Uint8Array | null): string {
+  async writeCandidate({ candidate, carried }: BuiltCandidate, patch: Uint8Array | null): Promise<string> {
     const folder = candidateFolder(candidate.c);
-    if (patch !== null) this.run.folder.write(`${folder}/diff.patch`, patch);
-    if (carried !== null) this.run.folder.write(`${folder}/carried.json`, carried);
-    return this.#write(`${folder}/candidate.json`, candidate);
+    return await this.#writeTogether(`${folder}/candidate.json`, candidate, [
+      ...(patch === null ? [] : ([[`${folder}/diff.patch`, patch]] as const)),
+      ...(carried === null ? [] : ([[`${folder}/carried.json`, carried]] as const)),
+    ]);
   }
 
   gate(c: number): AgentGate | null {
@@ -149,11 +150,12 @@ export class AgentRecord {
   }
 
   /** What the commands printed first, the report last. */
-  writeVerification({ report, stdout, stderr }: Pick<Verified, "report" | "stdout" | "stderr">): string {
+  async writeVerification({ report, stdout, stderr }: Pick<Verified, "report" | "stdout" | "stderr">): Promise<string> {
     const folder = `agent/verifications/${toName(report.v)}`;
-    this.run.folder.write(`${folder}/stdout.log`, stdout);
-    this.run.folder.write(`${folder}/stderr.log`, stderr);
-    return this.#write(`${folder}/report.json`, report);
+    return await this.#writeTogether(`${folder}/report.json`, report, [
+      [`${folder}/stdout.log`, stdout],
+      [`${folder}/stderr.log`, stderr],
+    ]);
   }
 
   landing(l: number, file: "plan" | "result"): Landing | null {
@@ -162,6 +164,17 @@ export class AgentRecord {
 
   writeLanding(landing: Landing, file: "plan" | "result"): string {
     return this.#write(`agent/landings/${toName(landing.l)}/${file}.json`, landing);
+  }
+
+  /** A file and what it speaks of, which has its name before it. All become durable at once: one by one is slow. */
+  async #writeTogether(
+    path: string,
+    value: object,
+    before: readonly (readonly [string, Uint8Array])[],
+  ): Promise<string> {
+    const bytes = toCanonicalFile(value);
+    await this.run.folder.writeAll([...before, [path, bytes]]);
+    return this.run.ports.crypto.sha256(bytes);
   }
 
   #write(path: string, value: object): string {

@@ -9,7 +9,7 @@ import { archive, currentCandidate, markCandidate } from "../run/candidates.ts";
 import { PATCH_GATE_FILE, type PatchGateRecord } from "../run/gate-record.ts";
 import { storeArtifact } from "../run/receive.ts";
 import type { Run } from "../run/run.ts";
-import type { CandidateState } from "../run/run-state.ts";
+import type { CandidateState, RunState } from "../run/run-state.ts";
 import type { Session } from "../run/session.ts";
 
 /**
@@ -42,9 +42,14 @@ export function mirrorGate(run: Run, candidate: Candidate, result: PatchResult):
 }
 
 /** What RUN.json says of the patch that is in the run. */
-export function markMirrored(run: Run, state: CandidateState, code?: string): void {
+export function markMirrored(
+  run: Run,
+  state: CandidateState,
+  code?: string,
+  more: Partial<Pick<RunState, "in_progress">> = {},
+): void {
   if (currentCandidate(run) !== undefined) {
-    markCandidate(run, state, code);
+    markCandidate(run, state, code, more);
     return;
   }
   const { candidates } = run.state;
@@ -55,7 +60,7 @@ export function markMirrored(run: Run, state: CandidateState, code?: string): vo
     iteration: candidates.length + 1,
     ...(code === undefined ? {} : { code }),
   };
-  run.save({ candidates: [...candidates, record] });
+  run.save({ candidates: [...candidates, record], ...more });
   archive(run, PATCH_FILE);
   archive(run, PATCH_GATE_FILE);
 }

@@ -1,3 +1,4 @@
+import { encodeUtf8 } from "../../../core/canonical/index.ts";
 import { formatArtifact } from "../artifacts/json.ts";
 import { PLAN_FILE, type Plan } from "../artifacts/plan.ts";
 import {
@@ -8,7 +9,7 @@ import {
   type VerifyReport,
 } from "../artifacts/verify-report.ts";
 import type { Candidate } from "../contracts/candidate.ts";
-import { archive } from "../run/candidates.ts";
+import { archivePath } from "../run/candidates.ts";
 import type { Session } from "../run/session.ts";
 import type { Verified } from "../verification/verify-candidate.ts";
 import type { AgentRecord } from "./agent-record.ts";
@@ -41,7 +42,7 @@ export async function recordVerification(
     session.throwIfInterrupted();
     throw thrown;
   }
-  const report_sha256 = record.writeVerification(verified);
+  const report_sha256 = await record.writeVerification(verified);
   await mirrorReport(session, candidate, iteration, verified, failures);
   return { verified, report_sha256 };
 }
@@ -70,20 +71,23 @@ async function mirrorReport(
   const { run } = session;
   const plan = run.plan();
   const report = toVerifyReport(session, candidate, plan, iteration, verified, failures);
-  run.folder.write(REPORT_PATHS.stdout_log, verified.stdout);
-  run.folder.write(REPORT_PATHS.stderr_log, verified.stderr);
-  run.folder.write(VERIFY_REPORT_FILE, formatArtifact(report));
-  archive(run, VERIFY_REPORT_FILE);
+  const written = encodeUtf8(formatArtifact(report));
+  const kept = archivePath(run, VERIFY_REPORT_FILE);
+  await run.folder.writeAll([
+    [REPORT_PATHS.stdout_log, verified.stdout],
+    [REPORT_PATHS.stderr_log, verified.stderr],
+    [VERIFY_REPORT_FILE, written],
+    ...(kept === null ? [] : ([[kept, written]] as const)),
+  ]);
   const passed = report.result === "PASS";
   const said = passed ? {} : { failures: report.failures.length };
   await session.event("verifier", passed ? "VERIFY_PASSED" : "VERIFY_FAILED", VERIFY_REPORT_FILE, {
     iteration,
     ...said,
   });
-  if (candidate.patch_sha256 !== null) {
-    markMirrored(run, passed ? "verified" : "verify_failed", passed ? undefined : "VERIFY_FAILED");
-  }
-  run.save({ in_progress: null });
+  const over = { in_progress: null };
+  if (candidate.patch_sha256 === null) run.save(over);
+  else markMirrored(run, passed ? "verified" : "verify_failed", passed ? undefined : "VERIFY_FAILED", over);
   if (!passed) await session.bundle();
 }
 

@@ -27,10 +27,15 @@ function iterationFolder(candidate: CandidateRecord): string {
   return `artifacts/iterations/${String(candidate.iteration ?? 0).padStart(2, "0")}`;
 }
 
+/** Where a copy of a run file is kept with its candidate; null without one. */
+export function archivePath(run: Run, path: string): string | null {
+  const candidate = currentCandidate(run);
+  return candidate === undefined ? null : `${iterationFolder(candidate)}/${path.slice(path.lastIndexOf("/") + 1)}`;
+}
+
 /** Keeps a copy of a run file with its candidate. */
 export function archive(run: Run, path: string): void {
-  const candidate = currentCandidate(run);
+  const place = archivePath(run, path);
   const bytes = run.read(path);
-  if (candidate === undefined || bytes === null) return;
-  run.folder.write(`${iterationFolder(candidate)}/${path.slice(path.lastIndexOf("/") + 1)}`, bytes);
+  if (place !== null && bytes !== null) run.folder.write(place, bytes);
 }
