@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLater } from "../../src/surfaces/http/lazy-mcp.ts";
@@ -110,6 +110,33 @@ describe("the network of an agent", needs(obstacle), () => {
     const again = await verbatim("agent", "verify", "@", "--network", "none", "--json");
     expect([again.exit, JSON.parse(again.stdout).outcome]).toEqual([0, "verified"]);
     expect((await verbatim("agent", "logs", "@", "--verify")).stdout).not.toContain("200");
+  });
+
+  it.each([
+    ["none", ["--network", "none"]],
+    ["allow", ["--host", "wild.test"]],
+  ])("%s lets the set-up reach the user's registry, and nothing after it", async (mode, network) => {
+    const { verbatim, write, git, env } = makeRepo({});
+    // The user's own settings name the registry; those of the change do not count.
+    writeFileSync(join(env["HOME"]!, ".npmrc"), "registry=http://good.test/\n");
+    const script = FETCH("http://good.test/").replaceAll('"', '\\"');
+    write("tools/npm", `#!/bin/sh\nexec ${process.execPath} -e "${script}"\n`);
+    write("check.mjs", `${FETCH("http://good.test/")};\n`);
+    git("add", ".");
+    git("update-index", "--chmod=+x", "tools/npm");
+    git("commit", "-qm", "tools");
+    git("checkout", "-q", ".");
+    const change = "echo light > lamp.txt; echo registry=http://telemetry.test/ > .npmrc";
+    const flags = ["agent", "--goal", "mend", "--setup", "tools/npm ci", "--verify", `${process.execPath} check.mjs`];
+    const said = await verbatim(...flags, ...network, "--permit", ".npmrc", "--json", "--", "/bin/sh", "-c", change);
+    const shown = JSON.parse(said.stdout) as { readonly outcome: string; readonly run_dir: string };
+    expect(shown.outcome).toBe("verified");
+    const printed = (await verbatim("agent", "logs", "@", "--verify")).stdout;
+    expect(printed).toMatch(/tools\/npm ci\n200\n/);
+    expect(printed).toMatch(/check\.mjs\nno: /);
+    const report = JSON.parse(readFileSync(join(shown.run_dir, "agent/verifications/01/report.json"), "utf8"));
+    expect(report.network).toBe(mode);
+    expect(report.setup[0].hosts).toEqual(["registry.npmjs.org", "registry.yarnpkg.com", "good.test:80"]);
   });
 
   it.each(["none", "allow"])("%s leaves it the server of its own run, behind its token", async (mode) => {

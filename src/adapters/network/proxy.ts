@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { Connection, Verdict, Via } from "../../core/network/connections.ts";
-import { type HostEntry, readHostName } from "../../core/network/host-names.ts";
+import { findEntry, type HostEntry, readHostName } from "../../core/network/host-names.ts";
 import {
   type ProxyTarget,
   readAuthority,
@@ -47,6 +47,7 @@ export class NetworkProxy implements Proxy {
   readonly #http = createHttpServer({ requireHostHeader: false, maxHeaderSize: 65_536, headersTimeout: HEAD_MS });
   readonly #sockets = new Set<Socket>();
   readonly #open = new Set<() => void>();
+  readonly #reached = new Map<Socket, { readonly name: string; readonly port: number }>();
   #isClosing = false;
   /** Grows with every connection that is taken and with every first line that is read. */
   #greeted = 0;
@@ -93,6 +94,14 @@ export class NetworkProxy implements Proxy {
     await closed;
     for (const tell of [...this.#open]) tell();
     rmSync(`${this.options.folder}/net.sock`, { force: true });
+  }
+
+  /** Ends every connection with what may not be reached any more. */
+  cut(): void {
+    const hosts = this.options.hosts();
+    for (const [socket, { name, port }] of this.#reached) {
+      if (findEntry(hosts, name, port) === null) socket.destroy(new Error("not to be reached any more"));
+    }
   }
 
   /**
@@ -148,6 +157,8 @@ export class NetworkProxy implements Proxy {
       return null;
     }
     this.#keep(made.socket);
+    this.#reached.set(made.socket, { name: judged.name, port: target.port });
+    made.socket.once("close", () => this.#reached.delete(made.socket));
     return { ...made, name: judged.name };
   }
 

@@ -36,6 +36,7 @@ export async function openWays(request: LaunchRequest, resolve: ResolveName): Pr
     resolve,
     onConnection: (connection) => reach.onConnection(connection),
   });
+  void reach.narrowed?.then(() => proxy.cut());
   // The name service is the relay; nobody else is asked.
   writeFileSync(`${work}/resolv.conf`, "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n");
   writeFileSync(

@@ -24,6 +24,16 @@ export class GateReports {
   #writing: boolean;
   readonly #written: WrittenPath[] = [];
   #unwritten: z.infer<typeof unwrittenMessage>["unwritten"] | null = null;
+  /** Whether the first gate is still at work. */
+  get isFirst(): boolean {
+    return this.#done.length === 0 && !this.#finished;
+  }
+
+  /** Resolves when the first gate has ended, whatever became of it. */
+  async first(): Promise<void> {
+    while (this.isFirst) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   /** Why what the runner says cannot be believed any more. */
   problem: string | null = null;
 

@@ -7,9 +7,11 @@ import { runCommand } from "../../adapters/process/command.ts";
 import { GateReports } from "../../adapters/process/gate-reports.ts";
 import { concatBytes, formatCanonical } from "../../core/canonical/index.ts";
 import type { Caps } from "../../core/contracts/caps.ts";
+import { GUARD_NAMES } from "../../core/contracts/guards.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { HostEntry } from "../../core/network/host-names.ts";
 import {
+  canConfine,
   chooseGuard,
   type GuardName,
   type GuardRequest,
@@ -229,9 +231,20 @@ function maskCheckout(
   return { ...own, hidden: [...own.hidden, ...behind.files.map((path) => join(root, path)), ...behind.hidden] };
 }
 
-/** The network of the agent, and never more. */
-function toNetwork(network: PlaceRequest["network"]): Pick<GateViewPlace, "network" | "reach"> {
+/** The network of the agent, and never more; while the set-up runs, the hosts that it needs besides. */
+function toNetwork(
+  network: PlaceRequest["network"],
+  guard: GateViewPlace["guard"],
+  more: readonly HostEntry[],
+  reports: GateReports,
+): Pick<GateViewPlace, "network" | "reach"> {
   if (network === null) return {};
+  const canLimit = GUARD_NAMES.some((name) => name === guard && canConfine(name, "allow"));
+  if (network.mode !== "inherit" && more.length > 0 && canLimit) {
+    const hosts = [...network.hosts, ...more];
+    const now = () => (reports.isFirst ? hosts : network.hosts);
+    return { network: "allow", reach: { hosts, now, narrowed: reports.first() } };
+  }
   return network.mode === "allow" ? { network: "allow", reach: { hosts: network.hosts } } : { network: network.mode };
 }
 
@@ -245,8 +258,9 @@ async function openInView(
 ): Promise<VerificationSession> {
   const input = await toInput(composition, script);
   const reports = new GateReports(script.works, true);
-  const asked = { input, collect: false, locked: script.locked ?? false, caps, ...toNetwork(network) };
-  const running = openGateView(composition, { ...place, ...asked }, script, reports, signal);
+  const asked = { input, collect: false, locked: script.locked ?? false, caps };
+  const reach = toNetwork(network, place.guard, script.setup_hosts ?? [], reports);
+  const running = openGateView(composition, { ...place, ...asked, ...reach }, script, reports, signal);
   return {
     written: () => input.written(reports),
     next: () => reports.next(),

@@ -1,8 +1,18 @@
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createBaselines } from "../../adapters/disk/baseline-files.ts";
+import { readGuarded } from "../../adapters/disk/guarded-file.ts";
 import { createRepoFiles } from "../../adapters/disk/repo-files.ts";
 import { runDisk } from "../../adapters/disk/run-disk.ts";
-import type { CommandFacts, RepositoryFacts, VerificationPlace, VerifyPorts } from "../../rooms/workflow/index.ts";
+import { readHost } from "../../adapters/process/host.ts";
+import { decodeUtf8 } from "../../core/canonical/index.ts";
+import type {
+  CommandFacts,
+  RegistryFacts,
+  RepositoryFacts,
+  VerificationPlace,
+  VerifyPorts,
+} from "../../rooms/workflow/index.ts";
 import type { Composition } from "./compose.ts";
 
 /** What a verification needs besides the place it happens in. */
@@ -15,6 +25,24 @@ export async function createVerifyPorts(composition: Composition, place: Verific
     baselines: createBaselines(join(workspace.state, "agent", "baselines")),
     clock,
     crypto,
+    registries: () => readRegistries(composition),
+  };
+}
+
+const MOST_SETTINGS = 256 * 1024;
+
+/** The user's settings about registries. The repository's are those of the real tree, which no candidate has reached yet. */
+function readRegistries({ workspace, env }: Composition): RegistryFacts {
+  const { home } = readHost();
+  const read = (place: string) => {
+    const facts = statSync(place, { throwIfNoEntry: false });
+    const bytes = facts?.isFile() === true ? readGuarded(realpathSync(place), MOST_SETTINGS) : null;
+    return bytes === null ? null : decodeUtf8(bytes);
+  };
+  return {
+    env,
+    home: (path) => (home === null ? null : read(join(home, path))),
+    base: (path) => read(join(workspace.root, path)),
   };
 }
 

@@ -195,6 +195,7 @@ export {
   type RepositoryFacts,
   verifyNotConfigured,
 } from "./verification/found-commands.ts";
+export type { RegistryFacts } from "./verification/registries.ts";
 export type { VerificationReport } from "./verification/report.ts";
 export {
   type Verified,

@@ -37,6 +37,8 @@ export interface Reach {
   readonly hosts: readonly HostEntry[];
   /** Those it may reach at this moment (default: all of them). */
   now?(): readonly HostEntry[];
+  /** Resolves when that became less: connections to what is not among them any more are ended. */
+  readonly narrowed?: Promise<void>;
   /** A server of ours on loopback that it may reach as well, and the variable that says where. */
   readonly server?: { readonly port: number; readonly path: string; readonly variable: string };
 }

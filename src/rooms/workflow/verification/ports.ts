@@ -1,3 +1,4 @@
+import type { HostEntry } from "../../../core/network/host-names.ts";
 import type { BaseTree } from "../patch/ports.ts";
 import type { HiddenValue } from "../policy/masks.ts";
 import type { GateDone, GateWork } from "../run/ports.ts";
@@ -21,6 +22,8 @@ export interface VerificationScript {
   readonly intent: string;
   /** The caller holds the lock of the whole tree. */
   readonly locked?: boolean;
+  /** What may be reached besides while the first work, the set-up, is done. */
+  readonly setup_hosts?: readonly HostEntry[];
 }
 
 export interface VerificationEnd {

@@ -1,5 +1,6 @@
 import { concatBytes, encodeUtf8, formatCanonical, sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
+import { formatHostEntry } from "../../../core/network/host-names.ts";
 import type { Clock, ContentStore, SyncCrypto } from "../../../core/ports.ts";
 import { formatTime } from "../../../core/time.ts";
 import { formatArgv } from "../dispatch/argv-template.ts";
@@ -14,6 +15,7 @@ import type {
   ViewWrite,
 } from "../ports.ts";
 import { describeEnding, toTail } from "./command-ending.ts";
+import { findRegistryHosts, type Registry, type RegistryFacts, registryOf } from "./registries.ts";
 import { VERIFICATION_VERSION, type VerificationReport } from "./report.ts";
 import { findSetups, type SetupStep } from "./setups.ts";
 import type { ParsedCommand } from "./verify-command.ts";
@@ -25,6 +27,8 @@ export interface VerifyPorts {
   /** Files of the real tree. */
   readonly files: Pick<RepoFiles, "look">;
   readonly baselines: Baselines;
+  /** What the user says about registries. */
+  registries(): RegistryFacts;
   readonly clock: Clock;
   readonly crypto: SyncCrypto;
 }
@@ -151,12 +155,23 @@ function isFile(there: ReturnType<RepoFiles["look"]>): boolean {
 interface SetupCommand extends PlacedCommand {
   readonly cwd: string;
   readonly why: string;
+  readonly registry: Registry | null;
 }
 
 function chooseSetup({ setup }: VerifyCandidate, found: readonly SetupStep[]): readonly SetupCommand[] {
   if (setup === "none") return [];
-  if (setup === "detect") return found.map(({ argv, cwd, why }) => ({ argv, cwd, why, cmd: formatArgv(argv) }));
-  return setup.map((command) => ({ ...command, cwd: command.cwd ?? ".", why: "asked for" }));
+  if (setup === "detect") {
+    return found.map(({ argv, cwd, why, hosts_from: registry }) => ({
+      argv,
+      cwd,
+      why,
+      registry,
+      cmd: formatArgv(argv),
+    }));
+  }
+  return setup.map((command) => {
+    return { ...command, cwd: command.cwd ?? ".", why: "asked for", registry: registryOf(command.argv) };
+  });
 }
 
 interface Ran {
@@ -171,7 +186,7 @@ interface Ran {
 
 /** One fresh place: everything written and read back, set-up, commands until one fails. */
 async function runOnce(
-  { place }: VerifyPorts,
+  { place, registries }: VerifyPorts,
   request: VerifyCandidate,
   writes: readonly ViewWrite[],
   setup: readonly SetupCommand[],
@@ -188,7 +203,16 @@ async function runOnce(
   });
   const works = [toWork(SETUP, setup), toWork(GATE, commands)];
   const intent = `Verify the candidate of run ${run_id}`;
-  const script = { writes, works, env: { ...env, VERBATIM_RUN: run_id }, intent, locked: request.locked ?? false };
+  // Only what the set-up needs, only while it runs; whoever has the whole network needs nothing.
+  const setup_hosts =
+    request.network === "inherit"
+      ? []
+      : findRegistryHosts(
+          setup.map(({ registry }) => registry),
+          registries(),
+        );
+  const own = { writes, works, env: { ...env, VERBATIM_RUN: run_id }, intent, locked: request.locked ?? false };
+  const script = { ...own, setup_hosts };
   const session = await place.open(script, signal);
   const [stdout, stderr]: [Uint8Array[], Uint8Array[]] = [[], []];
   const take = async (all: readonly PlacedCommand[]) => {
@@ -217,7 +241,9 @@ async function runOnce(
   }
   if (signal.aborted) throw interrupted();
   return {
-    setup: before.map(({ cmd, exit_code, ms }, i) => ({ cmd, why: setup[i]!.why, exit_code, ms, hosts: [] })),
+    setup: before.map(({ cmd, exit_code, ms }, i) => {
+      return { cmd, why: setup[i]!.why, exit_code, ms, hosts: setup_hosts.map(formatHostEntry) };
+    }),
     broken: before.find(({ reason }) => reason !== null)?.reason ?? null,
     commands: after,
     stdout: concatBytes(stdout),
