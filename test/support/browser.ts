@@ -6,13 +6,13 @@ import { type Browser, chromium as playwright } from "playwright-core";
 import { diskFolder } from "./memory-folder.ts";
 
 /** A real Chromium: the one named by VERBATIM_CHROMIUM, else the one inside the npm package. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = await findChromium();
   const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
   return playwright.launch({
     executablePath,
     headless: true,
-    args: [...args, "--disable-component-update", "--disable-sync"],
+    args: [...args, "--disable-component-update", "--disable-sync", ...more],
   });
 }
 

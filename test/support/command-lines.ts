@@ -51,7 +51,9 @@ function withoutFolder(words: readonly string[]): string[] {
 }
 
 const SERVER_FLAGS = new Set(
-  "--port --host --token --token-file --no-token --at --no-web --http --max-bytes --help".split(" "),
+  "--port --host --token --token-file --no-token --tls-cert --tls-key --public-url --insecure-http --at --no-web --http --max-bytes --help".split(
+    " ",
+  ),
 );
 
 function findServerProblem(words: readonly string[]): string | null {

@@ -16,7 +16,9 @@ export interface StudioServer {
   readonly token: string;
   /** The link that was printed last. */
   readonly link: string;
-  stop(): Promise<void>;
+  /** What it said beside the link, so far. */
+  said(): string;
+  stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
 /** A repository with agent runs, a real server over it, and a real browser. */
@@ -26,9 +28,12 @@ export class StudioBench {
   readonly #env: Record<string, string>;
   readonly #servers = new Set<ChildProcess>();
   readonly #before = { HOME: process.env["HOME"], GIT_CONFIG_GLOBAL: process.env["GIT_CONFIG_GLOBAL"] };
+  readonly #flags: readonly string[];
   #browser: Browser | null = null;
 
-  constructor() {
+  /** Flags are for the browser. */
+  constructor(...flags: readonly string[]) {
+    this.#flags = flags;
     // An agent has a temporary folder of its own, so the repository lies elsewhere.
     const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
     mkdirSync(cache, { recursive: true });
@@ -89,8 +94,9 @@ export class StudioBench {
   }
 
   /** `verbatim studio` as a process, ready when it has printed its link. */
-  async serve(port = 0, token = "token-of-the-harbour-master"): Promise<StudioServer> {
-    const args = [BIN, "studio", "--port", String(port), "--token", token];
+  async serve(port = 0, more: readonly string[] = []): Promise<StudioServer> {
+    const token = "token-of-the-harbour-master";
+    const args = [BIN, "studio", "--port", String(port), "--token", token, ...more];
     const child = spawn(process.execPath, args, { cwd: this.root, env: this.#env, stdio: ["pipe", "pipe", "pipe"] });
     this.#servers.add(child);
     const said: string[] = [];
@@ -104,17 +110,17 @@ export class StudioBench {
       });
       child.once("close", (code) => reject(new Error(`the server ended with ${code}: ${said.join("")}`)));
     });
-    const stop = async () => {
+    const stop = async (signal: "SIGTERM" | "SIGKILL" = "SIGTERM") => {
       this.#servers.delete(child);
       const ended = new Promise((resolve) => child.once("close", resolve));
-      child.kill();
+      child.kill(signal);
       await ended;
     };
-    return { base: new URL(link).origin, token, link, stop };
+    return { base: new URL(link).origin, token, link, said: () => said.join(""), stop };
   }
 
   async browser(): Promise<Browser> {
-    this.#browser ??= await launchBrowser();
+    this.#browser ??= await launchBrowser(this.#flags);
     return this.#browser;
   }
 

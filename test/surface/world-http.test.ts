@@ -32,7 +32,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-http-"));
   app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0 });
-  guarded = await startHttp({ app, version: "0.0.0", host: "0.0.0.0", port: 0, token: "token-from-far-away" });
+  guarded = await startHttp({
+    app,
+    version: "0.0.0",
+    host: "0.0.0.0",
+    port: 0,
+    token: "token-from-far-away",
+    insecureHttp: true,
+  });
   const made = await call("POST", "/api/worlds", {
     title: "Harbour",
     id: "w_harbour",
@@ -53,6 +60,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A server that listens everywhere names an address of this machine; tests stay on loopback. */
+function toLoopback(url: string): string {
+  return `http://127.0.0.1:${new URL(url).port}`;
+}
+
 async function call(
   method: string,
   path: string,
@@ -60,7 +72,7 @@ async function call(
   options: { readonly to?: RunningHttp; readonly token?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   const { to = http, token = to.token } = options;
-  const response = await fetch(`${to.url.replace("0.0.0.0", "127.0.0.1")}${path}`, {
+  const response = await fetch(`${toLoopback(to.url)}${path}`, {
     method,
     headers: {
       "content-type": "application/json",
@@ -123,7 +135,7 @@ describe("rights over HTTP", () => {
   it("need a token everywhere, on loopback too", async () => {
     expect(http.token).toMatch(/^vo_[0-9a-f]{48}$/);
     for (const to of [http, guarded]) {
-      const url = to.url.replace("0.0.0.0", "127.0.0.1");
+      const url = toLoopback(to.url);
       for (const path of ["/api/worlds", "/api/openapi.json", "/api/docs", "/api/metrics", "/api/nothing"]) {
         const none = await fetch(`${url}${path}`);
         expect([path, none.status, none.headers.get("www-authenticate")]).toEqual([path, 401, "Bearer"]);

@@ -12,9 +12,10 @@ interface CompletionNode {
 }
 
 /** Verbs that are surfaces of their own, which src/main.ts starts. */
+const SERVER = ["--port", "--host", "--token", "--tls-cert", "--tls-key", "--public-url", "--insecure-http"];
 const SURFACES: Readonly<Record<string, readonly string[]>> = {
-  mcp: ["--max-bytes", "--http", "--port", "--host", "--token"],
-  studio: ["--port", "--host", "--token", "--no-web"],
+  mcp: ["--max-bytes", "--http", ...SERVER],
+  studio: [...SERVER, "--at", "--no-web"],
 };
 
 /** Every noun and verb with its flags, as the shells need them. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isLoopback } from "./host-check.ts";
+import { readAtMost, withFile } from "./private-file.ts";
 
 /** What was said at the start about who may come in. */
 export interface AccessOptions {
@@ -67,45 +67,25 @@ export function hashToken(text: string): Buffer {
 }
 
 const MOST_BYTES = 8192;
-const READABLE_BY_OTHERS = 0o044;
+const TOKEN_FILE = {
+  name: "the token file",
+  forbidden: 0o044,
+  fix: "Run chmod 600 on it, or pass the token with --token-file - instead.",
+};
 
 /** The first line of a token file. Nothing is waited for but standard input, and nothing endless is read. */
 function readToken(file: string): string {
-  let descriptor: number | null = null;
+  if (file !== "-") return withFile(file, TOKEN_FILE, readFirstLine);
   try {
-    descriptor = file === "-" ? 0 : openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    if (file !== "-") requirePrivate(descriptor, file);
-    return readFirstLine(descriptor);
+    return readFirstLine(0);
   } catch (cause) {
-    if (cause instanceof VerbatimError) throw cause;
     throw new VerbatimError("FILE_UNREADABLE", { where: file, cause });
-  } finally {
-    if (descriptor !== null && descriptor !== 0) closeSync(descriptor);
   }
-}
-
-function requirePrivate(descriptor: number, file: string): void {
-  const facts = fstatSync(descriptor);
-  if (!facts.isFile()) {
-    throw new VerbatimError("FILE_UNREADABLE", { message: "the token file is not a regular file", where: file });
-  }
-  // Windows has no such modes.
-  if (process.platform === "win32" || (facts.mode & READABLE_BY_OTHERS) === 0) return;
-  throw usage(
-    `other users can read the token file ${file}`,
-    "Run chmod 600 on it, or pass the token with --token-file - instead.",
-  );
 }
 
 function readFirstLine(descriptor: number): string {
-  const bytes = Buffer.alloc(MOST_BYTES);
-  let length = 0;
-  while (length < MOST_BYTES && !bytes.subarray(0, length).includes(10)) {
-    const got = readSync(descriptor, bytes, length, MOST_BYTES - length, null);
-    if (got === 0) break;
-    length += got;
-  }
-  return bytes.toString("utf8", 0, length).split(/\r?\n/, 1)[0]!;
+  const bytes = readAtMost(descriptor, MOST_BYTES, (read) => read.includes(10));
+  return bytes.toString("utf8").split(/\r?\n/, 1)[0]!;
 }
 
 function usage(message: string, fix: string): VerbatimError {

@@ -18,8 +18,9 @@ export async function startLater(
   const load = async (): Promise<Answer> => {
     opened = open();
     const { makeMcpRoute } = await import("./mcp-route.ts");
+    const { ownNames } = await import("./host-check.ts");
     const { getRequestListener } = await import("@hono/node-server");
-    const hono = makeMcpRoute({ mcp: await opened, host: "127.0.0.1", token, log: () => undefined });
+    const hono = makeMcpRoute({ mcp: await opened, own: ownNames({ host: "127.0.0.1" }), token, log: () => undefined });
     return getRequestListener(hono.fetch);
   };
   const server = createServer((incoming, outgoing) => {

@@ -3,8 +3,9 @@ import { VerbatimError } from "../../core/errors/index.ts";
 import { type AccessOptions, bearerOf, chooseToken, isSameToken, NO_TOKEN_WARNING, toAddress } from "./access.ts";
 import { JSON_TYPE, requireType } from "./body-type.ts";
 import { toErrorBody } from "./failure.ts";
-import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
+import { type OwnNames, ownNames, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
+import { chooseTransport, type TransportOptions } from "./transport.ts";
 
 /** MCP over HTTP, made by another surface and served here. */
 export interface McpFetch {
@@ -13,7 +14,7 @@ export interface McpFetch {
 
 interface McpRouteOptions {
   readonly mcp: McpFetch;
-  readonly host: string;
+  readonly own: OwnNames;
   /** Token that the caller must have; null lets everyone in. */
   readonly token: string | null;
   readonly log: (thrown: unknown) => void;
@@ -32,19 +33,23 @@ const PATH = "/mcp";
 
 /** Serves MCP alone at `/mcp`, with the checks of the whole surface: host, origin, token. */
 export async function startMcpHttp(
-  options: AccessOptions & Omit<McpRouteOptions, "token"> & { readonly port: number },
+  options: AccessOptions & TransportOptions & Omit<McpRouteOptions, "token" | "own"> & { readonly port: number },
 ): Promise<RunningMcp> {
   const { host, port, mcp, log } = options;
   const token = chooseToken(options);
-  const hono = makeMcpRoute({ mcp, log, host, token });
-  const { url, close } = await listenHttp((request) => hono.fetch(request), host, port);
-  const address = toAddress(`${url}${PATH}`, token);
-  return { address, access: token === null ? NO_TOKEN_WARNING : PROGRAMS, close, [Symbol.asyncDispose]: close };
+  const transport = chooseTransport(options);
+  const hono = makeMcpRoute({ mcp, log, own: ownNames({ host, ...transport }), token });
+  const { url, close } = await listenHttp((request) => hono.fetch(request), host, port, transport.tls);
+  const address = toAddress(new URL(PATH, transport.publicUrl ?? url).href, token);
+  const said = [
+    ...(transport.warning === null ? [] : [transport.warning]),
+    token === null ? NO_TOKEN_WARNING : PROGRAMS,
+  ];
+  return { address, access: said.join("\n"), close, [Symbol.asyncDispose]: close };
 }
 
 /** MCP at its address, behind the checks of the surface. */
-export function makeMcpRoute({ host, mcp, log, token }: McpRouteOptions): Hono {
-  const allowed = allowedHosts(host);
+export function makeMcpRoute({ own, mcp, log, token }: McpRouteOptions): Hono {
   const hono = new Hono();
   hono.onError((thrown, call) => {
     const { status, body, headers } = toErrorBody(thrown);
@@ -53,7 +58,7 @@ export function makeMcpRoute({ host, mcp, log, token }: McpRouteOptions): Hono {
   });
   hono.notFound((call) => call.json(toErrorBody(new VerbatimError("ROUTE_UNKNOWN")).body, 404));
   hono.use(async (call, next) => {
-    requireOwnHost(call.req.header("host"), call.req.header("origin"), allowed);
+    requireOwnHost(call.req.header("host"), call.req.header("origin"), own);
     requireOwnSite(call.req.header("sec-fetch-site"));
     if (token !== null && !isSameToken(bearerOf(call.req.header("authorization")), token)) {
       throw new VerbatimError("AUTH_REQUIRED");

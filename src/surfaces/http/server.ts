@@ -10,7 +10,7 @@ import { refuseForms } from "./body-type.ts";
 import { Callers, requireOwner } from "./caller.ts";
 import { Events } from "./events.ts";
 import { toErrorBody } from "./failure.ts";
-import { allowedHosts, requireOwnHost, requireOwnSite } from "./host-check.ts";
+import { ownNames, requireOwnHost, requireOwnSite } from "./host-check.ts";
 import { listenHttp } from "./listener.ts";
 import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
@@ -20,12 +20,13 @@ import { Sessions } from "./sessions.ts";
 import { WorldStreams } from "./stream.ts";
 import { addEventRoute, addTaskRoutes } from "./task-routes.ts";
 import { Tasks } from "./tasks.ts";
+import { chooseTransport, type Transport, type TransportOptions } from "./transport.ts";
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
 import { answerCall, type Rights, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
 import { addWritingRoutes } from "./world-writing.ts";
 
-interface HttpOptions extends AccessOptions {
+interface HttpOptions extends AccessOptions, TransportOptions {
   /** A workspace opened at the surface `http`. */
   readonly app: App;
   readonly version: string;
@@ -45,6 +46,8 @@ export interface RunningHttp extends AsyncDisposable {
   readonly url: string;
   /** Token that the owner needs; null where someone chose to have none. */
   readonly token: string | null;
+  /** What whoever starts it must know about the way to it; null: nothing. */
+  readonly warning: string | null;
   /** An address that opens one session in one browser, at the page of a path. */
   makeLink(path?: string): string;
   close(): Promise<void>;
@@ -57,12 +60,13 @@ const AUTONOMY_MS = 5000;
 /** Starts the HTTP API with server-sent events and the small page. */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const token = chooseToken(options);
+  const transport = chooseTransport(options);
   const streams = new WorldStreams(options.app);
   const sessions = options.sessions ?? new Sessions();
   const tasks = new Tasks(options.app, options.log);
   const events = new Events(options.app, sessions, tasks, options.log);
-  const { hono } = await makeHttpSurface({ ...options, token, sessions, tasks, events }, streams);
-  const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port);
+  const { hono } = await makeHttpSurface({ ...options, transport, token, sessions, tasks, events }, streams);
+  const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port, transport.tls);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
   }, AUTONOMY_MS);
@@ -75,8 +79,8 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     await listening.close();
   };
   const makeLink = (path = "/") =>
-    toAddress(new URL(path, listening.url).href, token === null ? null : sessions.makeCode());
-  return { url: listening.url, token, makeLink, close, [Symbol.asyncDispose]: close };
+    toAddress(new URL(path, transport.publicUrl ?? listening.url).href, token === null ? null : sessions.makeCode());
+  return { url: listening.url, token, warning: transport.warning, makeLink, close, [Symbol.asyncDispose]: close };
 }
 
 /** Looks whether there are worlds first: a server that nobody uses must not make a store. */
@@ -91,6 +95,7 @@ export async function makeHttpSurface(
     app,
     version,
     host,
+    transport,
     token,
     log,
     mcp,
@@ -98,8 +103,9 @@ export async function makeHttpSurface(
     sessions = new Sessions(),
     tasks = new Tasks(app, log),
     events = new Events(app, sessions, tasks, log),
-  }: Omit<HttpOptions, "port" | keyof AccessOptions> & {
+  }: Omit<HttpOptions, "port" | keyof AccessOptions | keyof TransportOptions> & {
     readonly host: string;
+    readonly transport?: Transport;
     readonly tasks?: Tasks;
     readonly events?: Events;
     /** Token of the owner; null lets everyone in as the owner. */
@@ -109,7 +115,7 @@ export async function makeHttpSurface(
 ): Promise<{ readonly hono: Hono<{ Variables: Variables }>; readonly routes: readonly WorldRoute[] }> {
   const hono = new Hono<{ Variables: Variables }>({ strict: false });
   const callers = new Callers(app, token, sessions);
-  const allowed = allowedHosts(host);
+  const own = ownNames({ host, ...transport });
 
   hono.onError((thrown, call) => {
     const { status, body, headers } = toErrorBody(thrown);
@@ -118,7 +124,7 @@ export async function makeHttpSurface(
   });
   hono.notFound((call) => call.json(toErrorBody(new VerbatimError("ROUTE_UNKNOWN")).body, 404));
   hono.use(async (call, next) => {
-    requireOwnHost(call.req.header("host"), call.req.header("origin"), allowed);
+    requireOwnHost(call.req.header("host"), call.req.header("origin"), own);
     await next();
     call.header("X-Content-Type-Options", "nosniff");
     call.header("Referrer-Policy", "no-referrer");

@@ -6,6 +6,7 @@ import { type AccessOptions, NO_TOKEN_WARNING } from "./access.ts";
 import type { McpFetch } from "./mcp-route.ts";
 import { startHttp } from "./server.ts";
 import { Sessions } from "./sessions.ts";
+import type { TransportOptions } from "./transport.ts";
 
 /** The surroundings of one `verbatim studio`. */
 interface StudioEnvironment {
@@ -30,6 +31,7 @@ interface StudioEnvironment {
 const DEFAULT_PORT = 4680;
 
 const HELP = `verbatim studio [--port N] [--host H] [--token T | --token-file F | --no-token]
+                [--tls-cert F --tls-key F] [--public-url U] [--insecure-http]
                 [--at PATH] [--no-web] [-C DIR]
 
 Serves the Studio for this workspace: a page to read and decide, the HTTP API, events and MCP (at /mcp).
@@ -39,18 +41,26 @@ Serves the Studio for this workspace: a page to read and decide, the HTTP API, e
   --token T       the owner's token (default: a new one each time)
   --token-file F  file whose first line is the token (- reads standard input)
   --no-token      requires no token: any program on this machine can act as you; loopback only
+  --tls-cert F    certificate with its chain, in PEM; serves HTTPS
+  --tls-key F     its private key, in PEM, that no other user can read
+  --public-url U  address that people open, such as https://studio.example.org: of a proxy
+                  with TLS in front of this server, or of the name in the certificate
+  --insecure-http allows plain HTTP off loopback: everyone on the network between can
+                  read the token and whatever is shown
   --at PATH       the page that the link opens, such as /runs/@ (default: /)
   --no-web        serves the small built-in page instead of the Studio
 
 The printed link opens one session in one browser, once, within ten minutes. Press
 Enter to print another one. Programs send Authorization: Bearer TOKEN with the token
-of --token or --token-file.
+of --token or --token-file. Off loopback it starts with TLS, behind a --public-url
+with TLS, or with --insecure-http, and not otherwise.
 
 Examples:
   verbatim studio
   verbatim studio --at /runs/@
   verbatim studio --no-web
-  verbatim studio --host 0.0.0.0 --token-file ~/.verbatim-token
+  verbatim studio --host 0.0.0.0 --token-file ~/.verbatim-token --tls-cert cert.pem --tls-key key.pem
+  verbatim studio --public-url https://studio.example.org
 `;
 
 /** Serves until the signal; gives the exit code. */
@@ -92,6 +102,9 @@ async function serve(world: StudioEnvironment): Promise<number> {
       void world.stderr.write(`${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`),
   });
   if (http.token === null) world.stderr.write(`${NO_TOKEN_WARNING}\n`);
+  if (http.warning !== null) world.stderr.write(`${http.warning}\n`);
+  // Links have the public address; whoever sets up a proxy needs the other one.
+  if (options.listen.publicUrl !== undefined) world.stderr.write(`listening on ${http.url}\n`);
   const printLink = () => void world.stdout.write(`${http.makeLink(options.at)}\n`);
   printLink();
   if (world.typed !== undefined && http.token !== null) {
@@ -111,7 +124,7 @@ async function printAtEnter(typed: AsyncIterable<unknown>, printLink: () => void
 }
 
 interface StudioOptions {
-  readonly listen: AccessOptions & { readonly port: number };
+  readonly listen: AccessOptions & TransportOptions & { readonly port: number };
   readonly folder: string | undefined;
   /** The page that links open. */
   readonly at: string;
@@ -130,6 +143,10 @@ function readOptions(argv: readonly string[]): StudioOptions {
         token: { type: "string" },
         "token-file": { type: "string" },
         "no-token": { type: "boolean", default: false },
+        "tls-cert": { type: "string" },
+        "tls-key": { type: "string" },
+        "public-url": { type: "string" },
+        "insecure-http": { type: "boolean", default: false },
         at: { type: "string", default: "/" },
         "no-web": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
@@ -141,8 +158,9 @@ function readOptions(argv: readonly string[]): StudioOptions {
     // One slash: with two it would be the address of another server.
     if (!/^\/(?![/\\])[^\s#]*$/.test(values.at)) throw new TypeError(`${values.at} is not a path of the Studio`);
     const { host, token, at, "token-file": tokenFile, "no-token": noToken } = values;
+    const { "tls-cert": tlsCert, "tls-key": tlsKey, "public-url": publicUrl, "insecure-http": insecureHttp } = values;
     return {
-      listen: { port, host, token, tokenFile, noToken },
+      listen: { port, host, token, tokenFile, noToken, tlsCert, tlsKey, publicUrl, insecureHttp },
       folder: values.C,
       at,
       web: !values["no-web"],

@@ -21,6 +21,10 @@ interface Listen {
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
   readonly noToken: boolean;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  readonly publicUrl: string | undefined;
+  readonly insecureHttp: boolean;
 }
 
 /** The surroundings of one `verbatim mcp`. */
@@ -45,7 +49,8 @@ const DEFAULT_PORT = 4681;
 const MAX_BODY = 256 * 1024;
 
 const HELP = `verbatim mcp [--max-bytes N] [-C DIR]
-       [--http [--port N] [--host H] [--token T | --token-file F | --no-token]]
+       [--http [--port N] [--host H] [--token T | --token-file F | --no-token]
+               [--tls-cert F --tls-key F] [--public-url U] [--insecure-http]]
 
 Serves the Model Context Protocol: eight tools and the resources of this
 workspace, on standard input and output, or over HTTP.
@@ -58,6 +63,10 @@ workspace, on standard input and output, or over HTTP.
   --token-file F  file whose first line is the token (- reads standard input)
   --no-token      requires no token: any program on this machine can act as
                   you; loopback only
+  --tls-cert F    certificate with its chain, in PEM; serves HTTPS
+  --tls-key F     its private key, in PEM, that no other user can read
+  --public-url U  address of a proxy with TLS, or of the name in the certificate
+  --insecure-http allows plain HTTP off loopback, where others can read along
 
 The printed address ends with #k=TOKEN; clients send the token as
 Authorization: Bearer TOKEN.
@@ -180,19 +189,29 @@ function readOptions(argv: readonly string[]) {
         token: { type: "string" },
         "token-file": { type: "string" },
         "no-token": { type: "boolean", default: false },
+        "tls-cert": { type: "string" },
+        "tls-key": { type: "string" },
+        "public-url": { type: "string" },
+        "insecure-http": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
         help: { type: "boolean", short: "h", default: false },
       },
     });
     const { port, host, token, "token-file": tokenFile, "no-token": noToken } = values;
-    if (!values.http && (noToken || (port ?? host ?? token ?? tokenFile) !== undefined))
-      throw new TypeError("--port, --host, --token, --token-file and --no-token need --http");
+    const { "tls-cert": tlsCert, "tls-key": tlsKey, "public-url": publicUrl, "insecure-http": insecureHttp } = values;
+    const given = [port, host, token, tokenFile, tlsCert, tlsKey, publicUrl].some((value) => value !== undefined);
+    if (!values.http && (noToken || insecureHttp || given))
+      throw new TypeError("flags about the address, the token and TLS need --http");
     const listen = {
       host: host ?? "127.0.0.1",
       port: readNumber("port", port ?? String(DEFAULT_PORT), 0, 65_535),
       token,
       tokenFile,
       noToken,
+      tlsCert,
+      tlsKey,
+      publicUrl,
+      insecureHttp,
     };
     return {
       maxBytes: readNumber("max-bytes", values["max-bytes"], LEAST_MAX_BYTES, MOST_MAX_BYTES),

@@ -3,6 +3,7 @@ import { openSession } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { Button } from "../parts/Button.tsx";
 import { Failure } from "../parts/Failure.tsx";
+import { PlainHttp } from "../parts/PlainHttp.tsx";
 import { words } from "../words/words.ts";
 import styles from "./KeyScreen.module.css";
 
@@ -40,6 +41,7 @@ export function KeyScreen({
         <p>{again ? words.key.ended : words.key.why}</p>
         {problem === null ? null : <Failure thrown={problem} />}
         <p>{words.key.spent}</p>
+        <PlainHttp />
         <label className={styles["field"]}>
           <span>{words.key.token}</span>
           <input

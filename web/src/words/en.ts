@@ -73,6 +73,9 @@ export const en = {
       `The server at ${address} does not answer.${time === null ? "" : ` What you see is from ${time}.`}`,
     lostAct: "The server does not answer. This can be done again when it does.",
   },
+  /** Where a browser gives a page neither hashes nor storage for reading without a server. */
+  plainHttp:
+    "This page came over plain HTTP. Everyone on the network between can read it, and hashes cannot be checked in it.",
   waiting: { still: "Still waiting for the server", label: "Loading" },
   failure: {
     again: "Try again",

@@ -277,6 +277,16 @@ export const WORLD_CODES = {
     says: "The Host or Origin header names a different address.",
     fix: "Use the address that was printed at the start.",
   },
+  PLAIN_HTTP_REFUSED: {
+    exit: 2,
+    http: 400,
+    says: "This address can be reached from other machines, and over plain HTTP others could read the token and all that is shown.",
+    fix: {
+      cli: "Add --tls-cert and --tls-key, or --public-url with a proxy that speaks TLS; --insecure-http accepts the risk.",
+      mcp: "Ask the user to start the server with TLS.",
+      http: "Start the server with TLS.",
+    },
+  },
   ROUTE_UNKNOWN: { exit: 2, http: 404, says: "There is nothing at this address.", fix: "See /api/openapi.json." },
   RATE_LIMITED: { exit: 4, http: 429, says: "Too many requests.", fix: "Wait as long as Retry-After says." },
   WORLD_BUSY: unavailable("Another beat in this world took too long."),

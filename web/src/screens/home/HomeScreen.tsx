@@ -13,6 +13,7 @@ import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { Mark } from "../../parts/Mark.tsx";
 import { Outcome } from "../../parts/Outcome.tsx";
+import { PlainHttp } from "../../parts/PlainHttp.tsx";
 import { Shown } from "../../parts/Shown.tsx";
 import { Age } from "../../parts/When.tsx";
 import { words } from "../../words/words.ts";
@@ -197,6 +198,7 @@ function Health({ health }: { readonly health: Home["health"] }): ReactNode {
           </Button>
         </p>
         {problem === null ? null : <Failure thrown={problem} />}
+        <PlainHttp />
         {entries === 0 ? null : <Days days={health.ledger.days} />}
         {health.doctor.lines.map((line) => (
           <p key={line.name} className={styles["next"]}>

@@ -7,6 +7,7 @@ import { useIsLost } from "../../app/use-connection.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
+import { PlainHttp } from "../../parts/PlainHttp.tsx";
 import { Shown } from "../../parts/Shown.tsx";
 import { Age, Clock } from "../../parts/When.tsx";
 import { words } from "../../words/words.ts";
@@ -31,6 +32,7 @@ export function AccessPart(): ReactNode {
   return (
     <section className={styles["fields"]} aria-label={words.settings.sessions}>
       {problem === null ? null : <Failure thrown={problem} />}
+      <PlainHttp />
       <Shown query={query}>
         {({ sessions }) => (
           <ul className={styles["list"]}>
