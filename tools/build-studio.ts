@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
 };
 
 /** One file of the Studio as the server finds it: nothing that is not in this list is ever served. */
@@ -35,7 +36,10 @@ export function studioInputs(): string[] {
  * Builds the pages of the Studio into a folder, with the list of what is in it; the packages that were built in. In the size
  * of the sources; compressing takes most of it.
  */
-export async function buildStudio(target: string): Promise<string[]> {
+export async function buildStudio(
+  target: string,
+  licencesOf: (packages: readonly string[]) => string,
+): Promise<string[]> {
   // Loaded only to build. React takes its fast form only in production, whatever runs the build.
   const before = process.env["NODE_ENV"];
   process.env["NODE_ENV"] = "production";
@@ -65,10 +69,12 @@ export async function buildStudio(target: string): Promise<string[]> {
   }
   const sizes = readFileSync(join(folder, ".vite/manifest.json"), "utf8");
   rmSync(join(folder, ".vite"), { recursive: true });
+  const built = sortedByCodePoint([...packages].filter((name) => name !== ""));
+  writeFileSync(join(folder, "licences.txt"), licencesOf(built));
   const assets = listAssets(folder).map((path) => describe(folder, path));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "assets.json"), `${JSON.stringify({ assets, manifest: JSON.parse(sizes) }, null, 1)}\n`);
-  return sortedByCodePoint([...packages].filter((name) => name !== ""));
+  return built;
 }
 
 /** The package a module came from; empty for our own. */

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   try {
     mkdirSync(target, { recursive: true });
     const [ofStudio] = await Promise.all([
-      buildStudio(target),
+      buildStudio(target, readLicences),
       bundle(sources, target),
       buildCli(target),
       bundleHook(target),
@@ -76,13 +76,18 @@ function checkExports(manifest: Manifest, entries: readonly string[]): void {
 
 /** What is built in keeps its licence next to it. */
 function writeLicences(target: string, ofStudio: readonly string[]): void {
+  writeFileSync(join(target, "THIRD_PARTY_LICENSES.txt"), readLicences(ofStudio));
+}
+
+/** The licences of all packages that are built in, those of the Studio and those of the command line. */
+function readLicences(ofStudio: readonly string[]): string {
   const texts = sortedByCodePoint([...new Set([...CLI_BUNDLED, ...ofStudio])]).map((name) => {
     const folder = join(ROOT, "node_modules", name);
     const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
     if (licence === undefined) throw new Error(`${name} has no file with its licence`);
     return `${name}\n\n${readFileSync(join(folder, licence), "utf8")}`;
   });
-  writeFileSync(join(target, "THIRD_PARTY_LICENSES.txt"), texts.join("\n\n"));
+  return texts.join("\n\n");
 }
 
 async function buildCli(target: string): Promise<void> {

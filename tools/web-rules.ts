@@ -19,11 +19,25 @@ export function checkWebNode(node: ts.Node, source: ts.SourceFile, packages: Rea
   if (name !== null && SINKS.test(name)) add(at, "markup-sink", `${name}: text is only ever a text node`);
   if (ts.isJsxAttribute(node)) checkAttribute(node, source, add);
   else if (ts.isCallExpression(node) || ts.isNewExpression(node)) checkCall(node, source, add);
-  else if (isAssignment(node) && ts.isPropertyAccessExpression(node.left) && FOLLOWED.test(node.left.name.text)) {
+  else if (isFollowed(node) && !isOwnBytes(node.right, source)) {
     add(at, "address-from-data", `${node.left.name.text} is set by the router only`);
   }
   const imported = importOf(node);
   if (imported !== null) checkImport(imported, source, packages, add);
+}
+
+/** Whether an address is given to something that a browser follows. */
+function isFollowed(node: ts.Node): node is ts.BinaryExpression & { readonly left: ts.PropertyAccessExpression } {
+  return isAssignment(node) && ts.isPropertyAccessExpression(node.left) && FOLLOWED.test(node.left.name.text);
+}
+
+/** An address of bytes that the page holds, for downloads: `URL.createObjectURL(...)` and nothing around it. */
+function isOwnBytes(value: ts.Expression, source: ts.SourceFile): boolean {
+  return (
+    ts.isCallExpression(value) &&
+    ts.isPropertyAccessExpression(value.expression) &&
+    value.expression.getText(source) === "URL.createObjectURL"
+  );
 }
 
 /** The product knows nothing of its page: what is built from web/ is a list of files. */

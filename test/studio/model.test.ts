@@ -37,6 +37,7 @@ function fileOf(lines: Lines, size = 2): DiffFile {
     new_lines: 1,
     added: 1,
     deleted: 1,
+    heading: null,
     from: 0,
   };
   return {

@@ -1,4 +1,6 @@
 // The flow that the Studio is judged by: a person reads a finished run and decides, in a real browser, over real runs.
+import { readFileSync } from "node:fs";
+import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
 import { travel } from "../support/studio-answers.ts";
@@ -186,6 +188,21 @@ describe("a finished run", () => {
     await patch.getByRole("button", { name: "Show the bytes" }).click();
     await patch.getByText("Same hash, computed in this page").waitFor();
     expect(await patch.locator("pre").textContent()).toContain("+// x\n");
+    await page.getByRole("button", { name: "Verify now" }).click();
+    await page.getByRole("status").filter({ hasText: "Accepted: everything" }).getByText("Nobody signed it.").waitFor();
+    // The whole record as one file, with the bytes that are shown.
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download the record" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`${runs["failed"]}.zip`);
+    const files = unzipSync(readFileSync(await download.path()));
+    const inside = Object.keys(files).map((path) => path.replace(`${runs["failed"]}/`, ""));
+    for (const path of ["RUN.json", "agent/attempts/01/attempt.json", "proof/1/PROOF.json"])
+      expect(inside).toContain(path);
+    expect(inside.filter((path) => /supervisor|layers|home\//.test(path))).toEqual([]);
+    const [name] = inside.filter((path) => path.endsWith("diff.patch"));
+    const bytes = Buffer.from(files[`${runs["failed"]}/${name}`]!).toString();
+    expect(bytes).toBe(await patch.locator("pre").textContent());
     await page.getByRole("link", { name: "Timeline" }).click();
     await page
       .getByText(/ledger entry \d+/)

@@ -50,22 +50,6 @@ describe("getting in", () => {
     await window.close();
   });
 
-  it("says what to do about an empty and a wrong token, and keeps what was typed", async () => {
-    const window = await bench.window();
-    const page = await window.newPage();
-    await page.goto(`${server.base}/runs`);
-    await page.getByRole("button", { name: "Open", exact: true }).click();
-    await page.getByText("Type the token first.").waitFor();
-    await page.getByLabel("Token").fill("not-the-token-of-the-harbour");
-    await page.getByRole("button", { name: "Open", exact: true }).click();
-    await page.getByRole("alert").getByText("AUTH_REQUIRED").waitFor();
-    expect(await page.getByLabel("Token").inputValue()).toBe("not-the-token-of-the-harbour");
-    await page.getByLabel("Token").fill(server.token);
-    await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: /Light the lamp/ }).waitFor();
-    await window.close();
-  });
-
   it("opens another device by a link that is made here, and says which session is whose", async () => {
     const { window, watched, page } = await enter(bench, server, "/settings/access");
     await page.getByText("this one").waitFor();

@@ -267,6 +267,7 @@ export function markedDiff(m: Marks, run: string, bare: boolean): Operations["ag
             new_lines: m.number(),
             added: m.number(false),
             deleted: m.number(false),
+            heading: bare ? null : m.text(),
             from: 0,
             lines: [line("context"), line("deleted"), line("added")],
           },

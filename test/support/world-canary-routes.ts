@@ -100,6 +100,7 @@ const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "
   "ALL /api/runs/*": "middleware",
   "GET /api/runs/:run/output": "owner",
   "GET /api/runs/:run/files/*": "owner",
+  "GET /api/runs/:run/archive": "owner",
   "ALL /api/tasks/*": "middleware",
   "POST /api/tasks": "owner",
   "GET /api/tasks/:task": "owner",

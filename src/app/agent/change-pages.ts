@@ -26,6 +26,10 @@ const changedFile = z.strictObject({
   hunks: z.array(
     z.strictObject({
       ...extent,
+      heading: z
+        .string()
+        .nullable()
+        .describe("The line that its part of the file begins with, such as that of a function; null: not known."),
       from: z.int().describe("How many lines of the hunk earlier pages had."),
       lines: z.array(line),
     }),
@@ -112,13 +116,21 @@ class Page {
       this.#lines--;
       this.#characters -= one.text.length;
     }
-    if (lines.length > 0) file.hunks.push({ ...facts, from, lines });
+    if (lines.length > 0) file.hunks.push({ ...facts, heading: headingOf(diff), from, lines });
     return at < all.length ? at : null;
   }
 
   end(run_id: string, candidate: number | null, next: string | null): z.infer<typeof agentDiff> {
     return { run_id, candidate, files: this.#files, next };
   }
+}
+
+const LONGEST_HEADING = 200;
+
+/** What git wrote behind the numbers of a hunk. */
+function headingOf(diff: string): string | null {
+  const found = /^@@ [^@]*@@ (\S.*)/.exec(diff)?.[1]?.trimEnd() ?? "";
+  return found === "" ? null : found.slice(0, LONGEST_HEADING);
 }
 
 const KINDS = { "+": "added", "-": "deleted" } as const;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { compareCodePoints } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isRepoPath, showPath } from "../../core/paths/index.ts";
 import { AgentRecord, AT_WORK, type Run, toName } from "../../rooms/workflow/index.ts";
@@ -75,8 +76,13 @@ const OPEN_FILES: readonly RegExp[] = [
   /^agent\/feedback\/[0-9]+\.md$/,
 ];
 /** What the view of an attempt left, without what only the guard and its recovery need. */
-const PROOF_FILE =
-  /^proof\/([0-9]+)\/((?:PROOF|POLICY|PRE_TREE|POST_TREE|PRE_MANIFEST|POST_MANIFEST|RESTORE_DIFF|VIEW_CHANGES|DOMAIN_ROOTS|INPUT_HASHES|OUTPUT_HASHES|VALIDATOR_ID|STATUS)\.json|LEDGER\.jsonl)$/;
+const PROOF_NAMES: readonly string[] = [
+  ..."PROOF POLICY PRE_TREE POST_TREE PRE_MANIFEST POST_MANIFEST RESTORE_DIFF VIEW_CHANGES".split(" "),
+  ..."DOMAIN_ROOTS INPUT_HASHES OUTPUT_HASHES VALIDATOR_ID STATUS".split(" "),
+]
+  .map((name) => `${name}.json`)
+  .concat("LEDGER.jsonl");
+const PROOF_FILE = /^proof\/([0-9]+)\/([A-Z_]+\.jsonl?)$/;
 
 /** Part of a file of a run. FILE_NOT_FOUND for a file that is not there, that is a link, or that is not to be read. */
 export function readArtifact(outside: AgentPorts, run: Run, path: string, from: number) {
@@ -97,6 +103,24 @@ export function readArtifact(outside: AgentPorts, run: Run, path: string, from: 
 function findPlace(run: Run, path: string): { readonly folder: string; readonly file: string } | null {
   if (OPEN_FILES.some((pattern) => pattern.test(path))) return { folder: run.folder.dir, file: path };
   const [, n, file] = PROOF_FILE.exec(path) ?? [];
-  const proof = n === undefined ? null : (AgentRecord.load(run)?.attempt(Number(n))?.proof ?? null);
-  return proof === null || file === undefined ? null : { folder: proof.directory, file };
+  if (n === undefined || file === undefined || !PROOF_NAMES.includes(file)) return null;
+  const proof = AgentRecord.load(run)?.attempt(Number(n))?.proof ?? null;
+  return proof === null ? null : { folder: proof.directory, file };
+}
+
+export const recordedFiles = z.strictObject({
+  run_id: z.string(),
+  files: z.array(z.strictObject({ path: z.string(), bytes: z.int() })).describe("By path."),
+});
+
+/** Every file of a run that can be read from outside, as `readArtifact` takes them. */
+export function listArtifacts(outside: AgentPorts, run: Run): z.infer<typeof recordedFiles> {
+  const attempts = AgentRecord.load(run)?.now.attempts ?? 0;
+  const proofs = Array.from({ length: attempts }, (_, at) => PROOF_NAMES.map((name) => `proof/${at + 1}/${name}`));
+  const files = [...run.folder.list(), ...proofs.flat()].flatMap((path) => {
+    const place = isRepoPath(path) ? findPlace(run, path) : null;
+    const found = place === null ? null : outside.readPart(place.folder, place.file, 0, 0);
+    return found === null ? [] : [{ path, bytes: found.size }];
+  });
+  return { run_id: run.id, files: files.sort((a, b) => compareCodePoints(a.path, b.path)) };
 }

@@ -4,7 +4,7 @@ import { agentDiff, readDiffPage } from "./change-pages.ts";
 import { fileLines, readFileLines } from "./file-lines.ts";
 import { findAgentRun } from "./find-agent-run.ts";
 import type { AgentPorts } from "./ports.ts";
-import { RECORDED, readArtifact, readOutput, recordedBytes } from "./run-bytes.ts";
+import { listArtifacts, RECORDED, readArtifact, readOutput, recordedBytes, recordedFiles } from "./run-bytes.ts";
 import { withCallSignal } from "./show.ts";
 
 /** For screens; whoever types has `agent show --diff` and `agent logs`. */
@@ -84,5 +84,17 @@ const artifact = defineOperation({
     readArtifact(outside, await findAgentRun(outside, await outside.workflow("read"), name), path, first),
 });
 
+const artifacts = defineOperation({
+  name: "agent.artifacts",
+  summary: "Lists the files of the record of an agent run.",
+  effect: "read",
+  who: OWNER,
+  surfaces: SCREENS,
+  input: z.strictObject({ run }),
+  output: recordedFiles,
+  run: async (outside: AgentPorts, { run: name }) =>
+    listArtifacts(outside, await findAgentRun(outside, await outside.workflow("read"), name)),
+});
+
 /** What a screen asks for and nobody types. */
-export const SCREEN_OPERATIONS = [diff, lines, output, artifact] as const;
+export const SCREEN_OPERATIONS = [diff, lines, output, artifact, artifacts] as const;

@@ -157,6 +157,13 @@ export const OWN_ROUTES: readonly OwnRoute[] = [
     who: "owner",
     answer: { status: 200, type: octets, schema: { type: "string", format: "binary" } },
   },
+  {
+    method: "get",
+    path: "/api/runs/:run/archive",
+    summary: "Every file of the record of a run, as a ZIP.",
+    who: "owner",
+    answer: { status: 200, type: octets, schema: { type: "string", format: "binary" } },
+  },
 ];
 
 /** The routes as paths of an OpenAPI document. */

@@ -3,6 +3,7 @@ import type { App } from "../../app/call.ts";
 import type { Output } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { requireOwner } from "./caller.ts";
+import { packRun } from "./run-archive.ts";
 import { dropAbsent, numberIn, type Variables } from "./world-router.ts";
 
 const OCTETS = "application/octet-stream";
@@ -48,6 +49,10 @@ export function addRunRoutes(hono: Hono<{ Variables: Variables }>, app: App): vo
       },
     });
     return call.body(body, 200, { "Content-Type": OCTETS, "Content-Disposition": toAttachment(path) });
+  });
+  hono.get("/api/runs/:run/archive", async (call) => {
+    const { name, body } = await packRun(app, call.req.param("run"));
+    return call.body(body, 200, { "Content-Type": OCTETS, "Content-Disposition": toAttachment(name) });
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { readInput } from "./body.ts";
 import { refuseForms } from "./body-type.ts";
 import { type Caller, type Callers, OWNER, requireOwner } from "./caller.ts";
@@ -70,10 +70,19 @@ class Guesses {
     );
     if (this.#wrong.length >= WRONG_A_MINUTE) {
       const wait = Math.ceil((60_000 - (now - this.#wrong[0]!)) / 1000);
-      throw new VerbatimError("RATE_LIMITED", { details: { retry_after_s: Math.max(wait, 1) } });
+      throw new VerbatimError("RATE_LIMITED", {
+        message: "too many wrong tokens were tried in the last minute",
+        fix: `Wait ${Math.max(wait, 1)} s, or open a link from the terminal where the server runs.`,
+        details: { retry_after_s: Math.max(wait, 1) },
+      });
     }
     if ("caller" in judged) return judged.caller;
     this.#wrong.push(now);
-    throw judged.thrown;
+    if (!isVerbatimError(judged.thrown) || judged.thrown.code !== "AUTH_REQUIRED") throw judged.thrown;
+    throw new VerbatimError("AUTH_REQUIRED", {
+      message: "this server does not know the token",
+      where: "/token",
+      fix: "Check that all of it was typed, or open a link from the terminal where the server runs.",
+    });
   }
 }

@@ -52,6 +52,15 @@ export async function askBytes(path: string, signal?: AbortSignal): Promise<Resp
   throw toRefused(response.status, await response.json());
 }
 
+/** The licences of what is built in: a file of the page, beside its scripts. */
+export async function askLicences(signal: AbortSignal): Promise<string> {
+  const response = await fetch("/licences.txt", { signal }).catch((thrown: unknown) => {
+    throw new Unreachable(String(thrown));
+  });
+  if (response.ok) return await response.text();
+  throw toRefused(response.status, await response.json());
+}
+
 async function send(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   const session = currentSession();
   const headers = {

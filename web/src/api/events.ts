@@ -1,6 +1,6 @@
 import type { Events } from "verbatim-agent/api";
 import { noteAnswer, noteSilence } from "./connection.ts";
-import { currentSession, dropSession, onSession } from "./session.ts";
+import { currentSession, dropSession, onSession, openedSession } from "./session.ts";
 
 /** One event, by its name. Events say what to fetch again. */
 export type StudioEvent = { [N in keyof Events]: { readonly name: N; readonly data: Events[N] } }[keyof Events];
@@ -40,15 +40,17 @@ export function followEvents(tell: (event: StudioEvent) => void): void {
 
 async function readForever(share: (event: StudioEvent) => void, hear: (heard: boolean) => void): Promise<never> {
   let last: string | null = null;
+  let isFirst = true;
   let wait = FIRST_WAIT_MS;
   for (;;) {
     const session = currentSession();
     if (session === null) {
-      await nextSession();
+      await openedSession();
       continue;
     }
     try {
-      for await (const { id, event } of readOnce(session, last, hear)) {
+      for await (const { id, event } of readOnce(session, last, hear, !isFirst)) {
+        isFirst = false;
         wait = FIRST_WAIT_MS;
         last = id ?? last;
         if (event !== null) share(event);
@@ -71,6 +73,7 @@ async function* readOnce(
   session: string,
   last: string | null,
   hear: (heard: boolean) => void,
+  again: boolean,
 ): AsyncGenerator<{ readonly id: string | null; readonly event: StudioEvent | null }> {
   const stop = new AbortController();
   const stopListening = onSession(() => stop.abort());
@@ -83,6 +86,8 @@ async function* readOnce(
     if (response.status === 401) throw new SessionEnded();
     if (!response.ok || response.body === null) return;
     hear(true);
+    // Whoever has heard nothing yet cannot say where to go on: what happened in between may be anything.
+    yield { id: null, event: again && last === null ? { name: "reset", data: {} } : null };
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     for (;;) {
@@ -116,15 +121,5 @@ function parseBlock(block: string): { readonly id: string | null; readonly event
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
-  });
-}
-
-function nextSession(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = onSession(() => {
-      if (currentSession() === null) return;
-      stop();
-      resolve();
-    });
   });
 }

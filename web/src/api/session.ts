@@ -68,3 +68,15 @@ export async function askOtherTabs(): Promise<void> {
     }
   });
 }
+
+/** When there is a session: now, or once somebody opened one. */
+export async function openedSession(): Promise<void> {
+  if (secret !== null) return;
+  await new Promise<void>((resolve) => {
+    const stop = onSession(() => {
+      if (secret === null) return;
+      stop();
+      resolve();
+    });
+  });
+}

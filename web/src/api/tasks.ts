@@ -1,5 +1,6 @@
 import type { OperationName } from "verbatim-agent/api";
 import { ask, type Input, newKey, type Output, Refused, Unreachable } from "./client.ts";
+import { openedSession } from "./session.ts";
 
 interface TaskAnswer<T> {
   readonly task_id: string;
@@ -42,7 +43,7 @@ export async function runTask<N extends OperationName>(
   const cancel = () => void ask("DELETE", path).catch(() => undefined);
   options.signal?.addEventListener("abort", cancel, { once: true });
   try {
-    for (let task = begun; ; task = await again(() => ask<TaskAnswer<Output<N>>>("GET", path))) {
+    for (let task = begun; ; task = await again(() => look<TaskAnswer<Output<N>>>(path))) {
       if (task.state === "done") return task.output as Output<N>;
       if (task.state === "cancelled") throw new Cancelled();
       if (task.state === "failed" && task.error !== undefined) throw new Refused(409, task.error);
@@ -52,6 +53,18 @@ export async function runTask<N extends OperationName>(
   } finally {
     options.signal?.removeEventListener("abort", cancel);
     waiting.delete(begun.task_id);
+  }
+}
+
+/** Asks how far it came. Where the session ended meanwhile, whoever opens the next one is told. */
+async function look<T>(path: string): Promise<T> {
+  for (;;) {
+    try {
+      return await ask<T>("GET", path);
+    } catch (thrown) {
+      if (!(thrown instanceof Refused) || thrown.status !== 401) throw thrown;
+      await openedSession();
+    }
   }
 }
 

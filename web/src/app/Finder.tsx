@@ -3,6 +3,7 @@ import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
 import { Modal, ModalOverlay, Dialog as Panel } from "react-aria-components";
 import { reading } from "../api/queries.ts";
+import { Failure } from "../parts/Failure.tsx";
 import { Foreign } from "../parts/Foreign.tsx";
 import { words } from "../words/words.ts";
 import { useOfferedActs } from "./acts.ts";
@@ -20,20 +21,23 @@ interface Choice {
 /** What the server finds and the Studio has a page for. */
 const WITH_PAGE: readonly string[] = ["run"];
 const MOST_FILES = 20;
+/** As long as a text to look for may be. */
+const MOST_LETTERS = 200;
 
 /** One field for going and doing: acts of the screen with their keys, places, and whatever the server finds. */
-export function Finder({ close }: { readonly close: () => void }): ReactNode {
+export function Finder({ close }: { readonly close: (after?: () => void) => void }): ReactNode {
   const router = useRouter();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
   const asked = useDeferredValue(text.trim());
-  const found = useQuery({ ...reading("studio.find", { q: asked, limit: 12 }), enabled: asked.length > 1 });
+  const isAsked = asked.length > 1 && asked.length <= MOST_LETTERS;
+  const found = useQuery({ ...reading("studio.find", { q: asked, limit: 12 }), enabled: isAsked });
   const acts = useOfferedActs();
   const isPasted = useRef(false);
   const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
   const go = (to: string) => router.history.push(to);
-  const objects = (asked.length > 1 ? (found.data?.items ?? []) : []).filter(({ kind }) => WITH_PAGE.includes(kind));
+  const objects = (isAsked ? (found.data?.items ?? []) : []).filter(({ kind }) => WITH_PAGE.includes(kind));
   const choices: Choice[] = [
     ...acts
       .filter(({ label, isFile = false }) => !isFile && fits(label))
@@ -63,9 +67,8 @@ export function Finder({ close }: { readonly close: () => void }): ReactNode {
   });
   const choose = (choice: Choice | undefined) => {
     if (choice === undefined) return;
-    close();
-    // After the address has gone back, so that Back does not come here again.
-    setTimeout(choice.run, 30);
+    // After the address has gone back, however long that takes: Back must not come here again.
+    close(choice.run);
   };
   // A whole id that was pasted is not chosen among others: it is gone to.
   const exact = objects.find(({ id }) => id === asked);
@@ -131,7 +134,15 @@ export function Finder({ close }: { readonly close: () => void }): ReactNode {
               </div>
             ))}
           </div>
-          {choices.length === 0 ? <p className={styles["none"]}>{words.palette.none}</p> : null}
+          {found.error !== null && asked.length > 1 ? (
+            <div className={styles["none"]}>
+              <Failure thrown={found.error} again={() => void found.refetch()} />
+            </div>
+          ) : choices.length > 0 ? null : asked.length > MOST_LETTERS ? (
+            <p className={styles["none"]}>{words.palette.long(MOST_LETTERS)}</p>
+          ) : found.isFetching || asked !== text.trim() ? null : (
+            <p className={styles["none"]}>{words.palette.none}</p>
+          )}
         </Panel>
       </Modal>
     </ModalOverlay>

@@ -7,6 +7,20 @@ import { PlainHttp } from "../parts/PlainHttp.tsx";
 import { words } from "../words/words.ts";
 import styles from "./KeyScreen.module.css";
 
+const LINK = /#k=([0-9a-f]{32})$/;
+const TOKEN = /^[\x21-\x7e]{16,512}$/;
+
+/** What was typed as a key: a token, or a whole link. What can be neither is not sent: the server counts wrong ones. */
+function readKey(
+  typed: string,
+): { readonly code: string } | { readonly token: string } | keyof typeof words.key.mistakes {
+  const text = typed.trim();
+  const code = LINK.exec(text)?.[1];
+  if (code !== undefined) return { code };
+  if (text === "") return "empty";
+  return TOKEN.test(text) ? { token: text } : "shape";
+}
+
 /** Asks for the token, or for another link. Comes up over the page when a session ends. */
 export function KeyScreen({
   again = false,
@@ -17,13 +31,15 @@ export function KeyScreen({
 }): ReactNode {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<unknown>(thrown ?? null);
-  const [isEmpty, setEmpty] = useState(false);
+  const [mistake, setMistake] = useState<keyof typeof words.key.mistakes | null>(null);
   const open = async (event: FormEvent) => {
     event.preventDefault();
-    setEmpty(token.trim() === "");
-    if (token.trim() === "") return;
+    const key = readKey(token);
+    setMistake(typeof key === "string" ? key : null);
+    if (typeof key === "string") return;
+    setProblem(null);
     try {
-      await openSession({ token: token.trim() });
+      await openSession(key);
       void queries.invalidateQueries();
     } catch (refused) {
       setProblem(refused);
@@ -48,13 +64,13 @@ export function KeyScreen({
             type="password"
             autoComplete="off"
             value={token}
-            aria-invalid={isEmpty}
+            aria-invalid={mistake !== null}
             aria-describedby="key-empty"
             onChange={(event) => setToken(event.target.value)}
           />
         </label>
         <p id="key-empty" className={styles["empty"]} role="alert">
-          {isEmpty ? words.key.empty : ""}
+          {mistake === null ? "" : words.key.mistakes[mistake]}
         </p>
         <p>
           <Button kind="primary" type="submit">

@@ -6,7 +6,8 @@ import type { DialogName } from "./router.tsx";
 export function useDialog(): {
   readonly shown: DialogName | undefined;
   readonly open: (name: DialogName) => void;
-  readonly close: () => void;
+  /** Closes it; what comes after it is done on the page below, when the address is that of the page again. */
+  readonly close: (after?: () => void) => void;
 } {
   const shown = useSearch({ strict: false, select: (search: { do?: DialogName | undefined }) => search.do });
   const navigate = useNavigate();
@@ -24,18 +25,21 @@ export function useDialog(): {
     },
     [navigate, router],
   );
-  const close = useCallback(() => {
-    // An act that ends late closes its own question, never the one that somebody has asked since.
-    if (isLeaving || asked(router) !== (shown ?? null)) return;
-    if ((router.history.location.state as { opened?: boolean }).opened === true) leave(router);
-    else
-      void navigate({
-        to: ".",
-        search: ({ do: _, ...rest }: { do?: DialogName | undefined }) => rest,
-        replace: true,
-        resetScroll: false,
-      });
-  }, [navigate, router, shown]);
+  const close = useCallback(
+    (after: () => void = () => undefined) => {
+      // An act that ends late closes its own question, never the one that somebody has asked since.
+      if (isLeaving || asked(router) !== (shown ?? null)) return;
+      if ((router.history.location.state as { opened?: boolean }).opened === true) leave(router, after);
+      else
+        void navigate({
+          to: ".",
+          search: ({ do: _, ...rest }: { do?: DialogName | undefined }) => rest,
+          replace: true,
+          resetScroll: false,
+        }).then(after);
+    },
+    [navigate, router, shown],
+  );
   return { shown, open, close };
 }
 
@@ -49,11 +53,13 @@ function asked(router: Router): string | null {
 /** A step back takes a moment; asked for twice it would leave the page too. */
 let isLeaving = false;
 
-function leave(router: Router): void {
+function leave(router: Router, after: () => void): void {
   isLeaving = true;
   const forget = router.history.subscribe(() => {
     isLeaving = false;
     forget();
+    // Whoever hears of the step now must not be overtaken by the next.
+    queueMicrotask(after);
   });
   router.history.back();
 }

@@ -26,7 +26,10 @@ export const catalyticVerify = defineOperation({
   name: "catalytic.verify",
   summary: "Recomputes everything a catalytic run claims, and says whether to accept it.",
   effect: "read",
-  surfaces: LOCAL_SURFACES,
+  who: OWNER,
+  surfaces: [...LOCAL_SURFACES, "http"],
+  // Keys and policies are files of the machine.
+  localFields: ["pin", "trust", "policy"],
   input: z.strictObject({
     run: z.string().describe("The id of a run, or its directory."),
     tree: z

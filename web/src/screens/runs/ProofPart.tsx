@@ -5,6 +5,7 @@ import { Foreign } from "../../parts/Foreign.tsx";
 import { Mark } from "../../parts/Mark.tsx";
 import { words } from "../../words/words.ts";
 import { Bytes } from "./Bytes.tsx";
+import { ProofActs } from "./ProofActs.tsx";
 import styles from "./ProofPart.module.css";
 import { type Report, useRun } from "./use-run.ts";
 
@@ -21,6 +22,7 @@ export function ProofPart(): ReactNode {
   return (
     <div className={styles["proof"]}>
       {report.summary.proof === null ? <p>{words.run.noProof}</p> : null}
+      <ProofActs run={report.summary} />
       <ul className={styles["parts"]}>
         {report.explain
           .filter(({ part }) => part !== "goal" && part !== "end")

@@ -74,7 +74,7 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
   const appearance = useSyncExternalStore(onAppearance, readAppearance);
   const view = isNarrow ? "unified" : (askedView ?? appearance.view);
   const { viewed, toggle } = useViewed(run);
-  const [unfolded, unfold] = useUnfolded(run);
+  const [unfolded, unfold, unfoldProblem] = useUnfolded(run);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(
     () => toRows(files, { split: view === "split", folded: viewed, unfolded, foldsSpace: ws === "hide", opened }),
@@ -149,6 +149,7 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
             </fieldset>
           )}
         </div>
+        {unfoldProblem === null ? null : <Failure thrown={unfoldProblem} />}
         <DiffList
           rows={rows}
           files={files}
@@ -210,21 +211,23 @@ function nextOf(rows: readonly Row[], from: number, type: Row["type"], step: num
 }
 
 /** Lines between hunks, fetched when somebody wants to see them. */
-function useUnfolded(run: string): [Unfolded, (file: DiffFile, from: number, to: number) => void] {
+function useUnfolded(run: string): [Unfolded, (file: DiffFile, from: number, to: number) => void, problem: unknown] {
   const [known, setKnown] = useState<Unfolded>(new Map());
+  const [problem, setProblem] = useState<unknown>(null);
   const client = useQueryClient();
   const unfold = useCallback(
     (file: DiffFile, from: number, to: number) => {
       const asked = client.fetchQuery(reading("agent.file-lines", { run, path: file.path, side: "base", from, to }));
-      void asked.then(({ lines }) =>
+      void asked.then(({ lines }) => {
+        setProblem(null);
         setKnown((old) => {
           const ofFile = new Map(old.get(file.path));
           for (const [at, { text }] of lines.entries()) ofFile.set(from + at, text);
           return new Map(old).set(file.path, ofFile);
-        }),
-      );
+        });
+      }, setProblem);
     },
     [client, run],
   );
-  return [known, unfold];
+  return [known, unfold, problem];
 }

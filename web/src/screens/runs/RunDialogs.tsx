@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { call, newKey, type Output, Refused } from "../../api/client.ts";
 import { queries } from "../../api/queries.ts";
 import { Cancelled, runTask } from "../../api/tasks.ts";
@@ -17,12 +17,29 @@ import { actsOf } from "./Verdict.tsx";
 /** The question that the address asks for, if the run as it stands allows it. */
 export function RunDialogs({ run }: { readonly run: Summary }): ReactNode {
   const { shown, close } = useDialog();
-  const act = actsOf(run).find((name) => name === shown);
-  if (act === "apply") return <ApplyDialog run={run} close={close} />;
-  if (act === "undo") return <ActDialog run={run} close={close} act="undo" />;
-  if (act === "discard") return <ActDialog run={run} close={close} act="discard" />;
-  if (act === "verify") return <ActDialog run={run} close={close} act="verify" />;
-  return null;
+  // While an act is under way, and while what it was refused is not read, its question stays: the run moves on meanwhile.
+  const [held, hold] = useState<string | null>(null);
+  const act = ASKED.find((name) => name === shown && (name === held || actsOf(run).includes(name)));
+  const props = { run, close: () => close(), hold };
+  if (act === undefined) return null;
+  return act === "apply" ? <ApplyDialog {...props} /> : <ActDialog key={act} {...props} act={act} />;
+}
+
+const ASKED = ["apply", "undo", "discard", "verify"] as const;
+
+interface Question {
+  readonly run: Summary;
+  readonly close: () => void;
+  /** Says which question has to stay; null: none. */
+  readonly hold: (act: string | null) => void;
+}
+
+/** Keeps a question on the screen as long as something is going on in it. */
+function useHold(act: string, isHeld: boolean, hold: Question["hold"]): void {
+  useEffect(() => {
+    if (isHeld) hold(act);
+    return () => hold(null);
+  }, [act, isHeld, hold]);
 }
 
 /** One act under way: begun once under one key, shown until it ended, and what it refused. */
@@ -40,8 +57,10 @@ function useAct(
     setProgress("");
     try {
       await work(key.current, stop.current.signal, setProgress);
-      await queries.invalidateQueries();
+      // The verdict first; what else is on the screen is read anew without anybody waiting for it.
+      await queries.invalidateQueries({ queryKey: ["agent.show"] });
       done();
+      void queries.invalidateQueries();
     } catch (thrown) {
       if (!(thrown instanceof Cancelled)) setProblem(thrown);
       // What was refused was not done; another try is another wish.
@@ -55,12 +74,8 @@ function useAct(
 
 const OPERATIONS = { undo: "agent.undo", discard: "agent.discard", verify: "agent.verify" } as const;
 
-function ActDialog(props: {
-  readonly run: Summary;
-  readonly close: () => void;
-  readonly act: "undo" | "discard" | "verify";
-}): ReactNode {
-  const { run, close, act } = props;
+function ActDialog(props: Question & { readonly act: "undo" | "discard" | "verify" }): ReactNode {
+  const { run, close, hold, act } = props;
   const {
     run: start,
     progress,
@@ -70,6 +85,7 @@ function ActDialog(props: {
     (key, signal, onProgress) => runTask(OPERATIONS[act], { run: run.run_id }, { key, signal, onProgress }),
     close,
   );
+  useHold(act, progress !== null || problem !== null, hold);
   const files = run.landing?.files.length ?? run.changes.files.length;
   const says =
     act === "undo"
@@ -101,7 +117,7 @@ function Progress({ text, fallback }: { readonly text: string | null; readonly f
 type Plan = Output<"agent.apply">;
 
 /** What would happen to each file, looked up when the question is asked and not before. */
-function ApplyDialog({ run, close }: { readonly run: Summary; readonly close: () => void }): ReactNode {
+function ApplyDialog({ run, close, hold }: Question): ReactNode {
   const plan = useQuery({
     queryKey: ["agent.apply", { run: run.run_id, dry_run: true }],
     queryFn: ({ signal }) => call("agent.apply", { run: run.run_id, dry_run: true }, signal),
@@ -124,6 +140,7 @@ function ApplyDialog({ run, close }: { readonly run: Summary; readonly close: ()
       ),
     close,
   );
+  useHold("apply", progress !== null || problem !== null, hold);
   const landing = plan.data === undefined ? null : landingOf(plan.data);
   const conflicts = landing?.files.filter(({ how }) => how === "conflict") ?? [];
   const all = run.changes.files.length;

@@ -21,6 +21,8 @@ import styles from "./RunsScreen.module.css";
 type Row = Output<"agent.list">["runs"][number];
 
 const PAGE = 100;
+/** As long as a text to look for may be. */
+const MOST_LETTERS = 200;
 const NARROW = matchMedia("(max-width: 639px)");
 const SINCE_DAYS = { day: 1, week: 7, month: 30 } as const;
 const route = getRouteApi("/runs");
@@ -96,8 +98,9 @@ function Filters(): ReactNode {
   const [typed, setTyped] = useState(q ?? "");
   useActs([{ key: "/", label: words.keys.search, run: () => field.current?.focus() }]);
   // What is typed becomes the address when the typing rests.
+  const isLong = typed.trim().length > MOST_LETTERS;
   useEffect(() => {
-    if (typed.trim() === (q ?? "")) return;
+    if (isLong || typed.trim() === (q ?? "")) return;
     const timer = setTimeout(() => {
       void navigate({
         search: ({ q: _, ...rest }) => (typed.trim() === "" ? rest : { ...rest, q: typed.trim() }),
@@ -105,7 +108,7 @@ function Filters(): ReactNode {
       });
     }, 200);
     return () => clearTimeout(timer);
-  }, [typed, q, navigate]);
+  }, [typed, q, navigate, isLong]);
   useEffect(() => {
     if (q === undefined) setTyped("");
   }, [q]);
@@ -125,8 +128,15 @@ function Filters(): ReactNode {
         aria-label={words.runs.search}
         placeholder={words.runs.search}
         value={typed}
+        aria-invalid={isLong}
+        aria-describedby={isLong ? "runs-long" : undefined}
         onChange={(event) => setTyped(event.target.value)}
       />
+      {isLong ? (
+        <p id="runs-long" className={styles["long"]} role="alert">
+          {words.runs.long(MOST_LETTERS)}
+        </p>
+      ) : null}
       <select
         aria-label={words.runs.outcome}
         value={outcome ?? ""}

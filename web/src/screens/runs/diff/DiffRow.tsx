@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { Foreign } from "../../../parts/Foreign.tsx";
+import { Foreign, plainText } from "../../../parts/Foreign.tsx";
 import { formatBytes } from "../../../words/formats.ts";
 import { words } from "../../../words/words.ts";
 import type { Range } from "../../../workers/highlight.ts";
@@ -55,6 +55,11 @@ export const DiffRow = memo(function DiffRow(props: {
       return (
         <div role="gridcell" className={styles["hunk"]}>
           <code>{`@@ -${row.hunk.old_start},${row.hunk.old_lines} +${row.hunk.new_start},${row.hunk.new_lines} @@`}</code>
+          {row.hunk.heading === null ? null : (
+            <code className={styles["heading"]} title={plainText(row.hunk.heading, 200)}>
+              <Foreign text={row.hunk.heading} />
+            </code>
+          )}
           <span>{words.run.hunk(row.n, row.of)}</span>
           {row.onlySpace ? <span>{words.run.onlySpace}</span> : null}
         </div>
