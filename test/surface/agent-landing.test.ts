@@ -342,8 +342,11 @@ describe("a dry run", () => {
     });
     const only = ["--only", "lines.txt:2", "--dry-run"];
     const { exit, stdout } = await repo.verbatim("agent", "apply", summary.run_id, ...only);
+    const busy = await repo.verbatim("agent", "apply", summary.run_id);
     writeFileSync(go, "");
     expect((await working).exit).toBe(0);
+    const why = "an agent or a verification is at work on your tree and must not see it change";
+    expect([busy.exit, busy.stderr]).toEqual([4, expect.stringContaining(`error[DOMAIN_BUSY] ${why}`)]);
     const says = "1 file would be applied; first the part you chose is judged and verified by itself\n";
     expect([exit, stdout]).toEqual([0, `${says}nothing was changed: --dry-run\n`]);
     expect([record(), existsSync(join(summary.run_dir, "agent/candidates/02"))]).toEqual([before, false]);

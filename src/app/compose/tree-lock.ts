@@ -1,3 +1,4 @@
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { toHex } from "../../core/hex.ts";
 import { acquireLocks, recoverDead, releaseLocks } from "../../rooms/catalytic/index.ts";
 import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
@@ -17,6 +18,27 @@ export async function lockTree(composition: Composition, name: string, paths: re
     .replace(/[^a-z0-9_-]/g, "-")
     .slice(0, 40)}-${once}`;
   for (const line of await recoverDead(ports, state)) composition.notify(line);
-  await acquireLocks(ports, state, { run_id, root, paths, shared: false });
+  await acquireLocks(ports, state, { run_id, root, paths, shared: false }).catch((thrown: unknown) => {
+    throw isVerbatimError(thrown) && thrown.code === "DOMAIN_BUSY" ? describeBusy(thrown) : thrown;
+  });
   return () => releaseLocks(ports, state, run_id);
+}
+
+/** The same refusal for somebody who wanted to change their own tree and knows nothing of domains. */
+function describeBusy(refused: VerbatimError): VerbatimError {
+  const { run_id: holder, pid } = refused.details ?? {};
+  // Without a holder it was the moment in which locks are taken.
+  if (typeof holder !== "string") return refused;
+  const who = holder.startsWith("apply-")
+    ? "another command is changing your tree"
+    : "an agent or a verification is at work on your tree and must not see it change";
+  return new VerbatimError("DOMAIN_BUSY", {
+    message: `${who} (${holder}, process ${String(pid)}); nothing was changed`,
+    fix: {
+      cli: "Try again when it has ended. What is at work: verbatim agent list",
+      others: "Try again when it has ended.",
+    },
+    details: refused.details ?? {},
+    cause: refused,
+  });
 }
