@@ -18,12 +18,15 @@ it.each(["ns-overlay", "landlock", "audit"])(
     git("worktree", "add", "-q", "-b", "side", repo.root);
     const before = git("rev-parse", "side");
     const script =
-      'echo on > lamp.txt; git -c user.name=A -c user.email=a@example.org commit -qam own || true; echo x > "$(git rev-parse --git-common-dir)/planted" || true';
+      'echo on > lamp.txt; git -c user.name=A -c user.email=a@example.org commit -qam own && git log -1 --format=%s > own.txt || true; echo x > "$(git rev-parse --git-common-dir)/planted" || true';
     const { summary } = await repo.agent(["--no-verify", "--guard", guard], ["sh", "-c", script]);
     const isSame = git("rev-parse", "side") === before;
     if (guard === "audit") {
       expect([isSame, summary.proof.accepted, summary.proof.condition]).toEqual([false, false, "GUARD_VIOLATION"]);
       expect(summary.changes.files).toEqual([]);
     } else expect([isSame, summary.proof.accepted]).toEqual([true, true]);
+    // Its repository is a layer too where the guard has them: it can commit, and nothing of that stays.
+    const committed = guard === "ns-overlay" ? ["lamp.txt", "own.txt"] : ["lamp.txt"];
+    if (guard !== "audit") expect(summary.changes.files.map(({ path }) => path)).toEqual(committed);
   },
 );

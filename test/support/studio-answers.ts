@@ -177,6 +177,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
         profile: null,
         withheld: [],
         hidden: [],
+        seen: [],
         not_hidden: [],
         login: [],
         caps: null,

@@ -39,6 +39,7 @@ const SUMMARY: AgentSummary = {
     profile: null,
     withheld: [],
     hidden: [],
+    seen: [],
     not_hidden: [],
     login: [],
     caps: null,

@@ -44,3 +44,18 @@ it("records what an agent and a verify command print without the values of varia
   const { stdout: verified } = await repo.verbatim("agent", "logs", "@", "--verify");
   expect(verified).toContain("tested with [redacted:LAMP_TOKEN]");
 });
+
+it("takes out what the configuration names, from an agent's output and from a verify command's", async () => {
+  const repo = makeAgentRepo();
+  repo.write("lamp.txt", "off\n");
+  repo.write("verbatim.config.json", JSON.stringify({ agent: { redact: { patterns: ["harbour_*", "Gull-Rock"] } } }));
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  const verify = "printf 'checked harbour'; echo _0123456789; exit 1";
+  const script = "printf 'with harbour'; echo '_abcdefgh99 at Gull-Rock, harbour_x'; echo on > lamp.txt";
+  await repo.verbatim("agent", "--goal", "x", "--verify-sh", verify, "--", "sh", "-c", script);
+  expect((await repo.verbatim("agent", "logs", "@")).stdout).toBe(
+    "with [redacted:configured] at [redacted:configured], harbour_x\n",
+  );
+  expect((await repo.verbatim("agent", "logs", "@", "--verify")).stdout).toContain("checked [redacted:configured]");
+});

@@ -44,6 +44,8 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
     'What an agent with the network `allow` may reach: `"name"`, `"*.name"`, either with `:PORT` (default 443), or `{"host", "port", "private"}`; `private` allows addresses that are not public.',
   "agent.verify.unmask":
     "Hidden files that verify commands see although the agent does not: patterns of the repository, or places. Counts only from your own configuration and from repositories that you trust.",
+  "agent.redact.patterns":
+    "What else is taken out of what agents and verify commands print before it is recorded: a text of at least four characters, or its beginning with `*` for the letters, digits, `_` and `-` that follow (`harbour_*`).",
   "agent.masks.add":
     "Files and folders that agents find empty besides those that always are: patterns of the repository, absolute places, or places that start with `~/`.",
   "agent.masks.show":

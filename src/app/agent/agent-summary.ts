@@ -34,6 +34,7 @@ export const agentSummary = z.strictObject({
     profile: z.string().nullable().default(null).describe("The profile it had; null: none."),
     withheld: z.array(z.string()).default([]).describe("Names of your variables that it did not get."),
     hidden: z.array(z.string()).default([]).describe("Secret files and folders that it found empty."),
+    seen: z.array(z.string()).default([]).describe("What it could read below temporary folders."),
     not_hidden: z.array(z.string()).default([]).describe("Those that the guard could not hide from it."),
     login: z
       .array(z.strictObject({ path: z.string(), what: z.string() }))

@@ -27,6 +27,9 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainL
     const says = `${count(agent.hidden.length, "secret place")} hidden from it: ${listNames(agent.hidden)}; show one with --unmask`;
     lines.push({ mark: null, says });
   }
+  if (agent.seen.length > 0) {
+    lines.push({ mark: null, says: `it could read ${listNames(agent.seen)} in the temporary folder` });
+  }
   if (agent.not_hidden.length > 0) {
     const says = `SECRETS_NOT_HIDDEN: this guard cannot hide files, so it could read ${listNames(agent.not_hidden)}`;
     lines.push({ mark: "notice", says });

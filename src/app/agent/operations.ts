@@ -15,6 +15,7 @@ import { PROFILE_OPERATIONS } from "./profile-operations.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
 import { applyAgentRun, discardAgentRun, foreseeAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
+import { toSeen } from "./seen.ts";
 import { agentReport, showAgentRun, showLogs } from "./show.ts";
 
 /** Everywhere but over MCP: an agent does not judge its own work. */
@@ -127,6 +128,9 @@ const start = defineOperation({
       .describe("Which agent the command is: claude, codex, ... or none (default: found from the command)."),
     env: texts.describe("A variable that the agent gets besides those of its profile, NAME or NAME=VALUE; repeatable."),
     ...maskFlags,
+    see: texts.describe(
+      "A file or folder below /tmp or /var/tmp that the agent may read; files named in COMMAND are seen anyway; repeatable.",
+    ),
     env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
@@ -153,6 +157,7 @@ const start = defineOperation({
       keep: input.keep,
       hashAll: input.hash_all,
       network: planNetwork(outside, input, listHosts(equipment)),
+      see: toSeen(outside, input.see),
       masks: { unmask: input.unmask, all: input.show_secrets },
       caps: planCaps(outside, input),
     });

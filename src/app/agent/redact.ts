@@ -4,7 +4,9 @@ import {
   type HiddenValue,
   Redactor,
   redactBytes,
+  SECRET_FORMS,
   SecretFinder,
+  toSecretForms,
   type Verified,
 } from "../../rooms/workflow/index.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -14,16 +16,17 @@ import type { AgentPorts } from "./ports.ts";
  * of hidden files.
  */
 export function findSecrets(
-  { user }: Pick<AgentPorts, "user">,
+  { user, config }: Pick<AgentPorts, "user" | "config">,
   hidden: readonly HiddenValue[],
   set: Readonly<Record<string, string>> = {},
 ): SecretFinder {
-  return new SecretFinder(findKnownSecrets({ ...user.env, ...set }, hidden));
+  const forms = [...SECRET_FORMS, ...toSecretForms(config().agent.redact.patterns)];
+  return new SecretFinder(findKnownSecrets({ ...user.env, ...set }, hidden), forms);
 }
 
 /** A filter for each stream that is recorded. */
 export function redactWith(
-  outside: Pick<AgentPorts, "user">,
+  outside: Pick<AgentPorts, "user" | "config">,
   { set }: { readonly set: Readonly<Record<string, string>> },
   hidden: readonly HiddenValue[],
 ): () => OutputFilter {

@@ -70,6 +70,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
       profile: attempt?.profile?.name ?? null,
       withheld: attempt?.env?.withheld ?? [],
       hidden: attempt?.masks ?? [],
+      seen: attempt?.seen ?? [],
       not_hidden: attempt?.not_hidden ?? [],
       login: attempt?.login ?? [],
       caps: attempt?.caps ?? null,

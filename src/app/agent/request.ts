@@ -35,6 +35,8 @@ export interface AgentRequest {
   readonly network: NetworkPlan;
   readonly caps: Caps;
   readonly equipment: Equipment;
+  /** Places below temporary folders that the agent sees. */
+  readonly see: readonly string[];
   /** Hidden files that the agent sees all the same. */
   readonly masks: { readonly unmask: readonly string[]; readonly all: boolean };
 }

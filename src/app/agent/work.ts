@@ -26,6 +26,7 @@ import { recoverWork } from "./recover-work.ts";
 import { redactWith } from "./redact.ts";
 import { isInGit, readProof } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
+import { listSeen, seeElsewhere } from "./seen.ts";
 
 /** What of its own run an agent may read; the folder of the hooks' spool is kept. */
 const OWN_FILES = ["RUN.json", AGENT_RUN_FILE, PLAN_FILE, CONTEXT_PACK_FILE];
@@ -50,6 +51,7 @@ export async function work(
     end: null,
     kept: [...prepared.keep],
     masks: [...masks.names],
+    seen: listSeen(outside, request),
     guard: null,
     network: toAttemptNetwork(request.network, null),
     caps: toAttemptCaps(request.caps, null),
@@ -160,6 +162,7 @@ async function start(
       keep: sortedUnique([...keep, spool]),
       hidden: [...outside.hiddenPlaces(), ...masks.hidden],
       masked: masks.files,
+      ...seeElsewhere(outside, request, places.root),
       // A hook in the view judges by the plan of its run, and by what it permits.
       shown: [...OWN_FILES.map((file) => join(run.folder.dir, file)), ...masks.shown],
       hash_all: request.hashAll,

@@ -1,7 +1,14 @@
 import type { GateReports } from "../../adapters/process/gate-reports.ts";
 import { GATE_RUNNER_SCRIPT, WRITES_FIRST } from "../../adapters/process/gate-runner-script.ts";
 import { type CatalyticPorts, runInView, type ViewOptions, type ViewOutcome } from "../../rooms/catalytic/index.ts";
-import { findKnownSecrets, type GateScript, Redactor, SecretFinder } from "../../rooms/workflow/index.ts";
+import {
+  findKnownSecrets,
+  type GateScript,
+  Redactor,
+  SECRET_FORMS,
+  SecretFinder,
+  toSecretForms,
+} from "../../rooms/workflow/index.ts";
 import { describeHit } from "../agent/caps.ts";
 import { type Masks, NO_MASKS } from "../agent/masks.ts";
 import { createCatalyticPorts, toHiddenPlaces } from "./catalytic-ports.ts";
@@ -38,7 +45,8 @@ export function openGateView(
   signal: AbortSignal,
 ): Promise<ViewOutcome> {
   const { VERBATIM_RUN: run = "", ...env } = script.env;
-  const finder = new SecretFinder(findKnownSecrets(composition.env, masks.values));
+  const forms = [...SECRET_FORMS, ...toSecretForms(composition.config().agent.redact.patterns)];
+  const finder = new SecretFinder(findKnownSecrets(composition.env, masks.values), forms);
   const ports: CatalyticPorts = {
     ...createCatalyticPorts(composition),
     env,

@@ -113,6 +113,7 @@ describe("the configuration", () => {
           unmask: [],
         },
         masks: { add: [], show: [] },
+        redact: { patterns: [] },
         network: null,
         hosts: [],
         keep: [],

@@ -46,6 +46,8 @@ export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig,
   }
   const unmask = joined("unmask", base.verify, own.verify);
   if (config.verify !== undefined) config.verify = { ...config.verify, ...unmask };
+  if (base.redact !== undefined || own.redact !== undefined)
+    config.redact = joined("patterns", base.redact, own.redact);
   const network = findStricter(base.network, own.network);
   if (network !== undefined) config.network = network;
   if (base.hosts !== undefined || own.hosts !== undefined) {

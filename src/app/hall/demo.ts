@@ -95,6 +95,7 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
     timeoutMs: 60_000,
     keep: [],
     hashAll: false,
+    see: [],
     masks: { unmask: [], all: false },
   };
 }

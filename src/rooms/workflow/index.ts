@@ -171,6 +171,7 @@ export {
   readProfile,
 } from "./profile/profiles.ts";
 export { findKnownSecrets } from "./redaction/known-secrets.ts";
+export { SECRET_FORMS, toSecretForms } from "./redaction/matchers.ts";
 export { Redactor, redactBytes, SecretFinder } from "./redaction/redactor.ts";
 export { advanceRun } from "./run/advance.ts";
 export { appendToRun, catchUp } from "./run/agent-projection.ts";

@@ -22,6 +22,7 @@ const VIEW: AgentView = {
     profile: null,
     withheld: [],
     hidden: [],
+    seen: [],
     not_hidden: [],
     login: [],
     caps: null,

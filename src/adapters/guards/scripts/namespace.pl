@@ -58,7 +58,8 @@ while (1) { my $got = sysread($ctl, my $line, 64); next if !defined $got && $!{E
 exit 0;
 
 sub rebind { my ($dir, $new) = @_;
-  for my $p (@outer) { next unless index($p, "$dir/") == 0; folders($new . substr($p, length($dir))); mnt($p, $new . substr($p, length($dir)), 0, $BIND | $REC) }
+  for my $p (@outer) { next unless index($p, "$dir/") == 0 && -e $p; my $to = $new . substr($p, length($dir));
+    if (-d $p) { folders($to) } else { folders($to =~ s{/[^/]*$}{}r); if (open(my $f, ">>", $to)) { close($f) } } mnt($p, $to, 0, $BIND | $REC) }
   mnt($new, $dir, 0, $BIND | $REC) }
 
 # Empty folders and an empty file take the place of what is hidden; what stays of it is held open and bound into it.

@@ -52,6 +52,8 @@ export const agentConfig = z.strictObject({
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
   /** Files that agents find empty besides those that are always so, and those that they see all the same. */
   masks: z.strictObject({ add: z.array(mask).optional(), show: z.array(mask).optional() }).optional(),
+  /** What else is taken out of records: a text, or its beginning with `*` for at least eight letters, digits, `_` or `-`. */
+  redact: z.strictObject({ patterns: z.array(z.string().regex(/^[^*\s]{4,100}\*?$/)).optional() }).optional(),
   /** The profile of every agent (default: the one that its command shows). */
   profile: z.string().min(1).optional(),
   /** Profiles by name; each is read as an agent-profile. */
@@ -102,6 +104,7 @@ export function resolveAgent(config: AgentConfig = {}) {
       disk: config.caps?.disk ?? null,
     },
     keep: config.keep ?? [],
+    redact: { patterns: config.redact?.patterns ?? [] },
     masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },
     profile: config.profile ?? null,
     profiles: config.profiles ?? {},

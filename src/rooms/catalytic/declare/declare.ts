@@ -60,6 +60,8 @@ interface ViewRequest {
   readonly visible?: readonly string[];
   /** Absolute folders and files the command must not read, where the guard can hide them, and what of them stays. */
   readonly hidden?: readonly string[];
+  /** Absolute folders elsewhere that the command may write in a layer that is dropped. */
+  readonly discard?: readonly string[];
   /** Files of the repository that the command finds empty. */
   readonly masked?: readonly string[];
   readonly shown?: readonly string[];

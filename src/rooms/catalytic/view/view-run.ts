@@ -207,7 +207,9 @@ export class ViewRun {
     const { root, work } = this.#places;
     const { masked } = this.#scope;
     const index = masked.length === 0 ? null : await git.writeHiddenIndex(root, masked, `${work}/index`);
-    this.#index = index?.startsWith(`${root}/`) === true ? index.slice(root.length + 1) : null;
+    // Only where the command has an index of its own.
+    const isOwn = index !== null && [root, ...this.#discarded()].some((folder) => isInside(index, folder));
+    this.#index = isOwn ? index : null;
     if (GUARD_FACTS[this.#guard].restore_method === "discard-upper") return;
     disk.createFolder(`${work}/cp0`, 0o755);
     for (const name of sortedByCodePoint(disk.list(root) ?? [])) {
@@ -216,7 +218,9 @@ export class ViewRun {
       else await disk.copy(`${root}/${name}`, `${work}/cp0/${name}`);
     }
     for (const path of masked) this.#empty(`${work}/cp0/${path}`);
-    if (this.#index !== null) disk.replaceFile(`${work}/cp0/${this.#index}`, disk.read(`${work}/index`)!, "no");
+    if (this.#index !== null && isInside(this.#index, root)) {
+      disk.replaceFile(`${work}/cp0/${this.#index.slice(root.length + 1)}`, disk.read(`${work}/index`)!, "no");
+    }
     // Somebody may have written since the snapshot, and that is not the command's. It starts several processes later, when
     // the clock of the file system has moved on: whatever it writes has another time.
     const options = { skip: (path: string) => this.#scope.isUncarried(path), max_entries: Number.MAX_SAFE_INTEGER };
@@ -255,6 +259,9 @@ export class ViewRun {
       !isInside(home, root) &&
       this.#ports.disk.stat(home) !== null;
     if (withHome) layers.push({ index: 1, kind: "home", path: home });
+    for (const path of kind === "overlay" ? this.#discarded() : []) {
+      layers.push({ index: layers.length + 1, kind: "overlay", path });
+    }
     return {
       layers,
       writable: [],
@@ -267,9 +274,7 @@ export class ViewRun {
       ...(kind === "overlay" && this.#scope.masked.length > 0
         ? { masked: this.#scope.masked.map((path) => placeOf(root, path)) }
         : {}),
-      ...(kind === "overlay" && this.#index !== null
-        ? { replaced: { from: `${work}/index`, to: placeOf(root, this.#index) } }
-        : {}),
+      ...(kind === "overlay" && this.#index !== null ? { replaced: { from: `${work}/index`, to: this.#index } } : {}),
       ...this.#toHidden(),
       cwd: placeOf(root, jobspec.cwd),
     };
@@ -282,6 +287,10 @@ export class ViewRun {
     const { root, work } = this.#places;
     const shown = [root, `${work}/tmp`, ...this.#keeps(), ...(view.visible ?? []), ...(view.shown ?? [])];
     return { hidden: [...view.hidden, work], shown };
+  }
+
+  #discarded(): readonly string[] {
+    return this.#request.view?.discard ?? [];
   }
 
   #keeps(): string[] {

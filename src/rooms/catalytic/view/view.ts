@@ -48,6 +48,8 @@ export interface ViewOptions {
   readonly keep?: readonly string[];
   /** Absolute paths outside the tree that stay readable wherever they lie, such as the repository behind a copy. */
   readonly visible?: readonly string[];
+  /** Absolute folders outside the tree that the command may write where the guard has overlays, and nothing of it stays. */
+  readonly discard?: readonly string[];
   /** Absolute folders and files that a guard of class namespace hides from the command; `shown` stays readable. */
   readonly hidden?: readonly string[];
   /** Files of the tree that the command finds empty. What it does to them is no change. */
@@ -98,7 +100,7 @@ export interface ViewOutcome {
  */
 export async function runInView(ports: CatalyticPorts, options: ViewOptions): Promise<ViewOutcome> {
   const { root, state, user_state, config, runs, keep = [], visible = [], hash_all = false, look = null } = options;
-  const { hidden = [], shown = [], masked = [] } = options;
+  const { hidden = [], shown = [], masked = [], discard = [] } = options;
   const { run, view, command_ms, connections, caps } = await startCatalytic(ports, {
     root,
     state,
@@ -114,6 +116,7 @@ export async function runInView(ports: CatalyticPorts, options: ViewOptions): Pr
       hidden,
       shown,
       masked,
+      discard,
       look,
       ignored: options.ignored ?? null,
       collect: options.collect ?? true,

@@ -112,7 +112,7 @@ export interface HiddenValue {
   readonly value: string;
 }
 
-const LINE = /^\s*(?:export\s+)?["']?([A-Za-z_][\w.-]{0,99})["']?\s*=\s*(.*?)\s*$/;
+const LINE = /^\s*(?:export\s+|\/\/[^=\s]*:)?["']?([A-Za-z_][\w.-]{0,99})["']?\s*=\s*(.*?)\s*$/;
 
 /** The `KEY=value` lines of a text. */
 export function readAssignments(text: string): HiddenValue[] {

@@ -77,6 +77,14 @@ export const SECRET_FORMS: readonly SecretForm[] = [
   },
 ];
 
+/** What a configuration wants taken out: a text, or the beginning of one with `*` for the rest of it. */
+export function toSecretForms(patterns: readonly string[]): SecretForm[] {
+  return patterns.map((pattern) => {
+    if (!pattern.endsWith("*")) return { name: "configured", anywhere: true, parts: [{ text: pattern }] };
+    return key("configured", pattern.slice(0, -1), WORD, 8, 200);
+  });
+}
+
 /** Follows a form from a place in a text; `closed`: nothing will come after it. Cost: linear in what is found. */
 export function matchForm(form: SecretForm, text: string, from: number, closed: boolean): Match {
   let at = from;

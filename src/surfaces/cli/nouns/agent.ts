@@ -39,6 +39,7 @@ export const noun: Noun = {
         profile: { value: "NAME" },
         env: { value: "NAME" },
         unmask: { value: "PATH" },
+        see: { value: "PATH" },
       },
       examples: [
         'verbatim agent --goal "fix the date parser" --verify "npm test" -- claude -p "..."',
