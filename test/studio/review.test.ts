@@ -189,7 +189,11 @@ describe("a finished run", () => {
     await patch.getByText("Same hash, computed in this page").waitFor();
     expect(await patch.locator("pre").textContent()).toContain("+// x\n");
     await page.getByRole("button", { name: "Verify now" }).click();
-    await page.getByRole("status").filter({ hasText: "Accepted: everything" }).getByText("Nobody signed it.").waitFor();
+    await page
+      .getByRole("status")
+      .filter({ hasText: "Accepted: the record was computed again" })
+      .getByText("Nobody signed it.")
+      .waitFor();
     // The whole record as one file, with the bytes that are shown.
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download the record" }).click();

@@ -297,13 +297,13 @@ export const en = {
     prove: {
       act: "Verify now",
       running: "Verifying",
-      accepted: "Accepted: everything that the proof claims was computed again and is so.",
+      accepted: "Accepted: the record was computed again and agrees with its proof.",
       refused: "Not accepted.",
       tree: {
-        matches: "Your tree is as the proof says.",
-        drifted: "Your tree has changed since, which the proof says nothing about.",
-        skipped: "Your tree was not looked at.",
-        unavailable: "Your tree could not be looked at.",
+        matches: "Your files of today are as the proof says.",
+        drifted: "Your files have changed since, which the proof says nothing about.",
+        skipped: "Your files of today were not compared with it.",
+        unavailable: "Your files of today were not compared with it.",
       },
       signature: {
         absent: "Nobody signed it.",

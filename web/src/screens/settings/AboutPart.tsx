@@ -61,7 +61,6 @@ function LicenceTexts(): ReactNode {
   return (
     <Shown query={query} lines={8}>
       {(text) => (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it
         <pre className={styles["licences"]} tabIndex={0} aria-label={words.settings.licencesIn}>
           <Foreign text={text} />
         </pre>

@@ -15,7 +15,7 @@ const COLOURS: Record<Colour, string> = {
   name: "name",
 };
 
-/** The bytes of one line as text: its colours, the words that differ, and boxes for what could not be seen. */
+/** The bytes of one line as text, from left to right whatever it begins with: its colours, the words that differ, and boxes for what could not be seen. */
 export const DiffText = memo(function DiffText(props: {
   readonly line: PlacedLine;
   readonly colours: readonly Range[] | undefined;
@@ -25,7 +25,9 @@ export const DiffText = memo(function DiffText(props: {
   const text = isWhole ? line.text : line.text.slice(0, WIDEST);
   return (
     <>
-      <bdi className={styles["text"]}>{paint(text, colours ?? [], line.differs)}</bdi>
+      <bdi dir="ltr" className={styles["text"]}>
+        {paint(text, colours ?? [], line.differs)}
+      </bdi>
       {text.length < line.text.length ? (
         <button type="button" className={styles["rest"]} onClick={() => setWhole(true)}>
           {words.run.cut(line.text.length - text.length)}
