@@ -86,11 +86,11 @@ const ESCAPES: readonly Escape[] = [
   },
   {
     name: "namespaces of its own, in which everything is mounted again",
-    script: `unshare --user --map-root-user --mount sh -c 'mount -o remount,rw,bind /; mount -o remount,rw,bind BASE; umount -l BASE; echo x > BASE/planted'; ${WRITE}`,
+    script: `for map in "" --map-root-user; do unshare --user $map --mount sh -c 'mount -o remount,rw,bind /; mount -o remount,rw,bind BASE; umount -l BASE; echo x > BASE/planted'; done; ${WRITE}`,
   },
   {
     name: "the release agent of a control group",
-    script: `unshare --user --map-root-user --mount --cgroup sh -c 'mkdir m; for c in memory pids rdma; do mount -t cgroup -o $c none m 2>/dev/null && echo BASE/agent > m/release_agent && echo out; umount m 2>/dev/null; done'`,
+    script: `for map in "" --map-root-user; do unshare --user $map --mount --cgroup sh -c 'mkdir m; for c in memory pids rdma; do mount -t cgroup -o $c none m 2>/dev/null && echo BASE/agent > m/release_agent && echo out; umount m 2>/dev/null; done'; done`,
     classes: NAMESPACE,
   },
   {
