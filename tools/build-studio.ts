@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 import type { Plugin } from "vite";
 import { sortedByCodePoint } from "../src/core/canonical/index.ts";
 import { ROOT } from "./stages.ts";
@@ -99,7 +99,6 @@ function describe(folder: string, path: string): Asset {
   const bytes = readFileSync(join(folder, path));
   const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
   writeFileSync(join(folder, `${path}.br`), br);
-  writeFileSync(join(folder, `${path}.gz`), gzipSync(bytes, { level: 9 }));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { path: `/${path}`, type, bytes: bytes.length, sha256, encodings: ["br", "gzip"] };
 }

@@ -17,7 +17,9 @@ function makeSample(): AgentRepo {
 }
 
 const SPOOL = '"$(dirname "$VERBATIM_PACK")"/../hooks/receipts.jsonl';
-const FLAGS = ["--no-verify", "--file", "lamp.txt"];
+/** The cap of a run would stop such a file before anybody here has to look at it. */
+const LARGE = ["--disk", "300GB"];
+const FLAGS = ["--no-verify", "--file", "lamp.txt", ...LARGE];
 
 describe("the hook spool", () => {
   it.each([
@@ -59,7 +61,7 @@ describe("files that are too large", () => {
   it.each(["ns-overlay", "audit"])("are listed and not read, under %s", async (guard) => {
     const repo = makeSample();
     const script = "truncate -s 200G huge; truncate -s 3G large; echo on > lamp.txt";
-    const { summary } = await repo.agent(["--no-verify", "--guard", guard], ["sh", "-ec", script]);
+    const { summary } = await repo.agent(["--no-verify", "--guard", guard, ...LARGE], ["sh", "-ec", script]);
     expect(summary.changes.files.map(({ path }) => path)).toEqual(["lamp.txt"]);
     expect(summary.changes.not_carried).toEqual([
       { path: "huge", why: "too_large", sha256: null },

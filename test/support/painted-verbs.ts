@@ -20,6 +20,7 @@ export const PAINTED: readonly (readonly string[])[] = [
   ["keys", "policy", "init", "trust.json", "--key", "ci"],
   ["keys", "policy", "check", "trust.json"],
   ["ledger", "verify"],
+  ["store", "status"],
   ["ledger", "checkpoint", "--key", "ci", "--out", "now.json"],
   ["contract", "check", "context/section", "docs/lamp.md"],
   ["conformance", "bad-vectors.json"],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StudioAssets } from "./assets.ts";
@@ -21,9 +21,9 @@ beforeAll(() => {
   mkdirSync(join(studio, "assets"), { recursive: true });
   const add = (path: string, type: string, text: string) => {
     writeFileSync(join(studio, path), text);
-    writeFileSync(join(studio, `${path}.gz`), gzipSync(text));
+    writeFileSync(join(studio, `${path}.br`), brotliCompressSync(text));
     const sha256 = createHash("sha256").update(text).digest("hex");
-    return { path: `/${path}`, type, bytes: text.length, sha256, encodings: ["gzip"] };
+    return { path: `/${path}`, type, bytes: text.length, sha256, encodings: ["br", "gzip"] };
   };
   const assets = [
     add("index.html", "text/html; charset=utf-8", PAGE),
@@ -61,6 +61,9 @@ describe("the files of the Studio", () => {
     const packed = await hono.request("/assets/main-1.js", { headers: { "accept-encoding": "deflate, gzip;q=0.8" } });
     expect(packed.headers.get("content-encoding")).toBe("gzip");
     expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(SCRIPT);
+    const better = await hono.request("/assets/main-1.js", { headers: { "accept-encoding": "gzip, br" } });
+    expect(better.headers.get("content-encoding")).toBe("br");
+    expect(brotliDecompressSync(await better.arrayBuffer()).toString()).toBe(SCRIPT);
     const plain = await hono.request("/assets/main-1.js", { headers: { "accept-encoding": "zstd" } });
     expect(plain.headers.get("content-encoding")).toBeNull();
   });
@@ -71,7 +74,7 @@ describe("the files of the Studio", () => {
       "/assets/../assets.json",
       "/assets/..%2f..%2fsecret.txt",
       "/assets/%2e%2e/secret.txt",
-      "/assets/main-1.js.gz",
+      "/assets/main-1.js.br",
       "/assets.json",
       "/secret.txt",
       "/assets/",
@@ -88,8 +91,10 @@ describe("the files of the Studio", () => {
   });
 
   it("are not served when they are not what was built", async () => {
-    const changed = await hono.request("/assets/changed-1.js");
-    expect(changed.status).toBe(500);
-    expect(await changed.text()).not.toContain("one = 2");
+    for (const accepted of ["identity", "gzip"]) {
+      const changed = await hono.request("/assets/changed-1.js", { headers: { "accept-encoding": accepted } });
+      expect(changed.status).toBe(500);
+      expect(await changed.text()).not.toContain("one = 2");
+    }
   });
 });

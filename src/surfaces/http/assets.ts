@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -20,7 +21,6 @@ const LIST = z.object({
 
 type Asset = z.infer<typeof LIST>["assets"][number];
 
-const SUFFIX = { br: ".br", gzip: ".gz" } as const;
 const FOREVER = "public, immutable, max-age=31536000";
 
 /** Only what its own files are: no other origin, nothing inline, and no text that becomes markup or a script's address. */
@@ -34,7 +34,7 @@ export const STUDIO_POLICY =
 export class StudioAssets {
   readonly #folder: string;
   readonly #assets: ReadonlyMap<string, Asset>;
-  readonly #read = new Map<string, Uint8Array<ArrayBuffer>>();
+  readonly #kept = new Map<string, Uint8Array<ArrayBuffer>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -61,7 +61,7 @@ export class StudioAssets {
     if (call.req.header("if-none-match") === etag) return call.body(null, 304, headers);
     const accepted = (call.req.header("accept-encoding") ?? "").split(",").map((one) => one.trim().split(";")[0]);
     const encoding = asset.encodings.find((one) => accepted.includes(one));
-    const bytes = this.#bytes(asset, encoding === undefined ? "" : SUFFIX[encoding]);
+    const bytes = this.#bytes(asset, encoding ?? "plain");
     return call.body(bytes, 200, {
       ...headers,
       "Content-Type": asset.type,
@@ -71,16 +71,26 @@ export class StudioAssets {
     });
   }
 
-  /** Each file is read once. What is plain is compared with its hash; what is compressed is made of it by the same build. */
-  #bytes(asset: Asset, suffix: string): Uint8Array<ArrayBuffer> {
-    const name = asset.path + suffix;
-    const known = this.#read.get(name);
+  /** Each file is read, or made, once. The kept ones are small: all of them together are less than 2 MB. */
+  #bytes(asset: Asset, form: "plain" | "br" | "gzip"): Uint8Array<ArrayBuffer> {
+    const name = `${form} ${asset.path}`;
+    const known = this.#kept.get(name);
     if (known !== undefined) return known;
-    const bytes = new Uint8Array(readFileSync(join(this.#folder, ...name.slice(1).split("/"))));
+    // Browsers take the better one over TLS and on this machine; the other would double what everybody downloads.
+    const bytes =
+      form === "gzip"
+        ? new Uint8Array(gzipSync(this.#bytes(asset, "plain")))
+        : this.#load(asset, form === "br" ? ".br" : "");
+    this.#kept.set(name, bytes);
+    return bytes;
+  }
+
+  /** What is plain is compared with its hash; what is compressed is made of it by the same build. */
+  #load(asset: Asset, suffix: "" | ".br"): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(readFileSync(join(this.#folder, ...`${asset.path}${suffix}`.slice(1).split("/"))));
     if (suffix === "" && createHash("sha256").update(bytes).digest("hex") !== asset.sha256) {
       throw new VerbatimError("INTERNAL", { message: `${asset.path} is not the file that was built` });
     }
-    this.#read.set(name, bytes);
     return bytes;
   }
 }
