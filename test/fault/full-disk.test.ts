@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createContentStore } from "../../src/adapters/disk/content-store.ts";
 import { openSqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
@@ -20,21 +20,29 @@ function mountSmallDisk(): { readonly folder: string } | { readonly reason: stri
   return { reason: `mount failed: ${(mounted.stderr || String(mounted.error)).trim()}` };
 }
 
-const disk = mountSmallDisk();
+/** Lazily, because SQLite's files stay open until the driver's statements are collected. */
+function unmount(folder: string): void {
+  spawnSync("umount", ["-l", folder]);
+  rmSync(folder, { recursive: true });
+}
 
-describe("a full disk", needs("reason" in disk ? disk.reason : null), () => {
-  const folder = "folder" in disk ? disk.folder : "";
-  const filler = join(folder, "filler");
+const first = mountSmallDisk();
+if ("folder" in first) unmount(first.folder);
 
-  beforeAll(() => {
+describe("a full disk", needs("reason" in first ? first.reason : null), () => {
+  let folder = "";
+  let filler = "";
+
+  // Each has a disk of its own: what the test before has removed takes space until it is collected, and is free then.
+  beforeEach(() => {
+    const disk = mountSmallDisk();
+    if ("reason" in disk) throw new Error(disk.reason);
+    folder = disk.folder;
+    filler = join(folder, "filler");
     expect(statfsSync(folder).blocks).toBeGreaterThan(0);
   });
 
-  afterAll(() => {
-    // Lazily, because SQLite's files stay open until the driver's statements are collected.
-    spawnSync("umount", ["-l", folder]);
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => unmount(folder));
 
   function fill(leaveBytes: number): void {
     const { bavail, bsize } = statfsSync(folder);
@@ -71,7 +79,6 @@ describe("a full disk", needs("reason" in disk ? disk.reason : null), () => {
     expect(entries.length).toBe(kept + 1);
     expectUnbrokenChain(entries);
     await again.close();
-    for (const name of readdirSync(folder)) rmSync(join(folder, name));
   });
 
   it("is DISK_FULL for a store that is still to be made", async () => {
@@ -82,7 +89,6 @@ describe("a full disk", needs("reason" in disk ? disk.reason : null), () => {
     const store = await openSqliteStore({ ...fixedPorts(), path });
     expect(await store.read((tx) => tx.ledger.size())).toBe(0);
     await store.close();
-    for (const name of readdirSync(folder)) rmSync(join(folder, name));
   });
 
   it("is DISK_FULL for a payload, which leaves no unfinished file", async () => {

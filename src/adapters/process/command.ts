@@ -24,6 +24,7 @@ interface CommandAnswer {
 const GRACE_MS = 5000;
 /** How long pipes may stay open after the command ended: what left its group would hold them for ever. */
 const DRAIN_MS = 1000;
+const MOST_TURNS = 1000;
 /** The longest time a timer can count. */
 const LONGEST_MS = 2 ** 31 - 1;
 /** Kept of each stream when nobody limits it. */
@@ -80,10 +81,7 @@ export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
     child.on("exit", () => {
       // What the command left behind in its group must not outlive it or keep its pipes open.
       endGroup(child.pid, "SIGKILL");
-      drain = setTimeout(() => {
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-      }, DRAIN_MS);
+      drain = setTimeout(() => letGo(child, MOST_TURNS), DRAIN_MS);
     });
     child.on("close", (code, signal) => {
       if (ending === "not_found") return;
@@ -95,6 +93,26 @@ export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
     });
     if (request.stdin !== undefined) child.stdin?.end(request.stdin);
   });
+}
+
+/**
+ * Whoever still holds the pipes of a command that has ended is not waited for. On a busy machine the time may be over before
+ * what is in the pipes was read: as long as something comes, it is read.
+ */
+function letGo(child: ChildProcess, turns: number): void {
+  const pipes = [child.stdout, child.stderr];
+  let came = false;
+  const note = () => {
+    came = true;
+  };
+  for (const pipe of pipes) pipe?.on("data", note);
+  setImmediate(() =>
+    setImmediate(() => {
+      for (const pipe of pipes) pipe?.off("data", note);
+      if (came && turns > 0) letGo(child, turns - 1);
+      else for (const pipe of pipes) pipe?.destroy();
+    }),
+  );
 }
 
 function start({ argv, cwd, env, stdin }: CommandRequest): ChildProcess {

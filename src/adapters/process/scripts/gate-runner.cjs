@@ -26,6 +26,23 @@ function signal(pid, name) {
   }
 }
 
+// Whoever still holds the pipes of a command that has ended is not waited for. On a busy machine the time may be over before
+// what is in the pipes was read: as long as something comes, it is read.
+function letGo(child, turns = 1000) {
+  let came = false;
+  const note = () => {
+    came = true;
+  };
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", note);
+  setImmediate(() =>
+    setImmediate(() => {
+      for (const stream of [child.stdout, child.stderr]) stream.off("data", note);
+      if (came && turns > 0) return letGo(child, turns - 1);
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    }),
+  );
+}
+
 function run(gate, { argv, cwd, timeout_s }) {
   return new Promise((resolve) => {
     const started = performance.now();
@@ -67,12 +84,7 @@ function run(gate, { argv, cwd, timeout_s }) {
     child.on("error", fail);
     child.on("exit", () => {
       signal(child.pid, "SIGKILL");
-      timers.push(
-        setTimeout(() => {
-          child.stdout.destroy();
-          child.stderr.destroy();
-        }, 1000),
-      );
+      timers.push(setTimeout(() => letGo(child), 1000));
     });
     child.on("close", (code, name) => {
       if (why === "not_found") return;
