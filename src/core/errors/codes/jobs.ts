@@ -171,4 +171,28 @@ export const JOBS_CODES = {
       http: "Verify the bundle: that says what is wrong.",
     },
   },
+  REMOTE_INVALID: {
+    exit: 2,
+    http: 400,
+    says: "The address of the git remote is not one that can be used.",
+    fix: "Give an https or ssh address without a password, or an absolute path where paths are allowed.",
+  },
+  REMOTE_UNAVAILABLE: {
+    exit: 4,
+    http: 503,
+    says: "The git remote does not answer or does not take the change.",
+    fix: "Check the remote and this machine's access to it, then try again.",
+  },
+  REF_INVALID: {
+    exit: 2,
+    http: 400,
+    says: "The name of the branch cannot be used.",
+    fix: "Use letters, digits, -, _ and single dots between slashes.",
+  },
+  REPOSITORY_MISMATCH: {
+    exit: 2,
+    http: 409,
+    says: "The clone does not have the first commits that the repository was registered with.",
+    fix: "Check that the remote is the one of this repository.",
+  },
 } as const;
