@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { en } from "../../web/src/words/en.ts";
-import { enter, StudioBench, type StudioServer } from "../support/studio.ts";
+import { enter, goByKeys, StudioBench, type StudioServer } from "../support/studio.ts";
 import {
   type Answers,
   answerWith,
@@ -166,25 +166,21 @@ describe("every screen", () => {
     await page.reload();
     await page.locator("main section ul li").first().waitFor();
     await page.keyboard.press("Tab");
-    expect(await focused()).toContain(en.skip);
+    await expect.poll(focused).toContain(en.skip);
     await page.keyboard.press("Enter");
-    expect(await focused()).toMatch(/^main content/);
+    await expect.poll(focused).toMatch(/^main content/);
     // Round and round: places, content, and places again.
     await page.keyboard.press("F6");
-    expect(await focused()).toMatch(/^nav/);
+    await expect.poll(focused).toMatch(/^nav/);
     await page.keyboard.press("F6");
-    expect(await focused()).toMatch(/^main content/);
+    await expect.poll(focused).toMatch(/^main content/);
     await page.keyboard.press("Shift+F6");
-    expect(await focused()).toMatch(/^nav/);
+    await expect.poll(focused).toMatch(/^nav/);
     // Going somewhere puts the focus on its heading.
-    await page.keyboard.press("g");
-    await page.keyboard.press("s");
-    await page.locator("main fieldset").first().waitFor();
-    expect(await focused()).toMatch(/^h1 .*Settings/);
-    await page.keyboard.press("g");
-    await page.keyboard.press("r");
-    await page.locator("main [role=listitem]").first().waitFor();
-    expect(await focused()).toMatch(/^h1 .*Runs/);
+    await goByKeys(page, "s", "main fieldset");
+    await expect.poll(focused).toMatch(/^h1 .*Settings/);
+    await goByKeys(page, "r", "main [role=listitem]");
+    await expect.poll(focused).toMatch(/^h1 .*Runs/);
     // A dialog gives the focus back to what opened it.
     await travel(page, `/runs/${RUN}/review`, "[role=grid] [data-type=line]");
     const opener = page.getByRole("button", { name: en.acts.discard });

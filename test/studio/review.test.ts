@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
+import { enter, goByKeys, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
 import { travel } from "../support/studio-answers.ts";
 
 const CLOCK = `const HOUR = 3_600_000;
@@ -76,8 +76,7 @@ describe("a finished run", () => {
     await page.goto(server.link);
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     expect(page.url()).toBe(`${server.base}/`);
-    await page.keyboard.press("g");
-    await page.keyboard.press("r");
+    await goByKeys(page, "r", "[type=search]");
     await page.getByRole("link", { name: /Make hourOf whole/ }).waitFor();
     await page.getByRole("link", { name: /Make hourOf whole/ }).press("Enter");
     const says = page.locator(verdict);

@@ -1,7 +1,7 @@
 // What surrounds the screens: who gets in, what is said when the server is gone, keys, and that everybody can use it.
 import { AxeBuilder } from "@axe-core/playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enter, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
+import { enter, goByKeys, StudioBench, type StudioServer, WatchedPage } from "../support/studio.ts";
 import { travel } from "../support/studio-answers.ts";
 
 const bench = new StudioBench();
@@ -193,9 +193,8 @@ describe("keys and places", () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").press("Control+v");
     await page.waitForURL(new RegExp(`/runs/${run}`));
-    await page.keyboard.press("g");
-    await page.keyboard.press("r");
-    await page.getByRole("searchbox").waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await goByKeys(page, "r", "[type=search]");
     await page.keyboard.press("/");
     await page.keyboard.type("gh?");
     expect(await page.getByRole("searchbox").inputValue()).toBe("gh?");

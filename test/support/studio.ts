@@ -179,5 +179,23 @@ export async function enter(
   await page.goto(server.base + path);
   await page.getByLabel(words.token).fill(server.token);
   await page.getByRole("button", { name: words.open }).click();
+  // The session is this tab's once the question is gone; a page that is loaded again before that asks once more.
+  await page.getByLabel(words.token).waitFor({ state: "detached" });
   return { window, watched, page };
+}
+
+/** Goes somewhere by its two keys. They belong together only while they follow each other, so they are pressed anew. */
+export async function goByKeys(page: Page, letter: string, arrived: string): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  const place = page.locator(arrived).first();
+  for (;;) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(letter);
+    const isThere = await place.waitFor({ timeout: 5_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return;
+    if (Date.now() > end) throw new Error(`g and ${letter} do not lead to ${arrived}`);
+  }
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 
 /** Something that can be done on the screen that is shown, by its key, from the palette, or both. */
 export interface Act {
@@ -22,7 +22,8 @@ function changed(): void {
 export function useActs(acts: readonly Act[]): void {
   const held = useRef(acts);
   held.current = acts;
-  useEffect(() => {
+  // Together with what is drawn: whoever sees the screen can press its keys.
+  useLayoutEffect(() => {
     const id = Symbol("acts");
     layers.set(id, held);
     changed();

@@ -30,13 +30,14 @@ export function listenForKeys(acts: KeyActs): () => void {
     }
     if (event.key === "Escape" && isField(event.target)) return (event.target as HTMLElement).blur();
     if (!readAppearance().letters || isField(event.target) || document.querySelector("[data-dialog]") !== null) return;
-    if (Date.now() < goes) {
+    // The moment of the press counts, not the one when a busy page gets to it.
+    if (event.timeStamp < goes) {
       goes = 0;
       if (acts.go(event.key)) event.preventDefault();
       return;
     }
     if (event.key === "g") {
-      goes = Date.now() + GO_MS;
+      goes = event.timeStamp + GO_MS;
       return;
     }
     const run = event.key === "?" ? acts.list : event.key === "y" ? acts.copyLink : findAct(event.key);
