@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { writeSync } from "node:fs";
 import { nodeCrypto } from "../../../src/adapters/crypto/node-crypto.ts";
 import { createContentStore } from "../../../src/adapters/disk/content-store.ts";
 import { openPostgresStore } from "../../../src/adapters/sql/postgres/store.ts";
@@ -11,6 +12,11 @@ import { openSqliteStore } from "../../../src/adapters/sql/sqlite/store.ts";
 const [kind, place, name, count] = process.argv.slice(2) as [string, string, string, string];
 const ports = { crypto: nodeCrypto, clock: { now: () => Date.now() }, ids: { uuid: () => randomUUID() } };
 
+/** Waits until the line is in the pipe: a stream would keep it here while the reader is busy, and a kill would take it along. */
+function acknowledge(hash: string): void {
+  writeSync(1, `${hash}\n`);
+}
+
 async function append(): Promise<void> {
   const store = await (kind === "sqlite"
     ? // A busy machine may let a writer wait long; how long is no matter here.
@@ -20,7 +26,7 @@ async function append(): Promise<void> {
     const [entry] = await store.transact((tx) =>
       tx.ledger.append("shared", "next", [{ kind: "NOTE_ADDED", actor: name, body: { turn: i } }]),
     );
-    process.stdout.write(`${entry!.hash}\n`);
+    acknowledge(entry!.hash);
   }
   await store.close();
 }
@@ -28,7 +34,7 @@ async function append(): Promise<void> {
 async function put(): Promise<void> {
   const content = createContentStore({ ...ports, folder: place });
   for (let i = 0; i < Number(count); i++) {
-    process.stdout.write(`${await content.put(new TextEncoder().encode(`${name} ${i}`))}\n`);
+    acknowledge(await content.put(new TextEncoder().encode(`${name} ${i}`)));
   }
 }
 
