@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { Ending, LaunchRequest } from "../../rooms/catalytic/ports.ts";
 
 const GRACE_MS = 2000;
-/** For a command that took too much: thousands of processes end, and whoever watches over them is still needed. */
+/** Thousands of processes may have to end on a busy machine, and without whoever watches over them the view is lost. */
 const END_MS = 10_000;
 
 /** What the supervisor can do to a command: ask it to end, end everything, or end even what watches over it. */
@@ -24,7 +24,7 @@ interface RawEnding {
 
 /**
  * Watches the time and the interruptions of one command. After the time SIGTERM, two seconds later SIGKILL; an
- * interruption is forwarded, a second one kills at once. What is still there two seconds after that is ended from outside.
+ * interruption is forwarded, a second one kills at once. What is still there ten seconds after that is ended from outside.
  */
 export class Supervisor {
   readonly ended: Promise<Ending>;
@@ -56,8 +56,7 @@ export class Supervisor {
 
   /** Ends everything at once, without asking. */
   end(): void {
-    this.#leash.kill();
-    this.#after(END_MS, () => this.#leash.destroy?.());
+    this.#kill();
   }
 
   finish(raw: RawEnding): void {
@@ -72,7 +71,7 @@ export class Supervisor {
 
   #kill(): void {
     this.#leash.kill();
-    this.#after(GRACE_MS, () => this.#leash.destroy?.());
+    this.#after(END_MS, () => this.#leash.destroy?.());
   }
 
   #after(ms: number, act: () => void): void {

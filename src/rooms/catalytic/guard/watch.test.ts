@@ -17,6 +17,7 @@ interface Parts {
   readonly skip?: readonly string[];
   readonly domains?: readonly string[];
   readonly inputs?: readonly string[];
+  readonly view?: boolean;
 }
 
 let root: string;
@@ -29,13 +30,13 @@ beforeEach(() => {
 
 /** A watch over that tree, of which at most some entries may be looked at. */
 function watch(guard_class: GuardClass, parts: Parts = {}): Watch {
-  const { max_entries = 100, disk = {}, outside = [], skip = [], domains = [], inputs = [] } = parts;
+  const { max_entries = 100, disk = {}, outside = [], skip = [], domains = [], inputs = [], view = false } = parts;
   const state = join(root, ".verbatim/state");
   const places = { root, state, record: join(root, "record"), record_path: "record", work: join(state, "w") };
   const ports = { disk: { ...runDisk, ...disk }, git: { outsideRoot: () => outside } } as never;
   const { policy } = effectivePolicy({ forbidden_roots: ["law"], durable_roots: ["out"] });
   const settings = { max_entries, noise: [], on_hit: "fail" };
-  const jobspec = { run_id: "run-1", catalytic_domains: domains, inputs };
+  const jobspec = { run_id: "run-1", catalytic_domains: domains, inputs, view };
   return new Watch(ports, { places, policy, settings, jobspec, guard_class, skip } as never);
 }
 
@@ -229,4 +230,22 @@ it("what another run claims is its own where it may write, and nowhere else", as
   writeFileSync(join(index, "run-2.json"), JSON.stringify(claim));
   const told = paths(await all.end());
   expect([told.includes("src/theirs.txt"), told.includes("out/theirs.txt")]).toEqual([true, false]);
+});
+
+it("a view in a namespace does not walk the records of other runs, which it cannot reach; any other run does", async () => {
+  const { policy } = effectivePolicy({});
+  const record = join(root, policy!.runs_root, "run-0");
+  mkdirSync(record, { recursive: true });
+  for (const name of ["one.json", "two.json", "three.json"]) writeFileSync(join(record, name), "{}\n");
+  const count = async (guard: GuardClass, view: boolean) => {
+    const looked = watch(guard, { view });
+    await looked.begin();
+    return looked.entries;
+  };
+  const closed = await count("namespace", true);
+  expect([await count("namespace", false), await count("landlock", true), await count("audit", true)]).toEqual([
+    closed + 4,
+    closed + 4,
+    closed + 4,
+  ]);
 });

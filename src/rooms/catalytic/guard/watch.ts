@@ -174,9 +174,16 @@ export class Watch {
     return scans;
   }
 
+  /** A view in a namespace cannot reach the records of other runs, and there are more of them with every run that is kept. */
+  get #areRecordsClosed(): boolean {
+    const { jobspec, guard_class } = this.#setting;
+    return jobspec.view === true && guard_class === "namespace";
+  }
+
   #isSkipped(path: string): boolean {
     const { places, policy, skip } = this.#setting;
     if (places.record_path !== null && isInside(path, places.record_path)) return true;
+    if (this.#areRecordsClosed && path !== policy.runs_root && isInside(path, policy.runs_root)) return true;
     return skip.some((one) => isInside(path, one)) || isOwnState(path, policy);
   }
 
