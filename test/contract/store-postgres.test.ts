@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { migratePostgres, openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
@@ -291,6 +295,43 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
       await migratePostgres(options);
       await (await openPostgresStore(options)).close();
       expect(await migratePostgres(options)).toMatchObject({ missing: [], sql: [] });
+    });
+
+    it("asks for nothing when a session starts and leaves nothing in it, so that a pooler may share sessions", async () => {
+      await (await harness.open()).close();
+      const folder = mkdtempSync(join(tmpdir(), "verbatim-pooler-"));
+      const socket = `/.s.PGSQL.${new URL(harness.url).port || "5432"}`;
+      const there = `${new URL(harness.url).searchParams.get("host")}${socket}`;
+      const startups: string[] = [];
+      const between = createServer((client) => {
+        const server = connect(there);
+        client.once("data", (bytes) => startups.push(bytes.toString("latin1")));
+        client.pipe(server).pipe(client);
+        for (const end of [client, server]) end.on("error", () => client.destroy());
+      });
+      await new Promise<void>((resolve) => void between.listen(`${folder}${socket}`, resolve));
+      try {
+        const url = harness.url.replace(/host=[^&]*/, `host=${encodeURIComponent(folder)}`);
+        const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
+        await store.transact((tx) => tx.ledger.append("context", "next", [note("pooled")]));
+        const hash = await store.content.put(new TextEncoder().encode("shared"));
+        expect(await store.content.has(hash)).toBe(true);
+        const left = await harness.raw(
+          `select count(*)::int as n from pg_stat_activity a join pg_locks l on l.pid = a.pid
+           where a.datname = current_database() and l.locktype = 'advisory'`,
+        );
+        expect(left).toEqual([{ n: 0 }]);
+        await store.close();
+      } finally {
+        between.close();
+        rmSync(folder, { recursive: true });
+      }
+      // Looking at the schema, a transaction, payloads.
+      expect(startups.length).toBeGreaterThanOrEqual(3);
+      for (const startup of startups) {
+        expect(startup).toContain("\0user\0");
+        expect(startup).not.toMatch(/\0(?:options|search_path|role)\0/);
+      }
     });
 
     it("refuses a schema of another program", async () => {

@@ -6,33 +6,50 @@ export interface Address {
   /** For people: without the password. */
   readonly where: string;
   readonly schema: string;
-  /** The connection string with our settings for every session. */
-  connectionString(role: string | null): string;
+  /** Without anything for the start of a session: a pooler hands sessions from one client to the next. */
+  readonly connectionString: string;
+  /** Opens a transaction with our settings for it, as one message. */
+  begin(mode: TransactionMode, role: string | null): string;
 }
 
+export type TransactionMode = "read committed read write" | "repeatable read read only";
+
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
+const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
 const OPTIONS = /([?&])options=([^&#]*)&?/;
+const SEARCH_PATH = /^(?:-c\s*|--)search_path=(\S+)$/;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 // A client that died without a word frees its locks after a minute.
-const SETTINGS = "-c idle_in_transaction_session_timeout=60000 -c client_min_messages=warning";
+const IDLE_MS = 60_000;
 
 /**
  * Reads a `postgres://` address. The schema is `verbatim`, or the search_path in the address's own `options`.
- * A lock that others hold for longer than `busyMs` is STORE_BUSY.
+ * A lock that others hold for longer than `busyMs` is STORE_BUSY; a server that anybody on the way could stand in for is
+ * STORE_INSECURE.
  */
 export function parseAddress(url: string, busyMs: number): Address {
-  const given = decodeOptions(OPTIONS.exec(url)?.[2] ?? "");
-  const schema = /search_path=([^\s,]+)/.exec(given)?.[1] ?? "verbatim";
+  const given = decodeOptions(OPTIONS.exec(url)?.[2] ?? "").trim();
+  const schema = given === "" ? "verbatim" : SEARCH_PATH.exec(given)?.[1];
+  if (schema === undefined) refuse("its options may name a search_path and nothing else");
   if (!SCHEMA.test(schema)) refuse("the schema in its search_path is not a plain lower-case name");
   const bare = url.replace(OPTIONS, "$1").replace(/[?&]$/, "");
-  const rest = given.replace(/(?:-c\s*|--)search_path=\S+/, "").trim();
+  const where = describe(bare);
   return {
-    where: describe(bare),
+    where,
     schema,
-    connectionString(role) {
-      const ours = [`-c search_path=${schema}`, `-c lock_timeout=${busyMs}`, SETTINGS];
-      const text = [rest, ...ours, role === null ? "" : `-c role=${role}`].filter((part) => part !== "").join(" ");
-      return `${bare}${bare.includes("?") ? "&" : "?"}options=${encodeURIComponent(text)}`;
+    connectionString: bare,
+    begin(mode, role) {
+      if (role !== null && !ROLE.test(role)) throw new VerbatimError("INTERNAL", { message: "not a plain role name" });
+      const settings = Object.entries({
+        search_path: schema,
+        lock_timeout: busyMs,
+        idle_in_transaction_session_timeout: IDLE_MS,
+        client_min_messages: "warning",
+        ...(role === null ? {} : { role }),
+      });
+      const local = settings.map(([name, value]) => `set local ${name} = '${value}'`);
+      return [`begin isolation level ${mode}`, ...local].join("; ");
     },
   };
 }
@@ -53,7 +70,17 @@ function describe(url: string): string {
     // The driver's own error quotes the address with its password.
     return refuse("it is not an address like postgres://user@host/database");
   }
-  return `postgres ${client.user ?? ""}@${client.host}:${client.port}/${client.database ?? ""}`;
+  const where = `postgres ${client.user ?? ""}@${client.host}:${client.port}/${client.database ?? ""}`;
+  requirePrivate(url, client.host, where);
+  return where;
+}
+
+/** Records and the password go to another machine only where its certificate and its name are checked. */
+function requirePrivate(url: string, host: string, where: string): void {
+  if (host.startsWith("/") || LOOPBACK.test(host)) return;
+  const modes = new URL(url).searchParams.getAll("sslmode");
+  if (modes.length === 1 && modes[0] === "verify-full") return;
+  throw new VerbatimError("STORE_INSECURE", { where, details: { host, sslmode: modes.at(-1) ?? null } });
 }
 
 function refuse(message: string): never {

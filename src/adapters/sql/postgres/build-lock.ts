@@ -19,7 +19,7 @@ export function createPostgresBuildLock(url: string, patienceMs = PATIENCE_MS): 
   const key = `verbatim ${address.schema} index build`;
   return {
     async hold(fn) {
-      const config = { ...connectionConfig(address, null), application_name: `${NAME}${process.pid}` };
+      const config = { ...connectionConfig(address), application_name: `${NAME}${process.pid}` };
       const client = new pg.Client(config);
       // A connection that breaks fails the query that uses it; a build that lost it is stopped by the revision.
       client.on("error", () => undefined);

@@ -40,7 +40,7 @@ export async function inspectDatabase(
   migrations: readonly PostgresMigration[],
 ): Promise<DatabaseState> {
   return withClient(address, async (client, facts) => {
-    await client.query("begin read only");
+    await client.query(address.begin("repeatable read read only", null));
     const applied = await listApplied(client, address);
     const state = { applied, missing: findMissing(applied, migrations, address), ...(await facts.look()) };
     await client.query("rollback");
@@ -62,7 +62,8 @@ export async function migrateDatabase(
   ports: Ports & { readonly dryRun?: boolean },
 ): Promise<Migrated> {
   return withClient(address, async (client, facts) => {
-    await client.query(ports.dryRun === true ? "begin read only" : "begin");
+    const mode = ports.dryRun === true ? "repeatable read read only" : "read committed read write";
+    await client.query(address.begin(mode, null));
     if (ports.dryRun !== true) await lockMigrations(client, address);
     const applied = await listApplied(client, address);
     const missing = findMissing(applied, migrations, address);
@@ -79,7 +80,7 @@ async function withClient<T>(
   address: Address,
   fn: (client: pg.ClientBase, facts: { readonly role: string; look(): Promise<Prepared> }) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client(connectionConfig(address, null));
+  const client = new pg.Client(connectionConfig(address));
   // A connection that breaks also fails the query that waits for it; that is where it is reported.
   client.on("error", () => undefined);
   try {

@@ -22,14 +22,12 @@ export function channelName(schema: string, channel: string): string {
 /** Wake-ups over one connection that is made for the first subscriber and made again when it breaks. */
 export class Notifications {
   readonly #address: Address;
-  readonly #role: string | null;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #stop = new AbortController();
   #client: Promise<pg.Client> | undefined;
 
-  constructor(address: Address, role: string | null) {
+  constructor(address: Address) {
     this.#address = address;
-    this.#role = role;
   }
 
   /** Listens until the returned function is called. Resolves when the server has confirmed it. */
@@ -55,7 +53,7 @@ export class Notifications {
   }
 
   async #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...connectionConfig(this.#address, this.#role), keepAlive: true });
+    const client = new pg.Client(connectionConfig(this.#address));
     client.on("notification", ({ channel, payload }) => this.#tell(channel, payload ?? ""));
     // The end follows every error, and brings the connection back.
     client.on("error", () => undefined);

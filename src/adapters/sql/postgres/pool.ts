@@ -1,7 +1,7 @@
 import pg from "pg";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import type { Address } from "./address.ts";
-import { toStoreError } from "./errors.ts";
+import { sqlState, toStoreError } from "./errors.ts";
 
 const CONNECT_MS = 10_000;
 const INT8 = 20;
@@ -18,10 +18,11 @@ export type PostgresValue =
   | readonly number[]
   | readonly Uint8Array[];
 
-/** How every connection is made: as which role, and with bigint as a number that is exact. */
-export function connectionConfig(address: Address, role: string | null): pg.ClientConfig {
+/** How every connection is made, and with bigint as a number that is exact. */
+export function connectionConfig(address: Address): pg.ClientConfig {
   return {
-    connectionString: address.connectionString(role),
+    connectionString: address.connectionString,
+    keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS,
     types: {
       getTypeParser: ((oid: number, format?: "text" | "binary"): unknown =>
@@ -44,10 +45,12 @@ function toSafeInteger(text: string): number {
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #address: Address;
+  readonly #role: string | null;
 
   constructor(address: Address, role: string | null, max: number) {
     this.#address = address;
-    this.#pool = new pg.Pool({ ...connectionConfig(address, role), max, allowExitOnIdle: true });
+    this.#role = role;
+    this.#pool = new pg.Pool({ ...connectionConfig(address), max, allowExitOnIdle: true });
     // An idle connection that the server ended: the pool drops it, and the next use makes a new one.
     this.#pool.on("error", () => undefined);
   }
@@ -72,16 +75,20 @@ export class ConnectionPool {
     }
   }
 
-  /** Runs one statement on any connection. */
+  /** Runs one statement on any connection, in a transaction of its own. */
   async query<Row extends pg.QueryResultRow>(
     sql: string,
     values: readonly PostgresValue[],
   ): Promise<{ readonly rows: Row[]; readonly rowCount: number }> {
     return this.use(async (client) => {
       try {
+        await client.query(this.#address.begin("read committed read write", this.#role));
         const { rows, rowCount } = await client.query<Row>(sql, [...values]);
+        await client.query("commit");
         return { rows, rowCount: rowCount ?? 0 };
       } catch (thrown) {
+        // A connection that broke has rolled back already.
+        if (sqlState(thrown) !== null) await client.query("rollback");
         throw toStoreError(thrown, this.#address.where);
       }
     });

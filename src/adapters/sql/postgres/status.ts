@@ -37,21 +37,25 @@ export async function measureDatabase(address: Address, role: string | null): Pr
       rest: 0,
       ...Object.fromEntries(rows.map((r) => [r.part, r.bytes])),
     };
-    return { entries: size!.size, bytes, mayChangeLedger: await pool.use((client) => tryChange(client, address)) };
+    return {
+      entries: size!.size,
+      bytes,
+      mayChangeLedger: await pool.use((client) => tryChange(client, address, role)),
+    };
   } finally {
     await pool.end();
   }
 }
 
 // The server looks at rights before it looks for rows, so a change of no row says whether one would be allowed.
-async function tryChange(client: pg.PoolClient, { where }: Address): Promise<boolean> {
-  await client.query("begin");
+async function tryChange(client: pg.PoolClient, address: Address, role: string | null): Promise<boolean> {
+  await client.query(address.begin("read committed read write", role));
   try {
     await client.query("update ledger_entry set kind = kind where false");
     return true;
   } catch (thrown) {
     if (sqlState(thrown) === "42501") return false;
-    throw toStoreError(thrown, where);
+    throw toStoreError(thrown, address.where);
   } finally {
     await client.query("rollback");
   }

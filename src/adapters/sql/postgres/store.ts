@@ -5,7 +5,7 @@ import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncC
 import { TransactionGuard, TransactionKeeper } from "../transaction-guard.ts";
 import { prepareTransactions, type ReadTransactionOf, type Rooms, type WriteTransactionOf } from "../transactions.ts";
 import { newestVersion } from "../versions.ts";
-import { type Address, parseAddress } from "./address.ts";
+import { type Address, parseAddress, type TransactionMode } from "./address.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
 import { PostgresContentStore } from "./content-store.ts";
 import { isRetryable, sqlState, toStoreError } from "./errors.ts";
@@ -128,7 +128,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
     this.#ports = { crypto: options.crypto, clock: options.clock };
     this.#transactions = new ConnectionPool(address, prepared.role.name, MAX_TRANSACTIONS);
     this.#payloads = new ConnectionPool(address, prepared.role.name, MAX_PAYLOADS);
-    this.#notifications = new Notifications(address, prepared.role.name);
+    this.#notifications = new Notifications(address);
     this.content = new PostgresContentStore(this.#payloads, this.#ports, address.where);
     const rooms = Object.entries(options.rooms ?? {});
     this.#toReadTransaction = prepareTransactions(Object.fromEntries(rooms.map(([name, room]) => [name, room.read])));
@@ -150,7 +150,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
 
   async #tryTransact<T>(client: pg.PoolClient, fn: (tx: WriteTransactionOf<D>) => Promise<T>): Promise<T> {
     // Read committed: what is read after waiting for a stream's lock must be what the other writer committed.
-    await this.#ask(client, "begin isolation level read committed read write");
+    await this.#begin(client, "read committed read write");
     const lease = new TransactionGuard();
     const connection = this.#bind(client, lease);
     const ledger = new PostgresLedgerWriter(connection, this.#ports);
@@ -173,7 +173,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   async read<T>(fn: (tx: ReadTransactionOf<D>) => Promise<T>): Promise<T> {
     this.#requireUsable();
     return this.#transactions.use(async (client) => {
-      await this.#ask(client, "begin isolation level repeatable read read only");
+      await this.#begin(client, "repeatable read read only");
       const lease = new TransactionGuard();
       const connection = this.#bind(client, lease);
       try {
@@ -229,6 +229,10 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
       // A connection that broke has rolled back already; the caller throws why it came here.
       if (sqlState(thrown) !== null) throw thrown;
     }
+  }
+
+  async #begin(client: pg.PoolClient, mode: TransactionMode): Promise<void> {
+    await this.#ask(client, this.#address.begin(mode, this.#prepared.role.name));
   }
 
   async #ask(client: pg.PoolClient, sql: string): Promise<string> {

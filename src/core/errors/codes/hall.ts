@@ -189,6 +189,16 @@ export const HALL_CODES = {
       http: "Set the address of the database where the server is started.",
     },
   },
+  STORE_INSECURE: {
+    exit: 2,
+    http: 500,
+    says: "The database is on another machine, and the connection would not check which one answers.",
+    fix: {
+      cli: "Add sslmode=verify-full to the address, and sslrootcert=FILE where the certificate is your own.",
+      mcp: "Ask the user to reach the database with sslmode=verify-full.",
+      http: "Ask whoever runs the server to reach the database with sslmode=verify-full.",
+    },
+  },
   STORE_VERSION: {
     exit: 4,
     http: 503,
