@@ -118,3 +118,26 @@ it("every fix of these codes, and every line of every report, names only verbs a
     true,
   );
 });
+
+it("a report names no flag to somebody who does not type, and says the rest all the same", () => {
+  const run: AgentSummary = {
+    ...SUMMARY,
+    agent: { ...SUMMARY.agent, withheld: ["FOO"], hidden: [".env"] },
+    changes: { ...SUMMARY.changes, not_carried: [{ path: "key", why: "hidden", sha256: null }] },
+    verify: { ...SUMMARY.verify!, result: "NONE" },
+  };
+  // The last part says what to do next in a terminal; the Studio has buttons for it.
+  const says = (typed: boolean) =>
+    explainRun(run, typed)
+      .filter(({ part }) => part !== "end")
+      .flatMap((part) => [part.says, ...part.lines.map((line) => line.says)]);
+  expect(says(false).filter((text) => text.includes("--"))).toEqual([]);
+  expect(says(false)).toEqual(
+    expect.arrayContaining([
+      "1 variable of yours was withheld",
+      "key is not part of the change: the agent cannot see what is in it",
+      "not verified: you asked for no checks",
+    ]),
+  );
+  expect(says(true)).toContain("1 variable of yours was withheld; give it one with --env NAME");
+});

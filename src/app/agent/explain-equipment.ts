@@ -16,15 +16,15 @@ const NOT_KEPT: Readonly<Record<string, string>> = {
 };
 
 /** What an agent was given besides its view, and what it left in the home folder. */
-export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainLine[] {
+export function explainEquipment({ agent, kept: asked }: AgentSummary, typed: boolean): ExplainLine[] {
   const lines: ExplainLine[] = [];
   if (agent.withheld.length > 0) {
     const were = agent.withheld.length === 1 ? "was" : "were";
-    const says = `${count(agent.withheld.length, "variable")} of yours ${were} withheld; give it one with --env NAME`;
+    const says = `${count(agent.withheld.length, "variable")} of yours ${were} withheld${typed ? "; give it one with --env NAME" : ""}`;
     lines.push({ mark: null, says });
   }
   if (agent.hidden.length > 0) {
-    const says = `${count(agent.hidden.length, "secret place")} hidden from it: ${listNames(agent.hidden)}; show one with --unmask`;
+    const says = `${count(agent.hidden.length, "secret place")} hidden from it: ${listNames(agent.hidden)}${typed ? "; show one with --unmask" : ""}`;
     lines.push({ mark: null, says });
   }
   if (agent.seen.length > 0) {
@@ -36,7 +36,8 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainL
   }
   const changed = agent.login.filter(({ what }) => what !== "kept");
   if (changed.some(({ what }) => what === "refreshed")) {
-    const but = asked.length === 0 ? "" : " but what was kept by --keep or agent.keep";
+    const but =
+      asked.length === 0 ? "" : typed ? " but what was kept by --keep or agent.keep" : " but what stayed writable";
     lines.push({ mark: null, says: `your login was refreshed; nothing else in your home folder stayed${but}` });
   }
   for (const { path, what } of changed.filter(({ what }) => what !== "refreshed")) {
@@ -47,12 +48,12 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary): ExplainL
     const says = `${kept.join(", ")} stayed writable: the home folder cannot be a layer of its own under this guard`;
     lines.push({ mark: "notice", says });
   }
-  lines.push(...explainCaps(agent.caps));
+  lines.push(...explainCaps(agent.caps, typed));
   return lines;
 }
 
 /** What held the agent back when it wanted too much; nothing where the kernel did and it was enough. */
-function explainCaps(caps: AgentSummary["agent"]["caps"]): ExplainLine[] {
+function explainCaps(caps: AgentSummary["agent"]["caps"], typed: boolean): ExplainLine[] {
   if (caps?.mechanism == null) return [];
   const { mechanism, hit } = caps;
   const lines: ExplainLine[] = describeHeld(mechanism).map((says) => ({
@@ -61,7 +62,7 @@ function explainCaps(caps: AgentSummary["agent"]["caps"]): ExplainLine[] {
   }));
   if (hit !== null) {
     const twice = hit.cap === "processes" ? String(hit.limit * 2) : `${Math.ceil((hit.limit * 2) / 1e6)}MB`;
-    const says = `${hit.cap} is ${describeMechanism(mechanism[hit.cap])}; give it more: --${hit.cap} ${twice}`;
+    const says = `${hit.cap} is ${describeMechanism(mechanism[hit.cap])}${typed ? `; give it more: --${hit.cap} ${twice}` : ""}`;
     lines.push({ mark: "bad", says });
   }
   return lines;

@@ -35,10 +35,15 @@ function describeFinding({
 }
 
 /** What the commands of the user say about the change. */
-export function explainVerify({ verify, changes }: AgentSummary): ExplainPart | null {
+export function explainVerify({ verify, changes }: AgentSummary, typed: boolean): ExplainPart | null {
   if (verify === null) return null;
   if (verify.result === "NONE") {
-    return { part: "verify", mark: "none", says: "not verified: you asked for --no-verify", lines: [] };
+    return {
+      part: "verify",
+      mark: "none",
+      says: `not verified: you asked for ${typed ? "--no-verify" : "no checks"}`,
+      lines: [],
+    };
   }
   const isGood = verify.result === "PASS";
   const copied =

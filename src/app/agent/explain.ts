@@ -47,7 +47,7 @@ const WHY: Readonly<Record<string, string>> = {
   special_file: "a special file",
   too_large: "too large to carry",
   reserved: "it belongs to Verbatim or is forbidden to agents",
-  hidden: "the agent cannot see what is in it; let it: --unmask, and --permit to change it",
+  hidden: "the agent cannot see what is in it",
   git_name: "some systems treat this name as .git",
   empty_folder: "an empty folder",
   mode: "only permissions changed, which git does not record",
@@ -56,15 +56,17 @@ const WHY: Readonly<Record<string, string>> = {
   setuid: "it would run with the rights of its owner",
 };
 
-/** Everything a person wants to know about a run, in sentences. */
-export function explainRun(run: AgentSummary): ExplainPart[] {
+const HOW_TO_SEE = "; let it: --unmask, and --permit to change it";
+
+/** Everything a person wants to know about a run, in sentences. Flags are named only to somebody who types. */
+export function explainRun(run: AgentSummary, typed = true): ExplainPart[] {
   const parts: (ExplainPart | null)[] = [
     { part: "goal", mark: null, says: run.goal.replace(/\s+/g, " "), lines: [] },
-    explainAgent(run),
+    explainAgent(run, typed),
     explainBase(run),
-    explainChange(run),
+    explainChange(run, typed),
     explainPolicy(run),
-    explainVerify(run),
+    explainVerify(run, typed),
     explainTree(run),
     explainNetwork(run.network),
     explainShown(run),
@@ -77,7 +79,7 @@ export function explainRun(run: AgentSummary): ExplainPart[] {
   return parts.filter((part) => part !== null);
 }
 
-function explainAgent(run: AgentSummary): ExplainPart {
+function explainAgent(run: AgentSummary, typed: boolean): ExplainPart {
   const { agent } = run;
   const command = agent.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
   const short = command.length > 90 ? `${command.slice(0, 89)}…` : command;
@@ -89,17 +91,18 @@ function explainAgent(run: AgentSummary): ExplainPart {
     const says = `the agent made ${count(agent.commits, "commit")}; its changes are in the diff, ${its} ${gone} gone`;
     lines.push({ mark: null, says });
   }
-  lines.push(...explainEquipment(run));
-  return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run)}`, lines };
+  lines.push(...explainEquipment(run, typed));
+  return { part: "agent", mark: null, says: `${short}   ${describeAgentEnd(run, typed)}`, lines };
 }
 
-function describeAgentEnd({ outcome, agent, proof }: AgentSummary): string {
+function describeAgentEnd({ outcome, agent, proof }: AgentSummary, typed: boolean): string {
   const took = formatDuration(agent.duration_ms);
   if (outcome === "not_started") return "did not start";
   if (proof === null) return outcome === "interrupted" ? "did not end by itself" : "is at work";
   if (proof.condition === "RECOVERED_AFTER_CRASH") return "ended when Verbatim did";
-  if (agent.caps?.hit != null) return `was ended after ${took} (--${agent.caps.hit.cap})`;
-  if (proof.condition === "COMMAND_TIMED_OUT") return `was stopped after ${took} (--timeout)`;
+  if (agent.caps?.hit != null) return `was ended after ${took} (${typed ? "--" : "limit of "}${agent.caps.hit.cap})`;
+  if (proof.condition === "COMMAND_TIMED_OUT")
+    return `was stopped after ${took} (${typed ? "--timeout" : "its time limit"})`;
   if (proof.condition === "INTERRUPTED") return `was interrupted after ${took}`;
   if (agent.exit_code === 0) return `ended by itself after ${took}`;
   return agent.exit_code === null
@@ -112,7 +115,7 @@ function explainBase({ base }: AgentSummary): ExplainPart | null {
   return plain("base", `${base.commit.slice(0, 12)} and ${count(base.dirty_count, "local change")}`);
 }
 
-function explainChange({ changes, verify }: AgentSummary): ExplainPart {
+function explainChange({ changes, verify }: AgentSummary, typed: boolean): ExplainPart {
   const { files, added_lines, deleted_lines, binaries, ignored, not_carried } = changes;
   const binary = binaries.length === 0 ? "" : `, ${binaries.length} of them binary`;
   const says =
@@ -130,7 +133,10 @@ function explainChange({ changes, verify }: AgentSummary): ExplainPart {
     lines.push({ mark: null, says: `the agent also wrote ${count(ignored, "ignored file")}; ${they} not used` });
   }
   for (const { path, why } of not_carried.slice(0, MOST_NOTES)) {
-    lines.push({ mark: "notice", says: `${path} is not part of the change: ${WHY[why] ?? why}` });
+    lines.push({
+      mark: "notice",
+      says: `${path} is not part of the change: ${WHY[why] ?? why}${typed && why === "hidden" ? HOW_TO_SEE : ""}`,
+    });
   }
   if (not_carried.length > MOST_NOTES) {
     lines.push({ mark: "notice", says: `and ${not_carried.length - MOST_NOTES} more that are not part of the change` });

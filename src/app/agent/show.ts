@@ -57,7 +57,10 @@ export async function showAgentRun(outside: AgentPorts, request: ShowRequest): P
     evidence: listEvidence(record, timeline),
     timeline,
     summary,
-    explain: explainRun(summary).map((part) => ({ ...part, lines: part.lines.map((line) => ({ ...line })) })),
+    explain: explainRun(summary, outside.surface === "cli").map((part) => ({
+      ...part,
+      lines: part.lines.map((line) => ({ ...line })),
+    })),
     diff: request.diff === null ? null : readDiff(run, request.diff === true ? null : request.diff, of?.candidate),
     connections: request.network ? readConnections(run, request.attempt ?? record?.now.attempts ?? 0) : null,
     compared: other === null ? null : { summary: readSummary(outside, other)!, files: compareChanges(run, other) },

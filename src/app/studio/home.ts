@@ -25,7 +25,8 @@ const REFUSED: readonly State[] = [
 const NEXT = {
   NO_REPOSITORY:
     "This folder is not in a git repository, and agents work on one. Run git init in it, or start the server in one.",
-  NO_VERIFY_COMMAND: "There is no verify command: an agent's change cannot be checked.",
+  NO_VERIFY_COMMAND:
+    "The configuration names no verify command: a change is checked only where a run is given one of its own.",
   NO_RUNS: "No agent has run in this repository.",
   LEDGER_UNVERIFIED: "The ledger has not been verified since the server was started.",
 } as const;
