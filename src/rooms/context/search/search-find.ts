@@ -1,9 +1,9 @@
 import type { IndexView } from "../index/index-view.ts";
 import type { ContextReader, FoundWord, SearchSegment } from "../ports.ts";
 import { ByteReader } from "./bytes.ts";
-import { matchTerm } from "./search-match.ts";
+import { matchTerm, type TermMatch } from "./search-match.ts";
 import { BestHits, scoreOf } from "./search-rank.ts";
-import { readSections } from "./search-segment.ts";
+import { countSections, eachSection } from "./search-segment.ts";
 import type { WordTerm } from "./search-term.ts";
 import { isTestPath } from "./test-paths.ts";
 
@@ -75,22 +75,28 @@ function findInSegment(
 ): void {
   // Whatever lacks a term needs no further look.
   if (terms.some(({ range }) => !rows.has(keyOf(...range)))) return;
-  const sections = readSections(segment.sections);
-  const matches = terms.map((term) =>
-    matchTerm(term, sections.length, (first, last) => rows.get(keyOf(first, last)) ?? []),
-  );
+  const count = countSections(segment.sections);
+  const matches = terms.map((term) => matchTerm(term, count, (first, last) => rows.get(keyOf(first, last)) ?? []));
   const paths = segment.paths.split("\n");
   const gone = readGone(segment.gone);
-  const numbers = new Map<number, { readonly number: number; readonly isTest: boolean }>();
-  for (const [i, { file, ordinal, length }] of sections.entries()) {
-    if (gone.has(file) || !matches.every(({ counts }) => counts[i]! > 0)) continue;
-    let known = numbers.get(file);
-    if (known === undefined) {
-      known = { number: view.fileNumber(paths[file]!), isTest: isTestPath(paths[file]!) };
-      numbers.set(file, known);
+  const tests = new Map<number, boolean>();
+  eachSection(segment.sections, (i, file, ordinal, length) => {
+    if (!hasAll(matches, i) || gone.has(file)) return;
+    let isTest = tests.get(file);
+    if (isTest === undefined) {
+      isTest = isTestPath(paths[file]!);
+      tests.set(file, isTest);
     }
-    best.offer(scoreOf(matches, i, length, known.isTest), known.number, ordinal);
-  }
+    const score = scoreOf(matches, i, length, isTest);
+    // Where a file is in the index is looked up only for what may be among the results.
+    if (best.admits(score)) best.keep(score, view.fileNumber(paths[file]!), ordinal);
+  });
+}
+
+function hasAll(matches: readonly TermMatch[], section: number): boolean {
+  // Beyond the end of a damaged list there is nothing.
+  for (const { counts } of matches) if (!(counts[section]! > 0)) return false;
+  return true;
 }
 
 function readGone(bytes: Uint8Array): ReadonlySet<number> {

@@ -40,8 +40,14 @@ export class BestHits {
     this.#limit = limit;
   }
 
-  offer(score: number, file: number, ordinal: number): void {
+  /** Counts a section that was found, and says whether one with this score may be among the best. */
+  admits(score: number): boolean {
     this.total++;
+    return this.hits.length < this.#limit || score >= this.hits[this.hits.length - 1]!.score;
+  }
+
+  /** Takes it in at its place. */
+  keep(score: number, file: number, ordinal: number): void {
     const { hits } = this;
     let at = hits.length;
     while (at > 0 && isBefore(score, file, ordinal, hits[at - 1]!)) at--;

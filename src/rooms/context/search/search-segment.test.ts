@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { FoundWord } from "../ports.ts";
 import { matchTerm } from "./search-match.ts";
-import { PLACES, readSections, SegmentBuilder } from "./search-segment.ts";
+import { countSections, eachSection, PLACES, SegmentBuilder } from "./search-segment.ts";
 import { toWordTerm } from "./search-term.ts";
 
 const word = fc.constantFrom("amber", "ambers", "birch", "delta");
@@ -24,9 +24,10 @@ it("what a segment says of words and phrases is what the texts say", () => {
           segment.endSection(i);
         }
         const { sections, words } = segment.finish();
-        expect(readSections(sections)).toEqual(
-          texts.map(({ body }, ordinal) => ({ file: 0, ordinal, length: body.length })),
-        );
+        const read: number[][] = [];
+        eachSection(sections, (...one) => read.push(one));
+        expect(read).toEqual(texts.map(({ body }, ordinal) => [ordinal, 0, ordinal, body.length]));
+        expect(countSections(sections)).toBe(texts.length);
         const rows: FoundWord[] = words.map((one) => ({ ...one, segment: 1 }));
         const find = (first: string, last: string) => rows.filter((row) => row.word >= first && row.word <= last);
         const match = matchTerm(

@@ -7,13 +7,6 @@ import { listWords } from "./search-words.ts";
 export const PLACES = { name: 1, heading: 2, body: 4, path: 8 } as const;
 const PLACE_BITS = 16;
 
-/** One section of a segment: its file by number there, its place among the file's sections, its own words. */
-export interface SegmentSection {
-  readonly file: number;
-  readonly ordinal: number;
-  readonly length: number;
-}
-
 interface Entry {
   readonly bytes: ByteWriter;
   /** The section that was written last, and the one whose positions are held. */
@@ -98,12 +91,20 @@ function flush(entry: Entry): void {
   positions.length = 0;
 }
 
-/** The sections of a segment. */
-export function readSections(bytes: Uint8Array): SegmentSection[] {
+/** How many sections a segment has: three numbers each, of which every last byte is below 0x80. */
+export function countSections(bytes: Uint8Array): number {
+  let numbers = 0;
+  for (let i = 0; i < bytes.length; i++) if (bytes[i]! < 0x80) numbers++;
+  return Math.floor(numbers / 3);
+}
+
+/** Hands over the sections of a segment: file by number there, place among the file's sections, number of its own words. */
+export function eachSection(
+  bytes: Uint8Array,
+  take: (section: number, file: number, ordinal: number, length: number) => void,
+): void {
   const reader = new ByteReader(bytes);
-  const sections: SegmentSection[] = [];
-  while (!reader.isDone) sections.push({ file: reader.next(), ordinal: reader.next(), length: reader.next() });
-  return sections;
+  for (let section = 0; !reader.isDone; section++) take(section, reader.next(), reader.next(), reader.next());
 }
 
 type TakePosting = (section: number, count: number, places: number) => void;
