@@ -130,6 +130,9 @@ describe.each(["SQLite", "PostgreSQL"])("agent runs in %s", (kind) => {
   it("are made again from the ledger alone, the same in every column", async ({ skip }) => {
     if (kind === "PostgreSQL" && postgres.reason !== null) skip(postgres.reason);
     const before = await list();
+    // Whatever another stream says, it is not about a run.
+    const strange = { kind: "AGENT_STARTED", actor: "cli", body: started("fake", "2026-11-16T14:00:00.000Z") } as const;
+    await store.transact(({ ledger }) => ledger.append("elsewhere/20261116-140000-ffffff", "next", [strange]));
     await store.transact(({ agents }) => agents.begin(0));
     expect(await list()).toEqual([]);
     await catchUp(store);
