@@ -35,6 +35,12 @@ async function look(repo: AgentRepo): Promise<Listed> {
   return (JSON.parse(stdout) as { runs: Listed[] }).runs[0]!;
 }
 
+/** How runs stand in the eyes of the workflow room. */
+async function listStates(repo: AgentRepo): Promise<string[]> {
+  const { stdout } = await repo.verbatim("workflow", "list", "--json");
+  return (JSON.parse(stdout) as { runs: { status: string }[] }).runs.map(({ status }) => status);
+}
+
 async function waitFor(repo: AgentRepo, outcome: string): Promise<void> {
   await vi.waitFor(async () => expect((await look(repo))?.outcome).toBe(outcome), { timeout: 200_000, interval: 200 });
 }
@@ -51,12 +57,15 @@ it("a run whose tool is killed while it verifies, and again while it lands, reac
   const verify = ["--verify-sh", `test ! -e ${WAIT} || sleep 300`];
   const working = start(repo, "--goal", "light the lamp", ...verify, "--", "sh", "-c", "echo on > lamp.txt");
   await waitFor(repo, "verifying");
+  expect(await listStates(repo)).toEqual(["running"]);
   const busy = await repo.verbatim("agent", "discard", "@");
   expect([busy.exit, busy.stderr.split("\n")[0]]).toEqual([
     4,
     `error[RUN_AT_WORK] the run is at work (process ${working.pid}): verifying`,
   ]);
   await working.kill();
+  // Nobody is at work on it any more, and nothing has repaired it yet.
+  expect(await listStates(repo)).toEqual(["blocked"]);
   const { run_id, outcome, reason } = await look(repo);
   expect([outcome, reason]).toEqual(["interrupted", expect.stringContaining(`verbatim agent verify ${run_id}`)]);
   rmSync(join(repo.root, WAIT));

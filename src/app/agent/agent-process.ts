@@ -24,7 +24,7 @@ export function readProcess(run: Run): { readonly pid: number } | null {
 }
 
 /** Whether no process works on a run that is at work by its own word. */
-export function isProcessGone(run: Run, outside: AgentPorts): boolean {
+export function isProcessGone(run: Pick<Run, "read">, outside: Pick<AgentPorts, "host">): boolean {
   return isGone(run.read(PROCESS_FILE), outside, true);
 }
 
@@ -33,7 +33,7 @@ export function isFirstProcessGone(run: Run, outside: AgentPorts): boolean {
   return isGone(run.read(FIRST_FILE), outside, false);
 }
 
-function isGone(bytes: Uint8Array | null, outside: AgentPorts, unknown: boolean): boolean {
+function isGone(bytes: Uint8Array | null, outside: Pick<AgentPorts, "host">, unknown: boolean): boolean {
   const owner = toOwner(bytes);
   return owner === null ? unknown : lockState(owner, outside.host()) === "stale";
 }

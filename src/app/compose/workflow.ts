@@ -12,9 +12,11 @@ import { createTreeFiles } from "../../adapters/git/tree-files.ts";
 import { createGitWork } from "../../adapters/git/work-tree.ts";
 import { chatModels } from "../../adapters/models/chat.ts";
 import { agentRunner } from "../../adapters/process/agent-runner.ts";
+import { readHost } from "../../adapters/process/host.ts";
 import { type Effect, LOCAL_SURFACES } from "../../core/operation.ts";
 import { parseRepoPath } from "../../core/paths/index.ts";
 import { type RunStore, toRepoSlug, WORKFLOW_OPERATIONS, type WorkflowPorts } from "../../rooms/workflow/index.ts";
+import { isProcessGone } from "../agent/agent-process.ts";
 import { findRunsRoot } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
@@ -68,6 +70,7 @@ export async function workflowPorts(composition: Composition, effect: Effect): P
     landing: { files: createLandingFiles(root), trees: createTreeFiles(root), merge: mergeText },
     lockTree: (runId) => lockTree(composition, runId, ["."]),
     agents: agentRunner,
+    isAgentGone: (run) => isProcessGone(run, { host: readHost }),
     models: chatModels,
     interrupts,
     store: openLater(() => composition.store(effect)),

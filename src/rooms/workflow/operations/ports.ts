@@ -13,6 +13,7 @@ import type {
   RepoFiles,
   RepoIdentityPort,
   RepoReader,
+  RunFolder,
   RunFolders,
   RunStore,
   TextMerge,
@@ -42,6 +43,8 @@ export interface WorkflowPorts {
   /** Keeps everyone else from working on the tree while it changes: DOMAIN_BUSY. Gives back what lets go of it. */
   readonly lockTree: (runId: string) => Promise<() => void>;
   readonly agents: AgentRunner;
+  /** Whether no process works on an agent run that is at work by its own word. */
+  readonly isAgentGone: (run: Pick<RunFolder, "read">) => boolean;
   readonly models: ChatModels;
   readonly interrupts: Interrupts;
   readonly store: RunStore;

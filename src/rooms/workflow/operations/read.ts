@@ -63,12 +63,14 @@ const NEXT = defineOperation({
   },
 });
 
-/** An agent run whose change is ready waits for its owner; RUN.json calls it running until it is decided. */
-function listState(found: Run): RunState {
+/** An agent run that nobody is at work on waits for its owner; RUN.json calls it running until it is decided. */
+function listState(ports: WorkflowPorts, found: Run): RunState {
   const { state } = found;
   if (state.status !== "running" || state.direct === undefined) return state;
   const record = AgentRecord.load(found);
-  return record === null || AT_WORK.includes(record.now.state) ? state : { ...state, status: "blocked" };
+  if (record === null) return state;
+  const isAtWork = AT_WORK.includes(record.now.state) && !ports.isAgentGone(found.folder);
+  return isAtWork ? state : { ...state, status: "blocked" };
 }
 
 const LIST = defineOperation({
@@ -94,7 +96,9 @@ const LIST = defineOperation({
     ),
   }),
   run: async (ports: WorkflowPorts, input) => {
-    const runs = sortedByCodePoint(ports.runs.ids()).map((id) => listState(Run.load(ports, ports.runs.open(id)!)));
+    const runs = sortedByCodePoint(ports.runs.ids()).map((id) =>
+      listState(ports, Run.load(ports, ports.runs.open(id)!)),
+    );
     const shown = runs.filter(
       ({ status, stop_reason }) =>
         (input.status === undefined || status === input.status) &&
