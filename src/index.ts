@@ -7,7 +7,8 @@
 
 import type { App } from "./app/call.ts";
 import { openApp } from "./app/call.ts";
-import { createRoomMethods, type RoomMethods } from "./app/library.ts";
+import { createRoomMethods } from "./app/library.ts";
+import type { RoomMethods } from "./app/room-methods.ts";
 import type { Progress } from "./core/ports.ts";
 
 export type { Input, OperationName, Operations, Output } from "./app/operations.ts";

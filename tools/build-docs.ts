@@ -6,6 +6,7 @@ import { formatConfigPage } from "./docs/config-page.ts";
 import { formatErrorPage } from "./docs/error-page.ts";
 import { formatFloorPlan, readFolderGraph } from "./docs/floor-plan.ts";
 import { drawPicture, PICTURES } from "./docs/pictures.ts";
+import { formatRoomMethods } from "./docs/room-methods.ts";
 import { formatTroubleshootingPage } from "./docs/troubleshooting-page.ts";
 import { reportFindings } from "./findings.ts";
 import { ROOT } from "./stages.ts";
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
     [join(ROOT, "docs/cli.md"), await formatCliPage()],
     [join(ROOT, "docs/configuration.md"), formatConfigPage()],
     [join(ROOT, "docs/troubleshooting.md"), formatTroubleshootingPage()],
+    [join(ROOT, "src/app/room-methods.ts"), await formatRoomMethods()],
     ...Object.entries(PICTURES).map(
       ([name, one]) => [join(ROOT, `docs/images/${name}.svg`), drawPicture(one)] as const,
     ),
@@ -36,7 +38,7 @@ async function main(): Promise<void> {
   const stale = [...pages].filter(([file, text]) => !existsSync(file) || readFileSync(file, "utf8") !== text);
   if (process.argv.includes("--check")) {
     const findings = stale.map(([file]) => `${file.slice(ROOT.length)} is not what the source says; run: npm run docs`);
-    reportFindings(findings, `${pages.size} generated pages`);
+    reportFindings(findings, `${pages.size} generated pages and files`);
     return;
   }
   for (const [file, text] of stale) {

@@ -1,8 +1,8 @@
-import type { z } from "zod";
 import type { Progress } from "../core/ports.ts";
 import { type App, openApp } from "./call.ts";
 import type { CallOptions } from "./compose/current-call.ts";
-import { type Input, type OperationName, type Output, ROOM_NAMES, type RoomName, type Rooms } from "./operations.ts";
+import { type Input, type OperationName, type Output, ROOM_NAMES, type RoomName } from "./operations.ts";
+import type { RoomMethods } from "./room-methods.ts";
 
 /** How a room is opened by a program. */
 export interface RoomOptions {
@@ -28,25 +28,10 @@ export function openLibraryRoom(folder: string, { env = process.env, progress }:
   return { app, bind, ends: { close, [Symbol.asyncDispose]: close } };
 }
 
-/** `index-build` as a method: `indexBuild`. */
-type MethodName<Verb extends string> = Verb extends `${infer Word}-${infer Rest}`
-  ? `${Word}${Capitalize<MethodName<Rest>>}`
-  : Verb;
-
-/** The operations of a room as methods. */
-type Methods<R extends RoomName> = {
-  readonly [O in Rooms[R][number] as O["name"] extends `${R}.${infer Verb}` ? MethodName<Verb> : never]: (
-    input: z.input<O["input"]>,
-    options?: CallOptions,
-  ) => Promise<z.output<O["output"]>>;
-};
-
-/** Every operation as a method of its room: `context.expand(input)` is `call("context.expand", input)`. */
-export type RoomMethods = { readonly [R in RoomName]: Methods<R> };
-
 /** The methods are made from the names they are asked by, so that no room is loaded before one of its is called. */
 export function createRoomMethods(app: App): RoomMethods {
-  return Object.fromEntries(ROOM_NAMES.map((room) => [room, createMethods(app, room)])) as RoomMethods;
+  const rooms = Object.fromEntries(ROOM_NAMES.map((room) => [room, createMethods(app, room)]));
+  return rooms as Record<RoomName, object> as RoomMethods;
 }
 
 // Asked for by `await` and `JSON.stringify`, which take any object that has them for something it is not.

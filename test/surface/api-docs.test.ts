@@ -2,7 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listOperations } from "../../src/app/operations.ts";
 import { SAYS_MODULE, toExamplePrograms } from "../../tools/api/examples.ts";
 import { type ApiExport, checkApiExports, listApiExports } from "../../tools/api/exports.ts";
 import { ROOT, readManifest, runIn } from "../support/packed-package.ts";
@@ -83,5 +85,60 @@ describe("the examples in comments", () => {
     writeFileSync(join(folder, "main.mjs"), main);
     const { status, stdout, stderr } = spawnSync(process.execPath, ["main.mjs"], { cwd: folder, encoding: "utf8" });
     return { status, said: `${stdout}${stderr}` };
+  }
+});
+
+describe("the methods of a workspace", () => {
+  it("each say what they do to whoever hovers over one", async () => {
+    const operations = await listOperations();
+    const methods = operations.map(({ name }) =>
+      name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    );
+    const head = 'import { openWorkspace } from "verbatim-agent";\nconst workspace = openWorkspace(".");\n';
+    const text = head + methods.map((method) => `workspace.${method};\n`).join("");
+    const file = join(folder, "hover.ts");
+    writeFileSync(file, text);
+    const service = openEditor(file);
+    const shown = new Map<string, string>();
+    let at = head.length;
+    for (const [i, method] of methods.entries()) {
+      at += `workspace.${method}`.length;
+      const { documentation } = service.getQuickInfoAtPosition(file, at - 1) ?? {};
+      shown.set(operations[i]!.name, ts.displayPartsToString(documentation));
+      at += ";\n".length;
+    }
+    expect(shown).toEqual(new Map(operations.map(({ name, summary }) => [name, summary])));
+    expect(shown.get("workflow.new")).toBe("Create a workflow run at HEAD, outside the repository.");
+    expect(service.getSemanticDiagnostics(file)).toEqual([]);
+  });
+
+  /** What an editor asks, of one file beside the built package. */
+  function openEditor(file: string): ts.LanguageService {
+    const options: ts.CompilerOptions = {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      target: ts.ScriptTarget.ES2023,
+      lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+      types: ["node"],
+      strict: true,
+      skipLibCheck: true,
+    };
+    const { fileExists, readFile, readDirectory, directoryExists, getDirectories } = ts.sys;
+    return ts.createLanguageService({
+      getCompilationSettings: () => options,
+      getScriptFileNames: () => [file],
+      getScriptVersion: () => "1",
+      getScriptSnapshot(name) {
+        const text = readFile(name);
+        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+      },
+      getCurrentDirectory: () => ROOT,
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+      fileExists,
+      readFile,
+      readDirectory,
+      directoryExists,
+      getDirectories,
+    });
   }
 });
