@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { formatCanonical } from "../../core/canonical/index.ts";
 import type { ContentStore } from "../../core/ports.ts";
 import {
   type AgentRecord,
@@ -44,7 +45,7 @@ export interface MadeCandidate {
   };
 }
 
-/** Writes a change down as the next candidate of a run. */
+/** Writes a change down as the next candidate of a run; a choice that was made before is the candidate that it was. */
 export async function makeCandidate(
   outside: AgentPorts,
   record: AgentRecord,
@@ -74,9 +75,20 @@ export async function makeCandidate(
     hasFile: (path) => lstatSync(join(place.root, path), { throwIfNoEntry: false })?.isFile() === true,
   });
   const built = { ...bare, candidate: { ...bare.candidate, notices } };
+  const same = kind === "selection" ? findSame(record, built.candidate) : null;
+  if (same !== null) return same;
   const candidate_sha256 = await record.writeCandidate(built, patch);
   record.save({ candidates: c });
   return { candidate: built.candidate, patch, facts: describe(built.candidate, candidate_sha256) };
+}
+
+function findSame(record: AgentRecord, candidate: Candidate): MadeCandidate | null {
+  for (let c = record.now.candidates; c > 0; c--) {
+    const there = record.candidate(c);
+    if (there?.sha256 !== candidate.sha256) continue;
+    if (formatCanonical({ ...there }) === formatCanonical({ ...candidate, c })) return readCandidate(record, c);
+  }
+  return null;
 }
 
 function describe(candidate: Candidate, candidate_sha256: string): MadeCandidate["facts"] {

@@ -10,9 +10,10 @@ import {
 } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import type { MadeCandidate } from "./candidate.ts";
-import { type LandOptions, lookNow, pickParts, requireLandable, sayMoved, verificationOf } from "./landable.ts";
+import { type LandOptions, lookNow, pickParts, requireLandable, sayMoved } from "./landable.ts";
 import type { AgentPorts } from "./ports.ts";
-import { describeLanding, isVerified, toSummary } from "./report.ts";
+import { describeLanding, toSummary } from "./report.ts";
+import { verificationOf } from "./verified.ts";
 
 /**
  * What would become of each file if the change were applied now. It needs no lock: nothing is written to the tree or to
@@ -43,7 +44,7 @@ export async function foreseeLanding(
   const work_tree = here === null ? {} : { work_tree: { root: here.root, repo_id: here.repo_id } };
   const facts = { l: now.landings + 1, candidate: candidate.c, onto: there, ...moved, ...work_tree };
   const planned = toLanding(plan, facts);
-  const verified = files === candidate.files && isVerified(record);
+  const verified = files === candidate.files && verificationOf(record, candidate) === "passed";
   return { ...toSummary(record), landing: describeLanding(planned, now.base.tree, verified) };
 }
 

@@ -10,11 +10,8 @@ import {
   type LandingPlan,
   planLanding,
   type Run,
-  readHunks,
   requireNoConflict,
   requireVerified,
-  type Session,
-  selectChanges,
   toLanding,
   toLandingChanges,
   writeLanding,
@@ -22,19 +19,12 @@ import {
 import type { AgentSummary } from "./agent-summary.ts";
 import { type MadeCandidate, makeCandidate } from "./candidate.ts";
 import { gateCandidate, tryCandidate } from "./judge.ts";
-import {
-  type LandOptions,
-  lookNow,
-  pickParts,
-  refusedByGate,
-  requireLandable,
-  sayMoved,
-  type TreeNow,
-  verificationOf,
-} from "./landable.ts";
+import { type LandOptions, lookNow, refusedByGate, requireLandable, sayMoved, type TreeNow } from "./landable.ts";
 import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
+import { tryMade, trySelection } from "./select.ts";
 import type { OpenAgentRun } from "./session.ts";
+import { findVerification, verificationOf } from "./verified.ts";
 
 /** Puts the change of a run into the tree as it is now: per file, judged again and verified again where it moved on. */
 export async function land(
@@ -44,42 +34,36 @@ export async function land(
 ): Promise<AgentSummary> {
   if (record.now.state === "applied") return toSummary(record);
   const whole = requireLandable(record, options);
-  const selected = await select(outside, session, record, whole, options);
-  const made = selected ?? whole;
+  const made = await choose(outside, { session, record }, whole, options);
   const verification = verificationOf(record, made.candidate);
   requireVerified({ run: record.run.id, kind: made.candidate.kind, verification, unverified: options.unverified });
-  return await session.withTree(() => landLocked(outside, { session, record }, made, options));
+  // What lifts the verification of a whole change lifts nothing for a part of it.
+  const isPart = made.candidate.kind === "selection";
+  const without = {
+    verification: verification !== "passed",
+    reverification: options.noReverify || (options.unverified && !isPart),
+  };
+  return await session.withTree(() => landLocked(outside, { session, record }, made, without));
 }
 
-/** Chosen parts of a change as a candidate of their own, judged and verified; null: everything was chosen. */
-async function select(
+/** What lands: the whole candidate, one that was named, or a part that has just been judged and verified by itself. */
+async function choose(
   outside: AgentPorts,
-  session: Session,
-  record: AgentRecord,
+  open: OpenAgentRun,
   whole: MadeCandidate,
   options: LandOptions,
-): Promise<MadeCandidate | null> {
-  const picked = pickParts(record, whole, options);
-  if (picked === null) return null;
-  const { candidate, patch } = whole;
-  const { run, now } = record;
-  const base = { ...run.base, commit: candidate.base.commit };
-  const { crypto, landing } = run.ports;
-  const ports = { trees: landing.trees, content: await outside.content("append"), crypto };
-  const hunks = patch === null ? new Map() : readHunks(patch, crypto);
-  const changes = await selectChanges(ports, base, candidate, hunks, picked);
-  const made = await makeCandidate(outside, record, { kind: "selection", parent: candidate.c, base, changes, picked });
-  const { state, reason } = now;
-  await record.enter("AGENT_SELECTED", { parent: candidate.c, candidate: made.facts }, state, reason);
-  const { gate, facts } = await gateCandidate(outside, session, record, made, base);
-  await record.enter("AGENT_GATED", facts, state, reason);
-  if (gate.verdict === "reject") throw refusedByGate(run, gate);
-  if (now.request.verify.length === 0) return made;
-  const tried = await tryCandidate(outside, session, record, made, { base, ignored: null, locked: false });
-  const passed = tried.report.result === "PASS";
-  await record.enter(passed ? "AGENT_VERIFIED" : "AGENT_VERIFY_FAILED", tried.facts, state, reason);
-  if (!passed) throw failedAgain(run, "the part you chose", tried.report.reason);
-  return made;
+): Promise<MadeCandidate> {
+  const { record } = open;
+  const isNamed = whole.candidate.c !== record.now.candidate;
+  const part = await trySelection(outside, open, whole, options);
+  const tried = part ?? (isNamed ? await tryMade(outside, open, whole, false) : null);
+  if (tried === null) return whole;
+  if (tried.result === "rejected") throw refusedByGate(record.run, tried.gate);
+  const mayFail = part === null && options.unverified && whole.candidate.kind !== "selection";
+  if (tried.result === "failed" && !mayFail) {
+    throw failedAgain(record.run, part === null ? "this candidate" : "the part you chose", tried.reason);
+  }
+  return tried.made;
 }
 
 function failedAgain({ id, folder }: Run, what: string, reason: string | null): VerbatimError {
@@ -97,7 +81,7 @@ async function landLocked(
   outside: AgentPorts,
   { session, record }: OpenAgentRun,
   made: MadeCandidate,
-  options: LandOptions,
+  without: Without,
 ): Promise<AgentSummary> {
   const { run, now } = record;
   const { candidate } = made;
@@ -121,41 +105,39 @@ async function landLocked(
     landings: l,
     landing: l,
     candidate: c,
-    verification: now.candidate === c ? verification : newestOf(record, c),
+    verification: now.candidate === c ? verification : (findVerification(record, candidate)?.v ?? null),
     back_to: { state, reason, candidate: now.candidate, verification },
   });
   const place = { folder: run.folder, l };
   try {
-    if (isMoved) await judgeAgain(outside, { session, record }, plan, there, options);
+    if (isMoved) await judgeAgain(outside, { session, record }, plan, there, without);
     await writeLanding({ files: landing.files, content, crypto, random }, place, plan);
   } catch (thrown) {
     // What could not be put back is left to whoever comes next, who finds the journal open.
     if (!isLandingOpen(place)) await goBack(record, c, thrown);
     throw thrown;
   }
-  await finishLanding(record, planned, listWithout(record, options, isMoved));
+  await finishLanding(record, planned, listWithout(record, without, isMoved));
   closeLanding(place);
   await session.event("orchestrator", "RUN_PASSED", "");
   return toSummary(record);
 }
 
-/** The newest verification of a candidate. */
-function newestOf(record: AgentRecord, c: number): number | null {
-  const { verifications } = record.now;
-  const sha256 = record.candidate(c)?.sha256;
-  for (let v = verifications; v > 0; v--) if (record.verification(v)?.candidate === sha256) return v;
-  return null;
+/** What a landing does without. */
+interface Without {
+  readonly verification: boolean;
+  readonly reverification: boolean;
 }
 
 function listWithout(
   { now }: AgentRecord,
-  { unverified, noReverify }: LandOptions,
+  { verification, reverification }: Without,
   isMoved: boolean,
-): ("verification" | "reverification")[] {
+): (keyof Without)[] {
   if (now.request.verify.length === 0) return ["verification"];
   return [
-    ...(unverified && now.back_to?.state !== "verified" ? (["verification"] as const) : []),
-    ...(isMoved && (noReverify || unverified) ? (["reverification"] as const) : []),
+    ...(verification ? (["verification"] as const) : []),
+    ...(isMoved && reverification ? (["reverification"] as const) : []),
   ];
 }
 
@@ -173,7 +155,7 @@ async function judgeAgain(
   { session, record }: OpenAgentRun,
   plan: LandingPlan,
   there: TreeNow,
-  options: LandOptions,
+  without: Without,
 ): Promise<void> {
   const changes = toLandingChanges(plan);
   if (changes.length === 0) return;
@@ -185,7 +167,7 @@ async function judgeAgain(
   await record.enter("AGENT_GATED", facts, "landing");
   if (gate.verdict === "reject") throw refusedByGate(run, gate);
   const { c } = made.candidate;
-  if (now.request.verify.length === 0 || options.noReverify || options.unverified) {
+  if (now.request.verify.length === 0 || without.reverification) {
     return record.save({ candidate: c, verification: null });
   }
   const tried = await tryCandidate(outside, session, record, made, { base, ignored: null, locked: true });

@@ -8,7 +8,6 @@ import {
   formatArgv,
   type Landing,
   type Run,
-  type requireVerified,
   resolveSelection,
 } from "../../rooms/workflow/index.ts";
 import { type MadeCandidate, readCandidate } from "./candidate.ts";
@@ -18,6 +17,8 @@ import { rememberBase } from "./prepare-base.ts";
 
 /** What a person asks of a landing. */
 export interface LandOptions {
+  /** The number of a candidate; null: the one that the run stands for. */
+  readonly candidate: number | null;
   readonly only: readonly string[];
   readonly except: readonly string[];
   /** Do not verify again on a tree that has moved on. */
@@ -26,15 +27,17 @@ export interface LandOptions {
   readonly unverified: boolean;
 }
 
-export const LAND_ALL: LandOptions = { only: [], except: [], noReverify: false, unverified: false };
+export const LAND_ALL: LandOptions = { candidate: null, only: [], except: [], noReverify: false, unverified: false };
 
 /** The candidate that could land, or RUN_NOT_PASSED, RUN_ENDED, LAND_UNVERIFIED with the way on. */
 export function requireLandable(record: AgentRecord, options: LandOptions): MadeCandidate {
   const { run, now } = record;
-  const made = now.candidate === null ? null : readCandidate(record, now.candidate);
+  const c = options.candidate ?? now.candidate;
+  const made = c === null ? null : readCandidate(record, c);
   const verify = `verbatim agent verify ${run.id}`;
   const words = now.state.replaceAll("_", " ");
   const where = run.folder.dir;
+  if (made === null && options.candidate !== null) throw noCandidate(c);
   if (made === null || ["discarded", "undone", "unchanged", "not_started"].includes(now.state)) {
     throw new VerbatimError("RUN_ENDED", {
       message: `the run is ${words}: it has nothing to apply`,
@@ -42,6 +45,7 @@ export function requireLandable(record: AgentRecord, options: LandOptions): Made
       fix: `See: verbatim agent show ${run.id}`,
     });
   }
+  if (made.candidate.kind === "landing" && c !== now.candidate) throw noCandidate(c);
   const gate = record.gate(made.candidate.c);
   const isSelection = options.only.length > 0 || options.except.length > 0;
   if (gate === null || gate.candidate !== made.candidate.sha256) {
@@ -53,6 +57,10 @@ export function requireLandable(record: AgentRecord, options: LandOptions): Made
   }
   if (gate.verdict === "reject" && !isSelection) throw refusedByGate(run, gate);
   return made;
+}
+
+function noCandidate(c: number | null): VerbatimError {
+  return new VerbatimError("SELECTION_INVALID", { message: `there is no candidate ${c} that could be applied` });
 }
 
 /** The first thing the gate says, as an error; the way on is a new verdict. */
@@ -80,17 +88,6 @@ export function refusedByGate({ id, folder }: Run, gate: AgentGate): VerbatimErr
     },
     details: { findings: gate.findings },
   });
-}
-
-export function verificationOf(
-  { now }: AgentRecord,
-  { c }: Candidate,
-): Parameters<typeof requireVerified>[0]["verification"] {
-  if (now.request.verify.length === 0) return now.state === "verify_failed" ? "failed" : "none";
-  if (now.candidate === c)
-    return now.state === "verified" ? "passed" : now.state === "verify_failed" ? "failed" : "missing";
-  // A selection comes here only after it was verified.
-  return "passed";
 }
 
 /** The chosen parts of a change; null: all of it was chosen. */

@@ -13,6 +13,7 @@ import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { PROFILE_OPERATIONS } from "./profile-operations.ts";
 import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
+import { REVIEW_OPERATIONS } from "./review-operations.ts";
 import { applyAgentRun, discardAgentRun, foreseeAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
 import { toSeen } from "./seen.ts";
@@ -289,6 +290,7 @@ const apply = defineOperation({
   localFields: ["no_reverify", "unverified", "yes", "here"],
   input: z.strictObject({
     run,
+    candidate: z.int().min(1).optional().describe("The number of a candidate, such as a choice that was verified."),
     only: texts.describe("Apply only this path, pattern or PATH:1,3-4 of the change; repeatable."),
     except: texts.describe("Leave out this path, pattern or PATH:1,3-4 of the change; repeatable."),
     no_reverify: z.boolean().default(false).describe("Do not verify again where the tree has moved on."),
@@ -298,8 +300,9 @@ const apply = defineOperation({
     here,
   }),
   output: agentSummary,
-  run(outside: AgentPorts, { run: name, only, except, no_reverify: noReverify, unverified, dry_run, here }) {
-    const options = { only, except, noReverify, unverified };
+  run(outside: AgentPorts, { run: name, candidate = null, dry_run, here, ...input }) {
+    const { only, except, no_reverify: noReverify, unverified } = input;
+    const options = { candidate, only, except, noReverify, unverified };
     return dry_run ? foreseeAgentRun(outside, name, options, here) : applyAgentRun(outside, name, options, here);
   },
 });
@@ -338,5 +341,6 @@ export const AGENT_OPERATIONS = [
   undo,
   discard,
   ...PROFILE_OPERATIONS,
+  ...REVIEW_OPERATIONS,
   ...SCREEN_OPERATIONS,
 ] as const;

@@ -146,7 +146,7 @@ function toUnverified({ now }: AgentRecord, gate: AgentGate | null): AgentSummar
   return { ...NOT_VERIFIED, result: "FAIL", failures: [{ kind: "gate", id: "VERIFY_FAILED", message }] };
 }
 
-function toVerify(
+export function toVerify(
   report: VerificationReport,
   own: NonNullable<AgentSummary["verify"]>["failures"],
 ): NonNullable<AgentSummary["verify"]> {

@@ -16,7 +16,7 @@ import type { AgentPorts } from "./ports.ts";
 import { toSummary } from "./report.ts";
 import type { VerifyPlan } from "./request.ts";
 import { withAgentRun } from "./session.ts";
-import { requireLandedHere, withRunHere } from "./work-tree.ts";
+import { requireLandedHere, requireSecond, withRunHere } from "./work-tree.ts";
 
 /** Puts the change of a run into the tree. */
 export async function applyAgentRun(
@@ -29,7 +29,12 @@ export async function applyAgentRun(
     if (AgentRecord.load(run) === null) {
       requireOwnTree(place, run);
       // It lands whole and where it began, or not at all.
-      if (options.only.length + options.except.length > 0 || options.noReverify || options.unverified)
+      if (
+        options.candidate !== null ||
+        options.only.length + options.except.length > 0 ||
+        options.noReverify ||
+        options.unverified
+      )
         requireSecond(run);
       await applyFirst(place, run);
       return readFirstSummary(place, Run.load(run.ports, run.folder));
@@ -143,15 +148,6 @@ function nothingToVerify({ run, now }: AgentRecord, c: number | null): VerbatimE
   const words = now.state.replaceAll("_", " ");
   return new VerbatimError("RUN_ENDED", {
     message: `the run is ${words}: there is no candidate${c === null ? "" : ` ${c}`} to verify`,
-    where: run.folder.dir,
-    fix: `See: verbatim agent show ${run.id}`,
-  });
-}
-
-function requireSecond(run: Run): void {
-  if (AgentRecord.load(run) !== null) return;
-  throw new VerbatimError("RUN_ENDED", {
-    message: "the run was made by an earlier version; it can be shown, applied as a whole, undone and discarded",
     where: run.folder.dir,
     fix: `See: verbatim agent show ${run.id}`,
   });

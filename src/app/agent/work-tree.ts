@@ -1,6 +1,6 @@
 import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
-import { type AgentRecord, isAge, type Run, requireOwn, resolveRunName } from "../../rooms/workflow/index.ts";
+import { AgentRecord, isAge, type Run, requireOwn, resolveRunName } from "../../rooms/workflow/index.ts";
 import { quotePath } from "./explain-end.ts";
 import { findAgentRun, isPath, WORDS } from "./find-agent-run.ts";
 import { listAgentRuns } from "./list.ts";
@@ -87,5 +87,15 @@ export function requireLandedHere(outside: AgentPorts, record: AgentRecord): voi
       others: "Go on in that work tree.",
     },
     details: { repo_root: root },
+  });
+}
+
+/** RUN_ENDED for a run of the first generation, which knows no candidates. */
+export function requireSecond(run: Run): void {
+  if (AgentRecord.load(run) !== null) return;
+  throw new VerbatimError("RUN_ENDED", {
+    message: "the run was made by an earlier version; it can be shown, applied as a whole, undone and discarded",
+    where: run.folder.dir,
+    fix: `See: verbatim agent show ${run.id}`,
   });
 }

@@ -39,6 +39,7 @@ it("the OpenAPI document names every route once, and none that is not there", { 
   // What only the machine itself takes is not offered.
   const apply = paths["/api/operations/agent.apply"]?.["post"]?.requestBody?.content["application/json"]?.schema;
   expect(Object.keys(apply?.properties ?? {}).sort((a, b) => (a < b ? -1 : 1))).toEqual([
+    "candidate",
     "dry_run",
     "except",
     "only",
