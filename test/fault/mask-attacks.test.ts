@@ -36,7 +36,7 @@ for my $file ($path, "/", "$ENV{R}") { open(my $m, "<", $file); my $fd = syscall
 const CLONE = `my ($h, $s) = ($ENV{H}, ".ssh/id"); for my $flags (1, 1 | 0x8000) { my $t = syscall(${OPEN_TREE}, -100, $h, $flags); next if $t < 0;
   my $fd = syscall(${OPENAT}, $t, $s, 0, 0); if ($fd >= 0) { open(my $f, "<&=", $fd); print "by clone: ", <$f> } } print "tried\\n"`;
 
-const READ = 'cat "$R/.env" "$R/sub/.env" "$H/.ssh/id" "$H/.netrc"';
+const READ = 'cat "$R/.env" "$R/sub/.env" "$H/.ssh/id" "$H/.netrc" "$S/.env" "$S/sub/twin"';
 /** As root of a user namespace, and without being anybody there: both have every right inside it. */
 const nested = (script: string) =>
   ["-Urm", "-Um"].map((flags) => `unshare ${flags} sh -c '${script}; echo tried'`).join("; ");
@@ -45,11 +45,16 @@ const everywhere = (script: string) =>
 
 const ATTACKS: Readonly<Record<string, string>> = {
   "reads them": READ,
-  "reads what nobody hides": 'cat "$H/notes" "$R/app"',
-  "searches for them": `grep -rs tr0ub4dor "$R" "$H" "$W"`,
+  "reads what nobody hides": 'cat "$H/notes" "$R/app" "$S/notes"',
+  "searches for them": `grep -rs tr0ub4dor "$R" "$H" "$W" "$S"`,
+  "goes around them in a folder that it may see": `n="\${S#/tmp/}"; cat "/var/tmp/$n/.env" "$W/tmp/$n/.env" "/var/tmp/$n/sub/twin"; mv "$S/sub" "$S/s2"; cat "$S/s2/twin"; cp -r "$S" "$R/seen"; cat "$R/seen/.env" "$R/seen/sub/twin"; mkdir -p "$R/b"; mount --bind "$S" "$R/b"; cat "$R/b/.env"; umount "$S/.env"; umount -l "$S"; cat "$S/.env"; rm -f "$S/.env"; cat "$S/.env"; for p in /proc/[0-9]*; do cat $p/root$S/.env; done`,
+  "goes around them there in a namespace of its own": nested(
+    "umount $S/.env; umount -l $S; cat $S/.env $S/sub/twin; mkdir -p $R/n; mount --bind $S $R/n; cat $R/n/.env $R/n/sub/twin",
+  ),
   "looks through other processes": `for p in /proc/[0-9]*; do cat $p/root$R/.env $p/root$H/.ssh/id $p/root$H/.netrc $p/cwd/.env $p/root$W/lo0/.env; for f in $p/fd/*; do cat $f/.ssh/id $f/id $f/.env; done; done`,
   "looks below the layers":
     'ls -R "$W"; cat "$W"/lo0/.env "$W"/lo1/.ssh/id "$W"/up0/.env "$W"/cp0/.env "$W"/hm1/up1/.netrc',
+  "goes by the other names of the temporary folder": `for d in /var/tmp "$W/tmp"; do h="$d/\${H#/tmp/}"; w="$d/\${W#/tmp/}"; r="$d/\${R#/tmp/}"; cat "$h/.ssh/id" "$h/.netrc" "$w/lo0/.env" "$w/lo1/.ssh/id" "$r/.env"; done`,
   "takes them off": `umount -l "$H/.ssh"; umount "$H/.netrc"; umount -l "$R"; umount -l "$W"; ${READ}; cat "$W/lo0/.env"`,
   "moves and remounts them": `mkdir "$R/x"; mount --move "$H/.ssh" "$R/x"; mount -o remount,rw "$H/.ssh"; ${READ}`,
   "binds around them": 'mkdir -p "$R/x"; mount --bind "$H" "$R/x"; cat "$R/x/.ssh/id" "$R/x/.netrc"',
@@ -84,12 +89,13 @@ const SCRIPT = Object.entries(ATTACKS)
   .map(([name, script]) => `printf '\\n## %s\\n' '${name}'; ( ${script} ) 2>&1 </dev/null`)
   .join("\n");
 
-const VARIANTS = [
-  { guard: "ns-overlay", bind: "perl" },
-  { guard: "ns-bind", bind: "perl" },
-  { guard: "ns-bind", bind: "bubblewrap" },
-] as const;
 const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const VARIANTS = [
+  { guard: "ns-overlay", bind: "perl", below: cache },
+  { guard: "ns-bind", bind: "perl", below: cache },
+  { guard: "ns-bind", bind: "bubblewrap", below: cache },
+  { guard: "ns-overlay", bind: "perl", below: "/tmp" },
+] as const;
 
 let program: Awaited<ReturnType<typeof bundleChild>>;
 
@@ -99,22 +105,30 @@ beforeAll(async () => {
 
 afterAll(() => program.remove());
 
-/** A tree, a home and a work folder, for somebody. */
-function makeCage(isOverlay: boolean, isSomebody: boolean): string {
-  mkdirSync(cache, { recursive: true });
-  const base = realpathSync(mkdtempSync(join(cache, "masks-")));
+/** A tree, a home, a work folder, and a folder below /tmp to see, for somebody. */
+function makeCage(
+  below: string,
+  isOverlay: boolean,
+  isSomebody: boolean,
+): { readonly base: string; readonly seen: string } {
+  mkdirSync(below, { recursive: true });
+  const base = realpathSync(mkdtempSync(join(below, "masks-")));
   for (const folder of ["root/sub", "home/.ssh", "work"]) mkdirSync(join(base, folder), { recursive: true });
   for (const file of ["root/.env", "root/sub/.env", "home/.ssh/id", "home/.netrc"])
     writeFileSync(join(base, file), SECRET);
   for (const file of ["root/app", "home/notes"]) writeFileSync(join(base, file), PUBLIC);
+  const seen = mkdtempSync("/tmp/verbatim-masks-");
+  mkdirSync(join(seen, "sub"));
+  for (const file of [".env", "sub/twin"]) writeFileSync(join(seen, file), SECRET);
+  writeFileSync(join(seen, "notes"), PUBLIC);
   if (!isOverlay) {
     // Where there is a copy, whoever makes it empties the files of the tree.
     cpSync(join(base, "root"), join(base, "work/cp0"), { recursive: true });
     for (const file of [".env", "sub/.env"]) writeFileSync(join(base, "work/cp0", file), "");
   }
   const { uid, gid } = SOMEBODY;
-  if (isSomebody && uid !== undefined) execFileSync("chown", ["-R", `${uid}:${gid}`, base]);
-  return base;
+  if (isSomebody && uid !== undefined) execFileSync("chown", ["-R", `${uid}:${gid}`, base, seen]);
+  return { base, seen };
 }
 
 /** Everything below a folder, told by its bytes. */
@@ -125,21 +139,22 @@ function readAll(folder: string): Record<string, string> {
   );
 }
 
-describe.each(VARIANTS)("with $guard made by $bind", ({ guard, bind }) => {
+describe.each(VARIANTS)("with $guard made by $bind", ({ guard, bind, below }) => {
   it.for([
     { user: "root or whoever runs the tests", isSomebody: false },
     { user: "an ordinary user", isSomebody: true },
   ])("nothing hidden is read, and nothing of it changes: $user", async ({ isSomebody }, { skip }) => {
-    const closed = isSomebody ? findClosedFolder(cache) : null;
+    const closed = isSomebody ? findClosedFolder(below) : null;
     if (closed !== null) skip(`another user may not enter ${closed}`);
-    const base = makeCage(guard === "ns-overlay", isSomebody);
+    const { base, seen } = makeCage(below, guard === "ns-overlay", isSomebody);
     const server = createServer((socket) => socket.end(SECRET));
     await new Promise<void>((done) => server.listen(join(base, "home/s.sock"), done));
     try {
-      const before = { ...readAll(join(base, "home")), ...readAll(join(base, "root")) };
+      const read = () => ({ ...readAll(join(base, "home")), ...readAll(join(base, "root")), ...readAll(seen) });
+      const before = read();
       const { stdout } = await promisify(execFile)(
         process.execPath,
-        [program.file, JSON.stringify({ guard, bind, base, script: SCRIPT })],
+        [program.file, JSON.stringify({ guard, bind, base, seen, script: SCRIPT })],
         {
           env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" },
           maxBuffer: 16 * 1024 * 1024,
@@ -156,14 +171,14 @@ describe.each(VARIANTS)("with $guard made by $bind", ({ guard, bind }) => {
       );
       expect([...said.keys()]).toEqual(Object.keys(ATTACKS));
       for (const [name, text] of said) expect(text, name).not.toContain(SECRET.slice(0, 9));
-      expect(said.get("reads what nobody hides")).toContain(`${PUBLIC}${PUBLIC}`);
+      expect(said.get("reads what nobody hides")).toContain(`${PUBLIC}${PUBLIC}${PUBLIC}`);
       expect(said.get("talks to a service that listens")).toContain("refused");
       // They were really tried, in a namespace of their own too.
       for (const name of NESTED) expect(said.get(name), name).toContain("tried");
-      expect({ ...readAll(join(base, "home")), ...readAll(join(base, "root")) }).toEqual(before);
+      expect(read()).toEqual(before);
     } finally {
       await new Promise((done) => server.close(done));
-      rmSync(base, { recursive: true, force: true });
+      for (const folder of [base, seen]) rmSync(folder, { recursive: true, force: true });
     }
   });
 });

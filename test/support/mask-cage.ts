@@ -7,11 +7,13 @@ export interface MaskCageRequest {
   readonly bind: "perl" | "bubblewrap";
   /** With the folders root, home and work in it. */
   readonly base: string;
+  /** A folder below /tmp that the script may see. */
+  readonly seen: string;
   readonly script: string;
 }
 
 /** Runs a script with the files of `SECRETS` hidden, straight through the guards; what it printed. */
-export async function runMasked({ guard, bind, base, script }: MaskCageRequest): Promise<string> {
+export async function runMasked({ guard, bind, base, seen, script }: MaskCageRequest): Promise<string> {
   const [root, home, work] = ["root", "home", "work"].map((name) => join(base, name)) as [string, string, string];
   const output: Buffer[] = [];
   const isOverlay = guard === "ns-overlay";
@@ -27,7 +29,15 @@ export async function runMasked({ guard, bind, base, script }: MaskCageRequest):
     writable: [],
     holes: [],
     keeps: [],
-    hidden: [join(home, ".ssh"), join(home, ".netrc"), join(home, "s.sock"), work],
+    hidden: [
+      join(home, ".ssh"),
+      join(home, ".netrc"),
+      join(home, "s.sock"),
+      work,
+      join(seen, ".env"),
+      join(seen, "sub/twin"),
+    ],
+    visible: [seen],
     ...(isOverlay ? { masked: [join(root, ".env"), join(root, "sub/.env")] } : {}),
     shown: [root, join(work, "tmp")],
     command: ["sh", "-c", script],
@@ -37,6 +47,7 @@ export async function runMasked({ guard, bind, base, script }: MaskCageRequest):
       R: root,
       H: home,
       W: work,
+      S: seen,
       INODE: String(lstatSync(join(home, ".ssh/id")).ino),
     },
     network: "inherit",

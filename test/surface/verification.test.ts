@@ -120,7 +120,7 @@ describe("a Node project with its dependencies installed", () => {
     vi.stubEnv("HOME", repo.base);
     onTestFinished(() => void vi.unstubAllEnvs());
     for (const name of [".env", "key.pem"]) writeFileSync(join(repo.root, name), "LAMP_KEY=tr0ub4dor-and-more\n");
-    const hiding = { masks: { unmask: [], all: false, profile: null, kept: [] } };
+    const hiding = { masks: { unmask: [], all: false, profile: null, kept: [], seen: [] } };
     const first = await verify(candidate, ["node test.js"], { ignored_at_start: view.ignored }, hiding);
     const reason = "node test.js ended with exit code 1; it fails without the agent's change too";
     expect(first.judged).toEqual(["FAIL", "VERIFY_FAILED", reason]);

@@ -42,21 +42,22 @@ export function findFiles(root: string, { without, isSuspect, isMeant }: FileQue
   return { files, links, closed };
 }
 
-/** Every other name that some files have in a tree: their contents can be read by it as well. */
-export function findOtherNames(root: string, files: readonly string[], without: readonly string[]): string[] {
+/** Every name in a tree of some files with more than one, wherever they are: their contents can be read by it as well. */
+export function findOtherNames(root: string, places: readonly string[], without: readonly string[]): string[] {
   const linked = new Set<string>();
-  const nodeOf = (path: string): string | null => {
-    const facts = lstatSync(`${root}/${path}`, { throwIfNoEntry: false });
+  const nodeOf = (place: string): string | null => {
+    const facts = lstatSync(place, { throwIfNoEntry: false });
     return facts?.isFile() === true && facts.nlink > 1 ? `${facts.dev}:${facts.ino}` : null;
   };
-  for (const path of files) {
-    const node = nodeOf(path);
+  for (const place of places) {
+    const node = nodeOf(place);
     if (node !== null) linked.add(node);
   }
   if (linked.size === 0) return [];
-  const isMeant = (path: string) => linked.has(nodeOf(path) ?? "");
-  const known = new Set(files);
-  return findFiles(root, { without, isSuspect: () => true, isMeant }).files.filter((path) => !known.has(path));
+  const isMeant = (path: string) => linked.has(nodeOf(`${root}/${path}`) ?? "");
+  const known = new Set(places);
+  const { files } = findFiles(root, { without, isSuspect: () => true, isMeant });
+  return files.filter((path) => !known.has(`${root}/${path}`));
 }
 
 /** Null where it may not be listed; nothing where it is gone. */

@@ -123,7 +123,7 @@ function listFiles(git: string, folder: string, depth = 0): string[] {
 }
 
 /** The object folders of the user's own repository, which may be a linked work tree or borrow from others. */
-function listRealObjects(root: string): string[] {
+export function listRealObjects(root: string): string[] {
   let git = join(root, ".git");
   if (lstatSync(git, { throwIfNoEntry: false })?.isFile() === true) {
     git = resolve(

@@ -13,6 +13,8 @@ export interface MaskRequest {
   readonly profile: string | null;
   /** Places that somebody left it, which are not hidden at the same time. */
   readonly kept: readonly string[];
+  /** Files and folders that somebody named for it to see; what is secret inside a folder is hidden all the same. */
+  readonly seen: readonly string[];
 }
 
 /** What is hidden in one tree and on this machine. */
@@ -45,7 +47,7 @@ export const NOTHING_SHOWN: NonNullable<AgentRun["request"]["masks"]> = {
 export function toVerifyMasks({ request }: AgentRun, unmask: readonly string[]): MaskRequest {
   const { masks = NOTHING_SHOWN, profile = null } = request;
   const shown = sortedUnique([...masks.unmask, ...masks.verify, ...unmask]);
-  return { unmask: shown, all: masks.all || masks.verify_all, profile, kept: [] };
+  return { unmask: shown, all: masks.all || masks.verify_all, profile, kept: [], seen: [] };
 }
 
 /** Whether a guard can hide files at all: the others leave the command all that its user may read. */

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { sortedUnique } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { showPath } from "../../core/paths/index.ts";
+import type { CatalyticPorts } from "../../rooms/catalytic/index.ts";
 import type { AgentPorts } from "./ports.ts";
 import type { AgentRequest } from "./request.ts";
 
@@ -50,8 +51,18 @@ export function seeElsewhere(
   request: Pick<AgentRequest, "see" | "command">,
   root: string,
 ): { readonly visible: string[]; readonly discard: string[] } {
-  const git = outside.catalytic().git.outsideRoot(root);
-  return { visible: [...listSeen(outside, request), ...git], discard: [...git] };
+  const { git } = outside.catalytic();
+  return {
+    visible: [...listSeen(outside, request), ...seeGit(git, outside.hiddenPlaces(), root)],
+    discard: [...git.outsideRoot(root)],
+  };
+}
+
+/** Where a repository has more of itself than its tree: without that git does not work in a view. */
+export function seeGit(git: CatalyticPorts["git"], hidden: readonly string[], root: string): string[] {
+  // Elsewhere they are seen anyway, and what is hidden stays hidden whatever a repository says.
+  const borrowed = git.borrowed(root).filter((place) => isTemporary(place) && !hidden.some((one) => isAt(place, one)));
+  return [...git.outsideRoot(root), ...borrowed];
 }
 
 function isTemporary(place: string): boolean {
@@ -59,7 +70,11 @@ function isTemporary(place: string): boolean {
 }
 
 function isHidden(outside: AgentPorts, place: string): boolean {
-  return outside.hiddenPlaces().some((hidden) => place === hidden || place.startsWith(`${hidden}/`));
+  return outside.hiddenPlaces().some((hidden) => isAt(place, hidden));
+}
+
+function isAt(place: string, folder: string): boolean {
+  return place === folder || place.startsWith(`${folder}/`);
 }
 
 function isFile(place: string): boolean {

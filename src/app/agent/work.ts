@@ -181,9 +181,11 @@ async function start(
 }
 
 /** What is hidden from this agent. */
-function findOwnMasks(outside: AgentPorts, { look, keep }: Prepared, { masks, equipment }: AgentRequest): Masks {
+function findOwnMasks(outside: AgentPorts, { look, keep }: Prepared, request: AgentRequest): Masks {
+  const { masks, equipment } = request;
   const profile = equipment.known?.profile.name ?? null;
-  return outside.masks({ unmask: masks.unmask, all: masks.all, profile, kept: keep }, look);
+  const seen = listSeen(outside, request);
+  return outside.masks({ unmask: masks.unmask, all: masks.all, profile, kept: keep, seen }, look);
 }
 
 /** What the agent was given, by names and hashes: no value of a variable is ever written. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { findFiles, findOtherNames } from "../../adapters/disk/find-files.ts";
 import { readGuarded } from "../../adapters/disk/guarded-file.ts";
+import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { listListeningSockets } from "../../adapters/process/listening-sockets.ts";
 import { formatCanonical, sortedUnique } from "../../core/canonical/index.ts";
@@ -39,14 +40,23 @@ export function findMasks(composition: Composition, request: MaskRequest, root: 
   const rules = compileMasks({ ...sources, show: shownPatterns });
   // Looked for whether they are shown or not: what they assign is never written down.
   const found = findInTree(composition, root, look, sources);
+  const beside = findBeside(root, request.seen, sources);
   const isShownFile = (path: string) => request.all || !rules.isHidden(path);
-  const files = withOtherNames(
+  const files = withLed(
     root,
     found.files.filter((path) => !isShownFile(path)),
     found.links.filter((path) => !isShownFile(path)),
   );
   const logins = listLogins(composition, request, home);
-  const all = [...listHome(composition, home), ...addedPlaces, ...logins, ...files.elsewhere, ...found.closed];
+  const closed = [...found.closed, ...beside.closed];
+  const all = [
+    ...listHome(composition, home),
+    ...addedPlaces,
+    ...logins,
+    ...files.elsewhere,
+    ...closed,
+    ...beside.files,
+  ];
   const isAsked = (place: string) => shownPlaces.some((one) => isAt(place, one));
   const isShown = (place: string) =>
     isAsked(place) || request.kept.some((kept) => kept === place || (logins.includes(place) && isAt(place, kept)));
@@ -54,19 +64,61 @@ export function findMasks(composition: Composition, request: MaskRequest, root: 
   const real = places.filter(({ place, target }) => {
     return !request.all && !isShown(place) && !isShown(target) && target !== root && target !== "/";
   });
+  const inFiles = real.filter(({ target }) => !isBrowser(target, home)).flatMap(({ target }) => listFiles(target));
+  const secret = [...files.files.map((path) => join(root, path)), ...inFiles];
+  const masked = sortedUnique([...files.files, ...findOtherNames(root, secret, WITHOUT)]);
+  const twins = beside.folders.flatMap((folder) =>
+    findOtherNames(folder, secret, WITHOUT).map((path) => join(folder, path)),
+  );
   const sockets = listSockets().filter((place) => !isAsked(place));
-  const hidden = sortedUnique([...real.map(({ target }) => target), ...sockets]);
+  const hidden = sortedUnique([
+    ...real.map(({ target }) => target),
+    ...twins.filter((one) => !isShown(one)),
+    ...sockets,
+  ]);
   const always = toHiddenPlaces(composition);
   const shown = [...listNeeded(), ...shownPlaces.filter(existsSync).map((place) => realpathSync(place))];
   const isInside = (place: string) => hidden.some((one) => place.startsWith(`${one}/`));
   const read = [...found.files, ...found.links].map((path) => join(root, path));
   return {
-    files: files.files,
-    isHidden: (path) => files.files.includes(path) || !isShownFile(path),
+    files: masked,
+    isHidden: (path) => masked.includes(path) || !isShownFile(path),
     hidden,
     shown: sortedUnique(shown.filter((place) => isInside(place) && !always.some((one) => isAt(place, one)))),
-    names: sortedUnique([...files.files, ...real.map(({ place }) => toName(place, home, root))]),
+    names: sortedUnique([
+      ...masked,
+      ...[...real.map(({ place }) => place), ...twins].map((one) => toName(one, home, root)),
+    ]),
     values: readValues([...read, ...places.map(({ target }) => target).filter((place) => !isBrowser(place, home))]),
+  };
+}
+
+interface Beside {
+  readonly folders: readonly string[];
+  /** Absolute, what links with such a name lead to among them. */
+  readonly files: readonly string[];
+  readonly closed: readonly string[];
+}
+
+/** Where git keeps what somebody named: a branch may be called like a secret, and an empty ref would be a broken one. */
+const NAMED_BY_GIT: readonly string[] = ["refs", "logs", "objects"];
+
+/** Secrets in the folders that an agent sees besides its tree: what somebody named, and git folders elsewhere. */
+function findBeside(root: string, seen: readonly string[], sources: Parameters<typeof compileMasks>[0]): Beside {
+  const { isSuspect, isHidden } = compileMasks(sources);
+  // A file that was named is meant, whatever it is called.
+  const named = seen.filter((place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true);
+  const git = treeIgnores.outsideRoot(root);
+  const found = [...named, ...git].map((folder) => {
+    const without = git.includes(folder) ? [...WITHOUT, ...NAMED_BY_GIT] : WITHOUT;
+    const inside = findFiles(folder, { without, isSuspect, isMeant: isHidden });
+    const places = (paths: readonly string[]) => paths.map((path) => join(folder, path));
+    return { files: places([...inside.files, ...inside.links]), closed: places(inside.closed) };
+  });
+  return {
+    folders: [...named, ...git],
+    files: found.flatMap(({ files }) => files),
+    closed: found.flatMap(({ closed }) => closed),
   };
 }
 
@@ -127,8 +179,8 @@ function findInTree(
   return found;
 }
 
-/** Some files of a tree, what links lead to, and every other name that any of them has there. */
-function withOtherNames(
+/** Some files of a tree, and what links lead to. */
+function withLed(
   root: string,
   files: readonly string[],
   links: readonly string[],
@@ -136,9 +188,8 @@ function withOtherNames(
   const places = links.map((path) => join(root, path)).filter(existsSync);
   const led = places.map((place) => realpathSync(place));
   const own = led.filter((place) => place.startsWith(`${root}/`) && statSync(place).isFile());
-  const all = [...files, ...own.map((place) => place.slice(root.length + 1))];
   return {
-    files: sortedUnique([...all, ...findOtherNames(root, all, WITHOUT)]),
+    files: sortedUnique([...files, ...own.map((place) => place.slice(root.length + 1))]),
     elsewhere: led.filter((place) => !place.startsWith(`${root}/`)),
   };
 }
@@ -187,19 +238,21 @@ function toName(place: string, home: string | null, root: string): string {
 
 /** What hidden files assign, so that no record repeats it. */
 function readValues(places: readonly string[]): HiddenValue[] {
-  const files = places.flatMap((place) =>
-    statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? listFiles(place) : [place],
-  );
-  return files.slice(0, MOST_FILES).flatMap((place) => {
-    const bytes = existsSync(place) ? readGuarded(realpathSync(place), MOST_BYTES) : null;
-    return bytes === null ? [] : readAssignments(Buffer.from(bytes).toString("utf8"));
-  });
+  return places
+    .flatMap(listFiles)
+    .slice(0, MOST_FILES)
+    .flatMap((place) => {
+      const bytes = existsSync(place) ? readGuarded(realpathSync(place), MOST_BYTES) : null;
+      return bytes === null ? [] : readAssignments(Buffer.from(bytes).toString("utf8"));
+    });
 }
 
-function listFiles(folder: string): string[] {
+/** A file, or those right in a folder. */
+function listFiles(place: string): string[] {
+  if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [place];
   try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map(({ name }) => join(folder, name));
+    const entries = readdirSync(place, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => join(place, name));
   } catch {
     // What cannot be listed here cannot be repeated from here.
     return [];

@@ -32,7 +32,8 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { toReportCaps } from "../agent/caps.ts";
 import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
-import { createCatalyticPorts, toCatalyticPlaces } from "./catalytic-ports.ts";
+import { seeGit } from "../agent/seen.ts";
+import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
 import { describeProblem, type GateViewPlace, gateRunner, openGateView, toTimeout } from "./gate-view.ts";
 import { findMasks } from "./masks.ts";
@@ -156,7 +157,7 @@ function createTreePlace(
       return await freezeTree(composition, places.root, base, masks);
     },
     async open(script, signal) {
-      const visible = treeIgnores.outsideRoot(places.root);
+      const visible = seeGit(treeIgnores, toHiddenPlaces(composition), places.root);
       return openInView(composition, { ...places, guard, visible, masks, look: takeLook() }, request, script, signal);
     },
     close: async () => takeLook()?.close(),

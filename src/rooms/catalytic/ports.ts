@@ -197,6 +197,8 @@ export interface TreeIgnores {
   ignoredAmong(root: string, paths: readonly string[]): Promise<ReadonlySet<string>>;
   /** Folders outside a root that hold its repository: those of a linked work tree or a submodule. */
   outsideRoot(root: string): readonly string[];
+  /** Folders of objects that its repository borrows from others (alternates). */
+  borrowed(root: string): readonly string[];
   /**
    * Writes a copy of the index of a root in which git looks away from some files; where the index belongs, or null where
    * git tracks none of them.

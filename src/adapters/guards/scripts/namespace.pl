@@ -71,6 +71,9 @@ sub cover { my %fd = %{ $_[0] }; my %was = map { $_ => 1 } @{ $_[1] }; my @cover
     if (-d $fd{$p}) { folders($p) } else { folders($p =~ s{/[^/]*$}{}r); open(my $f, ">>", $p) or stop("show $p: $!"); close($f) }
     mnt("/proc/self/fd/" . fileno($fd{$p}), $p, 0, $BIND | $REC) }
   for my $p (reverse @covers) { mnt("none", $p, 0, $REMOUNT | $BIND | $RDONLY | $NOSUID | $NODEV, 0, 1) or stop("hide $p: $!") } }
+# The temporary folders are one folder with three names: what is brought into it is there three times.
+sub other_names { my ($p) = @_; for my $d ("/tmp", "/var/tmp") { next unless index($p, "$d/") == 0; my $rest = substr($p, length($d));
+    return grep { $_ ne $p } map { "$_$rest" } ("/tmp", "/var/tmp", "$C{work}/tmp") } () }
 sub hold { my %fd;
   for my $p (@show) { next unless grep { index($p, "$_/") == 0 } @hide; my $f; $fd{$p} = $f if sysopen($f, $p, 010000000) }
   \%fd }
@@ -114,6 +117,7 @@ sub confine {
   mnt("tmpfs", "$C{work}/tmp", "tmpfs", $NOSUID | $NODEV, "mode=1777$size");
   for my $n ("t", "c") { mkdir("$C{work}/tmp/$n"); chmod(0700, "$C{work}/tmp/$n") }
   # Looked at before the temporary folders change: what is hidden or shown may lie below one of them.
+  @hide = (@hide, map { other_names($_) } @hide);
   my ($shown, @there) = (hold(), grep { -d } @hide); sysopen(my $nothing, "$C{work}/nothing", 010000000) or stop("nothing: $!");
   rebind("/dev", "$C{work}/dv");
   for my $d ("/tmp", "/var/tmp") { rebind($d, "$C{work}/tmp") if -d $d && !-l $d }
