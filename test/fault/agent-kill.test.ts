@@ -95,6 +95,8 @@ const BUSY_AGENT = [
   "echo on > lamp.txt",
   "rm old.txt",
   "mv harbour port",
+  "mv quay wharf && mv wharf/inner wharf/deep && echo mine > wharf/deep/own.txt",
+  "mv pier jetty",
   "rm -r shed && mkdir shed && echo new > shed/list.txt",
   "printf 'a\\000b' > light.bin",
   "ln -s lamp.txt now",
@@ -109,8 +111,8 @@ it.each(["ns-overlay", "landlock"])(
   "what an agent had done when its tool was killed is a candidate for the next verb (%s)",
   async (guard) => {
     const repo = makeAgentRepo();
-    for (const path of ["lamp.txt", "old.txt", "harbour/a.txt", "harbour/b/c.txt", "shed/list.txt", "shed/x.txt"])
-      repo.write(path, `${path}\n`);
+    const files = ["lamp.txt", "old.txt", "harbour/a.txt", "harbour/b/c.txt", "shed/list.txt", "shed/x.txt"];
+    for (const path of [...files, "quay/inner/x.txt", "pier/y.txt", "pier/z.txt"]) repo.write(path, `${path}\n`);
     repo.write("run.sh", "#!/bin/sh\n", 0o644);
     repo.write(".gitignore", `${WAIT}\n`);
     repo.git("add", ".");
@@ -131,6 +133,11 @@ it.each(["ns-overlay", "landlock"])(
     // Also in the folder that the agent renamed: in an overlay its new name shows what is in the old one today.
     repo.write("harbour/a.txt", "edited since\n");
     repo.write("harbour/b/theirs.txt", "a local file\n");
+    // Nothing in the old folders is what it was: one is another one now, in one each file was edited or removed.
+    rmSync(join(repo.root, "quay"), { recursive: true });
+    repo.write("quay/inner/theirs.txt", "a local file\n");
+    rmSync(join(repo.root, "pier/y.txt"));
+    repo.write("pier/z.txt", "edited since\n");
     const verified = await repo.verbatim("agent", "verify", "@", "--json");
     expect([verified.exit, verified.stderr]).toEqual([0, expect.stringContaining("what the agent had done is kept")]);
     const { changes } = JSON.parse(verified.stdout) as {
@@ -139,25 +146,37 @@ it.each(["ns-overlay", "landlock"])(
     expect(changes.files.map(({ path, operation, kind }) => `${operation} ${kind} ${path}`)).toEqual([
       "delete text harbour/a.txt",
       "delete text harbour/b/c.txt",
+      "create text jetty/y.txt",
+      "create text jetty/z.txt",
       "modify text lamp.txt",
       "create binary light.bin",
       "create link now",
       "delete text old.txt",
+      "delete text pier/y.txt",
+      "delete text pier/z.txt",
       "create text port/a.txt",
       "create text port/b/c.txt",
+      "delete text quay/inner/x.txt",
       "mode mode run.sh",
       "modify text shed/list.txt",
       "delete text shed/x.txt",
+      "create text wharf/deep/own.txt",
+      "create text wharf/deep/x.txt",
     ]);
     expect(changes.ignored).toBe(1);
 
     const read = (path: string) => readFileSync(join(repo.root, path), "utf8");
-    const theirs = ["shed/x.txt", "harbour/a.txt"].flatMap((path) => ["--except", path]);
+    const theirs = ["shed/x.txt", "harbour/a.txt", "pier/z.txt"].flatMap((path) => ["--except", path]);
     expect((await repo.verbatim("agent", "apply", "@", ...theirs)).exit).toBe(0);
-    expect(["lamp.txt", "port/a.txt", "port/b/c.txt", "shed/x.txt", "harbour/a.txt"].map(read)).toEqual([
+    const landed = ["lamp.txt", "port/a.txt", "port/b/c.txt", "jetty/y.txt", "jetty/z.txt", "wharf/deep/x.txt"];
+    expect([...landed, "shed/x.txt", "harbour/a.txt", "pier/z.txt"].map(read)).toEqual([
       "on\n",
       "harbour/a.txt\n",
       "harbour/b/c.txt\n",
+      "pier/y.txt\n",
+      "pier/z.txt\n",
+      "quay/inner/x.txt\n",
+      "edited since\n",
       "edited since\n",
       "edited since\n",
     ]);

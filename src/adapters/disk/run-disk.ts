@@ -27,6 +27,7 @@ import { findExecutable } from "../guards/tools.ts";
 import { runTool } from "../process/tool.ts";
 import { findShown, scanFingerprints, unpackFingerprint } from "./fingerprints.ts";
 import { readGuarded, readGuardedChunks, withGuardedFile } from "./guarded-file.ts";
+import { readLayerMarks } from "./layer-marks.ts";
 import { fileSystemOf, listMounts } from "./mounts.ts";
 import { createPathLook, kindOf } from "./path-look.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "./private-modes.ts";
@@ -43,6 +44,7 @@ const LARGEST = 2 ** 31 - 1;
 /** The file system as catalytic runs use it. */
 const plainDisk: RunDisk = {
   look: createPathLook,
+  layerMarks: readLayerMarks,
   stat,
   list: (place) => orNull(() => readdirSync(place)),
   read(place) {

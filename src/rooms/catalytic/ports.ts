@@ -159,6 +159,18 @@ export interface RunDisk {
   discardShown(base: string, shown: string): Promise<void>;
   /** Makes a symbolic link. */
   link(target: string, place: string): void;
+  /** What an overlay of root noted in its upper folder. */
+  layerMarks(upper: string): LayerMarks;
+}
+
+/** Words of an overlay about paths of its upper folder. */
+export interface LayerMarks {
+  /** What the lower side has and the merged one has not. */
+  readonly gone: ReadonlySet<string>;
+  /** Folders that show nothing of the lower side. */
+  readonly opaque: ReadonlySet<string>;
+  /** Folders that show another one of the lower side: from its root with a slash, else beside. */
+  readonly redirects: ReadonlyMap<string, string>;
 }
 
 /** This process and this machine. */

@@ -7,10 +7,10 @@ import { DEFAULT_SETTINGS } from "../declare/settings.ts";
 import type { CatalyticPorts, Layer, RunningCommand } from "../ports.ts";
 import { readArtifact } from "../record/record-files.ts";
 import { placeOf } from "../run/places.ts";
-import { diffTree } from "../tree/diff.ts";
-import { type Entry, readTrees, type Tree } from "../tree/tree.ts";
+import { readTrees, type Tree } from "../tree/tree.ts";
 import { formatViewChanges, readViewChanges, type ViewChanges } from "../view/view-changes.ts";
 import { type ViewReader, ViewRun } from "../view/view-run.ts";
+import { takeAsBegun } from "./as-begun.ts";
 import type { Unfinished } from "./unfinished.ts";
 
 const CHANGES_FILE = "VIEW_CHANGES.json";
@@ -31,7 +31,7 @@ export async function keepLeftView(ports: CatalyticPorts, run: Unfinished): Prom
     const changes = await withReader(ports, run, view, async (reader) => {
       const unread = await view.collect(reader);
       if (unread.length > 0) throw new VerbatimError("INTERNAL", { message: unread[0]!.code });
-      return takeAsBegun(ports, run, left.tree, view.changes, reader);
+      return asBegun(ports, run, left.tree, view.changes);
     });
     const place = `${run.places.record}/${CHANGES_FILE}`;
     ports.disk.replaceFile(place, encodeUtf8(`${formatViewChanges(changes)}\n`), "folder");
@@ -41,85 +41,27 @@ export async function keepLeftView(ports: CatalyticPorts, run: Unfinished): Prom
   }
 }
 
-/**
- * A folder that was renamed shows what is in the real one today. A file of it that somebody has edited since is taken as it
- * was when the command began, and one that somebody has made since is not the command's.
- */
-function takeAsBegun(
+/** What the command did, whatever somebody did in the real tree since: only that was compared with. */
+function asBegun(
   { disk }: CatalyticPorts,
   { begin, places }: Unfinished,
   tree: Tree,
   changes: ViewChanges,
-  reader: ViewReader,
 ): ViewChanges {
-  if (GUARD_FACTS[begin.guard].restore_method !== "discard-upper") return changes;
   const { root, work } = places;
-  const merged = reader.merged({ index: 0, kind: "overlay", path: root });
-  const [added, removed, changed] = [new Map(changes.added), new Map(changes.removed), new Map(changes.changed)];
-  const isWritten = (path: string) => disk.stat(`${work}/up0/${path}`) !== null;
-  const isShown = (real: string, path: string) => {
-    const ino = disk.stat(`${root}/${real}`)?.ino;
-    return ino !== undefined && ino === disk.stat(`${merged}/${path}`)?.ino;
-  };
-  const originOf = (path: string) => [...tree.keys()].find((one) => nameOf(one) === nameOf(path) && isShown(one, path));
-  for (let path = findBorrowed({ added, changed }, tree, isWritten); path !== null; ) {
-    const before = tree.get(path);
-    const origin = originOf(path);
-    if (origin === undefined && !isMadeSince(path)) {
-      const message = `${path} came with a folder that it renamed, and was edited since`;
-      throw new VerbatimError("INTERNAL", { message });
-    }
-    const after = origin === undefined ? undefined : tree.get(origin)!;
-    added.delete(path);
-    changed.delete(path);
-    if (after === undefined && before !== undefined) removed.set(path, before);
-    if (after !== undefined && before === undefined) added.set(path, after);
-    if (after !== undefined && before !== undefined) {
-      const change = diffTree(new Map([[path, before]]), new Map([[path, after]])).changed.get(path);
-      if (change !== undefined) changed.set(path, change);
-    }
-    path = findBorrowed({ added, changed }, tree, isWritten);
+  const isReal = (path: string) => disk.stat(`${root}/${path}`) !== null;
+  if (GUARD_FACTS[begin.guard].restore_method !== "discard-upper") {
+    // A copy is the command's alone. What is in neither was removed by both.
+    const gone = [...tree].filter(([path]) => !isReal(path) && disk.stat(`${work}/cp0/${path}`) === null);
+    return { ...changes, removed: new Map([...changes.removed, ...gone]) };
   }
-  return { ...changes, added, removed, changed };
-
-  /** Whether it is in the real folder, by the word of a file beside it, and was not there when the command began. */
-  function isMadeSince(path: string): boolean {
-    const folder = folderOf(path);
-    const beside = [...added.keys()].filter((one) => one !== path && folderOf(one) === folder && !isWritten(one));
-    const real = beside.map(originOf).find((one) => one !== undefined);
-    return real !== undefined && isShown(`${folderOf(real)}${nameOf(path)}`, path);
-  }
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/") + 1);
-}
-
-/**
- * The first file that is neither the command's own, in the upper folder, nor one of those that were there when it began;
- * null: there is none.
- */
-export function findBorrowed(
-  { added, changed }: Pick<ViewChanges, "added" | "changed">,
-  tree: Tree,
-  isWritten: (path: string) => boolean,
-): string | null {
-  const files = [...added, ...[...changed].map(([path, { after }]) => [path, after] as const)];
-  let known: ReadonlySet<string> | undefined;
-  for (const [path, entry] of files) {
-    if (entry.type === "dir" || isWritten(path)) continue;
-    known ??= new Set([...tree.values()].map(contentOf));
-    if (!known.has(contentOf(entry))) return path;
-  }
-  return null;
-}
-
-function contentOf(entry: Entry): string {
-  return entry.type === "file" ? entry.sha256 : entry.type === "symlink" ? `-> ${entry.target}` : "";
+  const marks = disk.layerMarks(`${work}/up0`);
+  return takeAsBegun(changes, {
+    tree,
+    marks,
+    isWritten: (path) => !marks.gone.has(path) && disk.stat(`${work}/up0/${path}`) !== null,
+    isReal,
+  });
 }
 
 /** What a view changed, by its record; null where nothing was written down. */
