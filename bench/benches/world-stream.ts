@@ -20,7 +20,7 @@ export const worldStream: Bench = {
   async prepare(size) {
     const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-sse-"));
     const app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
-    await app.call("world.new", { title: "Bench", id: "w_bench", timezone: "UTC" });
+    await app.call("world.new", { title: "Bench", world_id: "w_bench", timezone: "UTC" });
     const http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
     const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
     let got = 0;

@@ -339,7 +339,9 @@ export interface WorldMethods {
   readonly scene: Method<"world.scene">;
   /** Searches for words in what a viewer may see. */
   readonly search: Method<"world.search">;
-  /** Changes settings of a world; settings that are not named stay as they are. */
+  /** Shows the settings of a world, with their defaults. */
+  readonly settings: Method<"world.settings">;
+  /** Changes settings of a world as a merge patch: what is not named stays as it is, null means the default. */
   readonly settingsSet: Method<"world.settings-set">;
   /** Shows a world: its settings, people, clock and head. */
   readonly show: Method<"world.show">;
@@ -351,4 +353,8 @@ export interface WorldMethods {
   readonly timePolicy: Method<"world.time-policy">;
   /** Checks the chain of a world and every row against its records, or an exported file offline. */
   readonly verify: Method<"world.verify">;
+  /** Shows who writes a world. */
+  readonly writer: Method<"world.writer">;
+  /** Changes who writes a world, and pairs its key with its address where commands may be typed. */
+  readonly writerSet: Method<"world.writer-set">;
 }

@@ -182,7 +182,7 @@ describe("a refusal between claim and writer", () => {
     const model = new ListedModel();
     await using worlds = await openWorlds({ models: model });
     const context = { window_tokens: 10_800, output_reserve: 1024, threshold_percent: 95, pack_percent: 5 };
-    const id = await makeHarbour(worlds, { ...OLLAMA, context });
+    const id = await makeHarbour(worlds, { ...OLLAMA, context, tools: { beat_bytes: 24_576 } });
     const long = "The tide is out. ".repeat(300);
     await expect(worlds.beats.invoke(id, envelope("r1", long))).rejects.toMatchObject({
       code: "INPUT_EXCEEDS_CONTEXT",

@@ -45,7 +45,7 @@ async function fill({ app, folder }: Bed): Promise<void> {
   await app.call("world.import", { file: "card.json", world: "w_gull-rock" });
   await app.call("world.say", { world: "w_gull-rock", text: `The word is ${SECRET}.` });
   await app.call("world.calendar-add", { world: "w_gull-rock", title: SECRET });
-  await app.call("world.message-add", { world: "w_gull-rock", from: "ANA", text: SECRET, to: ["GEORGE"] });
+  await app.call("world.message-add", { world: "w_gull-rock", from: "ANA", text: SECRET, visible_to: ["GEORGE"] });
   await app.call("world.say", { world: "w_other", text: "All quiet." });
 }
 
@@ -96,7 +96,12 @@ describe.each([
       code: "INPUT_INVALID",
     });
     const page = (await app.call("world.projection", { world: "w_gull-rock" })) as { cursor_after: string };
-    await app.call("world.fork", { world: "w_gull-rock", cursor: page.cursor_after, id: "w_fork", title: "Fork" });
+    await app.call("world.fork", {
+      world: "w_gull-rock",
+      cursor: page.cursor_after,
+      world_id: "w_fork",
+      title: "Fork",
+    });
     await expect(app.call("world.delete", { world: "w_gull-rock", confirm: "Gull Rock" })).rejects.toMatchObject({
       code: "WORLD_HAS_FORKS",
     });

@@ -45,7 +45,7 @@ it("an empty beat passes once an interval, under a request id of its own, and no
   expect(await beats.passTime(id)).toBe(false);
   expect(await textsOf(worlds, id)).toEqual(["A gull cries."]);
   expect(await clockOf(worlds, id)).toBe("2026-01-01T07:30:00+00:00");
-  const again = await beats.invoke(id, envelope("auto:1", ""));
+  const again = await beats.invoke(id, envelope("auto:w_harbour:1", ""));
   expect(again.replayed).toBe(true);
   await beats.invoke(id, envelope("r1", "", { declared_overrides: { pause_time: true } }));
   pass(10 * MINUTE);

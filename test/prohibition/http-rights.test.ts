@@ -22,7 +22,7 @@ beforeAll(async () => {
   start = realpathSync(mkdtempSync(join(tmpdir(), "verbatim-rights-")));
   app = openApp({ surface: "http", start, env: { HOME: start }, platform: process.platform });
   surface = await makeHttpSurface({ app, version: "0.0.0", host: "127.0.0.1", token: OWNER }, new WorldStreams(app));
-  await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC" });
+  await app.call("world.new", { title: "Harbour", world_id: "w_harbour", timezone: "UTC" });
   await app.call("world.people-add", { world: "w_harbour", person_id: "ANA", display_name: "Ana" });
   const { settings } = await app.call("world.show", { world: "w_harbour" });
   const make = async (person_id: string) =>

@@ -99,7 +99,7 @@ describe("rehydration", () => {
     const model = new ListedModel();
     await using worlds = await openWorlds({ models: model });
     const context = { window_tokens: 14_000, output_reserve: 1024, threshold_percent: 60, pack_percent: 30 };
-    const id = await makeHarbour(worlds, { ...OLLAMA, context });
+    const id = await makeHarbour(worlds, { ...OLLAMA, context, tools: { beat_bytes: 24_576 } });
     await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
     for (let i = 0; i < 20; i++) {
       model.answers.push(SEARCH, SEARCH, '{"no_write":{}}');

@@ -79,7 +79,7 @@ describe("getting in", () => {
       const answer = await fetch(`${server.base}/api/${path}`, { method: "POST", headers, ...body });
       return (await answer.json()) as Record<string, unknown>;
     };
-    await ask("worlds", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
+    await ask("worlds", { title: "Harbour", world_id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
     const { token } = await ask("worlds/w_harbour/people/ANA/tokens");
     const list = async () => (await ask("operations/studio.sessions", {}))["sessions"] as readonly object[];
     const before = (await list()).length;

@@ -128,7 +128,7 @@ export async function makeMcpWorkspace(): Promise<McpWorkspace> {
   await app.call("context.index-build", {});
   await app.call("context.symbol-add", { symbol_id: "@NOTES/RULES", file: "notes/rules.md", slice: "head(2)" });
   await app.call("context.symbol-add", { symbol_id: "@NOTES/LONG", file: "notes/long.md", slice: "lines[0:1600]" });
-  await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
+  await app.call("world.new", { title: "Harbour", world_id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
   await app.close();
   return { base, root, env, remove: () => rmSync(base, { recursive: true, force: true }) };

@@ -68,13 +68,13 @@ const worldsIn = (told: readonly Told[]) => told.filter(({ event }) => event ===
 
 describe("events", () => {
   it("tell what was appended, by whom it may be, from the moment somebody listens", async () => {
-    await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC" });
+    await app.call("world.new", { title: "Harbour", world_id: "w_harbour", timezone: "UTC" });
     const { status, type, told } = await listen();
     expect([status, type]).toEqual([200, "text/event-stream; charset=utf-8"]);
     await expect.poll(async () => (await say("The lamp is on."), worldsIn(told).length)).toBeGreaterThan(0);
     // Another program on the same store.
     await using other = openApp({ surface: "library", start, env: { HOME: start }, platform: process.platform });
-    await other.call("world.new", { title: "Gull Rock", id: "w_gull-rock", timezone: "UTC" });
+    await other.call("world.new", { title: "Gull Rock", world_id: "w_gull-rock", timezone: "UTC" });
     await expect.poll(() => worldsIn(told).map(({ data }) => data["world_id"])).toContain("w_gull-rock");
     const { total, entries } = await app.call("ledger.show", { from: 0, limit: 1000 });
     for (const { id, data } of worldsIn(told)) {

@@ -24,7 +24,7 @@ describe("the first screen", () => {
     const refused = await repo.agent(["--verify", "false", "--no-baseline"], ["sh", "-c", "echo 1 > lamp.txt"]);
     const ready = await repo.agent(["--verify", "true", "--goal", "light the lamp"], ["sh", "-c", "echo 2 > lamp.txt"]);
     await repo.agent(["--verify", "true"], ["true"]);
-    await server.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC" });
+    await server.call("world.new", { title: "Harbour", world_id: "w_harbour", timezone: "UTC" });
     await server.call("world.say", { world: "w_harbour", text: "The lamp is on." });
     const home = await server.call("studio.home", {});
     expect(home.needs_you.runs.map(({ run_id, outcome }) => [run_id, outcome])).toEqual([

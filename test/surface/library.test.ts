@@ -38,7 +38,7 @@ describe("a workspace without configuration", () => {
 
   it("creates its folder with the first thing that must be written, and finds it again", async () => {
     const first = openWorkspace(folder, { env });
-    await first.world.new({ title: "Harbour", id: "w_harbour" });
+    await first.world.new({ title: "Harbour", world_id: "w_harbour" });
     await first.close();
     expect(readdirSync(folder)).toEqual([".verbatim"]);
     const second = openWorkspace(folder, { env });
@@ -58,7 +58,7 @@ describe("a workspace without configuration", () => {
 describe("whatever a program opens", () => {
   it("can be closed by name, without the syntax of newer languages", async () => {
     const workspace = openWorkspace(folder, { env });
-    await workspace.world.new({ title: "Harbour", id: "w_harbour" });
+    await workspace.world.new({ title: "Harbour", world_id: "w_harbour" });
     const world = openWorld("w_harbour", { start: folder, env });
     expect((await world.verify()).ok).toBe(true);
     const opened = [

@@ -45,7 +45,7 @@ function makeSparse(path: string, bytes: number): string {
 
 describe("the hall", () => {
   it("proves no entry that it does not have", async () => {
-    await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
+    await app.call("world.new", { title: "Harbour", world_id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
     await expect(app.call("ledger.prove", { entry: ZEROS })).rejects.toMatchObject({ code: "LEDGER_ENTRY_UNKNOWN" });
   });
 
@@ -86,7 +86,7 @@ describe("a world", () => {
     onTestFinished(() => rmSync(place, { recursive: true, force: true }));
     const env = { HOME: place };
     const own = openApp({ surface: "library", start: place, env, platform: process.platform });
-    await own.call("world.new", { title: "Harbour", id: "w_h", timezone: "UTC", person: ["ANA=Ana"] });
+    await own.call("world.new", { title: "Harbour", world_id: "w_h", timezone: "UTC", person: ["ANA=Ana"] });
     for (const text of ["One.", "Two.", "Three."]) await own.call("world.say", { world: "w_h", text });
     await own.close();
     const database = new DatabaseSync(join(place, ".verbatim/state/store.db"));

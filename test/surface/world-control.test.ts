@@ -19,7 +19,12 @@ beforeAll(async () => {
   streams = new WorldStreams(app);
   const { hono } = await makeHttpSurface({ app, version: "0.0.0", host: "127.0.0.1", token: null }, streams);
   fetchSurface = (request) => hono.fetch(request);
-  await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
+  await app.call("world.new", {
+    title: "Harbour",
+    world_id: "w_harbour",
+    timezone: "UTC",
+    person: ["ANA=Ana", "BEN=Ben"],
+  });
   await ask("POST", "/api/worlds/w_harbour/pocket/calendar", { title: "Market" });
 });
 

@@ -20,7 +20,12 @@ describe("a stream that is followed", () => {
       const folder = mkdtempSync(join(tmpdir(), "verbatim-follow-"));
       await using app = openApp({ surface: "library", start: folder, env: {}, platform: process.platform });
       const world = "w_harbour";
-      await app.call("world.new", { title: "Harbour", id: world, timezone: "UTC", person: ["ANA=Ana", "BEN=Ben"] });
+      await app.call("world.new", {
+        title: "Harbour",
+        world_id: world,
+        timezone: "UTC",
+        person: ["ANA=Ana", "BEN=Ben"],
+      });
       await app.call("world.presence", { world, present: ["GEORGE", "ANA"], scene: "Before." });
       const lines = app.lines("world.projection", { world, viewer, follow: true });
       const page = JSON.parse((await lines.next()).value as string) as { entries: { text: string }[] };
@@ -39,7 +44,7 @@ describe("a stream that is followed", () => {
     const folder = mkdtempSync(join(tmpdir(), "verbatim-follow-"));
     await using app = openApp({ surface: "library", start: folder, env: {}, platform: process.platform });
     const world = "w_harbour";
-    await app.call("world.new", { title: "Harbour", id: world, timezone: "UTC", person: ["ANA=Ana"] });
+    await app.call("world.new", { title: "Harbour", world_id: world, timezone: "UTC", person: ["ANA=Ana"] });
     const lines = app.lines("world.follow", { world, viewer: "GEORGE", ticks: true });
     const next = async (): Promise<Event> => JSON.parse((await lines.next()).value as string) as Event;
     expect((await next()).event).toBe("tick");
@@ -49,7 +54,7 @@ describe("a stream that is followed", () => {
       const waking: readonly (readonly [event: string, name: string, input: object])[] = [
         ["entry", "world.scene", { text: "Morning." }],
         ["pocket", "world.calendar-add", { title: "Ferry" }],
-        ["pocket", "world.message-add", { from: "ANA", text: "Up?", to: ["GEORGE"] }],
+        ["pocket", "world.message-add", { from: "ANA", text: "Up?", visible_to: ["GEORGE"] }],
         ["pocket", "world.settings-set", { settings: { pocket: { clock_hidden: true } } }],
         ["tick", "world.people-add", { person_id: "BEN", display_name: "Ben" }],
         ["tick", "world.presence", { present: ["GEORGE", "ANA", "BEN"] }],

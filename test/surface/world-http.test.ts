@@ -42,14 +42,14 @@ beforeAll(async () => {
   });
   const made = await call("POST", "/api/worlds", {
     title: "Harbour",
-    id: "w_harbour",
+    world_id: "w_harbour",
     timezone: "UTC",
     start: "2026-01-01T07:30Z",
     person: ["ANA=Ana", "BEN=Ben"],
   });
   expect(made.status).toBe(201);
   // What is next is said in the words of this surface.
-  expect(made.body).toMatchObject({ next: "Say something in it: world.say" });
+  expect(made.body).toMatchObject({ next: { method: "POST", path: "/api/worlds/w_harbour/invocations" } });
   await call("PUT", "/api/worlds/w_harbour/presence", { present: ["GEORGE", "ANA"] });
 });
 
@@ -178,7 +178,7 @@ describe("rights over HTTP", () => {
     expect([calls.status, calls.body.error?.code]).toEqual([403, "OWNER_ONLY"]);
     const exported = await call("GET", "/api/worlds/w_harbour/export?kind=full", undefined, mine);
     expect(exported.status).toBe(403);
-    await call("POST", "/api/worlds", { title: "Hidden", id: "w_hidden", timezone: "UTC" });
+    await call("POST", "/api/worlds", { title: "Hidden", world_id: "w_hidden", timezone: "UTC" });
     const { error } = (await call("POST", "/api/operations/world.show", {})).body;
     expect(error).toMatchObject({ message: "there are several worlds", fix: "Name one of them." });
     const hidden = await call("GET", "/api/worlds/w_hidden/projection", undefined, mine);

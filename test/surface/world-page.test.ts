@@ -22,7 +22,7 @@ beforeAll(async () => {
   app = openApp({ surface: "http", start: folder, env: {}, platform: process.platform });
   http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, noToken: true });
   guarded = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: "token-of-the-owner" });
-  await app.call("world.new", { title: "Harbour", id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
+  await app.call("world.new", { title: "Harbour", world_id: "w_harbour", timezone: "UTC", person: ["ANA=Ana"] });
   await app.call("world.presence", { world: "w_harbour", present: ["GEORGE", "ANA"] });
   browser = await launchBrowser();
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-signing-"));
   const env = { XDG_CONFIG_HOME: join(folder, "config") };
   app = openApp({ surface: "library", start: folder, env, platform: process.platform });
-  for (const id of ["w_harbour", "w_island"]) await app.call("world.new", { title: id, id, timezone: "UTC" });
+  for (const id of ["w_harbour", "w_island"]) await app.call("world.new", { title: id, world_id: id, timezone: "UTC" });
   await app.call("keys.new", { name: "harbour" });
   await app.call("keys.policy-init", { file: "trust.json", keys: ["harbour"] });
   for (const id of ["w_harbour", "w_island"]) {

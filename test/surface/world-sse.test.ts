@@ -96,7 +96,7 @@ it("a reader that comes back gets every line since under the line's own cursor",
 
 it("a reader that is more than a page behind gets every line, each once and in order", async () => {
   const world = "w_long";
-  await app.call("world.new", { title: "Long", id: world, timezone: "UTC", person: ["ANA=Ana"] });
+  await app.call("world.new", { title: "Long", world_id: world, timezone: "UTC", person: ["ANA=Ana"] });
   await app.call("world.presence", { world, present: ["GEORGE", "ANA"], scene: "Line 0." });
   const { cursor_before } = (await app.call("world.projection", { world, viewer: "ANA" })) as Page;
   // One more than the service reads at once.

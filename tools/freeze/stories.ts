@@ -158,7 +158,7 @@ export async function freezeWorld(): Promise<FrozenFiles> {
       const world = "w_harbour";
       const person = ["ANA=Ana", "BEN=Ben"];
       const start = "2026-01-01T07:30:00+00:00";
-      const made = await app.call("world.new", { title: "Harbour", id: world, timezone: "UTC", start, person });
+      const made = await app.call("world.new", { title: "Harbour", world_id: world, timezone: "UTC", start, person });
       await app.call("world.presence", { world, present: ["GEORGE", "ANA"] });
       const beats: unknown[] = [];
       for (const [i, text] of ["The lamp is lit.", "Where is the boat?", "Good night."].entries()) {

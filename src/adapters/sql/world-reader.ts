@@ -24,6 +24,8 @@ export interface WorldDialect {
   readonly find: string;
   /** The same, held against other writers. */
   readonly hold: string;
+  /** Holds a key against others who come with the same; absent where a writer holds the whole file. */
+  readonly lockKey?: string;
 }
 
 const WORLD = "number, world_id, state, lock_holder, lock_until";

@@ -8,6 +8,7 @@ import type {
   PostingRow,
   RecentTermsRow,
   StoredInvocation,
+  StoredOnce,
   TokenRow,
   VisibleRow,
   WorldRow,
@@ -27,6 +28,7 @@ export const WORLD_TABLES = [
   "world_message",
   "world_invocation",
   "world_call",
+  "world_once",
 ] as const;
 
 export const ADD_RECENT = "insert into world_recent_terms (world, wseq, keys) values (?, ?, ?)";
@@ -126,6 +128,18 @@ lease_until = excluded.lease_until, outcome = excluded.outcome, headers = exclud
     if (last !== undefined && last.number > keep) {
       await this.sql.run("delete from world_call where world = ? and number <= ?", world, last.number - keep);
     }
+  }
+
+  async once(key: string): Promise<StoredOnce | null> {
+    if (this.dialect.lockKey !== undefined) await this.sql.get(this.dialect.lockKey, key);
+    const sql = "select body_sha256, outcome, headers from world_once where key = ?";
+    const row = await this.sql.get<StoredOnce>(sql, key);
+    return row === undefined || row === null ? null : { ...row };
+  }
+
+  async addOnce(world: number, key: string, { body_sha256, outcome, headers }: StoredOnce): Promise<void> {
+    const sql = "insert into world_once (key, world, body_sha256, outcome, headers) values (?, ?, ?, ?, ?)";
+    await this.sql.run(sql, key, world, body_sha256, outcome, headers);
   }
 
   async addToken({ sha256, role, world_id, viewer }: TokenRow): Promise<void> {

@@ -167,6 +167,13 @@ export interface StoredInvocation {
   readonly headers: string | null;
 }
 
+/** What was answered to a request that made a world. */
+export interface StoredOnce {
+  readonly body_sha256: string;
+  readonly outcome: string;
+  readonly headers: string;
+}
+
 export interface CallRow {
   readonly number: number;
   readonly call_id: string;
@@ -261,6 +268,9 @@ export interface WorldWriter extends WorldReader {
   putInvocation(world: number, row: StoredInvocation): Promise<void> | undefined;
   addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void>;
   addToken(row: TokenRow): Promise<void>;
+  /** What was answered under a key, held against others who come with the same until the transaction ends. */
+  once(key: string): Promise<StoredOnce | null>;
+  addOnce(world: number, key: string, row: StoredOnce): Promise<void>;
   /**
    * Takes a world out: every row of it, and the bodies of the records of its stream below a position. Only for the
    * maintenance of a store, where the caller has appended the record that vouches for it.

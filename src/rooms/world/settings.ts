@@ -4,6 +4,7 @@ import { PERSON_PATTERN } from "./contracts/fields.ts";
 import { usableTokens } from "./knowledge/rehydration.ts";
 import type { Zones } from "./ports.ts";
 import { requireZone } from "./time/instant.ts";
+import { writerSchema } from "./writer/writer-settings.ts";
 
 const count = (least: number, most: number) => z.int().min(least).max(most);
 
@@ -16,22 +17,6 @@ export const timePolicySchema = z.discriminatedUnion("kind", [
     max_elapsed_ms: count(0, 86_400_000).default(3_600_000),
   }),
 ]);
-
-const writerSchema = z.strictObject({
-  kind: z.enum(["scripted", "ollama", "openai-compatible"]),
-  model: z.string().min(1).max(200).nullable().default(null),
-  base_url: z.string().min(1).max(2000).nullable().default(null),
-  timeout_ms: count(1, 3_600_000).default(120_000),
-  api_key_env: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-    .nullable()
-    .default(null),
-  /** Lines of a script for the scripted writer, as they were given. */
-  script: z.array(z.string().max(262_144)).max(10_000).nullable().default(null),
-  /** Replaces the shipped rules text. */
-  rules: z.string().min(1).max(65_536).nullable().default(null),
-});
 
 export const settingsSchema = z.strictObject({
   title: z.string().min(1).max(120),
@@ -47,14 +32,16 @@ export const settingsSchema = z.strictObject({
       max_calls: count(0, 20).default(4),
       max_results: count(1, 20).default(20),
       pack_bytes: count(1, 65_536).default(8192),
-      beat_bytes: count(0, 262_144).default(24_576),
+      /** Null: as the window allows. */
+      beat_bytes: count(0, 262_144).nullable().default(null),
       wall_ms: count(0, 3_600_000).default(30_000),
     })
     .prefault({}),
   context: z
     .strictObject({
       window_tokens: count(1, 10_000_000).default(32_768),
-      output_reserve: count(0, 1_000_000).default(2048),
+      /** Null: as the window allows. */
+      output_reserve: count(0, 1_000_000).nullable().default(null),
       threshold_percent: count(50, 95).default(80),
       pack_percent: count(5, 60).default(40),
     })
@@ -93,11 +80,32 @@ export function parseSettings(zones: Zones, value: unknown): Settings {
   return settings;
 }
 
+const MOST_EVIDENCE_BYTES = 24_576;
+const MOST_RESERVE = 2048;
+
+/** What a world allows evidence and answers, where its owner left that to the window. */
+export function budgetOf({ context, tools }: Pick<Settings, "context" | "tools">): {
+  readonly beat_bytes: number;
+  readonly output_reserve: number;
+} {
+  const { window_tokens } = context;
+  return {
+    beat_bytes: tools.beat_bytes ?? Math.min(MOST_EVIDENCE_BYTES, Math.floor((window_tokens * 3) / 4)),
+    output_reserve: context.output_reserve ?? Math.min(MOST_RESERVE, Math.floor(window_tokens / 8)),
+  };
+}
+
+/** What bounds the tools of a beat. */
+export function toolLimitsOf(settings: Settings): Settings["tools"] & { readonly beat_bytes: number } {
+  return { ...settings.tools, beat_bytes: budgetOf(settings).beat_bytes };
+}
+
 /** Tokens a frame of this world may take before evidence. */
-export function usableOf({ context, tools }: Settings): number {
+export function usableOf(settings: Settings): number {
+  const { beat_bytes, output_reserve } = budgetOf(settings);
   return usableTokens({
-    window_tokens: context.window_tokens,
-    output_reserve: context.output_reserve,
-    evidence_bytes: tools.beat_bytes,
+    window_tokens: settings.context.window_tokens,
+    output_reserve,
+    evidence_bytes: beat_bytes,
   });
 }

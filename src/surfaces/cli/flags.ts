@@ -32,7 +32,7 @@ export function toFlags(operation: Operation, verb: Verb): GeneratedFlag[] {
     readonly properties?: Readonly<Record<string, FieldSchema>>;
     readonly required?: readonly string[];
   };
-  const positional = new Set((verb.args ?? []).map(({ field }) => field));
+  const positional = new Set((verb.args ?? []).filter(({ alsoFlag }) => alsoFlag !== true).map(({ field }) => field));
   const flags: GeneratedFlag[] = [];
   for (const [field, facts] of Object.entries(schema.properties ?? {})) {
     const hint = verb.flags?.[field] ?? {};

@@ -14,11 +14,11 @@ export function showText(text: string): string {
   return text.replace(DANGEROUS, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"));
 }
 
-/** What someone in a world wrote: line feeds stay, everything else is escaped, so that it can still be told apart. */
+/** What someone in a world wrote: line breaks stay, everything else is escaped, so that it can still be told apart. */
 export function showWritten(text: string): string {
-  return text.replace(DANGEROUS, (character) =>
-    character === "\n" ? "\n" : `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  );
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(DANGEROUS, (character) => (character === "\n" ? "\n" : `\\u{${character.codePointAt(0)!.toString(16)}}`));
 }
 
 /** A path or a place as it is, or quoted and escaped where it could draw on the terminal: it can still be told apart. */

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { App } from "../../app/call.ts";
+import { VerbatimError } from "../../core/errors/index.ts";
 import type { Operation } from "../../core/operation.ts";
 import { type GeneratedFlag, toFlags } from "./flags.ts";
 import type { Noun, Verb } from "./verb.ts";
@@ -135,7 +136,11 @@ function toInput(command: Command, verb: Verb, flags: readonly GeneratedFlag[]):
     }
     const value: unknown = readOption(command, flag);
     // A list that is next to its own `--no-` flag is switched off by it.
-    if (value !== undefined && !(flag.repeat && value === false)) input[flag.field] = value;
+    if (value === undefined || (flag.repeat && value === false)) continue;
+    if (input[flag.field] !== undefined && input[flag.field] !== value) {
+      throw new VerbatimError("USAGE", { message: `--${flag.name} and the argument name two different things` });
+    }
+    input[flag.field] = value;
   }
   return input;
 }

@@ -8,6 +8,8 @@ interface ArgHint<Field extends string = string> {
   readonly label: string;
   readonly optional?: boolean;
   readonly variadic?: boolean;
+  /** Is offered as a flag besides, for a field that is a flag of the other verbs of its noun. */
+  readonly alsoFlag?: boolean;
 }
 
 /** How a field of the input looks as a flag, where the generated one is not good enough. */

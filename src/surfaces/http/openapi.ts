@@ -81,7 +81,7 @@ function toRoute({ method, path, summary, who, query = [] }: WorldRoute, operati
   }));
   const answer = operation === undefined ? {} : { schema: toSchema(operation.output, "output") };
   const type = path.endsWith("/stream") ? "text/event-stream" : "application/json";
-  const once = operation !== undefined && isOnce(path, operation);
+  const once = operation !== undefined && isOnce(operation);
   const done = { description: "Done.", ...(once ? { headers: REPLAYED } : {}), content: { [type]: answer } };
   return {
     operationId: toOperationId(method, path),
@@ -105,9 +105,9 @@ const REPLAYED = {
 } as const;
 
 /** Whether a route writes to a world and takes a key. */
-function isOnce(path: string, operation: Operation): boolean {
+function isOnce(operation: Operation): boolean {
   const { properties = {} } = toSchema(operation.input, "input") as { readonly properties?: Record<string, object> };
-  return path.includes("/:id/") && "key" in properties;
+  return "key" in properties;
 }
 
 function toBody(path: string, operation: Operation | undefined): object {
@@ -136,17 +136,15 @@ function toFields(operation: Operation): object {
   };
   if (operation.name === "world.settings-set") return schema.properties?.["settings"] ?? {};
   const said = new Set(["world", "key", ...PATH_FIELDS]);
-  const rename = operation.name.startsWith("world.calendar") || operation.name === "world.message-add" ? POCKET : {};
   const known = Object.entries(schema.properties ?? {}).filter(([name]) => !said.has(name));
-  const properties = Object.fromEntries(known.map(([name, field]) => [rename[name] ?? name, field]));
+  const properties = Object.fromEntries(known);
   return {
     ...schema,
     properties,
-    required: (schema.required ?? []).filter((name) => !said.has(name)).map((name) => rename[name] ?? name),
+    required: (schema.required ?? []).filter((name) => !said.has(name)),
   };
 }
 
-const POCKET: Readonly<Record<string, string>> = { at: "time", to: "visible_to" };
 const PATH_FIELDS = ["item_id"] as const;
 
 /** What an operation takes over HTTP. */

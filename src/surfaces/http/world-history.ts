@@ -1,13 +1,12 @@
 import type { App } from "../../app/call.ts";
 import { readInput, readUpload } from "./body.ts";
 import { requireOwner } from "./caller.ts";
-import { dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";
+import { type Call, dropAbsent, keyOf, switchIn, viewerIn, type WorldRouter, wordIn } from "./world-router.ts";
 
 /** Routes about the whole of a world: forks, files and verification. */
 export function addHistoryRoutes(router: WorldRouter): void {
   router.route("post", "/:id/fork", "Forks a world.", { operation: "world.fork" }, async (call, world) => {
-    const { world_id, ...rest } = await readInput(call);
-    return router.answer(call, "world.fork", { ...rest, id: world_id, world });
+    return router.answer(call, "world.fork", { ...(await readInput(call)), world, key: keyOf(call) });
   });
   router.route(
     "get",
@@ -23,12 +22,12 @@ export function addHistoryRoutes(router: WorldRouter): void {
   router.route(
     "post",
     "/import",
-    "Imports an exported world.",
-    { operation: "world.import-bytes", query: ["as", "preview"] },
+    "Makes a world of an export, a card, a lorebook or a chat.",
+    { operation: "world.import-bytes", query: ["as", "title", "preview", "lore", "enter", "macros"] },
     async (call) => {
       const base64 = Buffer.from(await readUpload(call)).toString("base64");
-      const preview = switchIn(call, "preview");
-      return router.answer(call, "world.import-bytes", { base64, as: call.req.query("as"), preview });
+      const { as, title } = call.req.query();
+      return router.answer(call, "world.import-bytes", { new: true, base64, as, title, ...importOptions(call) });
     },
   );
   router.route(
@@ -38,21 +37,23 @@ export function addHistoryRoutes(router: WorldRouter): void {
     { operation: "world.import-bytes", query: ["preview", "lore", "enter", "macros"] },
     async (call, world) => {
       const base64 = Buffer.from(await readUpload(call)).toString("base64");
-      const { lore } = call.req.query();
-      const options = {
-        key: keyOf(call),
-        preview: switchIn(call, "preview"),
-        lore,
-        no_enter: wordIn(call, "enter", ["true", "false"]) === "false",
-        keep_macros: wordIn(call, "macros", ["expand", "keep"]) === "keep",
-      };
-      return router.answer(call, "world.import-bytes", { world, base64, ...options });
+      return router.answer(call, "world.import-bytes", { world, base64, ...importOptions(call) });
     },
   );
   router.route("get", "/:id/verify", "Checks a world.", { rightsOf: "world.verify" }, async (call, world) => {
     const report = await router.app.call("world.verify", { world });
     return call.json(call.get("caller").role === "owner" ? report : { ok: report.ok });
   });
+}
+
+function importOptions(call: Call) {
+  return {
+    key: keyOf(call),
+    preview: switchIn(call, "preview"),
+    lore: call.req.query("lore"),
+    no_enter: wordIn(call, "enter", ["true", "false"]) === "false",
+    keep_macros: wordIn(call, "macros", ["expand", "keep"]) === "keep",
+  };
 }
 
 /** The file as it is made. What is refused is refused before the answer begins, with its own status. */

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { App } from "../../app/call.ts";
 import type { Input, OperationName } from "../../app/operations.ts";
+import { toPointerToken } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { Who } from "../../core/operation.ts";
 import { type Caller, requireRight, requireWorld, viewerOf } from "./caller.ts";
@@ -78,27 +79,46 @@ export class WorldRouter {
       if (world !== "") requireWorld(caller, world);
       requireRight(caller, rights);
       limit.take(caller.counted_as);
+      requireKnownQuery(call, query ?? []);
       return handle(call, world);
     });
   }
 
   /** Runs an operation and answers with its output. */
-  answer<N extends OperationName>(call: Call, name: N, input: Sent<N>): Promise<Response> {
-    return answerCall(call, this.app, name, dropAbsent(input));
+  answer<N extends OperationName>(call: Call, name: N, input: Sent<N>, status = 200): Promise<Response> {
+    return answerCall(call, this.app, name, dropAbsent(input), status);
   }
 }
 
 /** Tells a caller that this is what was answered before, byte for byte. */
 export const REPLAYED = { "Idempotent-Replayed": "true" } as const;
 
+/** A name in the query that the route does not know is refused: a misspelt `preview` must not write. */
+function requireKnownQuery(call: Call, known: readonly string[]): void {
+  const name = Object.keys(call.req.queries()).find((one) => !known.includes(one));
+  if (name === undefined) return;
+  const problem = { pointer: `/query/${toPointerToken(name)}`, message: "this route has no such parameter" };
+  throw new VerbatimError("INPUT_INVALID", {
+    message: `${problem.pointer}: ${problem.message}`,
+    where: problem.pointer,
+    details: { problems: [problem] },
+  });
+}
+
 /** Runs an operation and answers with its output, marked when it is given again. */
-export async function answerCall(call: Context, app: App, name: string, input: unknown): Promise<Response> {
+export async function answerCall(
+  call: Context,
+  app: App,
+  name: string,
+  input: unknown,
+  status = 200,
+): Promise<Response> {
   let isReplay = false;
   const onReplay = (): void => {
     isReplay = true;
   };
   const output = (await app.callUnknown(name, input, { onReplay })) as object;
-  return call.json(output, 200, isReplay ? REPLAYED : {});
+  return call.json(output, status as 200, isReplay ? REPLAYED : {});
 }
 
 /** Under which key a control write happens once. */

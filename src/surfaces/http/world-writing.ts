@@ -1,10 +1,10 @@
 import { readInput, readStrict } from "./body.ts";
-import { dropAbsent, keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world-router.ts";
+import { keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world-router.ts";
 
 /** Routes that change a world. */
 export function addWritingRoutes(router: WorldRouter): void {
   router.route("post", "", "Creates a world.", { operation: "world.new" }, async (call) =>
-    call.json(await router.app.callUnknown("world.new", await readInput(call)), 201),
+    router.answer(call, "world.new", { ...(await readInput(call)), key: keyOf(call) }, 201),
   );
   router.route(
     "patch",
@@ -74,7 +74,7 @@ export function addWritingRoutes(router: WorldRouter): void {
     "Adds a calendar item.",
     { operation: "world.calendar-add" },
     async (call, world) =>
-      router.answer(call, "world.calendar-add", { ...toFlags(await readInput(call)), world, key: keyOf(call) }),
+      router.answer(call, "world.calendar-add", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
   router.route(
     "post",
@@ -95,11 +95,6 @@ export function addWritingRoutes(router: WorldRouter): void {
     "Sends a message.",
     { operation: "world.message-add" },
     async (call, world) =>
-      router.answer(call, "world.message-add", { ...toFlags(await readInput(call)), world, key: keyOf(call) }),
+      router.answer(call, "world.message-add", { ...(await readInput(call)), world, key: keyOf(call) }),
   );
-}
-
-/** The pocket's own names for what the operations call `at` and `to`. */
-function toFlags({ time, visible_to, ...rest }: Record<string, unknown>): Record<string, unknown> {
-  return dropAbsent({ ...rest, at: time ?? rest["at"], to: visible_to ?? rest["to"] });
 }

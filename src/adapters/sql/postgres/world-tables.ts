@@ -12,6 +12,7 @@ import { ENTRY, SqlWorldReader, toFind, type WorldDialect } from "../world-reade
 import { SqlWorldWriter, WORLD_TABLES } from "../world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { ONCE_GUARDS } from "./migrations/0013-world-once.ts";
 import { toReadSql, toWriteSql } from "./numbered.ts";
 
 /** The world room's tables in PostgreSQL. */
@@ -28,6 +29,7 @@ from world_person p where p.world = world.number)`);
 const DIALECT: WorldDialect = {
   find: FIND,
   hold: `${FIND} for update`,
+  lockKey: "select pg_advisory_xact_lock(hashtextextended(?, 0))",
 };
 
 /** Sends the many rows of a commit in one statement per table: a round trip costs more than a row. */
@@ -102,7 +104,7 @@ async function findMissing(connection: PostgresReadConnection): Promise<string[]
 where c.relnamespace = current_schema()::regnamespace and t.tgenabled = 'A'`,
   );
   const there = new Set(rows.map(({ name }) => name));
-  return WORLD_GUARDS.filter((name) => !there.has(name));
+  return [...WORLD_GUARDS, ...ONCE_GUARDS].filter((name) => !there.has(name));
 }
 
 const TABLES = ["ledger_entry", ...WORLD_TABLES];

@@ -13,6 +13,7 @@ import { ADD_RECENT, SqlWorldWriter, WORLD_TABLES } from "../world-writer.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import type { SqliteValue } from "./driver.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
+import { ONCE_GUARDS } from "./migrations/0013-world-once.ts";
 
 const FIND = toFind(`(select json_group_array(json_array(number, person_id, display_name)) from
 (select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`);
@@ -121,7 +122,7 @@ class SqliteWorldWriter extends SqlWorldWriter {
 async function findMissing(connection: SqliteReadConnection): Promise<string[]> {
   const rows = connection.all<{ name: string }>("select name from sqlite_schema where type = 'trigger'");
   const there = new Set(rows.map(({ name }) => name));
-  return WORLD_GUARDS.filter((name) => !there.has(name));
+  return [...WORLD_GUARDS, ...ONCE_GUARDS].filter((name) => !there.has(name));
 }
 
 /** Takes a world out of a store: its rows, and the bodies of its records. The guards are back afterwards. */

@@ -271,6 +271,16 @@ export const WORLD_CODES = {
     says: "There is no session with this id.",
     fix: "List the sessions again: it may have ended.",
   },
+  WRITER_PAIR_FORBIDDEN: {
+    exit: 1,
+    http: 403,
+    says: "The key of a writer may not be sent to this address.",
+    fix: {
+      cli: "Pair the variable with the address: verbatim world writer set --api-key-env NAME --base-url URL",
+      mcp: "Ask the user to pair the variable with the address in a terminal.",
+      http: "Pair the variable with the address in a terminal, where commands may be typed.",
+    },
+  },
   HOST_REFUSED: {
     exit: 1,
     http: 403,

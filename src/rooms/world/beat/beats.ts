@@ -7,6 +7,7 @@ import type { WorldPorts, WorldWriteTransaction } from "../operations/ports.ts";
 import { Reachability } from "../operations/reachability.ts";
 import { Hub } from "../projection/hub.ts";
 import { loadWorld } from "../projection/reading.ts";
+import { toolLimitsOf } from "../settings.ts";
 import { runBeat } from "../writer/beat-loop.ts";
 import { type BeatWork, commitBeat, keepCalls } from "./beat-commit.ts";
 import { prepareBeat } from "./beat-prepare.ts";
@@ -102,6 +103,7 @@ export class Beats {
     const holder = ports.ids.uuid();
     let hasTurn = this.queues.tryTake(world_id);
     let lease: InvocationLease | null = null;
+    const used = { tools: 0 };
     const giveUp = () => {
       if (hasTurn) this.queues.give(world_id);
       hasTurn = false;
@@ -120,17 +122,17 @@ export class Beats {
       const before = ports.pace.elapsed();
       if (!claimed.locked) await takeLock(ports, world_id, holder, ports.times.queue_ms);
       this.metrics.observe("lock_wait_seconds", ports.pace.elapsed() - before);
-      return await this.#work(checked, lease);
+      return await this.#work(checked, lease, used);
     } catch (thrown) {
       if (lease !== null) await this.#releases.letGo(lease, checked, thrown);
       throw thrown;
     } finally {
       giveUp();
-      this.hub.status(world_id, { request_id, phase: "DONE", tools_used: 0 });
+      this.hub.status(world_id, { request_id, phase: "DONE", tools_used: used.tools });
     }
   }
 
-  async #work(checked: ValidInvocation, lease: InvocationLease): Promise<Answer> {
+  async #work(checked: ValidInvocation, lease: InvocationLease, used: { tools: number }): Promise<Answer> {
     const ports = this.#ports;
     const { world_id, envelope } = checked;
     const key = `${world_id}\n${envelope.request_id}`;
@@ -158,11 +160,12 @@ export class Beats {
           zones: ports.zones,
           request_id: envelope.request_id,
           now_ms: move.clock_ms,
-          limits: world.state.settings.tools,
+          limits: toolLimitsOf(world.state.settings),
           passes: frames.map(({ plan }) => plan),
         },
         writing,
       );
+      used.tools = outcome.tool_calls;
       this.metrics.observe("writer_seconds", writing.elapsed());
       for (const tool of writing.toolsAsked) this.metrics.count("tool_calls_total", { name: "tool", value: tool });
       for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
@@ -208,7 +211,7 @@ export class Beats {
     this.queues.give(worldId);
     this.#tried.set(worldId, now);
     await this.invoke(worldId, {
-      request_id: `auto:${state.next_beat}`,
+      request_id: `auto:${worldId}:${state.next_beat}`,
       invoker: { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" },
       operator: { operator_id, input_text: "" },
       mode: { kind: "BEAT" },

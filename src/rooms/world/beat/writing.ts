@@ -6,10 +6,13 @@ import type { WorldPorts } from "../operations/ports.ts";
 import type { ChatMessage } from "../ports.ts";
 import type { Hub } from "../projection/hub.ts";
 import type { OpenWorld } from "../projection/reading.ts";
+import { budgetOf } from "../settings.ts";
 import type { BeatPorts, Evidence, ModelAnswer, ModelCall, PassPlan } from "../writer/beat-loop.ts";
 import { describeParts, toMessages, toUserMessage } from "../writer/frame.ts";
+import { mayBeSent, pairOf } from "../writer/pairs.ts";
 import { RULES_V1 } from "../writer/rules/v1.ts";
 import { ScriptedWriter } from "../writer/scripted.ts";
+import { DEFAULT_ADDRESS } from "../writer/writer-settings.ts";
 import type { CallRecord } from "./calls.ts";
 
 interface WritingRequest {
@@ -93,6 +96,11 @@ export class Writing implements BeatPorts {
       const { cast, state } = this.#world;
       return { raw: this.#scripted!.answer({ call, cast, beat_no: state.next_beat, operator_text }) };
     }
+    const pair = pairOf(writer);
+    if (pair !== null && !(await mayBeSent(this.#ports, this.#world.state.world_id, pair))) {
+      this.#why = `WRITER_PAIR_FORBIDDEN: the key in ${pair.variable} is not paired with ${pair.origin}`;
+      return { error: "DOWN" };
+    }
     const answer = await this.#ports.models.chat(
       {
         kind: writer.kind,
@@ -136,8 +144,8 @@ export class Writing implements BeatPorts {
   }
 
   fit(plan: PassPlan, evidence: readonly Evidence[]): readonly Evidence[] | null {
-    const { context } = this.#world.state.settings;
-    const most = context.window_tokens - context.output_reserve;
+    const { settings } = this.#world.state;
+    const most = settings.context.window_tokens - budgetOf(settings).output_reserve;
     const measure = (items: readonly Evidence[]): number => {
       // The longest that can be said about tools.
       const tools = { available: false, calls_left: 0 };
@@ -188,12 +196,6 @@ export class Writing implements BeatPorts {
     this.#hub.status(this.#world.state.world_id, { request_id, phase, tools_used: this.#toolsUsed });
   }
 }
-
-/** Where a writer is looked for when its world does not say. */
-export const DEFAULT_ADDRESS = {
-  ollama: "http://127.0.0.1:11434",
-  "openai-compatible": "http://127.0.0.1:8080",
-} as const;
 
 function toVerdict(output: NonNullable<Parameters<NonNullable<BeatPorts["judged"]>>[2]>): string {
   return "error" in output ? `${output.result}:${output.error.code}` : output.result;

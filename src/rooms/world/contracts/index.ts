@@ -1,8 +1,7 @@
 import { defineContract, type JsonContract } from "../../../core/contracts/index.ts";
 import { FINDINGS, isVerbatimError } from "../../../core/errors/index.ts";
 import { findForeignStatement, findWrongSections } from "../history/export-statement.ts";
-import { usableTokens } from "../knowledge/rehydration.ts";
-import { settingsSchema } from "../settings.ts";
+import { settingsSchema, usableOf } from "../settings.ts";
 import { CONTEXT, ENTRY_CODES, own, PACK_CODES, SHAPE } from "./contract-checks.ts";
 import { checkEntry, positionOfEntry } from "./entry.ts";
 import { checkEnvelope } from "./envelope.ts";
@@ -189,9 +188,8 @@ const WORLD_SETTINGS = defineContract({
       run(value) {
         const parsed = settingsSchema.safeParse(value);
         if (!parsed.success) return [];
-        const { context, tools } = parsed.data;
         try {
-          usableTokens({ ...context, evidence_bytes: tools.beat_bytes });
+          usableOf(parsed.data);
           return [];
         } catch (thrown) {
           if (!isVerbatimError(thrown)) throw thrown;

@@ -1,4 +1,4 @@
-import { encodeUtf8 } from "../../../core/canonical/index.ts";
+import { encodeUtf8, type JsonShape } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { formatTime } from "../../../core/time.ts";
@@ -12,6 +12,7 @@ import { judgeSignature } from "./export-signature.ts";
 import { checkWorldFile } from "./exported-file.ts";
 import { type LineageRecord, readAncestors, readRecord, readRecords, toPlaced, toRecord } from "./lineage.ts";
 import { makeRows } from "./make-rows.ts";
+import { makeOnce, type OnceKey } from "./once.ts";
 import { reduceRecord } from "./reduce.ts";
 import { formatState, streamOf, type WorldState } from "./state.ts";
 import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
@@ -33,7 +34,13 @@ interface Target {
 }
 
 /** Writes a world that begins with the records of another one; they belong to it by reference. */
-async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise<void> {
+async function plant<T extends object>(
+  ports: WorldPorts,
+  origin: Origin,
+  target: Target,
+  once: OnceKey | null,
+  value: T & JsonShape<T>,
+): Promise<T> {
   const { parent, records, source_sha256 } = origin;
   const body = {
     world_id: target.world_id,
@@ -44,7 +51,7 @@ async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise
     parent_hash: parent.hash,
     source_sha256,
   };
-  await ports.store.transact(async (tx) => {
+  return makeOnce<T>(ports, once, async (tx) => {
     const stream = streamOf(target.world_id);
     if ((await tx.ledger.head(stream)) !== null) throw exists(target.world_id);
     const entry = WORLD_RECORDS.make("WORLD_FORKED", ports.actor, body);
@@ -56,6 +63,7 @@ async function plant(ports: WorldPorts, origin: Origin, target: Target): Promise
       const row = { request_id, body_sha256, status: "DONE", fence: 1, lease_until: 0, outcome, headers } as const;
       await tx.world.putInvocation(number, row);
     }
+    return { world: number, value };
   });
 }
 
@@ -69,6 +77,7 @@ export async function forkWorld(
     readonly world_id: string | null;
     readonly title: string | null;
   },
+  key: string | null = null,
 ): Promise<{ readonly world_id: string; readonly parent_world_id: string; readonly parent_position: number }> {
   const { wseq, title } = await ports.store.read(async (tx) => {
     const world = await loadWorld(tx.world, worldId);
@@ -84,7 +93,7 @@ export async function forkWorld(
   if (parent === undefined)
     throw new VerbatimError("INTERNAL", { message: "no record contains the entry of the cursor" });
   const forkId = requireWorldId(wanted.world_id ?? (await freeId(ports, worldId, wanted.title)));
-  await plant(
+  return plant(
     ports,
     { records: lineage.slice(0, at + 1), parent, source_sha256: parent.source },
     {
@@ -93,8 +102,9 @@ export async function forkWorld(
       world_key: toHex(ports.random.bytes(32)),
       outcomes: [],
     },
+    { key, body: { fork: worldId, ...wanted } },
+    { world_id: forkId, parent_world_id: parent.world_id, parent_position: parent.position },
   );
-  return { world_id: forkId, parent_world_id: parent.world_id, parent_position: parent.position };
 }
 
 /** Which record wrote an entry: the first behind which its number is taken. */
@@ -159,6 +169,7 @@ export async function importWorld(
   as: string | null,
   preview = false,
   policy: TrustPolicy | null = null,
+  key: string | null = null,
 ): Promise<{
   readonly preview: boolean;
   readonly world_id: string;
@@ -180,7 +191,7 @@ export async function importWorld(
   const original = image.state.world_id;
   const worldId = requireWorldId(as ?? original);
   const isSpent = await ports.store.read(async (tx) => (await tx.ledger.head(streamOf(worldId))) !== null);
-  if (isSpent)
+  if (isSpent && key === null)
     throw exists(worldId, { cli: "Import it under another id: --as NEW_ID", others: "Import it under another id." });
   const done = {
     world_id: worldId,
@@ -192,7 +203,7 @@ export async function importWorld(
   if (preview) return done;
   const source = await ports.content.put(encodeUtf8(text));
   for (const { base64 } of file.blobs) await ports.content.put(decodeBase64(base64)!);
-  await plant(
+  return plant(
     ports,
     { records, parent, source_sha256: source },
     {
@@ -201,6 +212,7 @@ export async function importWorld(
       world_key: worldId === original ? image.state.world_key : toHex(ports.random.bytes(32)),
       outcomes: worldId === original ? file.outcomes : [],
     },
+    { key, body: { import: source, as } },
+    done,
   );
-  return done;
 }

@@ -65,6 +65,7 @@ export function readCard(cast: Cast, value: JsonValue, options: CardOptions): Im
   ];
   return {
     version,
+    title: displayName,
     people: [{ person_id: personId, display_name: displayName }],
     present_after: present,
     lines,

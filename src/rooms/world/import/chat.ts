@@ -40,7 +40,8 @@ export function readChat(cast: Cast, text: string): ImportPlan {
       from,
     }),
   );
-  return { version: "CHAT", people: added, present_after: cast.present, lines, not_imported: skipped };
+  const title = added[0]?.display_name ?? null;
+  return { version: "CHAT", title, people: added, present_after: cast.present, lines, not_imported: skipped };
 
   function findPerson(name: string): string {
     const id = known.get(name);

@@ -12,6 +12,8 @@ export interface ImportPlan {
   readonly people: readonly { readonly person_id: string; readonly display_name: string }[];
   readonly present_after: readonly string[];
   readonly lines: readonly ImportedLine[];
+  /** The name of what it is, for a world that is made of it; null when it says none. */
+  readonly title: string | null;
   /** Pointers or line numbers of what is left out, sorted. */
   readonly not_imported: readonly string[];
 }

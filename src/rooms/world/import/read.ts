@@ -14,7 +14,7 @@ import { MAX_LEVELS } from "../writer/output.ts";
 import { type CardOptions, readCard, unknownFormat } from "./card.ts";
 import { isZip, readCharxCard } from "./charx.ts";
 import { readChat } from "./chat.ts";
-import type { ImportPlan } from "./lines.ts";
+import { type ImportPlan, isBlank } from "./lines.ts";
 import { readLoreBook, readWorldInfo } from "./lore.ts";
 import { isPng, readPngCard } from "./png.ts";
 
@@ -64,6 +64,7 @@ function readJson(cast: Cast, value: JsonValue, options: CardOptions): ImportPla
   const spec = value["spec"] ?? undefined;
   const lore = (version: string, { lines, not_imported }: ReturnType<typeof readLoreBook>): ImportPlan => ({
     version,
+    title: toTitle(isJsonObject(data) ? data["name"] : value["name"]),
     people: [],
     present_after: cast.present,
     lines,
@@ -74,6 +75,10 @@ function readJson(cast: Cast, value: JsonValue, options: CardOptions): ImportPla
   if (spec === undefined && Array.isArray(entries)) return lore("LOREBOOK", readLoreBook(value, "", options.lore));
   if (spec === undefined && typeof value["mes"] === "string") return readChat(cast, formatCanonical(value));
   return readCard(cast, value, options);
+}
+
+function toTitle(name: JsonValue | undefined): string | null {
+  return typeof name === "string" && !isBlank(name) ? [...name].slice(0, 80).join("") : null;
 }
 
 function tooLarge(message: string): VerbatimError {

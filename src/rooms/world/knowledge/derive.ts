@@ -1,7 +1,6 @@
 import { isJsonObject, parseJson, toJson, utf8Length } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
 import { type CallRecord, KEEP_CALLS, toCallRows } from "../beat/calls.ts";
-import { DEFAULT_ADDRESS } from "../beat/writing.ts";
 import { type CapsulePack, checkCapsule } from "../contracts/packs.ts";
 import type { WorldPorts, WorldStore } from "../operations/ports.ts";
 import type { ChatAnswer } from "../ports.ts";
@@ -9,7 +8,9 @@ import { loadWorld, type OpenWorld, toLedgerEntry } from "../projection/reading.
 import { readCapsule } from "../projection/views.ts";
 import { toMessages } from "../writer/frame.ts";
 import { MAX_LEVELS } from "../writer/output.ts";
+import { mayBeSent, pairOf } from "../writer/pairs.ts";
 import { NOTE_RULES_V1 } from "../writer/rules/note-v1.ts";
+import { DEFAULT_ADDRESS } from "../writer/writer-settings.ts";
 
 const MARK = "Non-authoritative note:";
 const MAX_NOTE_BYTES = 4096;
@@ -80,6 +81,13 @@ async function ask(
     throw new VerbatimError("WRITER_UNAVAILABLE", {
       message: "the writer of this world is scripted, so there is no model to write a note",
       where: world.state.world_id,
+    });
+  }
+  const pair = pairOf(writer);
+  if (pair !== null && !(await mayBeSent(ports, world.state.world_id, pair))) {
+    throw new VerbatimError("WRITER_PAIR_FORBIDDEN", {
+      message: `the key in ${pair.variable} is not paired with ${pair.origin}`,
+      where: "/writer/api_key_env",
     });
   }
   const messages = toMessages(NOTE_RULES_V1.text, user);

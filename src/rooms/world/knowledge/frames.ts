@@ -7,7 +7,7 @@ import type { WorldPorts } from "../operations/ports.ts";
 import { filterCalendar } from "../people/pocket.ts";
 import type { CalendarRow, WorldReader } from "../ports.ts";
 import { type OpenWorld, readVisible } from "../projection/reading.ts";
-import { usableOf } from "../settings.ts";
+import { toolLimitsOf, usableOf } from "../settings.ts";
 import { type PassPlan, toolsBefore } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, toUserMessage } from "../writer/frame.ts";
 import { ANCHOR_ENTRIES } from "./anchor.ts";
@@ -68,7 +68,7 @@ export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonl
 
 /** Tokens of a frame without evidence, as the first call sends it. */
 function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
-  const tools = toolsBefore(world.state.settings.tools);
+  const tools = toolsBefore(toolLimitsOf(world.state.settings));
   return ports.tokenizer.count(rules) + ports.tokenizer.count(toUserMessage(world.cast, parts, [], tools).text);
 }
 

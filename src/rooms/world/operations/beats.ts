@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonValue } from "../../../core/canonical/index.ts";
+import { isJsonObject, type JsonValue } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toHex } from "../../../core/hex.ts";
 import { defineOperation, OPERATOR, OWNER } from "../../../core/operation.ts";
@@ -34,8 +34,22 @@ type BeatInput = z.output<typeof beatSchema>;
 const RESULT = "Verbatim-Beat-Result";
 const CODE = "Verbatim-Beat-Code";
 
+/** Ids that the room makes for its own writes; nobody else may use them. */
+const OWN_IDS = ["sys:", "auto:"] as const;
+
+function requireForeign(requestId: unknown): void {
+  const own = typeof requestId === "string" ? OWN_IDS.find((prefix) => requestId.startsWith(prefix)) : undefined;
+  if (own === undefined) return;
+  throw new VerbatimError("FIELD_PATTERN", {
+    message: `request ids that start with ${own} are made by the system`,
+    where: "/request_id",
+    fix: "Use a request id of your own.",
+  });
+}
+
 async function send(room: WorldRoom, text: string, input: BeatInput): Promise<{ answer: Answer; request_id: string }> {
   const worldId = await findWorldId(room, input.world);
+  requireForeign(input.request_id);
   if (input.pause && input.resume) throw new VerbatimError("USAGE", { message: "pause and resume cannot be combined" });
   const { operator_id } = (await room.store.read((tx) => loadWorld(tx.world, worldId))).cast;
   const request_id = input.request_id ?? `${room.actor}-${toHex(room.random.bytes(8))}`;
@@ -103,9 +117,11 @@ const invoke = defineOperation({
     headers: z.record(z.string(), z.string()),
     replayed: z.boolean(),
   }),
-  run: async (room: WorldRoom, { world, envelope }) => ({
-    ...(await room.beats.invoke(world, (envelope ?? null) as JsonValue)),
-  }),
+  async run(room: WorldRoom, { world, envelope }) {
+    const value = (envelope ?? null) as JsonValue;
+    requireForeign(isJsonObject(value) ? value["request_id"] : undefined);
+    return { ...(await room.beats.invoke(world, value)) };
+  },
 });
 
 const invocation = defineOperation({

@@ -93,19 +93,19 @@ const calendarAdd = defineOperation({
   who: OPERATOR,
   input: z.strictObject({
     title: z.string().min(1).describe("What it is."),
-    at: z.string().optional().describe("When, in the world's zone or with an offset."),
+    time: z.string().optional().describe("When, in the world's zone or with an offset."),
     location: z.string().optional().describe("Where."),
     notes: z.string().optional().describe("Anything else worth noting."),
-    to: z.array(z.string()).optional().describe("Who may see it (default: the operator)."),
+    visible_to: z.array(z.string()).optional().describe("Who may see it (default: the operator)."),
     world: worldField,
     key,
   }),
   output: z.strictObject({ item_id: z.string() }),
-  run: async (room: WorldRoom, { title, at, location, notes, to, world, key: once }) =>
+  run: async (room: WorldRoom, { title, time, location, notes, visible_to, world, key: once }) =>
     addCalendarItem(
       room,
       await findWorldId(room, world),
-      { title, time: at ?? null, location: location ?? null, notes: notes ?? null, visible_to: to ?? null },
+      { title, time: time ?? null, location: location ?? null, notes: notes ?? null, visible_to: visible_to ?? null },
       once ?? null,
     ),
 });
@@ -134,13 +134,13 @@ const messageAdd = defineOperation({
   input: z.strictObject({
     from: z.string().min(1).describe("Who sends it: the operator or a person."),
     text: z.string().min(1).describe("What it says."),
-    to: z.array(z.string()).describe("Who receives it."),
+    visible_to: z.array(z.string()).describe("Who receives it."),
     world: worldField,
     key,
   }),
   output: z.strictObject({ message_id: z.string() }),
-  run: async (room: WorldRoom, { from, text, to, world, key: once }) =>
-    addMessage(room, await findWorldId(room, world), { from, text, visible_to: to }, once ?? null),
+  run: async (room: WorldRoom, { from, text, visible_to, world, key: once }) =>
+    addMessage(room, await findWorldId(room, world), { from, text, visible_to }, once ?? null),
 });
 
 const timeSchema = z.strictObject({

@@ -6,7 +6,7 @@ import { exportWorld, forkWorld } from "../history/history.ts";
 import { exportView } from "../projection/view-export.ts";
 import { importBase64, importOperation } from "./import.ts";
 import { readHealth } from "./reachability.ts";
-import { findWorldId, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, keyField, requireLocal, viewerField, type WorldRoom, worldField } from "./room.ts";
 import { verify } from "./verify.ts";
 
 const fork = defineOperation({
@@ -18,17 +18,18 @@ const fork = defineOperation({
     cursor: z.string().min(1).describe("Cursor of the last line to keep."),
     world: worldField,
     viewer: viewerField,
-    id: z.string().optional().describe("Id of the new world."),
+    world_id: z.string().optional().describe("Id of the new world."),
     title: z.string().min(1).max(120).optional().describe("Title of the new world."),
+    key: keyField,
   }),
   output: z.strictObject({ world_id: z.string(), parent_world_id: z.string(), parent_position: z.int() }),
-  run: async (room: WorldRoom, { cursor, world, viewer, id, title }) =>
-    forkWorld(room, await findWorldId(room, world), {
-      cursor,
-      viewer: viewer ?? null,
-      world_id: id ?? null,
-      title: title ?? null,
-    }),
+  run: async (room: WorldRoom, { cursor, world, viewer, world_id, title, key }) =>
+    forkWorld(
+      room,
+      await findWorldId(room, world),
+      { cursor, viewer: viewer ?? null, world_id: world_id ?? null, title: title ?? null },
+      key ?? null,
+    ),
 });
 
 const exportInput = z.strictObject({

@@ -5,7 +5,7 @@ import { defineOperation, LOCAL_SURFACES, OWNER } from "../../../core/operation.
 import { decodeBase64, type TrustPolicy } from "../../../core/trust/index.ts";
 import { importWorld } from "../history/history.ts";
 import { WORLD_FORMAT } from "../history/world-file.ts";
-import { importFile } from "../import/imports.ts";
+import { importAsNew, importFile } from "../import/imports.ts";
 import { MAX_IMPORT_BYTES } from "../import/read.ts";
 import { findWorldId, keyField, MAX_WORLD_FILE, readPolicy, trustField, type WorldRoom, worldField } from "./room.ts";
 
@@ -32,7 +32,14 @@ const importedSchema = z.strictObject({
 const importOptions = {
   world: worldField,
   preview: z.boolean().default(false).describe("Only show what would be written."),
-  as: z.string().optional().describe("Import an exported world under this id."),
+  new: z.boolean().default(false).describe("Make a new world of the file; no world that is there is touched."),
+  as: z.string().optional().describe("Id of the world that is made."),
+  title: z
+    .string()
+    .min(1)
+    .max(120)
+    .optional()
+    .describe("Title of the world that is made (default: the name in the file)."),
   lore: z.enum(["world", "public"]).default("world").describe("Who may know the lore: only the narrator, or everyone."),
   no_enter: z.boolean().default(false).describe("Do not make the person of a card present."),
   keep_macros: z.boolean().default(false).describe("Leave {{char}} and {{user}} as they are."),
@@ -49,7 +56,13 @@ async function importBytes(
 ): Promise<z.input<typeof importedSchema>> {
   const text = decodeUtf8(bytes);
   if (text?.startsWith("{") === true && text.slice(0, 400).includes(`"${WORLD_FORMAT}"`)) {
-    const done = await importWorld(room, text, options.as ?? null, options.preview, policy);
+    if (options.world !== undefined) {
+      throw new VerbatimError("IMPORT_FORMAT_UNKNOWN", {
+        message: "an exported world becomes a world of its own and cannot be added to another one",
+        fix: "Import it as a new world.",
+      });
+    }
+    const done = await importWorld(room, text, options.as ?? null, options.preview, policy, options.key ?? null);
     const none = { people: [], lines: [], not_imported: [] };
     const { world_id, preview, entries, head_hash } = done;
     return { world_id, format: "WORLD", preview, entries, head_hash, ...none };
@@ -69,7 +82,12 @@ async function importBytes(
     enter: !options.no_enter,
     expand_names: !options.keep_macros,
   };
-  const done = await importFile(room, await findWorldId(room, options.world), bytes, how, options.key ?? null);
+  if (options.new && options.world !== undefined)
+    throw new VerbatimError("USAGE", { message: "world and new exclude each other" });
+  const wanted = { world_id: options.as ?? null, title: options.title ?? null };
+  const done = options.new
+    ? await importAsNew(room, bytes, how, wanted, options.key ?? null)
+    : await importFile(room, await findWorldId(room, options.world), bytes, how, options.key ?? null);
   return {
     world_id: done.world_id,
     format: done.version,
@@ -116,6 +134,9 @@ export const importBase64 = defineOperation({
   async run(room: WorldRoom, { base64, ...options }) {
     const bytes = decodeBase64(base64);
     if (bytes === null) throw new VerbatimError("INPUT_INVALID", { message: "not base64", where: "/base64" });
+    if (options.world === undefined && !options.new) {
+      throw new VerbatimError("USAGE", { message: "name the world to add to, or say that a new one is to be made" });
+    }
     if (bytes.length > MAX_IMPORT_BYTES) throw new VerbatimError("IMPORT_TOO_LARGE");
     return importBytes(room, bytes, options, null);
   },

@@ -3,6 +3,7 @@ import { CONTROL_OPERATIONS } from "./control.ts";
 import { deleteWorld } from "./delete.ts";
 import { demo } from "./demo.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
+import { SETTINGS_OPERATIONS } from "./settings.ts";
 import { VIEW_OPERATIONS } from "./views.ts";
 import { WORLD_MAKING_OPERATIONS } from "./worlds.ts";
 
@@ -15,6 +16,7 @@ export const WORLD_OPERATIONS = [
   ...VIEW_OPERATIONS,
   ...CONTROL_OPERATIONS,
   ...HISTORY_OPERATIONS,
+  ...SETTINGS_OPERATIONS,
   deleteWorld,
   demo,
 ] as const;

@@ -1,9 +1,9 @@
 import { isVerbatimError } from "../../../core/errors/index.ts";
 import { parseTime } from "../../../core/time.ts";
 import type { Beats } from "../beat/beats.ts";
-import { DEFAULT_ADDRESS } from "../beat/writing.ts";
 import { findCheckpoint } from "../history/checkpoint.ts";
 import { parseState } from "../history/state.ts";
+import { DEFAULT_ADDRESS } from "../writer/writer-settings.ts";
 import type { WorldPorts, WorldStore } from "./ports.ts";
 
 const LOOK_MS = 30_000;

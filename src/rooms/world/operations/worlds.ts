@@ -2,12 +2,12 @@ import { z } from "zod";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, OWNER, VIEWER } from "../../../core/operation.ts";
 import { parseState } from "../history/state.ts";
-import { changeSettings, createWorld } from "../history/worlds.ts";
+import { createWorld } from "../history/worlds.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { worldTime } from "../projection/views.ts";
 import { type Settings, settingsSchema } from "../settings.ts";
 import { formatInstant } from "../time/instant.ts";
-import { findWorldId, keyField, requireLocal, sayTo, type WorldRoom, worldField } from "./room.ts";
+import { findWorldId, keyField, requireLocal, type WorldRoom, worldField } from "./room.ts";
 
 const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
 const SCRIPTED = "Scripted writer: no model is running";
@@ -30,7 +30,7 @@ const newWorld = defineOperation({
   who: OWNER,
   input: z.strictObject({
     title: z.string().min(1).max(120).describe("Title of the world."),
-    id: z.string().optional().describe("Id: w_ and lower-case letters (default: made from the title)."),
+    world_id: z.string().optional().describe("Id: w_ and lower-case letters (default: made from the title)."),
     operator: z.string().optional().describe("Id of the operator (default: GEORGE)."),
     operator_name: z.string().optional().describe("Name of the operator (default: George)."),
     timezone: z.string().optional().describe("Time zone of the world, an IANA name."),
@@ -44,9 +44,14 @@ const newWorld = defineOperation({
     visibility: z.enum(["presence", "public"]).default("presence").describe("Who perceives a line by default."),
     cast: z.enum(["room", "each"]).default("room").describe("One writer for the room, or one pass for each person."),
     settings: z.record(z.string(), z.unknown()).optional().describe("Any other settings, as an object."),
+    key: keyField,
   }),
-  output: z.strictObject({ world_id: z.string(), title: z.string(), next: z.string() }),
-  async run(room: WorldRoom, input) {
+  output: z.strictObject({
+    world_id: z.string(),
+    title: z.string(),
+    next: z.union([z.string(), z.strictObject({ method: z.string(), path: z.string() })]),
+  }),
+  async run(room: WorldRoom, { key, ...input }) {
     if (input.script !== undefined) requireLocal(room, "script");
     const script =
       input.script === undefined
@@ -55,8 +60,8 @@ const newWorld = defineOperation({
             .decode(await room.files.read(input.script, MAX_SCRIPT_BYTES))
             .split("\n")
             .filter((line) => line.trim() !== "");
-    const { world_id } = await createWorld(room, {
-      world_id: input.id ?? null,
+    const wanted = {
+      world_id: input.world_id ?? null,
       start: input.start ?? null,
       people: input.person.map(parsePerson),
       settings: {
@@ -75,9 +80,13 @@ const newWorld = defineOperation({
         },
         ...input.settings,
       },
-    });
-    const next = { cli: `verbatim world say "Hello." --world ${world_id}`, others: "Say something in it: world.say" };
-    return { world_id, title: input.title, next: sayTo(room, next) };
+    };
+    const { world_id } = await createWorld(room, wanted, { key: key ?? null, body: { new: wanted } });
+    const next =
+      room.actor === "http"
+        ? { method: "POST", path: `/api/worlds/${world_id}/invocations` }
+        : `verbatim world say "Hello." --world ${world_id}`;
+    return { world_id, title: input.title, next };
   },
 });
 
@@ -160,20 +169,4 @@ const showWorld = defineOperation({
   },
 });
 
-const setSettings = defineOperation({
-  name: "world.settings-set",
-  summary: "Changes settings of a world; settings that are not named stay as they are.",
-  effect: "append",
-  who: OWNER,
-  input: z.strictObject({
-    world: worldField,
-    settings: z.record(z.string(), z.unknown()).describe("Settings to change."),
-    key: keyField,
-  }),
-  output: z.strictObject({ settings: settingsSchema }),
-  async run(room: WorldRoom, { world, settings, key }) {
-    return changeSettings(room, await findWorldId(room, world), settings, key ?? null);
-  },
-});
-
-export const WORLD_MAKING_OPERATIONS = [newWorld, listWorlds, showWorld, setSettings] as const;
+export const WORLD_MAKING_OPERATIONS = [newWorld, listWorlds, showWorld] as const;

@@ -14,7 +14,6 @@ import { type ControlKey, controlWorld } from "./control.ts";
 
 /** People of a world at most. */
 export const MAX_PEOPLE = 1000;
-const SYSTEM_REQUEST = "control";
 
 export interface NewPerson {
   readonly person_id: string;
@@ -127,7 +126,7 @@ export async function startScene(
     const author: Author = { author_id: WORLD, author_class: "WORLD" };
     const line = { author, channel: "VOICE", text: scene.text, visibility: defaultVisibility(cast, author) } as const;
     const bundle = toWriteBundle(ports.crypto, world.state, {
-      request_id: SYSTEM_REQUEST,
+      request_id: `sys:scene:${ports.ids.uuid()}`,
       created_at_world: formatInstant(ports.zones, world.state.clock_ms, world.state.zone),
       proposed_by: { engine: "ENGINE_1_INVOCATION", actor: ports.actor },
       lines: scene.text === "" ? [] : [line],

@@ -33,6 +33,11 @@ export async function readPocket(
 ): Promise<Pocket> {
   const { settings, clock_ms, zone, next_item, next_message } = world.state;
   const { available, clock_hidden } = settings.pocket;
+  // One flag, one meaning: what is not available shows nothing at all.
+  if (!available) {
+    const nothing = { calendar: { items: [] }, messages: { items: [] } };
+    return { is_available: false, clock: { world_time: null, timezone: null }, ...nothing };
+  }
   const clock = clock_hidden
     ? { world_time: null, timezone: null }
     : { world_time: formatInstant(ports.zones, clock_ms, zone), timezone: zone };

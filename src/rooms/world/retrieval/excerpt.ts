@@ -59,7 +59,7 @@ interface Taken {
   full: boolean;
 }
 
-/** Takes a whole cluster while it fits; one that could never fit is cut between code points. */
+/** Takes a whole cluster while it fits; only one that comes first and could never fit is cut between code points. */
 function take(taken: Taken, cluster: string, bytes: number, maxBytes: number): void {
   if (taken.full) return;
   if (taken.bytes + bytes <= maxBytes) {
@@ -67,7 +67,7 @@ function take(taken: Taken, cluster: string, bytes: number, maxBytes: number): v
     taken.bytes += bytes;
     return;
   }
-  if (bytes > maxBytes) taken.length += cutCodePoints(cluster, maxBytes - taken.bytes);
+  if (taken.bytes === 0) taken.length += cutCodePoints(cluster, maxBytes);
   taken.full = true;
 }
 

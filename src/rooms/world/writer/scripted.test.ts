@@ -37,8 +37,8 @@ describe("without a script", () => {
   const answer = (operator_text: string, made: ModelCall = call(), here: Cast = cast) =>
     new ScriptedWriter(intlGraphemes, null, []).answer({ call: made, cast: here, beat_no: 1, operator_text });
 
-  it("looks for the operator's words first, one line", () => {
-    const tool = { name: "LEDGER_SEARCH", query_text: "Where is the key?", constraints: { limit: 1 } };
+  it("looks for the operator's words first, in five lines", () => {
+    const tool = { name: "LEDGER_SEARCH", query_text: "Where is the key?", constraints: { limit: 5 } };
     expect(JSON.parse(answer("Where is the key?"))).toEqual({ tool_request: { tool } });
   });
 
@@ -53,6 +53,14 @@ describe("without a script", () => {
     expect(says(raw)).toBe('"The key is under the boat." - I remember.');
     expect(raw).toContain('"author_id":"ANA"');
     expect(says(answer("key", call([found("é".repeat(300))])))).toBe(`"${"é".repeat(100)}" - I remember.`);
+  });
+
+  it("quotes the first line that is not one of its own, so that no quote nests", () => {
+    const own = ["I hear you.", '"The key is under the boat." - I remember.', "The key is under the boat."];
+    const evidence: Evidence = { value: { results: own.map((verbatim_excerpt) => ({ verbatim_excerpt })) }, bytes: 1 };
+    expect(says(answer("key", call([evidence])))).toBe('"The key is under the boat." - I remember.');
+    const none: Evidence = { value: { results: [{ verbatim_excerpt: own[0]! }] }, bytes: 1 };
+    expect(says(answer("key", call([none])))).toBe("I hear you.");
   });
 
   it("is silent when nobody but the operator is there", () => {

@@ -83,7 +83,7 @@ export class ScriptedWriter {
 
   #improvise({ call, cast, operator_text }: ScriptedCall): string {
     if (call.tools.available && call.evidence.length === 0 && termsOf(operator_text).length > 0) {
-      const tool = { name: "LEDGER_SEARCH", query_text: cutQuery(operator_text), constraints: { limit: 1 } };
+      const tool = { name: "LEDGER_SEARCH", query_text: cutQuery(operator_text), constraints: { limit: 5 } };
       return JSON.stringify({ tool_request: { tool } });
     }
     const { actor, pass } = call.plan;
@@ -92,12 +92,14 @@ export class ScriptedWriter {
     if (speaker === undefined) return NO_WRITE;
     const excerpt = findExcerpt(call.evidence[0]?.value);
     const quoted = excerpt === null ? null : toExcerpt(this.#graphemes, excerpt, QUOTE);
-    const text = quoted === null ? "I hear you." : `"${quoted}" - I remember.`;
+    const text = quoted === null ? HEARD : `"${quoted}${REMEMBERED}`;
     const author = { author_id: speaker, author_class: "PERSON" };
     return JSON.stringify({ proposed_write_bundle: { entries: [{ author, channel: "PEOPLE", text }] } });
   }
 }
 
+const HEARD = "I hear you.";
+const REMEMBERED = '" - I remember.';
 const NO_WRITE = '{"no_write":{"reason":null}}';
 
 function holds(when: ScriptLine["when"], beatNo: number, operatorText: string): boolean {
@@ -111,8 +113,12 @@ function cutQuery(text: string): string {
   return [...text.slice(0, 600)].filter((character) => character.isWellFormed()).join("");
 }
 
+/** The first excerpt that is not one of this writer's own lines: to quote what was quoted would nest without an end. */
 function findExcerpt(value: JsonValue | undefined): string | null {
   const results = isJsonObject(value) && Array.isArray(value["results"]) ? (value["results"] as JsonValue[]) : [];
-  const [first] = results;
-  return isJsonObject(first) && typeof first["verbatim_excerpt"] === "string" ? first["verbatim_excerpt"] : null;
+  for (const result of results) {
+    const excerpt = isJsonObject(result) ? result["verbatim_excerpt"] : undefined;
+    if (typeof excerpt === "string" && excerpt !== HEARD && !excerpt.endsWith(REMEMBERED)) return excerpt;
+  }
+  return null;
 }

@@ -40,7 +40,7 @@ export const HISTORY_VERBS: readonly Verb[] = [
   defineVerb("world.fork", {
     path: ["fork"],
     args: [{ field: "cursor", label: "CURSOR" }],
-    flags: { viewer: { name: "as", value: "VIEWER" } },
+    flags: { viewer: { name: "as", value: "VIEWER" }, world_id: { name: "id" }, key: { hidden: true } },
     examples: ['verbatim world fork c1.e_fambspyrfwhaeypi.YhkiXfRpWWYzjCvD --title "What if"'],
     render({ world_id, parent_world_id, parent_position }, io) {
       io.line(`${world_id} from ${parent_world_id} at ${parent_position}`);
@@ -67,6 +67,7 @@ export const HISTORY_VERBS: readonly Verb[] = [
     flags: { key: { hidden: true }, trust: { value: "POLICY" } },
     examples: [
       "verbatim world import mira.png --preview",
+      'verbatim world import evening.jsonl --new --title "An evening"',
       "verbatim world import harbour.vworld.jsonl --as w_harbour-2 --trust trust.json",
     ],
     render({ world_id, format, preview, people, lines, not_imported, entries, head_hash }, io) {

@@ -123,7 +123,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
   defineVerb("world.calendar-add", {
     path: ["pocket", "event"],
     args: [{ field: "title", label: "TITLE" }],
-    flags: { key: { hidden: true } },
+    flags: { key: { hidden: true }, time: { name: "at" }, visible_to: { name: "to" } },
     examples: ['verbatim world pocket event Ferry --at 2026-01-01T09:00 --location "Pier 2"'],
     render({ item_id }, io) {
       io.line(item_id);
@@ -144,7 +144,7 @@ export const PEOPLE_VERBS: readonly Verb[] = [
       { field: "from", label: "FROM" },
       { field: "text", label: "TEXT" },
     ],
-    flags: { key: { hidden: true } },
+    flags: { key: { hidden: true }, visible_to: { name: "to" } },
     examples: ['verbatim world pocket message ANA "Are you up?" --to GEORGE'],
     render({ message_id }, io) {
       io.line(`message ${message_id}`);

@@ -4,25 +4,33 @@ import { defineVerb, type Noun } from "../verb.ts";
 import { BEAT_VERBS } from "./world-beats.ts";
 import { HISTORY_VERBS } from "./world-history.ts";
 import { PEOPLE_VERBS } from "./world-people.ts";
+import { SETTINGS_VERBS } from "./world-settings.ts";
 
 export const noun: Noun = {
   groups: {
     time: "The clock: show, declare, pause, resume, policy.",
     people: "The people: list, add, name, presence, token.",
+    settings: "What the owner decides: show, set, reset.",
+    writer: "Who writes: show, set.",
     pocket: "Calendar and messages: show, event, close, message.",
   },
   verbs: [
     defineVerb("world.new", {
       path: ["new"],
       args: [{ field: "title", label: "TITLE" }],
-      flags: { settings: { hidden: true }, person: { value: "ID=NAME" } },
+      flags: {
+        settings: { hidden: true },
+        key: { hidden: true },
+        person: { value: "ID=NAME" },
+        world_id: { name: "id" },
+      },
       examples: [
         'verbatim world new "Gull Rock" --person ANA=Ana --person BEN=Ben',
         "verbatim world new Harbour --writer ollama --model llama3.1 --timezone Europe/London --start 2026-01-01T07:30",
       ],
       render({ world_id, title, next }, io) {
         io.line(`${io.paint.bold(world_id)} ${showWritten(title)}`);
-        io.line(`next: ${next}`);
+        if (typeof next === "string") io.line(`next: ${next}`);
       },
     }),
     defineVerb("world.list", {
@@ -49,7 +57,7 @@ export const noun: Noun = {
     }),
     defineVerb("world.show", {
       path: ["show"],
-      args: [{ field: "world", label: "WORLD", optional: true }],
+      args: [{ field: "world", label: "WORLD", optional: true, alsoFlag: true }],
       examples: ["verbatim world show w_gull-rock"],
       render(world, io) {
         io.line(`${io.paint.bold(world.world_id)} ${showWritten(world.settings.title)}`);
@@ -67,7 +75,7 @@ export const noun: Noun = {
     }),
     defineVerb("world.delete", {
       path: ["delete"],
-      args: [{ field: "world", label: "WORLD", optional: true }],
+      args: [{ field: "world", label: "WORLD", optional: true, alsoFlag: true }],
       flags: { confirm: { value: "TITLE" } },
       examples: ['verbatim world delete w_gull-rock --confirm "Gull Rock"'],
       render({ world_id, records, entries }, io) {
@@ -77,6 +85,7 @@ export const noun: Noun = {
     ...BEAT_VERBS,
     ...PEOPLE_VERBS,
     ...HISTORY_VERBS,
+    ...SETTINGS_VERBS,
     defineVerb("world.demo", {
       path: ["demo"],
       examples: ["verbatim world demo"],

@@ -5,6 +5,8 @@ CREATE INDEX jobs_step_barrier on jobs_step (job_id, ordinal)
 
 CREATE INDEX jobs_step_status on jobs_step (job_id, status, ordinal);
 
+CREATE INDEX world_once_world on world_once (world);
+
 CREATE TABLE agent_runs (
   run_id text not null primary key,
   run_dir text not null,
@@ -234,6 +236,14 @@ CREATE TABLE world_message (
   primary key (world, number)
 ) strict, without rowid;
 
+CREATE TABLE world_once (
+  key text not null primary key,
+  world integer not null,
+  body_sha256 text not null,
+  outcome text not null,
+  headers text not null
+) strict, without rowid;
+
 CREATE TABLE world_person (
   world integer not null references world (number),
   number integer not null,
@@ -393,6 +403,12 @@ CREATE TRIGGER world_message_no_delete before delete on world_message begin sele
 CREATE TRIGGER world_message_no_second_world_number before insert on world_message when exists (select 1 from world_message where world = new.world and number = new.number) begin select raise(abort, 'world_message is append-only: a row with this world, number exists'); end;
 
 CREATE TRIGGER world_message_no_update before update on world_message begin select raise(abort, 'world_message is append-only: no update'); end;
+
+CREATE TRIGGER world_once_no_delete before delete on world_once begin select raise(abort, 'world_once is append-only: no delete'); end;
+
+CREATE TRIGGER world_once_no_second_key before insert on world_once when exists (select 1 from world_once where key = new.key) begin select raise(abort, 'world_once is append-only: a row with this key exists'); end;
+
+CREATE TRIGGER world_once_no_update before update on world_once begin select raise(abort, 'world_once is append-only: no update'); end;
 
 CREATE TRIGGER world_person_no_delete before delete on world_person begin select raise(abort, 'world_person: people are never deleted'); end;
 

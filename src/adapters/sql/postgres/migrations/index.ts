@@ -9,6 +9,7 @@ import { worldInvocationRowsMigration } from "./0009-world-invocation-rows.ts";
 import { agentRunsMigration } from "./0010-agent-runs.ts";
 import { agentRunEndsMigration } from "./0011-agent-run-ends.ts";
 import { contextSearchMigration } from "./0012-context-search.ts";
+import { worldOnceMigration } from "./0013-world-once.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -22,4 +23,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   agentRunsMigration,
   agentRunEndsMigration,
   contextSearchMigration,
+  worldOnceMigration,
 ];
