@@ -35,10 +35,17 @@ async function look(repo: AgentRepo): Promise<Listed> {
   return (JSON.parse(stdout) as { runs: Listed[] }).runs[0]!;
 }
 
-/** How runs stand in the eyes of the workflow room. */
+/** How the run stands in the eyes of the workflow room, by each of its verbs that say it. */
 async function listStates(repo: AgentRepo): Promise<string[]> {
   const { stdout } = await repo.verbatim("workflow", "list", "--json");
-  return (JSON.parse(stdout) as { runs: { status: string }[] }).runs.map(({ status }) => status);
+  const [listed] = (JSON.parse(stdout) as { runs: { status: string }[] }).runs;
+  const [status, next, show] = await Promise.all(
+    ["status", "next", "show"].map(async (verb) => {
+      return JSON.parse((await repo.verbatim("workflow", verb, "@", "--json")).stdout) as Record<string, string>;
+    }),
+  );
+  expect([next!["message"], next!["prompt"]]).toEqual([status!["message"], null]);
+  return [listed!.status, status!["status"]!, show!["status"]!, status!["code"]!, status!["message"]!];
 }
 
 async function waitFor(repo: AgentRepo, outcome: string): Promise<void> {
@@ -57,7 +64,8 @@ it("a run whose tool is killed while it verifies, and again while it lands, reac
   const verify = ["--verify-sh", `test ! -e ${WAIT} || sleep 300`];
   const working = start(repo, "--goal", "light the lamp", ...verify, "--", "sh", "-c", "echo on > lamp.txt");
   await waitFor(repo, "verifying");
-  expect(await listStates(repo)).toEqual(["running"]);
+  const atWork = ["running", "running", "running", "RUN_AT_WORK", "an agent run is at work: verifying"];
+  expect(await listStates(repo)).toEqual(atWork);
   const busy = await repo.verbatim("agent", "discard", "@");
   expect([busy.exit, busy.stderr.split("\n")[0]]).toEqual([
     4,
@@ -65,8 +73,9 @@ it("a run whose tool is killed while it verifies, and again while it lands, reac
   ]);
   await working.kill();
   // Nobody is at work on it any more, and nothing has repaired it yet.
-  expect(await listStates(repo)).toEqual(["blocked"]);
   const { run_id, outcome, reason } = await look(repo);
+  const lost = `Verbatim ended while it judged the change; start again with: verbatim agent verify ${run_id}`;
+  expect(await listStates(repo)).toEqual(["blocked", "blocked", "blocked", "RUN_NOT_RUNNING", lost]);
   expect([outcome, reason]).toEqual(["interrupted", expect.stringContaining(`verbatim agent verify ${run_id}`)]);
   rmSync(join(repo.root, WAIT));
   const again = await repo.verbatim("agent", "verify", "@");

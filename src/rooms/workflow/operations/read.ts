@@ -2,9 +2,8 @@ import { z } from "zod";
 import { decodeUtf8, sortedByCodePoint } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, OWNER } from "../../../core/operation.ts";
-import { AgentRecord } from "../agent/agent-record.ts";
+import { readAgentStanding } from "../agent/agent-standing.ts";
 import type { DispatchRole } from "../artifacts/dispatch.ts";
-import { AT_WORK } from "../contracts/agent-run.ts";
 import { describeStep } from "../dispatch/describe-step.ts";
 import { composePrompt, dispatchOf, submitCommand } from "../dispatch/prompts.ts";
 import { findRun } from "../run/find-run.ts";
@@ -30,7 +29,10 @@ const STATUS = defineOperation({
   who: OWNER,
   input: z.strictObject({ run }),
   output: statusSchema,
-  run: async (ports: WorkflowPorts, input) => await readStatus(findRun(ports, input.run)),
+  run: async (ports: WorkflowPorts, input) => {
+    const found = findRun(ports, input.run);
+    return asAgentRun(ports, found, await readStatus(found));
+  },
 });
 
 const NEXT = defineOperation({
@@ -52,10 +54,11 @@ const NEXT = defineOperation({
   run: async (ports: WorkflowPorts, input) => {
     const found = findRun(ports, input.run);
     const step = await found.next();
-    const asks = step.state === "blocked" && step.owner !== "operator";
+    const isAgent = readAgentStanding(ports, found) !== null;
+    const asks = !isAgent && step.state === "blocked" && step.owner !== "operator";
     const provider = dispatchOf(found).providers[step.owner as DispatchRole] ?? "manual_outbox";
     return {
-      ...toStepReport(found, step),
+      ...asAgentRun(ports, found, toStepReport(found, step)),
       submit: asks ? submitCommand(found, step.target ?? "") : null,
       prompt: asks ? composePrompt(found, step, provider, describeStep(step), !input.no_context) : null,
       only_prompt: input.only_prompt,
@@ -63,14 +66,16 @@ const NEXT = defineOperation({
   },
 });
 
-/** An agent run that nobody is at work on waits for its owner; RUN.json calls it running until it is decided. */
+/** What is said of an agent run, which waits for whoever decides about it and for nobody of this room. */
+function asAgentRun<T extends object>(ports: WorkflowPorts, found: Run, report: T): T {
+  const standing = readAgentStanding(ports, found);
+  if (standing === null) return report;
+  return { ...report, ...standing, state: "blocked", owner: "operator", action: null, target: null, findings: [] };
+}
+
 function listState(ports: WorkflowPorts, found: Run): RunState {
-  const { state } = found;
-  if (state.status !== "running" || state.direct === undefined) return state;
-  const record = AgentRecord.load(found);
-  if (record === null) return state;
-  const isAtWork = AT_WORK.includes(record.now.state) && !ports.isAgentGone(found.folder);
-  return isAtWork ? state : { ...state, status: "blocked" };
+  const status = readAgentStanding(ports, found)?.status;
+  return status === undefined ? found.state : { ...found.state, status };
 }
 
 const LIST = defineOperation({
@@ -148,7 +153,7 @@ const SHOW = defineOperation({
     return {
       run_id: found.id,
       run_dir: found.folder.dir,
-      status: found.state.status,
+      status: listState(ports, found).status,
       goal: found.state.goal,
       files: files.map((path) => ({ path, bytes: found.folder.size(path) ?? 0 })),
       artifact: input.artifact === undefined ? null : showFile(found, files, input.artifact),

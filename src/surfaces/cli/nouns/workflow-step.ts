@@ -22,5 +22,7 @@ export function renderStep(step: Step, io: Io, asked = ""): void {
   else if (step.state === "blocked" && step.owner !== "operator") {
     io.line(`waiting for ${step.owner} to write ${step.target}`);
     if (asked !== "next") io.line(`next: ${io.paint.bold(`verbatim workflow next ${step.run_id}`)}`);
+  } else if (step.state === "blocked" && step.action === null) {
+    io.line(`next: ${io.paint.bold(`verbatim agent show ${step.run_id}`)}`);
   } else if (step.state === "blocked") io.line(`waiting for you: ${step.action} ${step.target ?? ""}`.trimEnd());
 }
