@@ -13,6 +13,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (isHook(argv)) await openHook(argv);
   else if (surface === "mcp") await startMcp(rest);
   else if (surface === "studio") await startStudio(rest);
+  else if (surface === "--supervise") await startSupervised();
   else if (surface === "demo" && rest.includes("--studio")) await startDemo(argv);
   else await startCli(argv);
 }
@@ -136,6 +137,22 @@ async function startCli(
     ...(onAnswer === undefined ? {} : { onAnswer }),
     hasSign,
   });
+}
+
+/** One agent run in a process that belongs to no terminal. Signals end it as they end one at a terminal. */
+async function startSupervised(): Promise<void> {
+  for (const [signal, exit] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 143],
+  ] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(exit);
+    });
+  }
+  const { runSupervised } = await import("./surfaces/cli/supervised.ts");
+  const { env, platform } = process;
+  process.exitCode = await runSupervised({ env, platform, serveMcp: serveAgent });
 }
 
 /** MCP for an agent in its cage. Most agents never ask, so nothing is loaded before one does. */

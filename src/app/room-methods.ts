@@ -29,6 +29,8 @@ export interface AgentMethods {
   readonly artifact: Method<"agent.artifact">;
   /** Lists the files of the record of an agent run. */
   readonly artifacts: Method<"agent.artifacts">;
+  /** Joins the terminal of an agent at work. */
+  readonly attach: Method<"agent.attach">;
   /** The change of an agent run by file, hunk and line, in pages. */
   readonly diff: Method<"agent.diff">;
   /** Throws away the change of an agent run; the record is kept. */
@@ -47,16 +49,22 @@ export interface AgentMethods {
   readonly profilesCheck: Method<"agent.profiles-check">;
   /** Shows one profile: how the agent is recognised, its variables, login files, sessions and hosts. */
   readonly profilesShow: Method<"agent.profiles-show">;
+  /** Lists the agent runs at work, and repairs those whose process is gone. */
+  readonly ps: Method<"agent.ps">;
   /** Runs any command as an agent under contract: isolated, captured, gated, verified, proved. */
   readonly run: Method<"agent.run">;
   /** Makes a candidate of a part of a change, judges it and verifies it; nothing is applied. */
   readonly select: Method<"agent.select">;
   /** Shows one agent run in plain words, its change, or two runs side by side. */
   readonly show: Method<"agent.show">;
+  /** Asks an agent run at work to end; what the agent did until then is captured. */
+  readonly stop: Method<"agent.stop">;
   /** Takes an applied change out of your tree again, if its files were not edited since. */
   readonly undo: Method<"agent.undo">;
   /** Judges and verifies the change of an agent run once more, with other flags. */
   readonly verify: Method<"agent.verify">;
+  /** Waits until agent runs have ended. */
+  readonly wait: Method<"agent.wait">;
 }
 
 /** The operations of `catalytic` as methods. */

@@ -63,6 +63,7 @@ export const SYMPTOMS: Readonly<Record<string, readonly Symptom[]>> = {
         "writable; the proof does not cover it.",
     },
     { seen: "A run that still works is in the way", codes: ["RUN_AT_WORK", "RUN_LOCKED"] },
+    { seen: "attach or stop finds nobody at work", codes: ["RUN_NOT_RUNNING"] },
   ],
   "Landing a change": [
     {

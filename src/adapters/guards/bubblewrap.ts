@@ -109,6 +109,7 @@ export async function launchInBubblewrap(request: LaunchRequest): Promise<Runnin
       return ending;
     }),
     interrupt: (name) => supervisor.interrupt(name),
+    ask: (name) => supervisor.ask(name),
     end: () => supervisor.end(),
     merged: (layer) => `${request.work}/cp${layer.index}`,
     release: () => launcher.release(),

@@ -51,6 +51,7 @@ export async function launchInNamespaces(request: LaunchRequest): Promise<Runnin
     pid: child.pid!,
     ended: supervisor.ended,
     interrupt: (signal) => supervisor.interrupt(signal),
+    ask: (signal) => supervisor.ask(signal),
     end: () => supervisor.end(),
     merged(layer) {
       if (layer.kind === "copy") return `${request.work}/cp${layer.index}`;

@@ -70,6 +70,7 @@ async function launchSession(
     pid: child.pid!,
     ended: supervisor.ended,
     interrupt: (name) => supervisor.interrupt(name),
+    ask: (name) => supervisor.ask(name),
     end: () => supervisor.end(),
     merged: (layer) => layer.path,
     release: () => Promise.resolve(),

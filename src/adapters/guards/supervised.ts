@@ -36,6 +36,7 @@ export async function launchSupervised(
     pid: child.pid!,
     ended: supervisor.ended,
     interrupt: (signal) => supervisor.interrupt(signal),
+    ask: (signal) => supervisor.ask(signal),
     end: () => supervisor.end(),
     merged: (layer) => layer.path,
     release: () => launcher.release(),

@@ -54,6 +54,11 @@ export class Supervisor {
     else this.#leash.signal(name);
   }
 
+  /** One more word to the command, which kills nobody. */
+  ask(name: "SIGINT" | "SIGTERM"): void {
+    this.#leash.signal(name);
+  }
+
   /** Ends everything at once, without asking. */
   end(): void {
     this.#kill();

@@ -22,7 +22,7 @@ import { work } from "./work.ts";
 export async function runAgent(outside: AgentPorts, request: AgentRequest): Promise<AgentSummary> {
   const begun = outside.clock.now();
   const prepared = await prepare(outside, request);
-  return await withPreparedRun(prepared.run, async ({ session, record }) => {
+  return await withPreparedRun(outside, prepared.run, async ({ session, record }) => {
     const { view, attempt } = await work(outside, record, prepared, request);
     try {
       record.save({ hooks: await collectReports(outside, record.run) });

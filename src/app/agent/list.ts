@@ -14,8 +14,7 @@ import {
 } from "../../rooms/workflow/index.ts";
 import { readProcess } from "./agent-process.ts";
 import type { AgentSummary } from "./agent-summary.ts";
-import { removeControls } from "./logs.ts";
-import { outputFile } from "./output-log.ts";
+import { readLastLine } from "./live.ts";
 import type { AgentPorts } from "./ports.ts";
 import { readSummary } from "./read-summary.ts";
 
@@ -188,9 +187,6 @@ function fromCursor(cursor: string): Aged {
   return { created_at: cursor.slice(0, tilde), run_id: cursor.slice(tilde + 1) };
 }
 
-const TAIL = 4096;
-const WIDEST_LINE = 120;
-
 type Aged = Pick<ListedRun, "created_at" | "run_id">;
 
 /** What is at work now, with what its own folder says of it. */
@@ -206,16 +202,6 @@ async function readWorking(outside: AgentPorts, own: readonly ListedRun[]): Prom
     const pid = readProcess(record.run)?.pid ?? null;
     return [{ ...listed, since: updated_at, pid, last_line: readLastLine(outside, record) }];
   });
-}
-
-function readLastLine(outside: AgentPorts, { run, now }: AgentRecord): string {
-  if (now.attempts === 0) return "";
-  const file = outputFile(now.attempts, "stdout");
-  const size = outside.readPart(run.folder.dir, file, 0, 0)?.size ?? 0;
-  const tail = outside.readPart(run.folder.dir, file, Math.max(0, size - TAIL), TAIL);
-  const lines = tail === null ? [] : removeControls(tail.bytes.toString("utf8")).split("\n");
-  const last = lines.map((line) => line.trim()).findLast((line) => line !== "") ?? "";
-  return [...last].slice(0, WIDEST_LINE).join("");
 }
 
 function byAge(a: Aged, b: Aged): number {

@@ -4,6 +4,8 @@ import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { runAgent } from "./agent.ts";
 import { agentSummary } from "./agent-summary.ts";
+import { startInBackground } from "./background.ts";
+import { BACKGROUND_OPERATIONS } from "./background-operations.ts";
 import { type CapFlags, planCaps } from "./caps.ts";
 import { equip, listHosts } from "./equip.ts";
 import { LAND_ALL } from "./landable.ts";
@@ -133,10 +135,16 @@ const start = defineOperation({
       "A file or folder below /tmp or /var/tmp that the agent may read; files named in COMMAND are seen anyway; repeatable.",
     ),
     env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
+    detach: z
+      .boolean()
+      .default(false)
+      .describe("Let it work in the background; returns once the agent has started (see: ps, attach, wait, stop)."),
+    name: z.string().min(1).max(100).optional().describe("What ps calls the run (default: its goal)."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
   output: agentSummary,
-  async run(outside: AgentPorts, input) {
+  async run(outside: AgentPorts, { detach, ...input }) {
+    if (detach) return await startInBackground(outside, input);
     const equipment = equip(outside, input.command, {
       profile: input.profile ?? null,
       env: input.env,
@@ -144,6 +152,7 @@ const start = defineOperation({
     });
     const summary = await runAgent(outside, {
       goal: input.goal,
+      name: input.name ?? null,
       equipment,
       plan: planVerification(outside, input),
       files: input.files,
@@ -342,5 +351,6 @@ export const AGENT_OPERATIONS = [
   discard,
   ...PROFILE_OPERATIONS,
   ...REVIEW_OPERATIONS,
+  ...BACKGROUND_OPERATIONS,
   ...SCREEN_OPERATIONS,
 ] as const;

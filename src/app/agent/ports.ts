@@ -11,9 +11,11 @@ import type {
 } from "../../rooms/workflow/index.ts";
 import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
 import type { PlaceRequest } from "../compose/verification-places.ts";
+import type { ControlPorts } from "./control-ports.ts";
 import type { MaskRequest, Masks } from "./masks.ts";
 
 type OfTheWorkspace =
+  | "background"
   | "clock"
   | "config"
   | "content"
@@ -59,6 +61,7 @@ export interface UserPorts {
 /** What an agent run needs from outside: the two rooms it goes through, and the files its agent left. */
 export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   readonly user: UserPorts;
+  readonly control: ControlPorts;
   workflow(effect: Effect): Promise<WorkflowPorts>;
   catalytic(): CatalyticPorts;
   /** Root, state and configuration of the workspace, as runs need them. */

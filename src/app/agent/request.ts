@@ -18,6 +18,8 @@ import type { AgentPorts } from "./ports.ts";
 /** What a person asks of an agent run, checked: whatever would fail only after the agent has worked fails before. */
 export interface AgentRequest {
   readonly goal: string;
+  /** What lists of runs at work call it; null: its goal. */
+  readonly name: string | null;
   readonly command: readonly string[];
   readonly plan: VerifyPlan;
   readonly files: readonly string[];
@@ -112,6 +114,7 @@ export function planVerification(outside: AgentPorts, flags: VerifyFlags): Verif
 /** The request as run.json keeps it. */
 export function toRecorded(request: AgentRequest, keep: readonly string[]): AgentRun["request"] {
   return {
+    ...(request.name === null ? {} : { name: request.name }),
     argv: [...request.command],
     verify: [...request.plan.commands],
     setup: request.plan.setup,

@@ -8,9 +8,10 @@ import {
   type Session,
   withSession,
 } from "../../rooms/workflow/index.ts";
-import { forgetProcess, isProcessGone, readProcess, recordProcess } from "./agent-process.ts";
+import { forgetProcess, isProcessGone, readProcess } from "./agent-process.ts";
 import type { AgentPorts } from "./ports.ts";
 import { recoverWork } from "./recover-work.ts";
+import { withControl } from "./run-control.ts";
 import { requireLandedHere } from "./work-tree.ts";
 
 /** A run that may be changed, and its record. */
@@ -34,32 +35,43 @@ export async function withAgentRun<T>(
   if (before !== null && isInTheMiddle(before) && !isProcessGone(run, outside)) {
     throw atWork(run, readProcess(run)?.pid ?? null, before.now.state);
   }
-  return await withSession(run.ports, run.folder, command, async (session) => {
-    const record = AgentRecord.load(session.run);
-    if (record === null) throw notOfAgents(run);
-    requireLandedHere(outside, record);
-    if (isInTheMiddle(record)) await repair(outside, session, record);
-    recordProcess(session.run, outside);
-    try {
-      return await work({ session, record });
-    } finally {
-      forgetProcess(session.run);
-    }
-  }).catch((thrown: unknown) => {
+  return await withControl(outside, run, (control) =>
+    withSession(run.ports, run.folder, command, async (session) => {
+      const record = AgentRecord.load(session.run);
+      if (record === null) throw notOfAgents(run);
+      requireLandedHere(outside, record);
+      if (isInTheMiddle(record)) await repair(outside, session, record);
+      try {
+        await control.open();
+        return await work({ session, record });
+      } finally {
+        control.close();
+        forgetProcess(session.run);
+      }
+    }),
+  ).catch((thrown: unknown) => {
     // No verb of an agent run steals a lock.
     throw isVerbatimError(thrown) && thrown.code === "RUN_LOCKED" ? toAtWork(run, thrown) : thrown;
   });
 }
 
 /** The same for the process that has just made the run. */
-export async function withPreparedRun<T>(run: Run, work: (open: OpenAgentRun) => Promise<T>): Promise<T> {
-  return await withSession(run.ports, run.folder, "agent", async (session) => {
-    try {
-      return await work({ session, record: AgentRecord.load(session.run)! });
-    } finally {
-      forgetProcess(session.run);
-    }
-  });
+export async function withPreparedRun<T>(
+  outside: AgentPorts,
+  run: Run,
+  work: (open: OpenAgentRun) => Promise<T>,
+): Promise<T> {
+  return await withControl(outside, run, (control) =>
+    withSession(run.ports, run.folder, "agent", async (session) => {
+      try {
+        await control.open();
+        return await work({ session, record: AgentRecord.load(session.run)! });
+      } finally {
+        control.close();
+        forgetProcess(session.run);
+      }
+    }),
+  );
 }
 
 async function repair(outside: AgentPorts, session: Session, record: AgentRecord): Promise<void> {
@@ -76,7 +88,10 @@ function atWork({ id, folder }: Run, pid: number | null, doing: string): Verbati
   return new VerbatimError("RUN_AT_WORK", {
     message: `the run is at work${who}: ${doing}`,
     where: folder.dir,
-    fix: `Wait for it to end. See how far it is: verbatim agent show ${id}`,
+    fix: {
+      cli: `Join it or end it: verbatim agent attach ${id}, verbatim agent stop ${id}`,
+      others: "Wait for it to end, or stop it.",
+    },
     details: { pid, state: doing },
   });
 }

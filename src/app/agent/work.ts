@@ -147,8 +147,10 @@ async function start(
     const logged = withOutputLog({ ...own, redact }, run, now.attempts, limits.log_bytes, redact);
     const files = known?.profile.login ?? [];
     const kept = withLoginFiles(logged, outside.user, files, (outcomes) => login.push(...outcomes));
-    const ports = withNetworkLog(kept, run, now.attempts);
-    return await runInView(withTerminal(ports, outside.terminal), {
+    const control = outside.control.current();
+    const ports = control?.watch(withNetworkLog(kept, run, now.attempts)) ?? withNetworkLog(kept, run, now.attempts);
+    const terminal = control === null ? outside.terminal : control.share(outside.terminal);
+    return await runInView(withTerminal(ports, terminal), {
       ...places,
       run_id,
       command: request.command,
@@ -211,6 +213,7 @@ function announceTo(
   masks: Masks,
 ): NonNullable<CatalyticPorts["announceGuard"]> {
   return (guard, network) => {
+    if (!canHide(guard)) outside.control.current()?.closeDoor();
     outside.notify(
       guard === "audit"
         ? "! nothing on this machine can hold the agent back; changes are only noticed"

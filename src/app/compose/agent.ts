@@ -12,6 +12,7 @@ import { AGENT_OPERATIONS } from "../agent/operations.ts";
 import type { AgentPorts, Sibling } from "../agent/ports.ts";
 import { isStoreAbsent, toWorkspace } from "../config/workspace.ts";
 import type { Wiring } from "../operations.ts";
+import { controlPorts } from "./agent-control.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import { type Composition, composeAlone } from "./compose.ts";
 import { findMasks } from "./masks.ts";
@@ -27,9 +28,23 @@ export const wiring: Wiring<typeof AGENT_OPERATIONS> = {
 
 /** What an agent run needs, over one workspace. */
 export function agentPorts(composition: Composition): AgentPorts {
-  const { clock, config, content, surface, interrupts, notify, progress, serveMcp, start, store, terminal } =
-    composition;
+  const {
+    background,
+    clock,
+    config,
+    content,
+    surface,
+    interrupts,
+    notify,
+    progress,
+    serveMcp,
+    start,
+    store,
+    terminal,
+  } = composition;
   return {
+    background,
+    control: controlPorts(composition),
     clock,
     config,
     content,

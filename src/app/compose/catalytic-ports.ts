@@ -7,6 +7,7 @@ import { createTreeMemory } from "../../adapters/disk/tree-memory.ts";
 import { readGitContext } from "../../adapters/git/git-context.ts";
 import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
 import { createGuards } from "../../adapters/guards/index.ts";
+import { listControlFolders } from "../../adapters/process/control-place.ts";
 import { readHost } from "../../adapters/process/host.ts";
 import { isJsonObject, parseJson, sortedByCodePoint, sortedUnique } from "../../core/canonical/index.ts";
 import type { NewEntry, SyncCrypto } from "../../core/ports.ts";
@@ -84,7 +85,9 @@ export function toHiddenPlaces(composition: Composition): string[] {
   const runs = findRunsRoot({ env, platform }, composition.config().workflow.runs_root);
   const { runs_root } = readPolicy(toCatalyticPlaces(composition).config).policy;
   const own = [join(".verbatim", "state"), join(".verbatim", "runs"), runs_root];
-  const places = [config, state, runs, ...own.map((path) => join(workspace.root, path))];
+  const { uid } = readHost();
+  const controls = listControlFolders({ env, state, uid });
+  const places = [config, state, runs, ...controls, ...own.map((path) => join(workspace.root, path))];
   return sortedUnique(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)));
 }
 
@@ -135,6 +138,7 @@ function makeValidator(crypto: SyncCrypto): Validator {
   return { validator_semver: version, validator_build_id: `sha256:${crypto.sha256(files.join("\n"))}` };
 }
 
-function findPackage(start: string): string {
+/** The folder of this package. */
+export function findPackage(start: string): string {
   for (let folder = start; ; folder = join(folder, "..")) if (existsSync(join(folder, "package.json"))) return folder;
 }

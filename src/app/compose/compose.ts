@@ -33,6 +33,11 @@ export type ServeMcp = (
   folder: string,
 ) => Promise<{ readonly url: string; readonly token: string; close(): Promise<void> }>;
 
+/** A process with nobody at it, which tells whoever started it that the agent has started. */
+export interface Background {
+  started(runId: string, runDir: string): void;
+}
+
 export interface CompositionOptions {
   readonly surface: Surface;
   /** Folder from which the workspace is looked for. */
@@ -49,6 +54,8 @@ export interface CompositionOptions {
   readonly sessions?: () => readonly OpenSession[];
   /** The terminal of the caller; absent where there is none. */
   readonly terminal?: UserTerminal | null;
+  /** Set in a process that was started for one agent run, with nobody at it. */
+  readonly background?: Background;
   /** MCP for an agent while it runs; absent where nobody serves it. */
   readonly serveMcp?: ServeMcp;
   /** Tests give their own; nobody else does. */
@@ -95,6 +102,7 @@ export interface Composition {
   readonly sessions: () => readonly OpenSession[];
   /** The terminal of the caller, or null. */
   readonly terminal: UserTerminal | null;
+  readonly background: Background | null;
   /** MCP for an agent while it runs; null where nobody serves it. */
   readonly serveMcp: ServeMcp | null;
   /** How names are resolved for commands whose network is limited. */
@@ -208,6 +216,7 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     onOutput: options.onOutput ?? (() => undefined),
     sessions: options.sessions ?? (() => []),
     terminal: options.terminal ?? null,
+    background: options.background ?? null,
     serveMcp: options.serveMcp ?? null,
     resolveName: options.resolveName ?? resolveName,
     config() {

@@ -10,6 +10,8 @@ export interface CallOptions {
   readonly progress?: Progress;
   /** Refuses, by throwing, an answer the surface could not carry; asked before the answer is recorded as given. */
   readonly assertDeliverable?: (output: unknown) => void;
+  /** Signals that are meant for this call, besides those of the process. */
+  readonly interrupts?: Interrupts;
   /** Told when the answer was given before and is given again. */
   readonly onReplay?: () => void;
 }
@@ -39,8 +41,25 @@ export function assertOutputDeliverable(output: unknown): void {
 export function callInterrupts(own: Interrupts): Interrupts {
   return {
     listen(onSignal) {
-      const signal = calls.getStore()?.signal;
-      return (signal === undefined ? own : alsoWhen(signal, own)).listen(onSignal);
+      const { signal, interrupts } = calls.getStore() ?? {};
+      const joined = interrupts === undefined ? own : joinInterrupts(own, interrupts);
+      return (signal === undefined ? joined : alsoWhen(signal, joined)).listen(onSignal);
+    },
+  };
+}
+
+/** Work inside a call that also hears other signals. */
+export function withInterrupts<T>(interrupts: Interrupts, run: () => Promise<T>): Promise<T> {
+  return calls.run({ ...calls.getStore(), interrupts }, run);
+}
+
+function joinInterrupts(one: Interrupts, other: Interrupts): Interrupts {
+  return {
+    listen(onSignal) {
+      const unlisten = [one.listen(onSignal), other.listen(onSignal)];
+      return () => {
+        for (const stop of unlisten) stop();
+      };
     },
   };
 }

@@ -75,6 +75,7 @@ function toRequest(agent: AgentPorts, goal: string, script: string): AgentReques
   const command = ["sh", "-c", script];
   return {
     goal,
+    name: null,
     plan: {
       commands: [{ argv: [process.execPath, "check.mjs"], cmd: "node check.mjs" }],
       configured: false,

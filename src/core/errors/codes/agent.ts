@@ -149,9 +149,19 @@ export const AGENT_CODES = {
     http: 409,
     says: "A process is at work on the run.",
     fix: {
-      cli: "Wait for it to end. See how far it is: verbatim agent show RUN",
+      cli: "Join it or end it: verbatim agent attach RUN, verbatim agent stop RUN",
       mcp: "Wait for it to end.",
-      http: "Wait for it to end; the run shows how far it is.",
+      http: "Wait for it to end, or stop it.",
+    },
+  },
+  RUN_NOT_RUNNING: {
+    exit: 4,
+    http: 409,
+    says: "No process is at work on the run.",
+    fix: {
+      cli: "Look at it: verbatim agent show RUN",
+      mcp: "Look at the run.",
+      http: "Open the run to see how it ended.",
     },
   },
   SELECTION_INVALID: {

@@ -131,6 +131,8 @@ export interface RunningCommand {
   readonly ended: Promise<Ending>;
   /** Forwards a signal; the second one kills. */
   interrupt(signal: "SIGINT" | "SIGTERM"): void;
+  /** Forwards a signal and nothing else. */
+  ask(signal: "SIGINT" | "SIGTERM"): void;
   /** Ends everything at once. */
   end(): void;
   /** Where a path inside a layer can be read from outside, after the end. */

@@ -65,6 +65,8 @@ const networkPlan = z.strictObject({
 
 /** What the person asked for, checked: everything that judging and verifying again starts from. */
 const request = z.strictObject({
+  /** What lists of runs at work call it. */
+  name: text.optional(),
   argv: z.array(z.string()).min(1),
   /** Empty: nobody is to verify the change. */
   verify: z.array(command),

@@ -16,6 +16,7 @@ import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
+import { BACKGROUND_VERBS, renderStarted } from "./agent-background.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
 
@@ -37,6 +38,7 @@ export const noun: Noun = {
         timeout: { value: "T" },
         max_binary: { value: "SIZE" },
         profile: { value: "NAME" },
+        name: { value: "TEXT" },
         env: { value: "NAME" },
         unmask: { value: "PATH" },
         see: { value: "PATH" },
@@ -46,13 +48,19 @@ export const noun: Noun = {
         'verbatim agent --goal "tidy the docs" --no-verify --allow docs -- ./tidy.sh',
         'verbatim agent --goal "bump" --verify "npm test" --apply auto --keep ~/.codex -- codex exec "..."',
       ],
-      prepare: async (given, io) => ({ ...given, apply: given.apply ?? (canAsk(io) ? "ask" : "never") }),
-      async render(view, io, { apply = "ask" }, app) {
+      prepare: async (given, io) => ({
+        ...given,
+        apply: given.apply ?? (canAsk(io) && given.detach !== true ? "ask" : "never"),
+      }),
+      async render(view, io, { apply = "ask", detach = false }, app) {
+        if (detach) return renderStarted(view, io);
         const isAsked = apply === "ask" && canAsk(io) && ["verified", "unverified"].includes(view.outcome);
         renderAgent(view, io, !isAsked);
         if (isAsked) await askWhatNext(view, io, app, (applied) => renderApplied(applied, io));
       },
-      exit: ({ outcome }) => (["verified", "unverified", "applied", "unchanged"].includes(outcome) ? 0 : 1),
+      // Once the agent has started there is nothing that could say no.
+      exit: ({ outcome }, { detach = false }) =>
+        detach || ["verified", "unverified", "applied", "unchanged"].includes(outcome) ? 0 : 1,
     }),
     defineVerb("agent.list", {
       path: ["list"],
@@ -184,6 +192,7 @@ export const noun: Noun = {
       examples: ["verbatim agent discard 20250102-030405"],
       render: (view, io) => io.line(`discarded ${view.run_id}: thrown away, the record stays in ${view.run_dir}`),
     }),
+    ...BACKGROUND_VERBS,
   ],
 };
 

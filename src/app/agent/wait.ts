@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { AGENT_STATES, AT_WORK } from "../../rooms/workflow/index.ts";
+import { findAgentRun } from "./find-agent-run.ts";
+import type { AgentPorts } from "./ports.ts";
+import { readSummary } from "./read-summary.ts";
+import { withCallSignal } from "./show.ts";
+
+const LOOK_MS = 200;
+
+export const waited = z.strictObject({
+  runs: z.array(z.strictObject({ run_id: z.string(), outcome: z.enum(AGENT_STATES), reason: z.string().nullable() })),
+  timed_out: z.boolean().describe("Some were still at work when the time was over."),
+});
+
+/** Waits until all of some runs have ended, or with `any` one of them. INTERRUPTED when whoever waits goes away. */
+export async function waitForRuns(
+  outside: AgentPorts,
+  names: readonly string[],
+  { timeoutMs, any }: { readonly timeoutMs: number | null; readonly any: boolean },
+): Promise<z.infer<typeof waited>> {
+  const ports = await outside.workflow("read");
+  const runs = await Promise.all(names.map((name) => findAgentRun(outside, ports, name)));
+  const until = timeoutMs === null ? null : outside.clock.now() + timeoutMs;
+  return await withCallSignal(outside, async (signal) => {
+    for (;;) {
+      const found = runs.map((run) => {
+        const { outcome, reason } = readSummary(outside, run)!;
+        return { run_id: run.id, outcome, reason };
+      });
+      const isOver = ({ outcome }: (typeof found)[number]) => !AT_WORK.includes(outcome);
+      if (any ? found.some(isOver) : found.every(isOver)) return { runs: found, timed_out: false };
+      if (signal.aborted) throw new VerbatimError("INTERRUPTED", { message: "nobody waits any more; the runs go on" });
+      if (until !== null && outside.clock.now() >= until) return { runs: found, timed_out: true };
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  });
+}
