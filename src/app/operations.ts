@@ -15,6 +15,7 @@ import type { HALL_OPERATIONS } from "./hall/operations.ts";
 import type { HOOK_OPERATIONS } from "./hooks/operations.ts";
 import type { STORE_OPERATIONS } from "./store/operations.ts";
 import type { STUDIO_OPERATIONS } from "./studio/operations.ts";
+import type { TEAM_OPERATIONS } from "./team/operations.ts";
 
 /** An operation together with how the app fills its ports. */
 export interface WiredOperation {
@@ -49,6 +50,7 @@ const WIRINGS: { readonly [R in RoomName]: () => Promise<{ readonly wiring: Wiri
   ledger: () => import("./compose/ledger.ts"),
   store: () => import("./compose/database.ts"),
   studio: () => import("./compose/studio.ts"),
+  team: () => import("./compose/team.ts"),
   world: () => import("./compose/world.ts"),
   workflow: () => import("./compose/workflow.ts"),
 };
@@ -102,6 +104,7 @@ export interface Rooms {
   readonly ledger: typeof LEDGER_OPERATIONS;
   readonly store: typeof STORE_OPERATIONS;
   readonly studio: typeof STUDIO_OPERATIONS;
+  readonly team: typeof TEAM_OPERATIONS;
   readonly workflow: typeof WORKFLOW_OPERATIONS;
   readonly world: typeof WORLD_OPERATIONS;
 }

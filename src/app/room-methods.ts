@@ -17,6 +17,7 @@ export interface RoomMethods {
   readonly ledger: LedgerMethods;
   readonly store: StoreMethods;
   readonly studio: StudioMethods;
+  readonly team: TeamMethods;
   readonly workflow: WorkflowMethods;
   readonly world: WorldMethods;
 }
@@ -245,6 +246,12 @@ export interface StudioMethods {
   readonly home: Method<"studio.home">;
   /** Lists the sessions of this server: in which browser, since when, last used when. */
   readonly sessions: Method<"studio.sessions">;
+}
+
+/** The operations of `team` as methods. */
+export interface TeamMethods {
+  /** Makes a workspace in a team's database, or gives one that is there to more logins. */
+  readonly workspaceAdd: Method<"team.workspace-add">;
 }
 
 /** The operations of `workflow` as methods. */

@@ -385,6 +385,10 @@ describe("a store in PostgreSQL", needs(postgres.reason), () => {
       await harness.raw(`grant ${role} to ${user}`);
       await harness.raw(`grant usage on schema ${harness.schema} to ${user}`);
       await harness.raw(`grant select on ${harness.schema}.migration to ${user}`);
+      const asKeeper = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
+      const before = openPostgresStore({ ...fixedPorts(), url: asKeeper, migrations: POSTGRES_WITH_NOTES });
+      await expectCode(before, "WORKSPACE_UNKNOWN");
+      await harness.raw(`insert into access_login select '${user}', id from workspace`);
       const url = harness.url.replace("postgres://postgres@", `postgres://${user}@`);
       const store = await openPostgresStore({ ...fixedPorts(), url, migrations: POSTGRES_WITH_NOTES });
       expect((await store.facts()).role).toBe(role);

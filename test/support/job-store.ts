@@ -7,6 +7,7 @@ import { createPauses } from "../../src/adapters/process/pauses.ts";
 import { postgresJobs } from "../../src/adapters/sql/postgres/jobs-tables.ts";
 import { ledgerMigration as postgresLedger } from "../../src/adapters/sql/postgres/migrations/0001-ledger.ts";
 import { jobsMigration as postgresJobsMigration } from "../../src/adapters/sql/postgres/migrations/0003-jobs.ts";
+import { workspacesMigration } from "../../src/adapters/sql/postgres/migrations/0014-workspaces.ts";
 import { migratePostgres, openPostgresStore } from "../../src/adapters/sql/postgres/store.ts";
 import { sqliteJobs } from "../../src/adapters/sql/sqlite/jobs-tables.ts";
 import { ledgerMigration as sqliteLedger } from "../../src/adapters/sql/sqlite/migrations/0001-ledger.ts";
@@ -20,7 +21,7 @@ import type { RunPorts } from "../../src/rooms/jobs/steps/job-run.ts";
 import { streamOf } from "../../src/rooms/jobs/steps/job-state.ts";
 import { countingIds, fixedPorts, HandClock } from "./fixed-ports.ts";
 import { harbourCorpus, type TestCorpus } from "./job-corpus.ts";
-import type { TestDatabase } from "./postgres.ts";
+import { enterWorkspace, type TestDatabase, withWorkspace } from "./postgres.ts";
 import { DatabaseSync } from "./raw-sqlite.ts";
 
 export const RUN = "3f0c9a52-7b1e-4c60-9d2a-5e8f1b7c6d40";
@@ -121,7 +122,7 @@ export async function createPostgresJobs(database: TestDatabase): Promise<JobHar
     folder,
     async open({ clock = handClock, corpus = harbourCorpus() } = {}) {
       const { crypto, ids } = fixedPorts();
-      const migrations = [postgresLedger, postgresJobsMigration];
+      const migrations = [postgresLedger, postgresJobsMigration, workspacesMigration];
       const rooms = { jobs: postgresJobs(clock) };
       await migratePostgres({ url, clock, ids, migrations });
       const store = await openPostgresStore({ url, crypto, clock, ids, migrations, rooms });
@@ -132,8 +133,9 @@ export async function createPostgresJobs(database: TestDatabase): Promise<JobHar
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       try {
+        await enterWorkspace(client);
         for (const statement of sql.slice(0, -1)) await client.query(statement);
-        return (await client.query<Record<string, unknown>>(sql.at(-1)!)).rows;
+        return (await client.query<Record<string, unknown>>(withWorkspace(sql.at(-1)!))).rows;
       } finally {
         await client.end();
       }

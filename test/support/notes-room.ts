@@ -3,6 +3,7 @@ import type { PostgresReadConnection, PostgresWriteConnection } from "../../src/
 import type { PostgresMigration } from "../../src/adapters/sql/postgres/migration.ts";
 import { ledgerMigration as postgresLedger } from "../../src/adapters/sql/postgres/migrations/0001-ledger.ts";
 import { ledgerPiecesMigration as postgresPieces } from "../../src/adapters/sql/postgres/migrations/0008-ledger-pieces.ts";
+import { workspacesMigration as postgresWorkspaces } from "../../src/adapters/sql/postgres/migrations/0014-workspaces.ts";
 import { appendOnlyTriggers as sqliteTriggers } from "../../src/adapters/sql/sqlite/append-only.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "../../src/adapters/sql/sqlite/connection.ts";
 import type { SqliteMigration } from "../../src/adapters/sql/sqlite/migration.ts";
@@ -40,7 +41,12 @@ ${postgresTriggers({ schema: s, table: "stamp", keys: [["code"], ["serial"]] })}
 };
 
 export const SQLITE_WITH_NOTES: readonly SqliteMigration[] = [sqliteLedger, sqlitePieces, sqliteTables];
-export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [postgresLedger, postgresPieces, postgresTables];
+export const POSTGRES_WITH_NOTES: readonly PostgresMigration[] = [
+  postgresLedger,
+  postgresPieces,
+  postgresWorkspaces,
+  postgresTables,
+];
 
 function reader(connection: SqliteReadConnection | PostgresReadConnection): NotesReader {
   return {

@@ -6,7 +6,7 @@ import { migratePostgres, openPostgresStore, type PostgresStore } from "../../sr
 import { openSqliteStore, type SqliteStore } from "../../src/adapters/sql/sqlite/store.ts";
 import { fixedPorts, type HandClock } from "./fixed-ports.ts";
 import { POSTGRES_WITH_NOTES, postgresNotes, SQLITE_WITH_NOTES, sqliteNotes } from "./notes-room.ts";
-import type { TestDatabase } from "./postgres.ts";
+import { enterWorkspace, type TestDatabase, withWorkspace } from "./postgres.ts";
 import { DatabaseSync } from "./raw-sqlite.ts";
 
 const sqliteRooms = { notes: sqliteNotes };
@@ -97,8 +97,9 @@ export async function createPostgresHarness(database: TestDatabase): Promise<Pos
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       try {
+        await enterWorkspace(client);
         for (const statement of sql.slice(0, -1)) await client.query(statement);
-        return (await client.query<Record<string, unknown>>(sql.at(-1)!)).rows;
+        return (await client.query<Record<string, unknown>>(withWorkspace(sql.at(-1)!))).rows;
       } finally {
         await client.end();
       }

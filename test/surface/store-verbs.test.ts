@@ -101,6 +101,21 @@ describe("a team's database", needs(postgres.reason), () => {
     expect(byName["space"]!.message).toMatch(/^ledger \d+ kB, payloads \d+(\.\d)? kB, index \d+ kB, rest \d+ kB$/);
   });
 
+  it("gets more workspaces by name, and says so", async () => {
+    const made = await verbatim(database.url, "workspace", "add", "quay");
+    expect([made.exit, made.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^workspace quay added: [0-9a-f-]{36} in postgres /),
+    ]);
+    expect((await verbatim(database.url, "workspace", "add", "quay")).stdout).toContain("is there already");
+    expect((await verbatim(database.url, "workspace", "add", "Quay!")).exit).toBe(2);
+    expect((await verbatim("", "workspace", "add", "quay")).stderr).toContain("DATABASE_NOT_SET");
+    const unnamed = await verbatim(database.url, "ledger", "show");
+    expect([unnamed.exit, unnamed.stderr]).toEqual([2, expect.stringContaining("WORKSPACE_NOT_SET")]);
+    const env = { ...process.env, VERBATIM_DATABASE_URL: database.url, VERBATIM_WORKSPACE: "quay" };
+    expect((await runHere(["ledger", "verify"], { cwd: folder, env })).exit).toBe(0);
+  });
+
   it("whose login may change the ledger is warned about", async () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();

@@ -114,6 +114,8 @@ export interface Composition {
   content(effect: Effect): Promise<ContentStore>;
   /** The address of the team's database; undefined where the store is a file. */
   databaseUrl(): string | undefined;
+  /** Name of the workspace in it; undefined where the login has only one. */
+  teamWorkspace(): string | undefined;
   /** Runs maintenance on a store that nobody else has open; everything opened here is closed first. */
   maintain<T>(run: (store: AppStore) => Promise<T>): Promise<T>;
   /** Called before the store is closed, each time it is. */
@@ -159,8 +161,19 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     }
     return url;
   };
+  const teamWorkspace = () => {
+    const name = options.env["VERBATIM_WORKSPACE"];
+    return name === "" ? undefined : name;
+  };
+  const realTime = options.clock === undefined;
   const openReal = async (): Promise<Opened> => {
-    const store = await openStore({ path: workspace.database, url: databaseUrl(), ...ports });
+    const store = await openStore({
+      path: workspace.database,
+      url: databaseUrl(),
+      workspace: teamWorkspace(),
+      realTime,
+      ...ports,
+    });
     const content = store.content ?? createContentStore({ folder: workspace.blobs, ...ports });
     return { store, content, close: () => store.close() };
   };
@@ -226,9 +239,10 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     store: async (effect) => (await open(effect)).store,
     content: async (effect) => (await open(effect)).content,
     databaseUrl,
+    teamWorkspace,
     async maintain(run) {
       await close();
-      return maintainStore({ path: workspace.database, url, ...ports }, run);
+      return maintainStore({ path: workspace.database, url, workspace: teamWorkspace(), realTime, ...ports }, run);
     },
     atClose: (fn) => void closing.push(fn),
     open: reopen,

@@ -8,13 +8,20 @@ import type { StorePorts } from "../store/ports.ts";
 /** Whoever looks after a database reaches it without opening the store in it, which may not be there yet. */
 export const wiring: Wiring<typeof STORE_OPERATIONS> = {
   operations: STORE_OPERATIONS,
-  async ports({ surface, workspace, clock, ids, databaseUrl, store }): Promise<StorePorts> {
+  async ports({ surface, workspace, clock, ids, databaseUrl, teamWorkspace, store }): Promise<StorePorts> {
     const load = () => import("../../adapters/sql/postgres/store.ts");
     return {
       surface,
       isTeam: databaseUrl() !== undefined,
-      inspect: async () => (await load()).inspectPostgres(databaseUrl()!),
-      migrate: async (dryRun) => (await load()).migratePostgres({ url: databaseUrl()!, clock, ids, dryRun }),
+      inspect: async () => (await load()).inspectPostgres(databaseUrl()!, teamWorkspace()),
+      migrate: async (dryRun, workspace) =>
+        (await load()).migratePostgres({
+          url: databaseUrl()!,
+          clock,
+          ids,
+          dryRun,
+          ...(workspace === undefined ? {} : { workspace }),
+        }),
       lookAtFile: async () => {
         const where = workspace.database;
         if (isStoreAbsent(workspace)) return { where, use: null };

@@ -26,7 +26,8 @@ export const hookPorts: HookPorts = {
     const url = env["VERBATIM_DATABASE_URL"];
     if (url !== undefined && url !== "") {
       const { openPostgresStore } = await import("../../adapters/sql/postgres/store.ts");
-      return openPostgresStore({ url, ...ports });
+      const name = env["VERBATIM_WORKSPACE"];
+      return openPostgresStore({ url, workspace: name === "" ? undefined : name, serverTime: true, ...ports });
     }
     createStateFolder(workspace);
     const { openSqliteStore } = await import("../../adapters/sql/sqlite/store.ts");

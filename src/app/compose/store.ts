@@ -48,6 +48,10 @@ interface StoreOptions {
   readonly path: string;
   /** A PostgreSQL address; SQLite in `path` without one. */
   readonly url: string | undefined;
+  /** Name of the workspace in a team's database; the only one of the login without it. */
+  readonly workspace?: string | undefined;
+  /** The clock is a real one, and not that of a test. */
+  readonly realTime?: boolean;
   readonly crypto: SyncCrypto;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -86,6 +90,8 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     crypto,
     clock,
     ids,
+    workspace: options.workspace,
+    serverTime: options.realTime ?? false,
     rooms: { agents: postgresAgentRuns, context: postgresContext, jobs: postgresJobs(), world: postgresWorld },
   });
   const subscribe: AppStore["subscribe"] = (channel, listener) => store.subscribe(channel, listener);

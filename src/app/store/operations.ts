@@ -2,6 +2,7 @@ import { z } from "zod";
 import { VerbatimError, wordsAt } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER } from "../../core/operation.ts";
 import { CHECKED } from "../hall/checks.ts";
+import { workspaceName } from "../team/names.ts";
 import type { StorePorts } from "./ports.ts";
 import { describeDatabase, describeFile } from "./status.ts";
 
@@ -30,6 +31,9 @@ const migrate = defineOperation({
   surfaces: LOCAL_SURFACES,
   input: z.strictObject({
     dry_run: z.boolean().default(false).describe("Print the SQL and do nothing."),
+    workspace: workspaceName
+      .optional()
+      .describe("Name of the workspace that a new or an undivided store becomes (default: main)."),
   }),
   output: z.strictObject({
     where: z.string(),
@@ -39,14 +43,14 @@ const migrate = defineOperation({
     done: z.boolean().describe("False for a dry run, and where nothing was missing."),
     sql: z.array(z.string()).describe("The statements of the steps, for a dry run."),
   }),
-  async run(ports: StorePorts, { dry_run }) {
+  async run(ports: StorePorts, { dry_run, workspace }) {
     if (!ports.isTeam) {
       throw new VerbatimError("DATABASE_NOT_SET", {
         message: "there is no database to migrate: VERBATIM_DATABASE_URL is not set",
         where: "VERBATIM_DATABASE_URL",
       });
     }
-    const { where, applied, missing, sql } = await ports.migrate(dry_run);
+    const { where, applied, missing, sql } = await ports.migrate(dry_run, workspace);
     const from = Math.max(0, ...applied);
     const steps = missing.map(({ version, name }) => ({ version, name }));
     const done = !dry_run && steps.length > 0;

@@ -15,10 +15,13 @@ export interface TeamDatabase {
   readonly newest: number;
   readonly applied: readonly number[];
   readonly missing: readonly SchemaStep[];
+  /** The workspaces this login was given. */
+  readonly workspaces: readonly { readonly name: string }[];
   /** The role whose rights the store works with; null where there is none, and then why. */
   readonly role: { readonly name: string | null; readonly why: string | null };
   readonly use: {
-    readonly entries: number;
+    /** Of the workspace that is looked at; null where several are there and none is named. */
+    readonly entries: number | null;
     readonly bytes: {
       readonly ledger: number;
       readonly payloads: number;
@@ -42,7 +45,10 @@ export interface StorePorts {
   readonly isTeam: boolean;
   inspect(): Promise<TeamDatabase>;
   lookAtFile(): Promise<FileStore>;
-  migrate(dryRun: boolean): Promise<{
+  migrate(
+    dryRun: boolean,
+    workspace?: string,
+  ): Promise<{
     readonly where: string;
     readonly applied: readonly number[];
     readonly missing: readonly SchemaStep[];

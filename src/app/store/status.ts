@@ -13,9 +13,28 @@ export function describeDatabase(database: TeamDatabase): Finding[] {
   return [
     ...found,
     describeRole(database.role, database.use.mayChangeLedger),
-    { name: "ledger", status: "ok", message: `${entries} ${entries === 1 ? "entry" : "entries"}`, fix: null },
+    describeWorkspaces(database),
+    ...(entries === null ? [] : [describeLedger(entries)]),
     { name: "space", status: "ok", message: parts.join(", "), fix: null },
   ];
+}
+
+function describeLedger(entries: number): Finding {
+  return { name: "ledger", status: "ok", message: `${entries} ${entries === 1 ? "entry" : "entries"}`, fix: null };
+}
+
+function describeWorkspaces({ workspaces }: TeamDatabase): Finding {
+  const names = workspaces.map(({ name }) => name).join(", ");
+  if (names !== "") return { name: "workspaces", status: "ok", message: `this login works in ${names}`, fix: null };
+  return {
+    name: "workspaces",
+    status: "warn",
+    message: "this login was given no workspace",
+    fix: {
+      cli: "Have one given to it: verbatim workspace add NAME --login LOGIN.",
+      others: "Have a workspace given to the login.",
+    },
+  };
 }
 
 function describeSchema({ schema, applied, missing, newest }: TeamDatabase): Finding {

@@ -98,6 +98,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/store.ts"),
   },
   {
+    noun: "workspace",
+    room: "ledger",
+    summary: "the workspaces of a team's database: add",
+    load: () => import("./nouns/workspace.ts"),
+  },
+  {
     noun: "keys",
     room: "ledger",
     summary: "signing keys and trust policies",

@@ -6,6 +6,7 @@ import { createPauses } from "../../../src/adapters/process/pauses.ts";
 import { postgresJobs } from "../../../src/adapters/sql/postgres/jobs-tables.ts";
 import { ledgerMigration as postgresLedger } from "../../../src/adapters/sql/postgres/migrations/0001-ledger.ts";
 import { jobsMigration as postgresJobsMigration } from "../../../src/adapters/sql/postgres/migrations/0003-jobs.ts";
+import { workspacesMigration } from "../../../src/adapters/sql/postgres/migrations/0014-workspaces.ts";
 import { openPostgresStore } from "../../../src/adapters/sql/postgres/store.ts";
 import { sqliteJobs } from "../../../src/adapters/sql/sqlite/jobs-tables.ts";
 import { ledgerMigration as sqliteLedger } from "../../../src/adapters/sql/sqlite/migrations/0001-ledger.ts";
@@ -22,7 +23,7 @@ const ids = { uuid: () => randomUUID() };
 
 async function open() {
   if (kind === "postgres") {
-    const migrations = [postgresLedger, postgresJobsMigration];
+    const migrations = [postgresLedger, postgresJobsMigration, workspacesMigration];
     const rooms = { jobs: postgresJobs(clock) };
     const store = await openPostgresStore({ url: place, crypto: nodeCrypto, clock, ids, migrations, rooms });
     return { store, content: store.content };

@@ -49,7 +49,9 @@ function postgresPin(newest: number): string {
     insert("verbatim.ledger_entry", { ...e }),
     insert("verbatim.ledger_order", { idx, hash: e.hash }),
   ]);
-  return `${["create schema verbatim;", ...parts, ...rows].join("\n")}\n`;
+  // What a later migration adds is divided by workspace at its end, as `store migrate` does.
+  const divide = newest > 14 ? ["select verbatim.isolate_tables();"] : [];
+  return `${["create schema verbatim;", ...parts, ...divide, ...rows].join("\n")}\n`;
 }
 
 function exampleEntries(): EntryRecord[] {

@@ -9,13 +9,21 @@ export interface Address {
   /** Without anything for the start of a session: a pooler hands sessions from one client to the next. */
   readonly connectionString: string;
   /** Opens a transaction with our settings for it, as one message. */
-  begin(mode: TransactionMode, role: string | null): string;
+  begin(mode: TransactionMode, as?: WorksAs | null): string;
+}
+
+/** With whose rights a transaction works, and in which workspace. */
+export interface WorksAs {
+  readonly role: string | null;
+  /** Id of the workspace; null only for what belongs to the database as a whole. */
+  readonly workspace: string | null;
 }
 
 export type TransactionMode = "read committed read write" | "repeatable read read only";
 
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
+const WORKSPACE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const OPTIONS = /([?&])options=([^&#]*)&?/;
 const SEARCH_PATH = /^(?:-c\s*|--)search_path=(\S+)$/;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
@@ -39,13 +47,18 @@ export function parseAddress(url: string, busyMs: number): Address {
     where,
     schema,
     connectionString: bare,
-    begin(mode, role) {
+    begin(mode, as = null) {
+      const { role, workspace } = as ?? { role: null, workspace: null };
       if (role !== null && !ROLE.test(role)) throw new VerbatimError("INTERNAL", { message: "not a plain role name" });
+      if (workspace !== null && !WORKSPACE.test(workspace)) {
+        throw new VerbatimError("INTERNAL", { message: "not the id of a workspace" });
+      }
       const settings = Object.entries({
         search_path: schema,
         lock_timeout: busyMs,
         idle_in_transaction_session_timeout: IDLE_MS,
         client_min_messages: "warning",
+        ...(workspace === null ? {} : { "verbatim.workspace": workspace }),
         ...(role === null ? {} : { role }),
       });
       const local = settings.map(([name, value]) => `set local ${name} = '${value}'`);

@@ -19,16 +19,24 @@ export interface PostgresWriteConnection extends PostgresReadConnection {
   notify(channel: string, payload: string): Promise<void>;
 }
 
-const names = new Map<string, string>();
+interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
 
-/** The name under which a connection keeps a prepared statement: one per SQL text of our own code. */
-function statementName(sql: string): string {
-  let name = names.get(sql);
-  if (name === undefined) {
-    name = `s${names.size}`;
-    names.set(sql, name);
+const prepared = new Map<string, Prepared>();
+
+/**
+ * A statement under the name by which a connection keeps it: one per SQL text of our own code. Keys begin with the
+ * workspace here and not in a file, so the columns of a conflict are written without it.
+ */
+function prepare(sql: string): Prepared {
+  let known = prepared.get(sql);
+  if (known === undefined) {
+    known = { name: `s${prepared.size}`, text: sql.replace(/\bon conflict \(/gi, "$&workspace_id, ") };
+    prepared.set(sql, known);
   }
-  return name;
+  return known;
 }
 
 /** One transaction's view of a connection: refuses to work when the transaction has ended or a statement failed. */
@@ -47,15 +55,15 @@ export class TransactionConnection implements PostgresWriteConnection {
   }
 
   async run(sql: string, ...values: PostgresValue[]): Promise<number> {
-    return (await this.#send({ name: statementName(sql), text: sql, values })).rowCount ?? 0;
+    return (await this.#send({ ...prepare(sql), values })).rowCount ?? 0;
   }
 
   async get<Row>(sql: string, ...values: PostgresValue[]): Promise<Row | undefined> {
-    return (await this.#send({ name: statementName(sql), text: sql, values })).rows[0] as Row | undefined;
+    return (await this.#send({ ...prepare(sql), values })).rows[0] as Row | undefined;
   }
 
   async all<Row>(sql: string, ...values: PostgresValue[]): Promise<Row[]> {
-    return (await this.#send({ name: statementName(sql), text: sql, values })).rows as Row[];
+    return (await this.#send({ ...prepare(sql), values })).rows as Row[];
   }
 
   async notify(channel: string, payload: string): Promise<void> {

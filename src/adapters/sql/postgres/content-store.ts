@@ -32,7 +32,7 @@ export class PostgresContentStore implements ContentStore {
     if (refreshed.rowCount === 1) return hash;
     await this.#pool.query(
       `insert into content (hash, bytes, stored_ms) values ($1, $2, $3)
-       on conflict (hash) do update set bytes = excluded.bytes, stored_ms = excluded.stored_ms`,
+       on conflict (workspace_id, hash) do update set bytes = excluded.bytes, stored_ms = excluded.stored_ms`,
       [hash, bytes, now],
     );
     return hash;

@@ -35,6 +35,19 @@ select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[
 // Arrays are sent whole; this keeps a message of long bodies within reason.
 const CHUNK = 200;
 
+interface HeldHead {
+  readonly head_position: number | null;
+  readonly head_hash: string | null;
+  readonly head_time: string | null;
+  readonly now_ms: number;
+}
+
+/** The time of the server, and never before the entry it follows: time does not run backwards in a stream. */
+function serverClock({ time, now }: { readonly time: string; readonly now: number }): Clock {
+  const before = time === "" ? 0 : Date.parse(time);
+  return { now: () => Math.max(now, before) };
+}
+
 interface EntryRow extends EntryRecord {
   readonly idx: number;
 }
@@ -105,29 +118,39 @@ export class PostgresLedgerReader<C extends PostgresReadConnection = PostgresRea
   }
 }
 
+interface LedgerPorts {
+  readonly crypto: SyncCrypto;
+  readonly clock: Clock;
+  /** Entries take the time of the server instead of the clock. */
+  readonly serverTime: boolean;
+}
+
 /**
  * The ledger as a writer sees it. Entries get their global index when the transaction ends; whoever asks for the
  * global order before that makes it be given at once, and other writers wait from then on.
  */
 export class PostgresLedgerWriter extends PostgresLedgerReader<PostgresWriteConnection> implements LedgerWriter {
-  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
+  readonly #ports: LedgerPorts;
+  #held: { readonly time: string; readonly now: number } | null = null;
   #unordered: string[] = [];
 
-  constructor(connection: PostgresWriteConnection, ports: { readonly crypto: SyncCrypto; readonly clock: Clock }) {
+  constructor(connection: PostgresWriteConnection, ports: LedgerPorts) {
     super(connection);
     this.#ports = ports;
   }
 
   override async head(stream: string): Promise<StreamHead | null> {
-    const sql = "select head_position, head_hash from ledger_hold($1)";
-    const row = await this.connection.get<{ head_position: number | null; head_hash: string | null }>(sql, stream);
+    const sql = "select head_position, head_hash, head_time, now_ms from ledger_hold($1)";
+    const row = await this.connection.get<HeldHead>(sql, stream);
+    this.#held = { time: row?.head_time ?? "", now: row!.now_ms };
     if (row?.head_hash == null || row.head_position === null) return null;
     return { position: row.head_position, hash: row.head_hash };
   }
 
   async append(stream: string, expected: ExpectedPosition, entries: readonly NewEntry[]): Promise<EntryRecord[]> {
     const head = await this.head(stream);
-    const sealed = sealNext(this.#ports, { stream, head, expected }, entries);
+    const clock = this.#ports.serverTime ? serverClock(this.#held!) : this.#ports.clock;
+    const sealed = sealNext({ crypto: this.#ports.crypto, clock }, { stream, head, expected }, entries);
     for (const { stored } of sealed) if (stored !== undefined) await this.#keepPieces(stored);
     for (let i = 0; i < sealed.length; i += CHUNK) {
       const part = sealed.slice(i, i + CHUNK);

@@ -11,7 +11,17 @@ import { canAssume, prepareRole, roleName, type WriterRole } from "./role.ts";
 
 export interface Prepared {
   readonly role: WriterRole;
+  /** The workspaces that this login was given; none where the schema has no workspaces yet. */
+  readonly workspaces: readonly WorkspaceName[];
+  /** Row-level security does not hold for the login itself, as for a superuser. */
+  readonly isUnguarded: boolean;
   readonly serverVersion: string;
+}
+
+/** A workspace as its members name it. */
+export interface WorkspaceName {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** One step of the schema, by its number. */
@@ -40,7 +50,7 @@ export async function inspectDatabase(
   migrations: readonly PostgresMigration[],
 ): Promise<DatabaseState> {
   return withClient(address, async (client, facts) => {
-    await client.query(address.begin("repeatable read read only", null));
+    await client.query(address.begin("repeatable read read only"));
     const applied = await listApplied(client, address);
     const state = { applied, missing: findMissing(applied, migrations, address), ...(await facts.look()) };
     await client.query("rollback");
@@ -50,23 +60,27 @@ export async function inspectDatabase(
 
 /** The database as a store works with it; refuses one whose schema is not the one this program knows. */
 export async function requireDatabase(address: Address, migrations: readonly PostgresMigration[]): Promise<Prepared> {
-  const { missing, applied, role, serverVersion } = await inspectDatabase(address, migrations);
+  const { missing, applied, ...prepared } = await inspectDatabase(address, migrations);
   if (missing.length > 0) throw tooOld(applied, migrations, address);
-  return { role, serverVersion };
+  if (prepared.role.name === null && prepared.isUnguarded) {
+    throw new VerbatimError("STORE_UNGUARDED", { where: address.where, details: { why: prepared.role.why } });
+  }
+  return prepared;
 }
 
 /** Brings the database up to date. This alone creates and alters anything in it. */
 export async function migrateDatabase(
   address: Address,
   migrations: readonly PostgresMigration[],
-  ports: Ports & { readonly dryRun?: boolean },
+  ports: Ports & { readonly dryRun?: boolean; readonly workspace?: string },
 ): Promise<Migrated> {
   return withClient(address, async (client, facts) => {
     const mode = ports.dryRun === true ? "repeatable read read only" : "read committed read write";
-    await client.query(address.begin(mode, null));
+    await client.query(address.begin(mode));
     if (ports.dryRun !== true) await lockMigrations(client, address);
     const applied = await listApplied(client, address);
     const missing = findMissing(applied, migrations, address);
+    await client.query("select set_config('verbatim.workspace_name', $1, true)", [ports.workspace ?? ""]);
     const sql = ports.dryRun === true ? missing.flatMap((migration) => toStatements(migration, address, ports)) : [];
     if (ports.dryRun !== true) await applyMigrations(client, address, missing, ports, facts.role);
     const state = { applied, missing: missing.map(({ version, name }) => ({ version, name })), sql };
@@ -91,6 +105,8 @@ async function withClient<T>(
     const role = roleName(rows[0]!.database, address.schema);
     const look = async () => ({
       role: (await canAssume(client, role)) ? { name: role, why: null } : notUsable(role),
+      isUnguarded: await isUnguarded(client),
+      workspaces: await listWorkspaces(client, address),
       serverVersion: rows[0]!.version,
     });
     return await fn(client, { role, look });
@@ -120,14 +136,21 @@ async function applyMigrations(
   role: string,
 ): Promise<void> {
   if (missing.length > 0) await client.query(`create schema if not exists ${schema}`);
+  // Rows of all workspaces are brought up to date together, by the owner of the schema.
+  if (missing.length > 0 && (await hasWorkspaces(client, schema))) {
+    await client.query(`select ${schema}.guard_tables(false)`);
+  }
   for (const migration of missing) {
-    await client.query(migration.sql(schema));
+    if (migration.sql(schema) !== "") await client.query(migration.sql(schema));
     for (const { sql, values } of migration.seed?.(schema, ports) ?? []) await client.query(sql, [...values]);
     await client.query(`insert into ${schema}.migration (version, name, time) values ($1, $2, $3)`, [
       migration.version,
       migration.name,
       formatTime(ports.clock.now()),
     ]);
+  }
+  if (missing.length > 0 && (await hasWorkspaces(client, schema))) {
+    await client.query(`select ${schema}.isolate_tables()`);
   }
   if (missing.length > 0 || !(await canAssume(client, role))) await prepareRole(client, schema, role);
 }
@@ -164,6 +187,25 @@ function findMissing(
   }
 }
 
+/** The workspace of this name, or the only one of this login. WORKSPACE_UNKNOWN, WORKSPACE_NOT_SET. */
+export function findTeamWorkspace(
+  { workspaces }: Pick<Prepared, "workspaces">,
+  name: string | undefined,
+  where: string,
+): WorkspaceName {
+  const names = workspaces.map((one) => one.name);
+  if (name === undefined && workspaces.length > 1) {
+    throw new VerbatimError("WORKSPACE_NOT_SET", { where, details: { workspaces: names } });
+  }
+  const found = name === undefined ? workspaces[0] : workspaces.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  throw new VerbatimError("WORKSPACE_UNKNOWN", {
+    message: name === undefined ? "this login was given no workspace" : `this login was given no workspace ${name}`,
+    where,
+    details: { workspace: name ?? null, workspaces: names },
+  });
+}
+
 function tooOld(
   applied: readonly number[],
   migrations: readonly PostgresMigration[],
@@ -179,6 +221,27 @@ function tooOld(
     where,
     details: { version: Math.max(0, ...applied), newest },
   });
+}
+
+async function hasWorkspaces(client: pg.ClientBase, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select 1 from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+     where n.nspname = $1 and p.proname = 'workspaces_of_login'`,
+    [schema],
+  );
+  return rowCount !== 0;
+}
+
+async function listWorkspaces(client: pg.ClientBase, { schema }: Address): Promise<WorkspaceName[]> {
+  if (!(await hasWorkspaces(client, schema))) return [];
+  return (await client.query<WorkspaceName>(`select id, name from ${schema}.workspaces_of_login()`)).rows;
+}
+
+async function isUnguarded(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ passes: boolean }>(
+    "select rolsuper or rolbypassrls as passes from pg_roles where rolname = current_user",
+  );
+  return rows[0]!.passes;
 }
 
 function notUsable(role: string): WriterRole {

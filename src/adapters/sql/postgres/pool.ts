@@ -1,6 +1,6 @@
 import pg from "pg";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import type { Address } from "./address.ts";
+import type { Address, WorksAs } from "./address.ts";
 import { sqlState, toStoreError } from "./errors.ts";
 
 const CONNECT_MS = 10_000;
@@ -45,11 +45,11 @@ function toSafeInteger(text: string): number {
 export class ConnectionPool {
   readonly #pool: pg.Pool;
   readonly #address: Address;
-  readonly #role: string | null;
+  readonly #as: WorksAs;
 
-  constructor(address: Address, role: string | null, max: number) {
+  constructor(address: Address, as: WorksAs, max: number) {
     this.#address = address;
-    this.#role = role;
+    this.#as = as;
     this.#pool = new pg.Pool({ ...connectionConfig(address), max, allowExitOnIdle: true });
     // An idle connection that the server ended: the pool drops it, and the next use makes a new one.
     this.#pool.on("error", () => undefined);
@@ -82,7 +82,7 @@ export class ConnectionPool {
   ): Promise<{ readonly rows: Row[]; readonly rowCount: number }> {
     return this.use(async (client) => {
       try {
-        await client.query(this.#address.begin("read committed read write", this.#role));
+        await client.query(this.#address.begin("read committed read write", this.#as));
         const { rows, rowCount } = await client.query<Row>(sql, [...values]);
         await client.query("commit");
         return { rows, rowCount: rowCount ?? 0 };

@@ -40,10 +40,17 @@ async function grantRights(client: pg.ClientBase, schema: string, role: string):
     [schema, APPEND_ONLY_SUFFIX],
   );
   for (const { name, append_only } of rows) {
-    const rights = append_only ? "select, insert" : "select, insert, update, delete";
     await client.query(`revoke all on ${schema}.${name} from ${role}`);
-    await client.query(`grant ${rights} on ${schema}.${name} to ${role}`);
+    const rights = rightsOn(name, append_only);
+    if (rights !== null) await client.query(`grant ${rights} on ${schema}.${name} to ${role}`);
   }
+}
+
+/** Who works in a workspace does not decide which ones there are or who may work in them. */
+function rightsOn(table: string, isAppendOnly: boolean): string | null {
+  if (table === "workspace" || table === "access_login") return null;
+  if (table === "incarnation") return "select";
+  return isAppendOnly ? "select, insert" : "select, insert, update, delete";
 }
 
 // What a user without the right to make or take on roles is told; anything else is an error.

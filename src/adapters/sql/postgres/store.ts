@@ -5,13 +5,14 @@ import type { Clock, ContentStore, Ids, LedgerReader, LedgerWriter, Store, SyncC
 import { TransactionGuard, TransactionKeeper } from "../transaction-guard.ts";
 import { prepareTransactions, type ReadTransactionOf, type Rooms, type WriteTransactionOf } from "../transactions.ts";
 import { newestVersion } from "../versions.ts";
-import { type Address, parseAddress, type TransactionMode } from "./address.ts";
+import { type Address, parseAddress, type TransactionMode, type WorksAs } from "./address.ts";
 import { type PostgresReadConnection, type PostgresWriteConnection, TransactionConnection } from "./connection.ts";
 import { PostgresContentStore } from "./content-store.ts";
 import { isRetryable, sqlState, toStoreError } from "./errors.ts";
 import { PostgresLedgerReader, PostgresLedgerWriter } from "./ledger.ts";
 import {
   type DatabaseState,
+  findTeamWorkspace,
   inspectDatabase,
   type Migrated,
   migrateDatabase,
@@ -34,6 +35,10 @@ interface PostgresStoreOptions<D extends PostgresRooms> {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly rooms?: D;
+  /** Name of the workspace; the only one this login was given without it. */
+  readonly workspace?: string | undefined;
+  /** Entries take the time of the server, which all machines share; a test gives its own with the clock. */
+  readonly serverTime?: boolean;
   /** Milliseconds to wait for a lock of another process before it is STORE_BUSY; 10 s without it. */
   readonly busyMs?: number;
   /** Only tests of migrations give others than the product's. */
@@ -45,6 +50,8 @@ interface PostgresFacts {
   readonly database: "postgres";
   readonly where: string;
   readonly schema: string;
+  readonly workspace: string;
+  readonly workspace_id: string;
   readonly server_version: string;
   readonly schema_version: number;
   /** The role without the right to change the ledger; null when it could not be taken on, and then why. */
@@ -72,6 +79,8 @@ interface MigrateOptions {
   readonly ids: Ids;
   /** Say what would be done, and do nothing. */
   readonly dryRun?: boolean;
+  /** Name of the workspace that a new store, or one from before there were workspaces, becomes; `main` without it. */
+  readonly workspace?: string;
   /** Only tests of migrations give others than the product's. */
   readonly migrations?: readonly PostgresMigration[];
 }
@@ -89,11 +98,15 @@ export interface PostgresStatus extends DatabaseState, Pick<Address, "where" | "
   readonly use: DatabaseUse | null;
 }
 
-export async function inspectPostgres(url: string): Promise<PostgresStatus> {
+export async function inspectPostgres(url: string, workspace?: string): Promise<PostgresStatus> {
   const address = parseAddress(url, BUSY_MS);
   const { where, schema } = address;
   const state = await inspectDatabase(address, POSTGRES_MIGRATIONS);
-  const use = state.missing.length > 0 ? null : await measureDatabase(address, state.role.name);
+  if (state.missing.length > 0)
+    return { where, schema, newest: newestVersion(POSTGRES_MIGRATIONS), ...state, use: null };
+  const isPlain = workspace !== undefined || state.workspaces.length === 1;
+  const found = isPlain ? findTeamWorkspace(state, workspace, where).id : null;
+  const use = await measureDatabase(address, { role: state.role.name, workspace: found });
   return { where, schema, newest: newestVersion(POSTGRES_MIGRATIONS), ...state, use };
 }
 
@@ -104,15 +117,21 @@ export async function openPostgresStore<const D extends PostgresRooms = Record<n
   const address = parseAddress(options.url, options.busyMs ?? BUSY_MS);
   const migrations = options.migrations ?? POSTGRES_MIGRATIONS;
   const prepared = await requireDatabase(address, migrations);
-  return new ServerStore<D>(address, prepared, options, newestVersion(migrations));
+  const { id, name } = findTeamWorkspace(prepared, options.workspace, address.where);
+  const place = { role: prepared.role, serverVersion: prepared.serverVersion, id, name };
+  return new ServerStore<D>(address, place, options, newestVersion(migrations));
 }
+
+/** Where a store works: whose rights it has, and the workspace. */
+type Place = Pick<Prepared, "role" | "serverVersion"> & { readonly id: string; readonly name: string };
 
 class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly content: ContentStore;
   readonly #address: Address;
-  readonly #prepared: Prepared;
+  readonly #prepared: Place;
+  readonly #as: WorksAs;
   readonly #version: number;
-  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock };
+  readonly #ports: { readonly crypto: SyncCrypto; readonly clock: Clock; readonly serverTime: boolean };
   readonly #keeper = new TransactionKeeper();
   readonly #transactions: ConnectionPool;
   readonly #payloads: ConnectionPool;
@@ -121,13 +140,14 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   readonly #toWriteTransaction: (c: PostgresWriteConnection, ledger: LedgerWriter) => { readonly ledger: LedgerWriter };
   #closing: Promise<unknown> | undefined;
 
-  constructor(address: Address, prepared: Prepared, options: PostgresStoreOptions<D>, version: number) {
+  constructor(address: Address, prepared: Place, options: PostgresStoreOptions<D>, version: number) {
     this.#address = address;
     this.#prepared = prepared;
+    this.#as = { role: prepared.role.name, workspace: prepared.id };
     this.#version = version;
-    this.#ports = { crypto: options.crypto, clock: options.clock };
-    this.#transactions = new ConnectionPool(address, prepared.role.name, MAX_TRANSACTIONS);
-    this.#payloads = new ConnectionPool(address, prepared.role.name, MAX_PAYLOADS);
+    this.#ports = { crypto: options.crypto, clock: options.clock, serverTime: options.serverTime ?? false };
+    this.#transactions = new ConnectionPool(address, this.#as, MAX_TRANSACTIONS);
+    this.#payloads = new ConnectionPool(address, this.#as, MAX_PAYLOADS);
     this.#notifications = new Notifications(address);
     this.content = new PostgresContentStore(this.#payloads, this.#ports, address.where);
     const rooms = Object.entries(options.rooms ?? {});
@@ -232,7 +252,7 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
   }
 
   async #begin(client: pg.PoolClient, mode: TransactionMode): Promise<void> {
-    await this.#ask(client, this.#address.begin(mode, this.#prepared.role.name));
+    await this.#ask(client, this.#address.begin(mode, this.#as));
   }
 
   async #ask(client: pg.PoolClient, sql: string): Promise<string> {
@@ -249,6 +269,8 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
       database: "postgres",
       where: this.#address.where,
       schema: this.#address.schema,
+      workspace: this.#prepared.name,
+      workspace_id: this.#prepared.id,
       server_version: serverVersion,
       schema_version: this.#version,
       role: role.name,

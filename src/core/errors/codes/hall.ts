@@ -199,6 +199,46 @@ export const HALL_CODES = {
       http: "Ask whoever runs the server to reach the database with sslmode=verify-full.",
     },
   },
+  STORE_UNGUARDED: {
+    exit: 2,
+    http: 500,
+    says: "Row-level security does not hold for this login, so it would see the rows of every workspace.",
+    fix: {
+      cli: "Run verbatim store migrate with a login that may create roles, or connect as one without the rights of a superuser.",
+      mcp: "Ask the user to connect to the database with an ordinary login.",
+      http: "Ask whoever runs the server to connect with an ordinary login.",
+    },
+  },
+  WORKSPACE_NOT_SET: {
+    exit: 2,
+    http: 500,
+    says: "This login works in several workspaces of the database, and none is named.",
+    fix: {
+      cli: "Set VERBATIM_WORKSPACE to the name of one of them.",
+      mcp: "Ask the user to set the workspace.",
+      http: "Ask whoever runs the server to set the workspace.",
+    },
+  },
+  WORKSPACE_UNKNOWN: {
+    exit: 2,
+    http: 500,
+    says: "This login was given no such workspace of the database.",
+    fix: {
+      cli: "Check VERBATIM_WORKSPACE, or have the workspace given to this login: verbatim workspace add NAME --login LOGIN.",
+      mcp: "Ask the user to check the name of the workspace.",
+      http: "Ask whoever runs the server to check the name of the workspace.",
+    },
+  },
+  LOGIN_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "The database has no such login.",
+    fix: {
+      cli: "Make it first: create role NAME login. verbatim store migrate --roles makes those of servers and workers.",
+      mcp: "Ask the user to have the login made first.",
+      http: "Have the login made first.",
+    },
+  },
   STORE_VERSION: {
     exit: 4,
     http: 503,

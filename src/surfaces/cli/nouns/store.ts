@@ -14,7 +14,7 @@ export const noun: Noun = {
     }),
     defineVerb("store.migrate", {
       path: ["migrate"],
-      flags: { dry_run: {} },
+      flags: { dry_run: {}, workspace: { value: "NAME" } },
       examples: ["verbatim store migrate --dry-run", "verbatim store migrate"],
       render({ where, from, to, steps, done, sql }, io) {
         for (const statement of sql) io.line(statement);

@@ -10,6 +10,7 @@ import { agentRunsMigration } from "./0010-agent-runs.ts";
 import { agentRunEndsMigration } from "./0011-agent-run-ends.ts";
 import { contextSearchMigration } from "./0012-context-search.ts";
 import { worldOnceMigration } from "./0013-world-once.ts";
+import { workspacesMigration } from "./0014-workspaces.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
@@ -24,4 +25,5 @@ export const SQLITE_MIGRATIONS: readonly SqliteMigration[] = [
   agentRunEndsMigration,
   contextSearchMigration,
   worldOnceMigration,
+  workspacesMigration,
 ];
