@@ -99,6 +99,37 @@ describe("a route of worlds", () => {
   });
 });
 
+describe("what a frame has to hold", () => {
+  it("is bounded where it is set: those present, and rules", async () => {
+    const present = Array.from({ length: 65 }, (_, i) => `GUEST_${i}`);
+    const many = await ask("PUT", "/w_harbour/presence", { present });
+    expect([many.status, codeOf(many.text)]).toMatchObject([422, { code: "PRESENCE_TOO_MANY", where: "/present" }]);
+    const rules = await ask("PATCH", "/w_harbour/settings", { writer: { rules: "Be brief. ".repeat(2000) } });
+    expect([rules.status, codeOf(rules.text)]).toMatchObject([
+      422,
+      { code: "CONTEXT_BUDGET_TOO_SMALL", where: "/writer/rules" },
+    ]);
+  });
+
+  it("takes a text in its longest spelling, and says how much of one that is too long fits", async () => {
+    const text = Array.from({ length: 65_536 }, () => "\\u0061").join("");
+    const sent = `{"request_id":"long-1","invoker":{"invoker_id":"SYSTEM_INVOKER","invoker_role":"INVOKER"},"operator":{"operator_id":"GEORGE","input_text":"${text}"},"mode":{"kind":"BEAT"}}`;
+    const response = await surface.hono.request("/api/worlds/w_harbour/invocations", {
+      method: "POST",
+      headers: { host: "127.0.0.1", "content-type": "application/json" },
+      body: sent,
+    });
+    const { error } = (await response.json()) as { error: { code: string; details: Record<string, number> } };
+    expect([response.status, error.code, error.details["bytes"]]).toEqual([413, "INPUT_EXCEEDS_CONTEXT", 65_536]);
+    const fitting = "a".repeat(error.details["max_bytes"]!);
+    const mode = { kind: "BEAT" };
+    const operator = { operator_id: "GEORGE", input_text: fitting };
+    const invoker = { invoker_id: "SYSTEM_INVOKER", invoker_role: "INVOKER" };
+    const done = await ask("POST", "/w_harbour/invocations", { request_id: "long-2", invoker, operator, mode });
+    expect(done.status).toBe(200);
+  });
+});
+
 describe("the command line", () => {
   it("takes --world where a world is an argument, and refuses two different ones", async () => {
     const shown = await runInProcess(["world", "show", "--world", "w_harbour"], start);

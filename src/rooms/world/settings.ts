@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { PERSON_PATTERN } from "./contracts/fields.ts";
+import { RULES_PERCENT } from "./knowledge/bounds.ts";
 import { usableTokens } from "./knowledge/rehydration.ts";
+import { BYTES_BY_THREE } from "./people/tokens.ts";
 import type { Zones } from "./ports.ts";
 import { requireZone } from "./time/instant.ts";
-import { writerSchema } from "./writer/writer-settings.ts";
+import { listWriters, writerSchema } from "./writer/writer-settings.ts";
 
 const count = (least: number, most: number) => z.int().min(least).max(most);
 
@@ -69,7 +71,17 @@ export function parseSettings(zones: Zones, value: unknown): Settings {
   }
   const settings = parsed.data;
   requireZone(zones, settings.timezone, "/timezone");
-  usableOf(settings);
+  const usable = usableOf(settings);
+  for (const { writer, where } of listWriters(settings)) {
+    const tokens = writer.rules === null ? 0 : BYTES_BY_THREE.count(writer.rules);
+    if (tokens * 100 <= usable * RULES_PERCENT) continue;
+    throw new VerbatimError("CONTEXT_BUDGET_TOO_SMALL", {
+      message: `the rules take ${tokens} of ${usable} usable tokens; at most ${RULES_PERCENT} percent are for them`,
+      where: `${where}/rules`,
+      details: { tokens, usable },
+      fix: "Shorten the rules, or use a larger window_tokens.",
+    });
+  }
   if (settings.writer.kind !== "scripted" && settings.writer.model === null) {
     throw new VerbatimError("INPUT_INVALID", {
       message: `a writer of kind ${settings.writer.kind} needs a model`,

@@ -1,6 +1,9 @@
 import { readInput, readStrict } from "./body.ts";
 import { keyOf, REPLAYED, viewerIn, type WorldRouter } from "./world-router.ts";
 
+/** 65,536 bytes of text take up to six times as many in their longest spelling. */
+const INVOCATION_LIMIT = 512 * 1024;
+
 /** Routes that change a world. */
 export function addWritingRoutes(router: WorldRouter): void {
   router.route("post", "", "Creates a world.", { operation: "world.new" }, async (call) =>
@@ -20,7 +23,7 @@ export function addWritingRoutes(router: WorldRouter): void {
     "Runs an invocation envelope.",
     { rightsOf: "world.invoke" },
     async (call, world) => {
-      const done = await router.app.call("world.invoke", { world, envelope: await readStrict(call) });
+      const done = await router.app.call("world.invoke", { world, envelope: await readStrict(call, INVOCATION_LIMIT) });
       const headers = { ...done.headers, ...(done.replayed ? REPLAYED : {}) };
       return call.body(done.body, 200, { "Content-Type": "application/json; charset=utf-8", ...headers });
     },

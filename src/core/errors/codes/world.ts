@@ -210,6 +210,12 @@ export const WORLD_CODES = {
       http: "Choose another id, or rename the person.",
     },
   },
+  PRESENCE_TOO_MANY: {
+    exit: 1,
+    http: 422,
+    says: "More than 64 are present.",
+    fix: "Leave out whoever takes no part in the scene.",
+  },
   PERSON_ID_RESERVED: { exit: 1, http: 409, says: "This id is reserved.", fix: "Choose another id." },
   VIEWER_DENIED: {
     exit: 1,

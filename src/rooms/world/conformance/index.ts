@@ -20,7 +20,9 @@ import { checkWriteBundle } from "../contracts/write-bundle.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "../ids.ts";
 import { type CardOptions, readCard } from "../import/card.ts";
 import { toPersonId } from "../import/person-id.ts";
+import { BOUNDED_PARTS, boundOf, lineCapOf, SHARES, type Share, spareOf } from "../knowledge/bounds.ts";
 import { type Gated, gate } from "../knowledge/gate.ts";
+import { quoteLine } from "../knowledge/line-quote.ts";
 import { buildRehydration, isTriggered, triggerAt, tryPacks, usableTokens } from "../knowledge/rehydration.ts";
 import { type Author, defaultVisibility } from "../people/cast.ts";
 import { BYTES_BY_THREE } from "../people/tokens.ts";
@@ -106,6 +108,18 @@ function areas(): Record<string, Area> {
     },
     "world.rehydration-pack": rehydrationPack,
     "world.rehydration-tries": rehydrationTries,
+    "world.line-quote": (input, { graphemes }) => {
+      const entry = given<LedgerEntry>(input["entry"]);
+      const cap = lineCapOf(Number(input["usable"]));
+      const { quote } = quoteLine({ graphemes, tokenizer: BYTES_BY_THREE }, readCast(input), entry, cap);
+      return toJson({ cap, quote: quote ?? null });
+    },
+    "world.frame-bounds": (input) => {
+      const usable = Number(input["usable"]);
+      const bounds = (share: Share) =>
+        Object.fromEntries(BOUNDED_PARTS.map((part) => [part, boundOf(usable, part, share)]));
+      return toJson({ line: lineCapOf(usable), spare: spareOf(usable), tries: SHARES.map(bounds) });
+    },
     "world.entry-id": (input, { crypto }) => ({ entry_id: toEntryId(crypto, readKey(input), Number(input["wseq"])) }),
     "world.bundle-id": (input, { crypto }) => ({
       bundle_id: toBundleId(crypto, readKey(input), Number(input["bundle_no"])),
@@ -223,11 +237,11 @@ async function rehydrationPack(input: JsonObject, ports: WorldAreaPorts): Promis
   return { target: built.target, text: "", replay: "", used_entry_ids: [], reason: "NOTHING_VISIBLE" };
 }
 
-function rehydrationTries(input: JsonObject): JsonValue {
+async function rehydrationTries(input: JsonObject): Promise<JsonValue> {
   const { usable, threshold_percent, fixed_tokens } = input as Record<string, number>;
   const packs = input["packs"] as readonly (number | null)[];
   const percent = Number(input["pack_percent"] ?? 40);
-  const { pack, tries } = tryPacks(usable!, threshold_percent!, percent, (_, i) => {
+  const { pack, tries } = await tryPacks(usable!, threshold_percent!, percent, (_, i) => {
     const tokens = packs[i] ?? null;
     return tokens === null ? null : { pack: tokens, load: fixed_tokens! + tokens };
   });

@@ -18,6 +18,20 @@ export interface LedgerEntry {
   readonly text: string;
   /** Number of the entry in its world, from 1. */
   readonly wseq: number;
+  /** How a frame quotes a line that is too long for it; nothing that is stored or shown to a viewer has it. */
+  readonly quote?: LineQuote | null;
+}
+
+/** UTF-16 positions: from, and the first that is not part of it. */
+export type Range = readonly [number, number];
+
+/** Beginning and end of a long line. */
+export interface LineQuote {
+  /** As a reader of a pack sees it, with the name of who speaks. */
+  readonly rendered: string;
+  readonly text: string;
+  /** The parts of the entry's text that are quoted. */
+  readonly ranges: readonly Range[];
 }
 
 /** What became of the writes a value is about. */

@@ -34,7 +34,8 @@ type PackLint = "PACK_META_WORD" | "PACK_DIRECTIVE" | "PACK_STATE_VARIABLE";
 type WriterLintCode = "WRITER_LINT_META" | "WRITER_LINT_TIME_JUMP";
 
 /** A line as a reader of a pack sees it: speech with the speaker's name, narration bare. */
-export function renderLine(cast: Cast, entry: Pick<LedgerEntry, "channel" | "author" | "text">): string {
+export function renderLine(cast: Cast, entry: Pick<LedgerEntry, "channel" | "author" | "text" | "quote">): string {
+  if (entry.quote != null) return entry.quote.rendered;
   return entry.channel === "VOICE" ? entry.text : `${nameOf(cast, entry.author.author_id)}: ${entry.text}`;
 }
 

@@ -12,6 +12,7 @@ const pack = z.object({
   kind: z.enum(["anchor", "rehydration"]),
   text: z.array(z.int()),
   replay: z.array(z.int()),
+  cap: z.int().optional(),
 });
 const item = z.object({
   title: z.string(),

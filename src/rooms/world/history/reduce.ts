@@ -238,7 +238,9 @@ function toDue(item_id: string): { readonly item_id: string; readonly state: "DU
 
 function withPacks(before: WorldState["packs"], made: readonly RecordedPack[]): WorldState["packs"] {
   const packs: Record<string, StoredPack> = { ...before };
-  for (const { view, kind, text, replay } of made) packs[view] = { kind, text, replay };
+  for (const { view, kind, text, replay, cap } of made) {
+    packs[view] = { kind, text, replay, ...(cap === undefined ? {} : { cap }) };
+  }
   return packs;
 }
 

@@ -10,6 +10,8 @@ export interface StoredPack {
   readonly kind: "anchor" | "rehydration";
   readonly text: readonly number[];
   readonly replay: readonly number[];
+  /** What a line of it may cost, where it is less than usual. */
+  readonly cap?: number;
 }
 
 /** What a world is at one position of its stream. Derived from the records, nothing else. */

@@ -7,6 +7,7 @@ import {
 } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { toThose } from "../contracts/visibility.ts";
+import { MAX_PRESENT } from "../knowledge/bounds.ts";
 import { type Cast, defaultVisibility, WORLD } from "../people/cast.ts";
 import { type ImportedLine, type ImportPlan, isBlank } from "./lines.ts";
 import { type LoreAudience, readLoreBook } from "./lore.ts";
@@ -32,6 +33,7 @@ export function readCard(cast: Cast, value: JsonValue, options: CardOptions): Im
   const nickname = version === "V3" ? readText(data, "nickname") : "";
   const displayName = toDisplayName(isBlank(nickname) ? name : nickname);
   const present = options.enter ? sortedUnique([...cast.present, personId]) : cast.present;
+  if (present.length > MAX_PRESENT) throw new VerbatimError("PRESENCE_TOO_MANY", { where: "/present" });
   const entered: Cast = { ...cast, people: new Map([...cast.people, [personId, displayName]]), present };
   const expand = (text: string) =>
     options.expand_names

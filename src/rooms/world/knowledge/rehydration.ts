@@ -1,4 +1,5 @@
 import { VerbatimError } from "../../../core/errors/index.ts";
+import type { Awaitable } from "../../../core/ports.ts";
 import type { LedgerEntry } from "../contracts/context.ts";
 import { renderLine } from "../contracts/lint.ts";
 import type { Cast } from "../people/cast.ts";
@@ -127,16 +128,16 @@ interface Try {
 }
 
 /** Tries packs of half the size each time, three in all, until the load falls below the trigger. */
-export function tryPacks<P>(
+export async function tryPacks<P>(
   usable: number,
   thresholdPercent: number,
   packPercent: number,
-  attempt: (packPercent: number, index: number) => { readonly pack: P; readonly load: number } | null,
-): { readonly pack: P | null; readonly tries: readonly Try[] } {
+  attempt: (packPercent: number, index: number) => Awaitable<{ readonly pack: P; readonly load: number } | null>,
+): Promise<{ readonly pack: P | null; readonly tries: readonly Try[] }> {
   const tries: Try[] = [];
   let percent = packPercent;
   for (let i = 0; i < TRIES; i++) {
-    const built = attempt(percent, i);
+    const built = await attempt(percent, i);
     const ok = built !== null && !isTriggered(built.load, usable, thresholdPercent);
     tries.push({ pack_percent: percent, load: built?.load ?? null, ok });
     if (ok) return { pack: built.pack, tries };

@@ -7,9 +7,12 @@ import type { StoredPack } from "../history/state.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { WorldReader } from "../ports.ts";
 import { type OpenWorld, readVisible, toLedgerEntry } from "../projection/reading.ts";
-import type { FrameParts, Quoted } from "../writer/frame.ts";
+import { usableOf } from "../settings.ts";
+import { type FrameParts, type Quoted, quotesOf } from "../writer/frame.ts";
 import { ANCHOR_ENTRIES, buildAnchor } from "./anchor.ts";
+import { lineCapOf } from "./bounds.ts";
 import { isAllowed, type View, viewKey } from "./gate.ts";
+import { quoteLine } from "./line-quote.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "tokenizer" | "zones">;
 
@@ -24,6 +27,8 @@ export interface OpenPack {
   readonly kind: StoredPack["kind"];
   readonly text: readonly LedgerEntry[];
   readonly replay: readonly LedgerEntry[];
+  /** What a line may cost, where it is less than usual: a pack of the newest line alone. */
+  readonly cap?: number;
 }
 
 export function withPack(world: OpenWorld, parts: FrameParts, pack: OpenPack | null): FrameParts {
@@ -35,11 +40,17 @@ function quote(world: OpenWorld, entries: readonly LedgerEntry[]): Quoted {
   return {
     text: entries.map((entry) => renderLine(world.cast, entry)).join("\n"),
     entry_ids: entries.map(({ entry_id }) => entry_id),
+    quotes: quotesOf(entries),
   };
 }
 
 /** The stored pack of a view, if everything in it may still be seen by the view; otherwise it is dropped whole. */
-export async function readStoredPack(tables: WorldReader, world: OpenWorld, view: View): Promise<OpenPack | null> {
+export async function readStoredPack(
+  ports: Ports,
+  tables: WorldReader,
+  world: OpenWorld,
+  view: View,
+): Promise<OpenPack | null> {
   const stored = world.state.packs[viewKey(view)];
   if (stored === undefined) return null;
   const wanted = new Set([...stored.text, ...stored.replay]);
@@ -47,8 +58,10 @@ export async function readStoredPack(tables: WorldReader, world: OpenWorld, view
   const entries = new Map(rows.map((row) => [row.wseq, toLedgerEntry(row)]));
   if (entries.size !== wanted.size) return null;
   for (const entry of entries.values()) if (!isAllowed(world.cast, view, entry)) return null;
-  const pick = (wseqs: readonly number[]) => wseqs.map((wseq) => entries.get(wseq)!);
-  return { kind: stored.kind, text: pick(stored.text), replay: pick(stored.replay) };
+  const cap = stored.cap ?? lineCapOf(usableOf(world.state.settings));
+  const pick = (wseqs: readonly number[]) => wseqs.map((at) => quoteLine(ports, world.cast, entries.get(at)!, cap));
+  const pack = { kind: stored.kind, text: pick(stored.text), replay: pick(stored.replay) };
+  return stored.cap === undefined ? pack : { ...pack, cap: stored.cap };
 }
 
 export async function makeAnchor(
@@ -58,7 +71,9 @@ export async function makeAnchor(
   view: View,
 ): Promise<OpenPack | null> {
   const range = { after: world.state.scene_from - 1, limit: ANCHOR_ENTRIES };
-  const entries = await readVisible(tables, world, view, range);
+  const cap = lineCapOf(usableOf(world.state.settings));
+  const visible = await readVisible(tables, world, view, range);
+  const entries = visible.map((entry) => quoteLine(ports, world.cast, entry, cap));
   const anchor = buildAnchor(world.cast, ports.tokenizer, entries);
   if (anchor === null) return null;
   return { kind: "anchor", text: entries.slice(0, anchor.used_entry_ids.length), replay: [] };
@@ -66,7 +81,8 @@ export async function makeAnchor(
 
 export function toRecorded(view: View, pack: OpenPack): RecordedPack {
   const numbers = (entries: readonly LedgerEntry[]) => entries.map(({ wseq }) => wseq);
-  return { view: viewKey(view), kind: pack.kind, text: numbers(pack.text), replay: numbers(pack.replay) };
+  const recorded = { view: viewKey(view), kind: pack.kind, text: numbers(pack.text), replay: numbers(pack.replay) };
+  return pack.cap === undefined ? recorded : { ...recorded, cap: pack.cap };
 }
 
 export function toAnchorPack(

@@ -5,6 +5,7 @@ import { toWriteBundle } from "../beat/bundle.ts";
 import { entryText } from "../contracts/entry.ts";
 import { PERSON_PATTERN, refuse, text } from "../contracts/fields.ts";
 import { appendRecord } from "../history/commit.ts";
+import { MAX_PRESENT } from "../knowledge/bounds.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { OpenWorld } from "../projection/reading.ts";
 import type { Settings } from "../settings.ts";
@@ -86,6 +87,12 @@ export function unknownPerson(id: string, where: string): VerbatimError {
 
 /** Those present, checked and in order. */
 export function requirePresent(world: OpenWorld, present: readonly string[], where: string): string[] {
+  if (present.length > MAX_PRESENT) {
+    throw new VerbatimError("PRESENCE_TOO_MANY", {
+      message: `${present.length} are present; a scene takes at most ${MAX_PRESENT}`,
+      where,
+    });
+  }
   const seen = new Set<string>();
   for (const [i, id] of present.entries()) {
     if (!isSomebody(world.cast, id)) throw unknownPerson(id, `${where}/${i}`);

@@ -1,8 +1,9 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
 import { utf8Length } from "../../../core/canonical/index.ts";
 import type { SyncCrypto } from "../../../core/ports.ts";
-import type { LedgerEntry } from "../contracts/context.ts";
+import type { LedgerEntry, Range } from "../contracts/context.ts";
 import { TOOLS } from "../contracts/tool-request.ts";
+import { MAX_PRESENT } from "../knowledge/bounds.ts";
 import { type Cast, nameOf, WORLD } from "../people/cast.ts";
 import type { ChatMessage, Tokenizer } from "../ports.ts";
 import type { Evidence, PassPlan } from "./beat-loop.ts";
@@ -22,6 +23,19 @@ export interface FrameParts {
 export interface Quoted {
   readonly text: string;
   readonly entry_ids: readonly string[];
+  /** Lines of which only the beginning and the end are quoted. */
+  readonly quotes?: readonly QuotedRanges[];
+}
+
+/** Which parts of an entry's text a frame quotes. */
+export interface QuotedRanges {
+  readonly entry_id: string;
+  readonly ranges: readonly Range[];
+}
+
+/** The lines of which only parts are quoted. */
+export function quotesOf(entries: readonly LedgerEntry[]): QuotedRanges[] {
+  return entries.flatMap(({ entry_id, quote }) => (quote == null ? [] : [{ entry_id, ranges: quote.ranges }]));
 }
 
 interface ToolState {
@@ -38,6 +52,9 @@ export interface FramePart {
   readonly tokens: number;
   readonly sha256: string;
   readonly entry_ids: readonly string[];
+  /** There only where lines were too long to be quoted whole. */
+  readonly quoted?: true;
+  readonly quotes?: readonly QuotedRanges[];
 }
 
 /** The user message: one JSON object, stable parts first so that a provider's prefix cache works. */
@@ -53,12 +70,12 @@ export function toUserMessage(
     scene: parts.scene.text,
     continuity: parts.continuity.text,
     people: parts.people.map(({ name, lines }) => ({ name, lines })),
-    present: cast.present.map((id) => ({ id, name: nameOf(cast, id) })),
+    present: cast.present.slice(0, MAX_PRESENT).map((id) => ({ id, name: nameOf(cast, id) })),
     time: parts.time,
     recent: parts.recent.map((entry) => ({
       who: entry.channel === "VOICE" ? null : nameOf(cast, entry.author.author_id),
       channel: entry.channel,
-      text: entry.text,
+      text: entry.quote?.text ?? entry.text,
     })),
     opportunities: parts.opportunities,
     evidence: evidence.map(({ value }): JsonValue => value),
@@ -78,7 +95,13 @@ function mayWrite(cast: Cast, { pass, actor }: PassPlan): JsonValue[] {
   });
   if (pass === "WORLD_ONLY") return [voice];
   if (pass === "PERSON") return [person(actor)];
-  return [voice, ...cast.present.filter((id) => cast.people.has(id)).map(person)];
+  return [
+    voice,
+    ...cast.present
+      .slice(0, MAX_PRESENT)
+      .filter((id) => cast.people.has(id))
+      .map(person),
+  ];
 }
 
 /** The two messages of a call. */
@@ -104,11 +127,17 @@ export function describeParts(
     recent: parts.recent.map(({ entry_id }) => entry_id),
     evidence: evidenceIds,
   };
+  const quotes: Readonly<Record<string, readonly QuotedRanges[]>> = {
+    scene: parts.scene.quotes ?? [],
+    continuity: parts.continuity.quotes ?? [],
+    recent: quotesOf(parts.recent),
+  };
   return [["rules", rules] as const, ...pieces].map(([part, text]) => ({
     part,
     bytes: utf8Length(text),
     tokens: ports.tokenizer.count(text),
     sha256: ports.crypto.sha256(text),
     entry_ids: sources[part] ?? [],
+    ...((quotes[part] ?? []).length === 0 ? {} : { quoted: true, quotes: quotes[part]! }),
   }));
 }
