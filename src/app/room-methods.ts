@@ -32,6 +32,8 @@ export interface AgentMethods {
   readonly artifacts: Method<"agent.artifacts">;
   /** Joins the terminal of an agent at work. */
   readonly attach: Method<"agent.attach">;
+  /** Compares two to six agent runs, by file and by hunk. */
+  readonly compare: Method<"agent.compare">;
   /** The change of an agent run by file, hunk and line, in pages. */
   readonly diff: Method<"agent.diff">;
   /** Throws away the change of an agent run; the record is kept. */
@@ -52,6 +54,8 @@ export interface AgentMethods {
   readonly profilesShow: Method<"agent.profiles-show">;
   /** Lists the agent runs at work, and repairs those whose process is gone. */
   readonly ps: Method<"agent.ps">;
+  /** Lets several agents work on one goal from one base, and ranks what they did. */
+  readonly race: Method<"agent.race">;
   /** Runs any command as an agent under contract: isolated, captured, gated, verified, proved. */
   readonly run: Method<"agent.run">;
   /** Makes a candidate of a part of a change, judges it and verifies it; nothing is applied. */

@@ -9,9 +9,10 @@ import { describeHit } from "./caps.ts";
 import { captureAttempt, isTouched } from "./capture-attempt.ts";
 import { judge } from "./judge.ts";
 import type { AgentPorts } from "./ports.ts";
-import { prepare } from "./prepare.ts";
+import { type Prepared, prepare } from "./prepare.ts";
 import { toSummary } from "./report.ts";
 import type { AgentRequest } from "./request.ts";
+import type { RunControl } from "./run-control.ts";
 import { type OpenAgentRun, withPreparedRun } from "./session.ts";
 import { work } from "./work.ts";
 
@@ -20,9 +21,20 @@ import { work } from "./work.ts";
  * candidate, the gate, verification. Nothing is applied here.
  */
 export async function runAgent(outside: AgentPorts, request: AgentRequest): Promise<AgentSummary> {
+  return await runPrepared(outside, request, await prepare(outside, request));
+}
+
+/** The same with a run that is on disk; whoever wants to end it is told of its control. */
+export async function runPrepared(
+  outside: AgentPorts,
+  request: AgentRequest,
+  prepared: Prepared,
+  onControl?: (control: RunControl) => void,
+): Promise<AgentSummary> {
   const begun = outside.clock.now();
-  const prepared = await prepare(outside, request);
   return await withPreparedRun(outside, prepared.run, async ({ session, record }) => {
+    const control = outside.control.current();
+    if (control !== null) onControl?.(control);
     const { view, attempt } = await work(outside, record, prepared, request);
     try {
       record.save({ hooks: await collectReports(outside, record.run) });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineOperation, LOCAL_SURFACES, OWNER, type Surface } from "../../core/operation.ts";
 import { attach, attached } from "./attach.ts";
+import { compareRuns, comparison } from "./compare.ts";
 import type { AgentPorts } from "./ports.ts";
 import { listProcesses, processList } from "./processes.ts";
 import { parseTimeout } from "./request.ts";
@@ -68,5 +69,16 @@ const join = defineOperation({
   run: (outside: AgentPorts, input) => attach(outside, input.run, input.read_only),
 });
 
+const compare = defineOperation({
+  name: "agent.compare",
+  summary: "Compares two to six agent runs, by file and by hunk.",
+  effect: "read",
+  who: OWNER,
+  surfaces: WITH_HTTP,
+  input: z.strictObject({ runs: z.array(name).min(2).max(6).describe("The runs, in the order of the columns.") }),
+  output: comparison,
+  run: (outside: AgentPorts, { runs }) => compareRuns(outside, runs),
+});
+
 /** For runs that work while nobody waits for them. */
-export const BACKGROUND_OPERATIONS = [ps, wait, stop, join] as const;
+export const BACKGROUND_OPERATIONS = [ps, wait, stop, join, compare] as const;

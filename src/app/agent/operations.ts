@@ -14,7 +14,8 @@ import { agentLogs } from "./logs.ts";
 import { planNetwork } from "./network.ts";
 import type { AgentPorts } from "./ports.ts";
 import { PROFILE_OPERATIONS } from "./profile-operations.ts";
-import { parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
+import { defineRace } from "./race-operation.ts";
+import { type AgentRequest, parseSize, parseTimeout, planVerification, type VerifyFlags } from "./request.ts";
 import { REVIEW_OPERATIONS } from "./review-operations.ts";
 import { applyAgentRun, discardAgentRun, foreseeAgentRun, undoAgent, verifyAgentRun } from "./runs.ts";
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
@@ -99,78 +100,89 @@ function toLimits(input: {
   };
 }
 
+/** What every run can be asked for. */
+const runFields = {
+  goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
+  ...verifyFlags,
+  files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
+  allow: texts.describe("A path that may change; repeatable (default: everything)."),
+  deny: texts.describe("A path that may not change; repeatable."),
+  ...policyFlags,
+  guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
+  timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h."),
+  keep: texts.describe(
+    "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
+  ),
+  leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
+  ...networkFlags,
+  ...capFlags,
+  hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
+  profile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Which agent the command is: claude, codex, ... or none (default: found from the command)."),
+  env: texts.describe("A variable that the agent gets besides those of its profile, NAME or NAME=VALUE; repeatable."),
+  ...maskFlags,
+  see: texts.describe(
+    "A file or folder below /tmp or /var/tmp that the agent may read; files named in COMMAND are seen anyway; repeatable.",
+  ),
+  env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
+  name: z.string().min(1).max(100).optional().describe("What ps calls the run (default: its goal)."),
+};
+
+type RunInput = z.output<z.ZodObject<typeof runFields>>;
+
+function toRequest(outside: AgentPorts, input: RunInput, command: readonly string[]): AgentRequest {
+  const equipment = equip(outside, command, {
+    profile: input.profile ?? null,
+    env: input.env,
+    envAll: input.env_all,
+  });
+  return {
+    goal: input.goal,
+    name: input.name ?? null,
+    equipment,
+    plan: planVerification(outside, input),
+    files: input.files,
+    allow: input.allow,
+    deny: input.deny,
+    leaveOut: input.leave_out,
+    permit: input.permit,
+    limits: toLimits(input),
+    command,
+    guard: input.guard ?? null,
+    timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
+    keep: input.keep,
+    hashAll: input.hash_all,
+    network: planNetwork(outside, input, listHosts(equipment)),
+    see: toSeen(outside, input.see),
+    masks: { unmask: input.unmask, all: input.show_secrets },
+    caps: planCaps(outside, input),
+  };
+}
+
 const start = defineOperation({
   name: "agent.run",
   summary: "Runs any command as an agent under contract: isolated, captured, gated, verified, proved.",
   effect: "mutate",
   surfaces: LOCAL_SURFACES,
   input: z.strictObject({
-    goal: z.string().min(1).describe("What the agent should do; this goes into the record, not to the agent."),
-    ...verifyFlags,
-    files: texts.describe("A file for the context pack at VERBATIM_PACK; repeatable."),
-    allow: texts.describe("A path that may change; repeatable (default: everything)."),
-    deny: texts.describe("A path that may not change; repeatable."),
-    ...policyFlags,
+    ...runFields,
     apply: z
       .enum(["ask", "auto", "never"])
       .default("never")
       .describe("What to do with a change that passes its gates."),
-    guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
-    timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h."),
-    keep: texts.describe(
-      "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
-    ),
-    leave_out: texts.describe("A path or pattern whose changes are dropped before the gate; repeatable."),
-    ...networkFlags,
-    ...capFlags,
-    hash_all: z.boolean().default(false).describe("Read and hash every file before and after."),
-    profile: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("Which agent the command is: claude, codex, ... or none (default: found from the command)."),
-    env: texts.describe("A variable that the agent gets besides those of its profile, NAME or NAME=VALUE; repeatable."),
-    ...maskFlags,
-    see: texts.describe(
-      "A file or folder below /tmp or /var/tmp that the agent may read; files named in COMMAND are seen anyway; repeatable.",
-    ),
-    env_all: z.boolean().default(false).describe("The agent gets every variable of yours but those of Verbatim."),
     detach: z
       .boolean()
       .default(false)
       .describe("Let it work in the background; returns once the agent has started (see: ps, attach, wait, stop)."),
-    name: z.string().min(1).max(100).optional().describe("What ps calls the run (default: its goal)."),
     command: z.array(z.string()).min(1).describe("The agent and its arguments."),
   }),
   output: agentSummary,
   async run(outside: AgentPorts, { detach, ...input }) {
     if (detach) return await startInBackground(outside, input);
-    const equipment = equip(outside, input.command, {
-      profile: input.profile ?? null,
-      env: input.env,
-      envAll: input.env_all,
-    });
-    const summary = await runAgent(outside, {
-      goal: input.goal,
-      name: input.name ?? null,
-      equipment,
-      plan: planVerification(outside, input),
-      files: input.files,
-      allow: input.allow,
-      deny: input.deny,
-      leaveOut: input.leave_out,
-      permit: input.permit,
-      limits: toLimits(input),
-      command: input.command,
-      guard: input.guard ?? null,
-      timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
-      keep: input.keep,
-      hashAll: input.hash_all,
-      network: planNetwork(outside, input, listHosts(equipment)),
-      see: toSeen(outside, input.see),
-      masks: { unmask: input.unmask, all: input.show_secrets },
-      caps: planCaps(outside, input),
-    });
+    const summary = await runAgent(outside, toRequest(outside, input, input.command));
     // It is unverified only because the caller asked for that in this run.
     const isReady = summary.outcome === "verified" || summary.outcome === "unverified";
     // What somebody should look at first is not applied behind anybody's back.
@@ -342,6 +354,7 @@ const discard = defineOperation({
 /** Everything under `agent.` */
 export const AGENT_OPERATIONS = [
   start,
+  defineRace(runFields, toRequest),
   list,
   show,
   logs,

@@ -13,6 +13,7 @@ import type { CatalyticPlaces, Composition } from "../compose/compose.ts";
 import type { PlaceRequest } from "../compose/verification-places.ts";
 import type { ControlPorts } from "./control-ports.ts";
 import type { MaskRequest, Masks } from "./masks.ts";
+import type { RaceTurns } from "./race-turns.ts";
 
 type OfTheWorkspace =
   | "background"
@@ -62,6 +63,10 @@ export interface UserPorts {
 export interface AgentPorts extends Pick<Composition, OfTheWorkspace> {
   readonly user: UserPorts;
   readonly control: ControlPorts;
+  /** What the members of a race share; null outside of one. */
+  readonly race: RaceTurns | null;
+  /** Writes the record of a race beside the folders of its members. */
+  writeRace(runDir: string, raceId: string, bytes: Uint8Array): void;
   workflow(effect: Effect): Promise<WorkflowPorts>;
   catalytic(): CatalyticPorts;
   /** Root, state and configuration of the workspace, as runs need them. */

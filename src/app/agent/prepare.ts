@@ -7,6 +7,7 @@ import {
   CONTEXT_PACK_FILE,
   createDirectRun,
   describeStep,
+  type GitWork,
   type NextStep,
   Run,
   type WorkflowPorts,
@@ -36,8 +37,15 @@ const MOST_DIRTY = 20;
 /** Why a context pack may fail. */
 const PACK_CODES = ["BUDGET_TOO_SMALL", "MANDATORY_DOC_MISSING", "CONFIG_INVALID"] as const;
 
-/** Looks at the tree, makes the run, and sees to it that everything an agent was promised is there. */
-export async function prepare(outside: AgentPorts, request: AgentRequest): Promise<Prepared> {
+/**
+ * Looks at the tree, makes the run, and sees to it that everything an agent was promised is there. What another run has just
+ * asked git about the same tree is `shared`.
+ */
+export async function prepare(
+  outside: AgentPorts,
+  request: AgentRequest,
+  shared: GitWork | null = null,
+): Promise<Prepared> {
   outside.progress.report({ label: LOOKING, done: 0 });
   await requireNetwork(outside, request.network, request.guard, request.plan.commands.length > 0);
   const keep = toKeptPlaces(outside, request.keep);
@@ -46,7 +54,7 @@ export async function prepare(outside: AgentPorts, request: AgentRequest): Promi
   const asked = await outside.workflow("mutate");
   warnOfPatch(outside);
   sayWhereVerified(outside, request);
-  const base = rememberBase(asked.git, () => look(outside));
+  const base = shared === null ? rememberBase(asked.git, () => look(outside)) : { git: shared, look: () => null };
   const ports = { ...asked, git: base.git };
   try {
     const run = await createDirectRun(ports, {

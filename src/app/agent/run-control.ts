@@ -62,7 +62,8 @@ export class RunControl implements ControlHandlers {
 
   /** The terminal of the agent, shared by the caller's and by everybody who attaches; null: it gets none. */
   share(own: UserTerminal | null): UserTerminal | null {
-    if (this.#door === null || (own === null && this.#outside.background === null)) return own;
+    const isAlone = this.#outside.background !== null || this.#outside.race !== null;
+    if (this.#door === null || (own === null && !isAlone)) return own;
     this.#terminal = new SharedTerminal(own);
     return this.#terminal;
   }

@@ -29,8 +29,21 @@ export interface JudgedOn {
   readonly locked: boolean;
 }
 
-/** Runs the verify commands of a run on a candidate, on the tree it begins with. */
+/** Runs the verify commands of a run on a candidate, on the tree it begins with. Members of a race take turns. */
 export async function verifyChange(
+  outside: AgentPorts,
+  session: Session,
+  record: AgentRecord,
+  candidate: Candidate,
+  on: JudgedOn & { readonly v: number },
+): Promise<Verified> {
+  const work = () => verifyAlone(outside, session, record, candidate, on);
+  if (outside.race === null) return await work();
+  const verified = await outside.race.verify(candidate.sha256, work);
+  return { ...verified, report: { ...verified.report, v: on.v } };
+}
+
+async function verifyAlone(
   outside: AgentPorts,
   session: Session,
   record: AgentRecord,

@@ -170,7 +170,7 @@ async function start(
       hash_all: request.hashAll,
       look,
       // Only at the command line the standard input belongs to whoever asked.
-      stdin: outside.surface === "cli" ? "inherit" : "null",
+      stdin: outside.surface === "cli" && outside.race === null ? "inherit" : "null",
       ...(request.guard === null ? {} : { guard: request.guard }),
       ...(request.timeoutMs === null ? {} : { timeout_ms: request.timeoutMs }),
     });

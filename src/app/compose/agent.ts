@@ -1,5 +1,6 @@
-import { lstatSync } from "node:fs";
-import { join, relative } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { writeDurably } from "../../adapters/disk/durable-write.ts";
 import { isPlainBelow, withGuardedFile } from "../../adapters/disk/guarded-file.ts";
 import { formatChangePatch } from "../../adapters/git/change-patch.ts";
 import { listFilteredPaths } from "../../adapters/git/filtered-paths.ts";
@@ -45,6 +46,12 @@ export function agentPorts(composition: Composition): AgentPorts {
   return {
     background,
     control: controlPorts(composition),
+    race: null,
+    writeRace(runDir, raceId, bytes) {
+      const folder = join(dirname(runDir), "races");
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeDurably(join(folder, `${raceId}.json`), bytes, 0o600);
+    },
     clock,
     config,
     content,

@@ -180,6 +180,7 @@ export { childEnvironment, TOOL_HOMES } from "./run/child-environment.ts";
 export { createDirectRun, type DirectOptions } from "./run/direct-run.ts";
 export { abortRun } from "./run/end-run.ts";
 export { findRun, requireOwn } from "./run/find-run.ts";
+export { appendToRace } from "./run/race-record.ts";
 export { COPY_FOLDER } from "./run/recovery.ts";
 export { toRepoSlug } from "./run/repo-slug.ts";
 export { rollBackRun } from "./run/rollback.ts";
@@ -206,6 +207,7 @@ export {
 } from "./verification/verify-candidate.ts";
 export {
   type CommandFacts,
+  findShellSyntax,
   type ParsedCommand,
   parseVerifyCommand,
   type WrittenCommand,

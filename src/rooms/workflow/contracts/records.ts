@@ -119,8 +119,27 @@ const AGENT_BODIES = {
   AGENT_UNDONE: z.strictObject({ ...stands, l: number, paths: z.array(text) }),
 } as const;
 
+const runId = text;
+
+/** What happened in a race, in its own stream: `race/<id>`. What became of its members is in theirs. */
+const RACE_BODIES = {
+  RACE_STARTED: z.strictObject({
+    goal: text,
+    base_tree: objectId,
+    members: z.array(z.strictObject({ run_id: runId, argv: z.array(z.string()).min(1), profile: text })).min(2),
+    rule: z.enum(["ask", "first", "smallest"]),
+  }),
+  RACE_DECIDED: z.strictObject({
+    /** Best first. */
+    ranking: z.array(z.strictObject({ run_id: runId, outcome: z.enum(AGENT_STATES) })).min(2),
+    /** The one that was applied when the race ended; null: none was. */
+    winner: runId.nullable(),
+  }),
+} as const;
+
 const BODIES = {
   ...AGENT_BODIES,
+  ...RACE_BODIES,
   /** A line of events.jsonl; `findEventProblems` judges it with the codes of its own. */
   WORKFLOW_EVENT: z.looseObject({}),
   /** The receipt of a pack: hashes of the request, of the pack, and of every file's content. */

@@ -5,6 +5,7 @@ import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
+import { compareVerb } from "./agent-race.ts";
 
 /** What a run that ended so says as an exit code. */
 const GOOD: readonly string[] = ["verified", "unverified", "applied", "unchanged"];
@@ -72,6 +73,7 @@ export const BACKGROUND_VERBS: readonly Verb[] = [
       else io.line(formatStanding(run_id, outcome, reason));
     },
   }),
+  compareVerb,
 ];
 
 type Outcome = Output<"agent.wait">["runs"][number]["outcome"];

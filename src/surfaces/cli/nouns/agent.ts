@@ -17,6 +17,7 @@ import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BACKGROUND_VERBS, renderStarted } from "./agent-background.ts";
+import { raceVerb } from "./agent-race.ts";
 
 const RUN = [{ field: "run", label: "RUN" }] as const;
 
@@ -25,24 +26,27 @@ function canAsk(io: Io): boolean {
   return io.interactive && !io.flags.json;
 }
 
+/** How flags of a run look, also of one that takes part in a race. */
+const RUN_FLAGS = {
+  files: { name: "file", value: "PATH" },
+  guard: { value: "G" },
+  host: { value: "H[:PORT]" },
+  timeout: { value: "T" },
+  max_binary: { value: "SIZE" },
+  profile: { value: "NAME" },
+  name: { value: "TEXT" },
+  env: { value: "NAME" },
+  unmask: { value: "PATH" },
+  see: { value: "PATH" },
+} as const;
+
 export const noun: Noun = {
   topics: { policy: async (width) => (await import("../policy-text.ts")).formatPolicy(width) },
   verbs: [
     defineVerb("agent.run", {
       path: [],
       args: [{ field: "command", label: "COMMAND", variadic: true }],
-      flags: {
-        files: { name: "file", value: "PATH" },
-        guard: { value: "G" },
-        host: { value: "H[:PORT]" },
-        timeout: { value: "T" },
-        max_binary: { value: "SIZE" },
-        profile: { value: "NAME" },
-        name: { value: "TEXT" },
-        env: { value: "NAME" },
-        unmask: { value: "PATH" },
-        see: { value: "PATH" },
-      },
+      flags: RUN_FLAGS,
       examples: [
         'verbatim agent --goal "fix the date parser" --verify "npm test" -- claude -p "..."',
         'verbatim agent --goal "tidy the docs" --no-verify --allow docs -- ./tidy.sh',
@@ -192,6 +196,7 @@ export const noun: Noun = {
       examples: ["verbatim agent discard 20250102-030405"],
       render: (view, io) => io.line(`discarded ${view.run_id}: thrown away, the record stays in ${view.run_dir}`),
     }),
+    raceVerb(RUN_FLAGS),
     ...BACKGROUND_VERBS,
   ],
 };
