@@ -6,6 +6,7 @@ import { type BindLauncher, MECHANISMS } from "../../src/adapters/guards/mechani
 import type { CapHit, Caps, HeldBy } from "../../src/core/contracts/caps.ts";
 import { GUARD_FACTS, type GuardName } from "../../src/core/contracts/guards.ts";
 import { isVerbatimError } from "../../src/core/errors/index.ts";
+import type { LaunchRequest, RunningCommand } from "../../src/rooms/catalytic/ports.ts";
 
 export interface CappedRequest {
   readonly guard: GuardName;
@@ -37,7 +38,7 @@ export async function runCapped(request: CappedRequest): Promise<Capped | string
   let held: HeldBy | null = null;
   let hit: CapHit | null = null;
   try {
-    const running = await launchCapped(
+    const running = await launchCapped<LaunchRequest, RunningCommand>(
       {
         guard,
         run_id: `caps-${process.pid}`,

@@ -69,6 +69,31 @@ describe("the caps of an agent", needs(linux), () => {
     expect(report.caps).toMatchObject({ memory: 64 * 1024 ** 2, processes: 2048, disk_by: "watch" });
   });
 
+  it("hold for verify commands that no guard holds back, whatever they leave behind", async () => {
+    const { verbatim } = makeRepo({ workflow: { verify: { isolation: "worktree" } } });
+    const flags = [
+      "agent",
+      "--goal",
+      "mend",
+      "--verify-sh",
+      `setsid ${HOG} & wait`,
+      "--no-baseline",
+      "--memory",
+      "64M",
+    ];
+    const said = await verbatim(...flags, "--json", "--", "/bin/sh", "-c", "echo light > lamp.txt");
+    const shown = JSON.parse(said.stdout) as Shown;
+    expect([said.exit, shown.outcome]).toEqual([1, "verify_failed"]);
+    expect(shown.reason).toMatch(/^the verify commands used more memory than the 67\.1 MB/);
+    const report = JSON.parse(readFileSync(join(shown.run_dir, "agent/verifications/01/report.json"), "utf8"));
+    expect(report).toMatchObject({ base: { kind: "checkout" }, caps: { memory: 64 * 1024 ** 2, disk_by: "watch" } });
+    const full = ["agent", "--goal", "mend", "--verify-sh", "head -c 4000000 /dev/zero > big", "--disk", "2M"];
+    const ended = await verbatim(...full, "--no-baseline", "--json", "--", "/bin/sh", "-c", "echo light > lamp.txt");
+    expect((JSON.parse(ended.stdout) as Shown).reason).toMatch(
+      /^the verify commands used more disk space than the 2\.1 MB/,
+    );
+  });
+
   it("come from the configuration, which a flag overrides", async () => {
     const { verbatim } = makeRepo({ agent: { caps: { disk: "2MB" } } });
     const write = "head -c 4000000 /dev/zero > big.bin";

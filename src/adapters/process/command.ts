@@ -10,6 +10,8 @@ interface CommandRequest {
   /** More output than this on stdout ends the command. */
   readonly most_bytes?: number;
   readonly signal: AbortSignal;
+  /** Told the number of the process as soon as there is one. */
+  readonly onStart?: (pid: number) => void;
 }
 
 interface CommandAnswer {
@@ -63,6 +65,7 @@ export function runCommand(request: CommandRequest): Promise<CommandAnswer> {
       if (!(thrown instanceof Error)) throw thrown;
       return refuse(thrown);
     }
+    if (child.pid !== undefined) request.onStart?.(child.pid);
     const end = (why: CommandAnswer["ending"]) => {
       if (ending !== "exited") return;
       ending = why;

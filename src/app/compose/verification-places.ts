@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { measureTree } from "../../adapters/disk/tree-size.ts";
 import { listBaseDifferences, readBaseFiles } from "../../adapters/git/base-files.ts";
 import { treeIgnores } from "../../adapters/git/tree-ignores.ts";
-import { runCommand } from "../../adapters/process/command.ts";
 import { GateReports } from "../../adapters/process/gate-reports.ts";
-import { concatBytes, formatCanonical } from "../../core/canonical/index.ts";
+import { formatCanonical } from "../../core/canonical/index.ts";
 import type { Caps } from "../../core/contracts/caps.ts";
 import { GUARD_NAMES } from "../../core/contracts/guards.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -35,8 +34,9 @@ import { type MaskRequest, type Masks, NO_MASKS } from "../agent/masks.ts";
 import { seeGit } from "../agent/seen.ts";
 import { createCatalyticPorts, toCatalyticPlaces, toHiddenPlaces } from "./catalytic-ports.ts";
 import type { Composition } from "./compose.ts";
-import { describeProblem, type GateViewPlace, gateRunner, openGateView, toTimeout } from "./gate-view.ts";
+import { describeProblem, type GateViewPlace, openGateView } from "./gate-view.ts";
 import { findMasks } from "./masks.ts";
+import { openPlainly } from "./plain-verification.ts";
 import { readGitFacts } from "./tree-notes.ts";
 
 /** What a verification wants to stand on. */
@@ -200,7 +200,8 @@ function createCheckoutPlace(
     async open(script, signal) {
       const copy = await git.checkOut(join(checkout.folder, String(++made)), checkout.base, checkout.commit);
       for (const { path, how } of share) copy.share(`${root}/${path}`, path, how);
-      if (guard === null) return openPlainly(composition, copy.root, script, signal);
+      if (guard === null)
+        return openPlainly(await toInput(composition, script), copy.root, request.caps, script, signal);
       const places = toCatalyticPlaces(composition);
       const { policy } = readPolicy(places.config);
       const reads = [root, ...(checkout.base.objects === null ? [] : [checkout.base.objects])];
@@ -271,42 +272,6 @@ async function openInView(
       const problem = describeProblem(outcome, reports);
       const held = outcome.caps === null ? {} : { caps: toReportCaps(outcome.caps) };
       return { catalytic_run_id: run.run_id, problem, ignored, changed_meanwhile: changes.concurrent, ...held };
-    },
-  };
-}
-
-/** The same without any guard, where there is none: a separate checkout, but the rights of the user. */
-async function openPlainly(
-  composition: Composition,
-  root: string,
-  script: VerificationScript,
-  signal: AbortSignal,
-): Promise<VerificationSession> {
-  const input = await toInput(composition, script);
-  const reports = new GateReports(script.works, true);
-  const parts: Uint8Array[] = [];
-  for await (const part of input.open()) parts.push(part);
-  const running = runCommand({
-    argv: gateRunner(script.works, true),
-    cwd: root,
-    env: script.env,
-    stdin: concatBytes(parts),
-    timeout_ms: toTimeout(script.works),
-    signal,
-  });
-  running.then(
-    ({ stdout, exit_code }) => {
-      reports.hear(stdout);
-      reports.finish(exit_code, "the gate runner ended early");
-    },
-    (thrown: unknown) => reports.fail(thrown),
-  );
-  return {
-    written: () => input.written(reports),
-    next: () => reports.next(),
-    async close() {
-      await running;
-      return { catalytic_run_id: null, problem: reports.problem, ignored: null, changed_meanwhile: [] };
     },
   };
 }

@@ -14,11 +14,11 @@ const DISK_SHARE = 10;
  * Launches a command that may use only so much. What the kernel can hold it holds; the rest is looked at again and again.
  * A command that takes more is ended, and what it left can be read as after any other end.
  */
-export async function launchCapped(
-  request: LaunchRequest,
-  launch: (request: LaunchRequest) => Promise<RunningCommand>,
+export async function launchCapped<T extends Capped, R extends Ended>(
+  request: T,
+  launch: (request: T & Pick<LaunchRequest, "limits">) => Promise<R>,
   open: typeof openControlGroup = openControlGroup,
-): Promise<RunningCommand> {
+): Promise<R> {
   const { caps } = request;
   if (caps === undefined) return launch(request);
   const group = open(caps);
@@ -47,8 +47,12 @@ export async function launchCapped(
   }
 }
 
+/** What is asked of a command that has caps, whoever starts it. */
+type Capped = Pick<LaunchRequest, "guard" | "work" | "caps">;
+type Ended = Pick<RunningCommand, "pid" | "end"> & { readonly ended: Promise<unknown> };
+
 /** The first way that this machine, this user and this guard have for each cap. */
-function findMechanisms({ guard }: LaunchRequest, group: ControlGroup | null): HeldBy {
+function findMechanisms({ guard }: Capped, group: ControlGroup | null): HeldBy {
   const isLinux = process.platform === "linux";
   const inGroup = (cap: "memory" | "processes"): CapMechanism | null =>
     group?.holds.includes(cap) === true ? `cgroup${group.version}` : null;
@@ -73,7 +77,7 @@ interface Watched {
 
 /** Looks at what a command uses until it ends, and ends it when it is too much. */
 class CapsWatch {
-  readonly #running: RunningCommand;
+  readonly #running: Ended;
   readonly #of: Watched;
   #isHit = false;
   #isClosed = false;
@@ -81,7 +85,7 @@ class CapsWatch {
   #diskTimer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(running: RunningCommand, of: Watched) {
+  constructor(running: Ended, of: Watched) {
     this.#running = running;
     this.#of = of;
     this.#timer = setInterval(() => this.#lookAtProcesses(), PROCESSES_MS);
