@@ -163,6 +163,7 @@ export function markedReport(m: Marks, run: string, bare: boolean): Report {
       run_dir: m.text(false),
       goal: m.text(),
       outcome: "verified",
+      code: null,
       reason: null,
       created_at: m.time(),
       duration_ms: m.number(false),

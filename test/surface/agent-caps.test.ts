@@ -36,7 +36,11 @@ describe("the caps of an agent", needs(linux), () => {
     const said = await verbatim(...flags, "--json", "--", "/bin/sh", "-c", `echo light > lamp.txt; ${HOG}; exit 0`);
     expect(said.exit).toBe(1);
     const shown = JSON.parse(said.stdout) as Shown;
-    expect(shown).toMatchObject({ outcome: "over_limit", changes: { files: [{ path: "lamp.txt" }] } });
+    expect(shown).toMatchObject({
+      outcome: "over_limit",
+      code: "AGENT_OVER_LIMIT",
+      changes: { files: [{ path: "lamp.txt" }] },
+    });
     expect(shown.reason).toMatch(/^the agent used more memory than the 67\.1 MB it was allowed \(--memory\)/);
     const attempt = JSON.parse(readFileSync(join(shown.run_dir, "agent/attempts/01/attempt.json"), "utf8"));
     expect(attempt.end).toMatchObject({ kind: "limit", limit: "memory" });
@@ -53,6 +57,7 @@ describe("the caps of an agent", needs(linux), () => {
     expect(stderr).toBe("");
     expect(text).toMatch(/was ended after [0-9.]+ m?s \(--memory\)/);
     expect(text).toContain("over its limit: the agent used more memory");
+    expect(text).toContain("it can be started again with more than that: --memory SIZE");
     const judged = await verbatim("agent", "verify", "@", "--memory", "512M", "--json");
     expect([judged.exit, JSON.parse(judged.stdout).outcome]).toEqual([0, "verified"]);
   });

@@ -25,6 +25,7 @@ const SUMMARY: AgentSummary = {
   run_dir: "/runs/r",
   goal: "light the lamp",
   outcome: "verified",
+  code: null,
   reason: "because",
   created_at: "2026-11-16T13:06:49.000Z",
   duration_ms: 1000,

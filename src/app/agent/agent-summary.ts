@@ -11,6 +11,12 @@ export const agentSummary = z.strictObject({
   run_dir: z.string(),
   goal: z.string(),
   outcome: z.enum(AGENT_STATES).describe("Where the run stands, in one word."),
+  code: z
+    .string()
+    .nullable()
+    .describe(
+      "What went wrong, as a code of the table of errors; null where nothing did, or where only the reason says.",
+    ),
   reason: z.string().nullable().describe("Why the run stands there, in words; null where that goes without saying."),
   created_at: z.string(),
   duration_ms: z.int(),

@@ -1,7 +1,7 @@
 import type { AgentSummary } from "./agent-summary.ts";
 import { describeHeld, describeMechanism } from "./caps.ts";
 import { count, type ExplainLine } from "./explain-words.ts";
-import { listNames } from "./masks.ts";
+import { describeNotHidden, listNames } from "./masks.ts";
 
 /** Why a login file is as it was although the agent changed it. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ export function explainEquipment({ agent, kept: asked }: AgentSummary, typed: bo
     lines.push({ mark: null, says: `it could read ${listNames(agent.seen)} in the temporary folder` });
   }
   if (agent.not_hidden.length > 0) {
-    const says = `SECRETS_NOT_HIDDEN: this guard cannot hide files, so it could read ${listNames(agent.not_hidden)}`;
+    const says = describeNotHidden(agent.not_hidden, "this guard cannot hide files, so it could read");
     lines.push({ mark: "notice", says });
   }
   const changed = agent.login.filter(({ what }) => what !== "kept");

@@ -1,5 +1,6 @@
 import { sortedUnique } from "../../core/canonical/index.ts";
 import { GUARD_FACTS, type GuardName } from "../../core/contracts/guards.ts";
+import type { Finding } from "../../core/errors/index.ts";
 import type { AgentRun, HiddenValue } from "../../rooms/workflow/index.ts";
 import { count } from "./explain-words.ts";
 
@@ -55,11 +56,19 @@ export function canHide(guard: GuardName): boolean {
   return GUARD_FACTS[guard].class === "namespace";
 }
 
+const NOT_HIDDEN: Finding<"workflow"> = "SECRETS_NOT_HIDDEN";
+
+/** Secrets that a guard leaves in sight, with what can be done about it. */
+export function describeNotHidden(names: readonly string[], who: string): string {
+  return `${NOT_HIDDEN}: ${who} ${listNames(names)}`;
+}
+
 /** What is said before an agent starts; null where there is nothing to hide. */
 export function announceMasks({ names }: Masks, guard: GuardName): string | null {
   if (names.length === 0) return null;
   if (canHide(guard)) return `${count(names.length, "secret place")} hidden from the agent: ${listNames(names)}`;
-  return `! SECRETS_NOT_HIDDEN: the guard ${guard} cannot hide files, so the agent can read ${listNames(names)}`;
+  const said = describeNotHidden(names, `the guard ${guard} cannot hide files, so the agent can read`);
+  return `! ${said}. Guards that can: verbatim doctor`;
 }
 
 const MOST_NAMES = 4;

@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isJsonObject, type JsonObject, parseJson } from "../../core/canonical/index.ts";
 import { GUARD_NAMES } from "../../core/contracts/guards.ts";
-import { assertNever } from "../../core/errors/index.ts";
+import { assertNever, type Code } from "../../core/errors/index.ts";
 import { limitsOf, type ViewOutcome } from "../../rooms/catalytic/index.ts";
 import {
   type AgentAttempt,
   type AgentGate,
   type AgentRecord,
+  type AgentState,
   type Candidate,
   CONTEXT_PACK_FILE,
   describeBase,
@@ -56,6 +57,7 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
     run_dir: run.folder.dir,
     goal: now.goal,
     outcome: now.state,
+    code: toCode(now.state, gate, report),
     reason: now.reason,
     created_at: now.created_at,
     duration_ms: now.duration_ms,
@@ -88,6 +90,15 @@ export function toSummary(record: AgentRecord, of = findReported(record, record.
     network: attempt === null ? null : toNetworkPart(attempt),
     hooks: now.hooks,
   };
+}
+
+const OVER_LIMIT: Code = "AGENT_OVER_LIMIT";
+
+/** The code of an end that has one. */
+function toCode(state: AgentState, gate: AgentGate | null, report: VerificationReport | null): string | null {
+  if (state === "over_limit") return OVER_LIMIT;
+  if (state === "rejected") return gate?.findings[0]?.code ?? null;
+  return state === "verify_failed" ? (report?.code ?? null) : null;
 }
 
 function toProof({ catalytic_run, guard, proof, proof_hash }: AgentAttempt): AgentSummary["proof"] {

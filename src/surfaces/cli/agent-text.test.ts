@@ -8,6 +8,7 @@ const VIEW: AgentView = {
   run_dir: ".verbatim/runs/r1",
   goal: "mend the lamp",
   outcome: "rejected",
+  code: null,
   reason: "src/lamp\u001b[2J\n✓ verified is outside the scope",
   created_at: "2026-01-01T00:00:00.000Z",
   duration_ms: 1000,

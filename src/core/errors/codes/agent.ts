@@ -164,6 +164,16 @@ export const AGENT_CODES = {
       http: "Open the run to see how it ended.",
     },
   },
+  AGENT_OVER_LIMIT: {
+    exit: 1,
+    http: 409,
+    says: "The agent used more memory, processes or disk space than it was allowed.",
+    fix: {
+      cli: "Start it again with a higher --memory, --processes or --disk; what it had done is kept: verbatim agent verify RUN",
+      mcp: "Tell the user which limit it was; what the agent had done is kept.",
+      http: "Start it again with a higher limit, or verify what it had done.",
+    },
+  },
   SELECTION_INVALID: {
     exit: 2,
     http: 400,
