@@ -113,7 +113,7 @@ export function describeBreak(
   hasWorked: boolean,
 ): { readonly outcome: AgentState; readonly reason: string } {
   const isEarly = !hasWorked && isVerbatimError(thrown) && !LATE.has(thrown.code);
-  const what = isVerbatimError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown);
+  const what = isVerbatimError(thrown) ? (isGuard(thrown) ? "" : `${thrown.code}: `) + thrown.message : String(thrown);
   return isEarly
     ? { outcome: "not_started", reason: `the agent could not be started: ${what}${seeDoctor(thrown)}` }
     : { outcome: "interrupted", reason: `Verbatim stopped: ${what}` };
@@ -121,8 +121,11 @@ export function describeBreak(
 
 /** Where to look when it is the machine that does not let an agent start. */
 function seeDoctor(thrown: unknown): string {
-  const isGuard = isVerbatimError(thrown) && thrown.code.startsWith("GUARD_");
-  return isGuard ? ". See: verbatim doctor" : "";
+  return isGuard(thrown) ? ". See: verbatim doctor" : "";
+}
+
+function isGuard(thrown: unknown): boolean {
+  return isVerbatimError(thrown) && thrown.code.startsWith("GUARD_");
 }
 
 /** What may be said of the real tree after a run, and no more. */

@@ -34,9 +34,19 @@ function describeFinding({
   return fix === "" ? says : `${says}. ${fix}`;
 }
 
+/** What is said of a change that nobody verified on the tree it went into, because somebody did without; else null. */
+export function describeStale({ outcome, verify, landing }: AgentSummary, typed: boolean): string | null {
+  if (outcome !== "applied" || verify !== null || landing?.moved !== true || landing.reverified) return null;
+  return `not verified on the current tree${typed ? ": you asked for --no-reverify" : ""}`;
+}
+
 /** What the commands of the user say about the change. */
-export function explainVerify({ verify, changes }: AgentSummary, typed: boolean): ExplainPart | null {
-  if (verify === null) return null;
+export function explainVerify(run: AgentSummary, typed: boolean): ExplainPart | null {
+  const { verify, changes } = run;
+  if (verify === null) {
+    const says = describeStale(run, typed);
+    return says === null ? null : { part: "verify", mark: "notice", says, lines: [] };
+  }
   if (verify.result === "NONE") {
     return {
       part: "verify",

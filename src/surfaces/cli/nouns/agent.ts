@@ -1,4 +1,5 @@
 import { describeApplied } from "../../../app/agent/explain-end.ts";
+import { describeStale } from "../../../app/agent/explain-gates.ts";
 import { count, formatDuration } from "../../../app/agent/explain-words.ts";
 import type { Input, Output } from "../../../app/operations.ts";
 import { askToApply, askWhatNext } from "../agent-dialogue.ts";
@@ -227,7 +228,8 @@ function countConflicts({ landing }: AgentView): number {
 }
 
 /** What became of files that were not as the agent found them. */
-function renderLanding({ landing, verify }: AgentView, io: Io): void {
+function renderLanding(view: AgentView, io: Io): void {
+  const { landing, verify } = view;
   if (landing === null) return;
   if (landing.moved) io.line(landing.since ?? "the tree moved on since the agent began");
   const others = landing.files.filter(({ how }) => how === "as_is");
@@ -237,6 +239,8 @@ function renderLanding({ landing, verify }: AgentView, io: Io): void {
   }
   if (others_count > 0) io.line(`  ${count(others_count, "other file")}  ${others[0]!.says}`);
   if (landing.reverified) io.line(describeAgain(verify, landing.files, io));
+  const stale = describeStale(view, true);
+  if (stale !== null) io.line(`${io.paint.warn("!")} ${stale}`);
 }
 
 type Landed = NonNullable<AgentView["landing"]>["files"];

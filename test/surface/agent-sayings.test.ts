@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { describeBreak } from "../../src/app/agent/agent-arguments.ts";
+import { VerbatimError } from "../../src/core/errors/index.ts";
+import { makeAgentRepo } from "../support/agent-repo.ts";
+
+// Guards: the sentences people read of an agent run, as the design has them. Those that are not here are in the tests of
+// what they speak of.
+
+const MINE = ["-c", "user.name=Mira", "-c", "user.email=mira@example.org"];
+
+function makeLamp() {
+  const repo = makeAgentRepo();
+  repo.write("lamp.txt", "off\n");
+  repo.write("package.json", '{ "name": "lamp" }\n');
+  repo.write("verbatim.config.json", '{ "workflow": { "mandatory_docs": [] } }\n');
+  repo.write(".gitignore", "cache/\n");
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "first");
+  return repo;
+}
+
+const flat = (text: string) => text.replaceAll(/\s+/g, " ");
+
+describe("the report of an agent run", () => {
+  it("says what became of commits, ignored files and what the agent was given", async () => {
+    const repo = makeLamp();
+    const script = `mkdir cache; echo 1 > cache/a; echo 2 > cache/b; echo on > lamp.txt; git ${MINE.join(" ")} commit -qam mine`;
+    const flags = ["agent", "--goal", "light it", "--file", "lamp.txt"];
+    const plain = await repo.verbatim(...flags, "--no-verify", "--", "sh", "-c", script);
+    for (const said of [
+      "the agent made 1 commit; its changes are in the diff, the commit itself is gone",
+      "the agent also wrote 2 ignored files; they were not used",
+      "the agent was given 1 file (4 bytes)",
+      "not verified: you asked for --no-verify",
+      "nothing in your tree was changed by the agent (checked ",
+    ])
+      expect(flat(plain.stdout)).toContain(said);
+    const hooked = `${script}; echo '{"scripts":{"postinstall":"true"}}' > package.json`;
+    const verified = await repo.verbatim(...flags, "--verify", "true", "--", "sh", "-c", hooked);
+    for (const said of [
+      "passed on your tree with its ignored files",
+      "none of the agent's 2 ignored files were used",
+      "runs on install",
+      "no protected path, no secret in what was added",
+    ])
+      expect(flat(verified.stdout)).toContain(said);
+  });
+
+  it("says that nothing verified the change on the tree as it is, where somebody asked for that", async () => {
+    const repo = makeLamp();
+    const ran = await repo.verbatim("agent", "--goal", "x", "--verify", "true", "--", "sh", "-c", "echo on > lamp.txt");
+    expect(ran.exit).toBe(0);
+    repo.write("theirs.txt", "a local file\n");
+    const applied = await repo.verbatim("agent", "apply", "@", "--no-reverify");
+    expect([applied.exit, flat(applied.stdout)]).toEqual([
+      0,
+      expect.stringContaining("not verified on the current tree"),
+    ]);
+    expect(flat((await repo.verbatim("agent", "show", "@")).stdout)).toContain("not verified on the current tree");
+  });
+
+  it("says before the agent starts that nothing holds it back, and afterwards how long it had", async () => {
+    const repo = makeLamp();
+    const flags = ["--goal", "x", "--no-verify", "--guard", "audit", "--timeout", "300ms"];
+    const late = await repo.verbatim("agent", ...flags, "--", "sh", "-c", "echo on > lamp.txt; exec sleep 30");
+    expect(late.stderr).toContain("! nothing on this machine can hold the agent back; changes are only noticed");
+    expect(flat(late.stdout)).toMatch(/timed out: the agent was stopped after [0-9.]+ m?s \(--timeout\)/);
+    expect(flat(late.stdout)).toContain("what it did so far is kept; judge it: verbatim agent verify");
+  });
+
+  it("speaks of a machine that starts no guard in words, and says where to look", () => {
+    const refused = new VerbatimError("GUARD_START_FAILED", { message: "the guard did not start: mount: no" });
+    expect(describeBreak(refused, false)).toEqual({
+      outcome: "not_started",
+      reason: "the agent could not be started: the guard did not start: mount: no. See: verbatim doctor",
+    });
+  });
+});
