@@ -118,7 +118,6 @@ export const WORKFLOW_FINDINGS = {
   CANDIDATE_UNJUDGED: "The patch has not been judged yet.",
   CANDIDATE_ACCEPTED: "The patch passed the gate and is waiting for verification.",
   SECRETS_NOT_HIDDEN: "The guard cannot hide files, so the agent can read what its user can. See: verbatim doctor",
-  RUN_NOT_RUNNING: "No process works on the agent run any more; the next verb of the run puts it in order.",
   CANDIDATE_VERIFIED: "The patch is verified and is waiting to be applied.",
   CANDIDATE_UNVERIFIED: "The patch passed the gate but was not verified; it is waiting to be applied.",
   CANDIDATE_HASH_MISMATCH: "The hash of a candidate does not follow from its base, its patch and its carried files.",
