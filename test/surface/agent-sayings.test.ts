@@ -32,7 +32,7 @@ describe("the report of an agent run", () => {
       "the agent also wrote 2 ignored files; they were not used",
       "the agent was given 1 file (4 bytes)",
       "not verified: you asked for --no-verify",
-      "nothing in your tree was changed by the agent (checked ",
+      "your tree nothing in it was changed by the agent (checked ",
     ])
       expect(flat(plain.stdout)).toContain(said);
     const hooked = `${script}; echo '{"scripts":{"postinstall":"true"}}' > package.json`;
