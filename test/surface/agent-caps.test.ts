@@ -57,7 +57,7 @@ describe("the caps of an agent", needs(linux), () => {
     expect(stderr).toBe("");
     expect(text).toMatch(/was ended after [0-9.]+ m?s \(--memory\)/);
     expect(text).toContain("over its limit: the agent used more memory");
-    expect(text.replaceAll(/\s+/g, " ")).toContain("it can be started again with more than that: --memory SIZE");
+    expect(text.replaceAll(/\s+/g, " ")).toContain("give it more: --memory 135MB");
     const judged = await verbatim("agent", "verify", "@", "--memory", "512M", "--json");
     expect([judged.exit, JSON.parse(judged.stdout).outcome]).toEqual([0, "verified"]);
   });

@@ -5,7 +5,7 @@ import type { AgentSummary } from "./agent-summary.ts";
 import { count, type ExplainLine, type ExplainPart } from "./explain-words.ts";
 
 /** Where a run stands, in one sentence, and what can be done now. Only verbs that exist are named. */
-export function describeEnd(run: AgentSummary, typed: boolean): ExplainPart {
+export function describeEnd(run: AgentSummary): ExplainPart {
   const end = (mark: ExplainPart["mark"], says: string, ...lines: ExplainLine[]): ExplainPart => {
     return { part: "end", mark, says, lines };
   };
@@ -38,7 +38,7 @@ export function describeEnd(run: AgentSummary, typed: boolean): ExplainPart {
         next("throw it away", `verbatim agent discard ${run.run_id}`),
       );
     case "over_limit":
-      return end("bad", `over its limit: ${reason}`, ...listWaysToJudge(run), ...sayMore(run, typed));
+      return end("bad", `over its limit: ${reason}`, ...listWaysToJudge(run));
     case "agent_failed":
     case "timed_out":
     case "interrupted":
@@ -111,15 +111,6 @@ function listWaysToJudge({ run_id, changes }: AgentSummary): ExplainLine[] {
     next("read it", `verbatim agent show ${run_id} --diff`),
     next("throw it away", `verbatim agent discard ${run_id}`),
   ];
-}
-
-function sayMore({ agent }: AgentSummary, typed: boolean): ExplainLine[] {
-  const cap = agent.caps?.hit?.cap;
-  if (cap === undefined) return [];
-  const how = typed
-    ? `with more than that: --${cap} ${cap === "processes" ? "N" : "SIZE"}`
-    : `with a higher limit of ${cap}`;
-  return [{ mark: null, says: `it can be started again ${how}` }];
 }
 
 /** A path as a shell takes it: an agent chose the name, and people paste what they are shown. */

@@ -74,7 +74,7 @@ export function explainRun(run: AgentSummary, typed = true): ExplainPart[] {
       ? null
       : plain("kept", `${run.kept.join(", ")} stayed writable and is not covered by the proof`),
     explainHooks(run),
-    describeEnd(run, typed),
+    describeEnd(run),
   ];
   return parts.filter((part) => part !== null);
 }
