@@ -56,6 +56,10 @@ export interface AgentMethods {
   readonly ps: Method<"agent.ps">;
   /** Lets several agents work on one goal from one base, and ranks what they did. */
   readonly race: Method<"agent.race">;
+  /** Lets you read a change hunk by hunk in a terminal, choose, verify the choice and apply it. */
+  readonly review: Method<"agent.review">;
+  /** Keeps what was decided so far about the hunks of a candidate, for the next look at it. */
+  readonly reviewKeep: Method<"agent.review-keep">;
   /** Runs any command as an agent under contract: isolated, captured, gated, verified, proved. */
   readonly run: Method<"agent.run">;
   /** Makes a candidate of a part of a change, judges it and verifies it; nothing is applied. */

@@ -4,6 +4,8 @@ import { findTool } from "../../src/adapters/guards/tools.ts";
 import type { AgentRepo } from "./agent-repo.ts";
 
 export const SCRIPT = findTool("script");
+export const MISSING = SCRIPT === null || findTool("perl") === null || process.platform !== "linux";
+export const WHY = "needs Linux, script and perl";
 
 export const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 

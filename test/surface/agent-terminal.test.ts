@@ -2,15 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findTool } from "../../src/adapters/guards/tools.ts";
 import { type AgentRepo, makeAgentRepo } from "../support/agent-repo.ts";
 import { BIN } from "../support/cli.ts";
-import { quote, SCRIPT, Terminal } from "../support/terminal.ts";
+import { MISSING, quote, Terminal, WHY } from "../support/terminal.ts";
 
 /** Agents in a terminal. The terminal of the user is one made by `script`; typing is writing to its standard input. */
-
-const MISSING = SCRIPT === null || findTool("perl") === null || process.platform !== "linux";
-const WHY = "needs Linux, script and perl";
 
 function makeSample(): AgentRepo {
   const repo = makeAgentRepo();
@@ -118,11 +114,8 @@ describe("an agent in a terminal", () => {
     await terminal.until("+on");
     await ask();
     terminal.type("r");
-    await terminal.until("--only src/lamp.txt:1");
-    await terminal.until("[Enter] nothing");
-    await terminal.until("> ");
-    terminal.type("src/mast.txt\r");
-    await terminal.until("SELECTION_INVALID");
+    await terminal.until("hunk 1 of 2, file 1 of 2");
+    terminal.type("q");
     await ask();
     terminal.type("x");
     await terminal.until("[Enter] no");
@@ -131,9 +124,12 @@ describe("an agent in a terminal", () => {
     await ask();
     expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("off\n");
     terminal.type("r");
-    await terminal.until("[Enter] nothing");
-    await terminal.until("> ");
-    terminal.type("src/lamp.txt\r");
+    await terminal.until("hunk 1 of 2, file 1 of 2");
+    terminal.type("yw");
+    await terminal.until("y verify it now");
+    terminal.type("y");
+    await terminal.until("apply 1 hunk in 1 file, +1 -1 to your tree?");
+    terminal.type("y");
     await terminal.until("applied 1 file. Undo: verbatim agent undo");
     expect((await terminal.end()).exit).toBe(0);
     expect(readFileSync(join(repo.root, "src/lamp.txt"), "utf8")).toBe("on\n");

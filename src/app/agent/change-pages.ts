@@ -7,13 +7,13 @@ import { hidesCharacters } from "./hidden-characters.ts";
 const { hunks, mode, ...whole } = fileDiff.shape;
 const { text, parts, ...extent } = hunks.element.shape;
 
-const line = z.strictObject({
+export const diffLine = z.strictObject({
   kind: z.enum(["context", "added", "deleted"]),
   text: z.string().describe("The line without its line feed. Bytes that are not UTF-8 are U+FFFD."),
   no_eol: z.boolean().describe("The file ends with this line, without a line feed."),
 });
 
-const finding = z.strictObject({
+export const fileFinding = z.strictObject({
   code: z.string(),
   says: z.string(),
   line: z.int().nullable().describe("Line of the new file; null: the whole file."),
@@ -22,7 +22,9 @@ const finding = z.strictObject({
 const changedFile = z.strictObject({
   ...whole,
   mode,
-  findings: z.array(finding).describe("What the gate, the notices and a look at the characters say about the file."),
+  findings: z
+    .array(fileFinding)
+    .describe("What the gate, the notices and a look at the characters say about the file."),
   hunks: z.array(
     z.strictObject({
       ...extent,
@@ -31,7 +33,7 @@ const changedFile = z.strictObject({
         .nullable()
         .describe("The line that its part of the file begins with, such as that of a function; null: not known."),
       from: z.int().describe("How many lines of the hunk earlier pages had."),
-      lines: z.array(line),
+      lines: z.array(diffLine),
     }),
   ),
 });
@@ -44,7 +46,7 @@ export const agentDiff = z.strictObject({
 });
 
 type ChangedFile = z.infer<typeof changedFile>;
-type Line = z.infer<typeof line>;
+type Line = z.infer<typeof diffLine>;
 type FileDiff = z.infer<typeof fileDiff>;
 
 interface DiffRequest {
@@ -128,7 +130,7 @@ class Page {
 const LONGEST_HEADING = 200;
 
 /** What git wrote behind the numbers of a hunk. */
-function headingOf(diff: string): string | null {
+export function headingOf(diff: string): string | null {
   const found = /^@@ [^@]*@@ (\S.*)/.exec(diff)?.[1]?.trimEnd() ?? "";
   return found === "" ? null : found.slice(0, LONGEST_HEADING);
 }
@@ -137,7 +139,7 @@ const KINDS = { "+": "added", "-": "deleted" } as const;
 const CUT = "\\";
 
 /** The lines of a hunk as a unified diff has them, without its header. */
-function toLines(diff: string): Line[] {
+export function toLines(diff: string): Line[] {
   const [, ...marked] = diff.split("\n");
   if (marked.at(-1) === "") marked.pop();
   const lines: Line[] = [];
@@ -165,7 +167,10 @@ function parseCursor(after: string | undefined): readonly [file: number, hunk: n
 }
 
 /** What is known against each file: findings of the gate, then notices. */
-function listFindings(record: AgentRecord | null, c: number | null): ReadonlyMap<string, ChangedFile["findings"]> {
+export function listFindings(
+  record: AgentRecord | null,
+  c: number | null,
+): ReadonlyMap<string, ChangedFile["findings"]> {
   const found = new Map<string, ChangedFile["findings"]>();
   const add = (path: string, one: ChangedFile["findings"][number]) =>
     found.set(path, [...(found.get(path) ?? []), one]);
@@ -181,7 +186,7 @@ const HIDDEN = "HIDES_CHARACTERS" satisfies keyof (typeof FINDINGS)["workflow"];
 const MOST_HIDDEN = 20;
 
 /** Lines the change adds in which a reader does not see everything; a file name can hide something too. */
-function findHidden(path: string, found: FileDiff["hunks"]): ChangedFile["findings"] {
+export function findHidden(path: string, found: FileDiff["hunks"]): ChangedFile["findings"] {
   const findings: ChangedFile["findings"] = [];
   const add = (says: string, at: number | null) => findings.push({ code: HIDDEN, says, line: at });
   if (hidesCharacters(path)) add("its name hides characters", null);

@@ -77,7 +77,7 @@ function listWaysOn({ run_id }: AgentSummary): ExplainLine[] {
   return [
     next("apply it", `verbatim agent apply ${run_id}`),
     next("read it", `verbatim agent show ${run_id} --diff`),
-    next("take a part", `verbatim agent show ${run_id} --hunks`),
+    next("take a part", `verbatim agent review ${run_id}`),
     next("throw it away", `verbatim agent discard ${run_id}`),
   ];
 }

@@ -44,17 +44,17 @@ export async function readFileLines(
         : await (await outside.content("read")).get(left.sha256)
       : await readBase(run, candidate.base.tree, path);
   if (bytes === null) throw notThere(path, side === "base" ? "it was not there before" : "the change deletes it");
-  const lines = toLines(bytes);
+  const lines = splitText(bytes);
   return { path, side, total: lines.length, from, lines: lines.slice(from - 1, Math.min(to, from + MOST_LINES - 1)) };
 }
 
 /** Only regular files: where a link leads is shown as a link. */
-async function readBase(run: Run, tree: string, path: string): Promise<Uint8Array | null> {
+export async function readBase(run: Run, tree: string, path: string): Promise<Uint8Array | null> {
   const found = (await run.ports.landing.trees.find({ tree, objects: run.objects() }, [path])).get(path);
   return found === undefined || found.mode === "120000" ? null : await found.read();
 }
 
-function toLines(bytes: Uint8Array): { text: string; no_eol: boolean }[] {
+export function splitText(bytes: Uint8Array): { text: string; no_eol: boolean }[] {
   const texts = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split("\n");
   const rest = texts.pop()!;
   const lines = texts.map((text) => ({ text, no_eol: false }));

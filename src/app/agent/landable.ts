@@ -21,6 +21,8 @@ export interface LandOptions {
   readonly candidate: number | null;
   readonly only: readonly string[];
   readonly except: readonly string[];
+  /** What exactly is taken, in place of `only`. */
+  readonly picks?: readonly CandidatePick[] | undefined;
   /** Do not verify again on a tree that has moved on. */
   readonly noReverify: boolean;
   /** Land although the verification failed or is missing. */
@@ -28,6 +30,11 @@ export interface LandOptions {
 }
 
 export const LAND_ALL: LandOptions = { candidate: null, only: [], except: [], noReverify: false, unverified: false };
+
+/** Whether parts are named, which may still turn out to be all of them. */
+function isPart({ only, except, picks }: LandOptions): boolean {
+  return only.length > 0 || except.length > 0 || picks !== undefined;
+}
 
 /** The candidate that could land, or RUN_NOT_PASSED, RUN_ENDED, LAND_UNVERIFIED with the way on. */
 export function requireLandable(record: AgentRecord, options: LandOptions): MadeCandidate {
@@ -47,7 +54,7 @@ export function requireLandable(record: AgentRecord, options: LandOptions): Made
   }
   if (made.candidate.kind === "landing" && c !== now.candidate) throw noCandidate(c);
   const gate = record.gate(made.candidate.c);
-  const isSelection = options.only.length > 0 || options.except.length > 0;
+  const isSelection = isPart(options);
   if (gate === null || gate.candidate !== made.candidate.sha256) {
     throw new VerbatimError("LAND_UNVERIFIED", {
       message: `the run is ${words}, so its change has not been judged`,
@@ -94,10 +101,10 @@ export function refusedByGate({ id, folder }: Run, gate: AgentGate): VerbatimErr
 export function pickParts(
   record: AgentRecord,
   { candidate }: MadeCandidate,
-  { only, except }: LandOptions,
+  options: LandOptions,
 ): CandidatePick[] | null {
-  if (only.length === 0 && except.length === 0) return null;
-  const picked = resolveSelection(candidate, { only, except });
+  if (!isPart(options)) return null;
+  const picked = resolveSelection(candidate, options);
   const isAll =
     picked.every(({ hunks }) => hunks === "all") &&
     picked.length === new Set(candidate.files.map(({ path }) => path)).size;

@@ -64,6 +64,8 @@ export {
   type CandidateNotice,
   type CandidatePick,
   type CarriedFile,
+  CHOICE_VERSION,
+  type Choice,
 } from "./contracts/candidate.ts";
 export { WORKFLOW_CONTRACTS } from "./contracts/index.ts";
 export { LANDING, type LandedFile, type Landing } from "./contracts/landing.ts";

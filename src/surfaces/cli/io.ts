@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ReadStream, WriteStream } from "node:tty";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { showLine, showText } from "./plain-text.ts";
+import type { Screen } from "./screen.ts";
 import { dropTyped, readKey } from "./user-terminal.ts";
 
 /** What a verb was told besides its own input. */
@@ -27,6 +28,8 @@ export interface Io {
   choose(question: string, keys: readonly string[]): Promise<string>;
   /** Asks for a line; Ctrl-C is INTERRUPTED. */
   readLine(question: string): Promise<string>;
+  /** Takes the whole terminal over, until it is closed. */
+  openScreen(): Promise<Screen>;
   /** Writes bytes of a result as they are, whatever they do to a terminal. */
   raw(bytes: Uint8Array): Promise<void>;
   /** Writes result text: exactly as given into a file or pipe, without control characters to a terminal. Painted text is
@@ -111,6 +114,12 @@ export function createIo(
       } finally {
         lines.close();
       }
+    },
+    async openScreen() {
+      await flush();
+      wipe();
+      const { openScreen } = await import("./screen.ts");
+      return openScreen(streams, colours.stdout, process, wipe);
     },
     async raw(bytes) {
       await flush();

@@ -226,8 +226,13 @@ async function answer(
   }
   const output = await app.callUnknown(verb.operation, prepared);
   onAnswer?.(output);
+  if (verb.dialogue !== undefined) {
+    const exit = await verb.dialogue(output, io, input, app);
+    await io.flush();
+    return exit;
+  }
   if (io.flags.json) io.line(formatCanonical(output));
-  else await verb.render(output, io, input, app);
+  else await verb.render?.(output, io, input, app);
   await io.flush();
   return verb.exit?.(output, input) ?? 0;
 }

@@ -1,3 +1,4 @@
+import { cutText, displayWidth } from "./display-width.ts";
 import { showLine } from "./plain-text.ts";
 
 /** A column: its heading, and whether it may be shortened when the terminal is narrow. */
@@ -48,24 +49,4 @@ function toCell(text: string, width: number, align: "left" | "right"): string {
   if (size > width) return toCell(`${cutText(text, width - 1)}…`, width, align);
   const padding = " ".repeat(width - size);
   return align === "right" ? padding + text : text + padding;
-}
-
-/** The beginning of a text that takes at most so many columns. */
-function cutText(text: string, width: number): string {
-  let left = width;
-  let end = 0;
-  for (const character of text) {
-    left -= displayWidth(character);
-    if (left < 0) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
-}
-
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}]/u;
-
-function displayWidth(text: string): number {
-  let width = 0;
-  for (const character of text) width += /\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  return width;
 }

@@ -43,15 +43,25 @@ interface Words {
 }
 
 /** Hints that turn one operation into one verb of the command line. */
-export interface VerbHints<N extends OperationName> extends Words {
+export type VerbHints<N extends OperationName> = CommonHints<N> & (Printed<N> | Talked<N>);
+
+interface CommonHints<N extends OperationName> extends Words {
   readonly args?: readonly ArgHint<keyof Input<N> & string>[];
   readonly flags?: { readonly [F in keyof Input<N> & string]?: FlagHint };
   /** Input fields the command line decides by itself. */
   prepare?(given: Given<N>, io: Io, app: App): Promise<Given<N>>;
-  /** Prints the result for people. `given` is what the command line gave, before `prepare`. */
-  render(output: Output<N>, io: Io, given: Given<N>, app: App): void | Promise<void>;
   /** 0 unless the result itself says no. */
   exit?(output: Output<N>, given: Given<N>): number;
+}
+
+interface Printed<N extends OperationName> {
+  /** Prints the result for people. `given` is what the command line gave, before `prepare`. */
+  render(output: Output<N>, io: Io, given: Given<N>, app: App): void | Promise<void>;
+}
+
+interface Talked<N extends OperationName> {
+  /** Talks with somebody at a terminal about the result; what they decide gives the exit code. */
+  dialogue(output: Output<N>, io: Io, given: Given<N>, app: App): Promise<number>;
 }
 
 type AnyFields = Record<string, unknown>;
@@ -62,7 +72,8 @@ export interface Verb extends Words {
   readonly args?: readonly ArgHint[];
   readonly flags?: Readonly<Record<string, FlagHint>>;
   prepare?(given: AnyFields, io: Io, app: App): Promise<AnyFields>;
-  render(output: unknown, io: Io, given: AnyFields, app: App): void | Promise<void>;
+  render?(output: unknown, io: Io, given: AnyFields, app: App): void | Promise<void>;
+  dialogue?(output: unknown, io: Io, given: AnyFields, app: App): Promise<number>;
   exit?(output: unknown, given: AnyFields): number;
 }
 

@@ -11,7 +11,7 @@ import {
   type AgentRun,
   type AgentState,
 } from "../contracts/agent-run.ts";
-import { CANDIDATE, CARRIED, type Candidate, type Carried } from "../contracts/candidate.ts";
+import { CANDIDATE, CARRIED, type Candidate, type Carried, CHOICE, type Choice } from "../contracts/candidate.ts";
 import { LANDING, type Landing } from "../contracts/landing.ts";
 import { type AgentRecordKind, type NewWorkflowRecord, WORKFLOW_RECORDS } from "../contracts/records.ts";
 import { appendToRun } from "../run/agent-projection.ts";
@@ -134,6 +134,15 @@ export class AgentRecord {
       ...(patch === null ? [] : ([[`${folder}/diff.patch`, patch]] as const)),
       ...(carried === null ? [] : ([[`${folder}/carried.json`, carried]] as const)),
     ]);
+  }
+
+  /** What somebody who read a candidate has decided so far; null: nothing yet. */
+  choice(c: number): Choice | null {
+    return readFile(this.run, `${candidateFolder(c)}/choice.json`, CHOICE);
+  }
+
+  writeChoice(c: number, choice: Choice): void {
+    this.#write(`${candidateFolder(c)}/choice.json`, choice);
   }
 
   gate(c: number): AgentGate | null {

@@ -2,10 +2,12 @@ import { VerbatimError } from "../../../core/errors/index.ts";
 import { compilePathPattern, isUnder, showPath } from "../../../core/paths/index.ts";
 import type { Candidate, CandidateFile, CandidatePick } from "../contracts/candidate.ts";
 
-/** What a person chose of a candidate: `--only` and `--except`, each a list of SPECs. */
+/** What a person chose of a candidate: `--only` and `--except`, each a list of SPECs, or what exactly is taken. */
 export interface SelectionRequest {
   readonly only: readonly string[];
   readonly except: readonly string[];
+  /** In place of `only`: paths as they are and hunks by number, whatever a SPEC would make of them. */
+  readonly picks?: readonly CandidatePick[] | undefined;
 }
 
 /** A hunk or a part of one: `3`, `3.1`. */
@@ -22,11 +24,12 @@ const LIST = /^(?:(?:[0-9]+(?:\.[0-9]+|-[0-9]+)?|h_[0-9a-f]{12})(?:,|$))+$/;
  * hunks, or the id of one hunk alone. Without `--only` everything is chosen that `--except` leaves.
  * SELECTION_INVALID: a SPEC names nothing, or nothing is left.
  */
-export function resolveSelection(candidate: Candidate, { only, except }: SelectionRequest): CandidatePick[] {
+export function resolveSelection(candidate: Candidate, { only, except, picks }: SelectionRequest): CandidatePick[] {
   const files = joinByPath(candidate.files);
-  const taken = new Map<string, Wanted>(
-    only.length === 0 ? files.map(({ path }) => [path, "all"]) : collect(files, only),
-  );
+  const taken =
+    picks !== undefined
+      ? readPicks(files, picks)
+      : new Map<string, Wanted>(only.length === 0 ? files.map(({ path }) => [path, "all"]) : collect(files, only));
   for (const [path, left] of collect(files, except)) {
     const wanted = taken.get(path);
     if (wanted === undefined) continue;
@@ -35,12 +38,12 @@ export function resolveSelection(candidate: Candidate, { only, except }: Selecti
     if (rest.length === 0) taken.delete(path);
     else taken.set(path, new Set(rest));
   }
-  const picks = files.flatMap((file) => {
+  const chosen = files.flatMap((file) => {
     const wanted = taken.get(file.path);
     return wanted === undefined ? [] : [toPick(file, wanted)];
   });
-  if (picks.length === 0) throw invalid("nothing of the change is left to choose");
-  return picks;
+  if (chosen.length === 0) throw invalid("nothing of the change is left to choose");
+  return chosen;
 }
 
 /** A path that appears twice, as a deletion and an addition, is taken or left whole. */
@@ -61,6 +64,16 @@ function collect(files: readonly CandidateFile[], specs: readonly string[]): Map
       const isWhole = before === "all" || wanted === "all";
       all.set(path, isWhole ? "all" : new Set([...(before ?? []), ...wanted]));
     }
+  }
+  return all;
+}
+
+function readPicks(files: readonly CandidateFile[], picks: readonly CandidatePick[]): Map<string, Wanted> {
+  const all = new Map<string, Wanted>();
+  for (const { path, hunks } of picks) {
+    const file = files.find((one) => one.path === path);
+    if (file === undefined) throw invalid(`nothing in the change is called ${showPath(path)}`);
+    all.set(path, hunks === "all" ? "all" : readHunkList(file, hunks.join(",")));
   }
   return all;
 }

@@ -5,6 +5,7 @@ import { FINDINGS } from "../../../core/errors/index.ts";
 
 export const CANDIDATE_VERSION = "verbatim-candidate-v1";
 export const CARRIED_VERSION = "verbatim-carried-v1";
+export const CHOICE_VERSION = "verbatim-choice-v1";
 
 const objectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
 const amount = z.int().min(0);
@@ -154,3 +155,24 @@ function listOutOfOrder(value: JsonValue): number[] {
     return compareCodePoints(before, name) < 0 ? [] : [i];
   });
 }
+
+/** A whole file, a hunk, or a part of one. */
+const unit = z.string().regex(/^(?:all|[1-9][0-9]*(?:\.[1-9][0-9]*)?)$/);
+
+const choice = z.strictObject({
+  schema_version: z.literal(CHOICE_VERSION),
+  /** SHA-256 of the candidate that was read. */
+  candidate: hashHex,
+  files: z.array(z.strictObject({ path, take: z.array(unit), leave: z.array(unit) })),
+});
+
+export type Choice = z.infer<typeof choice>;
+
+/** agent/candidates/NN/choice.json. */
+export const CHOICE = defineContract({
+  room: "workflow",
+  name: "choice",
+  title: "Choice",
+  summary: "choice.json: what somebody who reads a candidate hunk by hunk has decided so far.",
+  schema: choice,
+});

@@ -15,7 +15,7 @@ import { WORKFLOW_RUN } from "../run/run-schema.ts";
 import { VERIFICATION } from "../verification/report.ts";
 import { AGENT_PROFILE } from "./agent-profile.ts";
 import { AGENT_ATTEMPT, AGENT_GATE, AGENT_RUN } from "./agent-run.ts";
-import { CANDIDATE, CARRIED } from "./candidate.ts";
+import { CANDIDATE, CARRIED, CHOICE } from "./candidate.ts";
 import { LANDING, LANDING_JOURNAL, LANDING_SNAPSHOT } from "./landing.ts";
 import { TEXT_CONTRACTS } from "./text-contracts.ts";
 
@@ -203,6 +203,7 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   AGENT_PROFILE,
   CANDIDATE,
   CARRIED,
+  CHOICE,
   AGENT_GATE,
   VERIFICATION,
   LANDING,

@@ -15,6 +15,7 @@ import {
 import { renderConnections } from "../connections-text.ts";
 import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
+import { needsTerminal, reviewChange } from "../review/review-dialogue.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Noun } from "../verb.ts";
 import { BACKGROUND_VERBS, renderStarted } from "./agent-background.ts";
@@ -146,6 +147,25 @@ export const noun: Noun = {
         else renderApplied(view, io);
       },
       exit: (view, { dry_run = false }) => (dry_run && countConflicts(view) > 0 ? 1 : 0),
+    }),
+    defineVerb("agent.review", {
+      path: ["review"],
+      args: RUN,
+      flags: { context: { value: "N" } },
+      examples: ["verbatim agent review @", "verbatim agent review 1a9909 --context 10"],
+      async prepare(given, io) {
+        if (!canAsk(io)) throw needsTerminal(given.run ?? "RUN");
+        return given;
+      },
+      async dialogue(view, io, _given, app) {
+        const applied = await reviewChange(view, io, app);
+        if (applied !== null) {
+          renderApplied(applied, io);
+          return 0;
+        }
+        io.line(`left for later, nothing was applied: verbatim agent review ${view.run_id}`);
+        return 4;
+      },
     }),
     defineVerb("agent.undo", {
       path: ["undo"],
