@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openControlGroup } from "./control-group.ts";
+import { forgetJoined, openControlGroup } from "./control-group.ts";
 import { findGroupPlaces } from "./group-places.ts";
 
 const MIXED = [
@@ -76,6 +76,14 @@ describe("a group of the second version", () => {
     writeFileSync(join(limited, "memory.peak"), "999997440\n");
     writeFileSync(join(limited, "pids.events"), "max 3\n");
     expect([group!.findHit("memory"), group!.findHit("processes")]).toEqual([999_997_440, 77]);
+  });
+
+  it("is tried once in a place, and again after a command could not be started in one", () => {
+    const unified = make({ control: "memory pids" });
+    const isTried = () => existsSync(open(unified)!.procs[0]!);
+    expect([isTried(), isTried()]).toEqual([true, false]);
+    forgetJoined();
+    expect(isTried()).toBe(true);
   });
 
   it("holds what its place can hold, and is not made where nothing is limited", () => {

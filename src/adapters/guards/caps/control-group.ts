@@ -20,6 +20,7 @@ export interface ControlGroup {
   remove(): Promise<void>;
 }
 
+const OWN = /\/verbatim-[0-9]+-[0-9a-f]{12}\//;
 const NAME = /^verbatim-([0-9]+)-[0-9a-f]{12}$/;
 /** Why a group cannot be made here, which is nobody's fault: another program holds the limits, or nobody does. */
 const NOT_HERE = ["EACCES", "EPERM", "EROFS", "ENOENT", "EBUSY", "EINVAL", "ENOSPC", "EAGAIN", "EOPNOTSUPP", "ENODEV"];
@@ -51,11 +52,22 @@ function tryGroup(make: (made: string[]) => ControlGroup | null): ControlGroup |
   }
 }
 
+/** Where a process went in before: a launcher whose command cannot go in later refuses to start it. */
+const joined = new Set<string>();
+
+/** The next group is tried again: a command could not be started in one. */
+export function forgetJoined(): void {
+  joined.clear();
+}
+
 /** The probe: a process of its own goes in, and is gone. */
 function isJoinable({ procs }: ControlGroup): boolean {
+  const key = procs.map((place) => place.replace(OWN, "/")).join("\0");
+  if (joined.has(key)) return true;
   const { status } = spawnSync("/bin/sh", ["-c", 'for p; do echo 0 > "$p" || exit 1; done', "sh", ...procs], {
     stdio: "ignore",
   });
+  if (status === 0) joined.add(key);
   return status === 0;
 }
 

@@ -2,7 +2,7 @@ import type { CapHit, CapMechanism, CapName, HeldBy } from "../../../core/contra
 import { GUARD_FACTS } from "../../../core/contracts/guards.ts";
 import type { LaunchRequest, RunningCommand, WatchedCaps } from "../../../rooms/catalytic/ports.ts";
 import { findTool } from "../tools.ts";
-import { type ControlGroup, openControlGroup } from "./control-group.ts";
+import { type ControlGroup, forgetJoined, openControlGroup } from "./control-group.ts";
 import { type FolderUsage, measureFolder, measureProcesses } from "./usage.ts";
 
 const PROCESSES_MS = 500;
@@ -42,6 +42,7 @@ export async function launchCapped<T extends Capped, R extends Ended>(
     const closed = running.ended.then(close, close);
     return { ...running, ended: Promise.all([running.ended, closed]).then(([ending]) => ending) };
   } catch (thrown) {
+    forgetJoined();
     await group?.remove();
     throw thrown;
   }
