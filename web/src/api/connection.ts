@@ -19,8 +19,8 @@ export function onConnection(listener: () => void): () => void {
 
 export function noteAnswer(): void {
   const heard = Date.now();
-  // Told at most once a second while nothing changes: nobody looks closer.
-  if (now.state === "live" && heard - (now.heard ?? 0) < 1000) return;
+  // Told at most once a second while nothing changes: nobody looks closer. A clock may have been set back.
+  if (now.state === "live" && Math.abs(heard - (now.heard ?? 0)) < 1000) return;
   set({ state: "live", heard });
 }
 

@@ -1,8 +1,9 @@
 import { words } from "./words.ts";
 
-/** How long ago, in the largest unit that fits. */
+/** How long ago, in the largest unit that fits; what a clock that was set back makes future has its own time. */
 export function formatAge(at: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(at)) / 60_000);
+  if (minutes < -1) return formatClock(at, now);
   if (minutes < 1) return words.times.now;
   if (minutes < 60) return words.times.minutes(minutes);
   const hours = Math.floor(minutes / 60);
