@@ -51,7 +51,11 @@ export async function openBenchRoom(): Promise<{
     graphemes: intlGraphemes,
     inflater: zlibInflater,
     tokenizer: BYTES_BY_THREE,
-    models: { chat: async () => ({ down: "no model here" }), isReachable: async () => false },
+    models: {
+      chat: async () => ({ down: { code: "WRITER_UNREACHABLE", message: "no model here" } }),
+      isReachable: async () => false,
+      list: async () => [],
+    },
     files: createLocalFiles(folder, nothing()),
     actor: "library",
     system_zone: "UTC",

@@ -378,6 +378,10 @@ export interface WorldMethods {
   readonly verify: Method<"world.verify">;
   /** Shows who writes a world. */
   readonly writer: Method<"world.writer">;
+  /** Lists the models of a provider; a key is sent only where it was paired. */
+  readonly writerModels: Method<"world.writer-models">;
   /** Changes who writes a world, and pairs its key with its address where commands may be typed. */
   readonly writerSet: Method<"world.writer-set">;
+  /** Tries the writer of a world with a fixed text about invented people; nothing of the world is sent. */
+  readonly writerTest: Method<"world.writer-test">;
 }

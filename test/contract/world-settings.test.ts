@@ -1,7 +1,7 @@
 // Settings are merged as RFC 7396 says, and a key goes only where somebody who types commands said it may go.
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeModels } from "../../src/adapters/models/chat.ts";
+import { makeModels } from "../../src/adapters/models/world-models.ts";
 import { exportWorld, forkWorld, importWorld } from "../../src/rooms/world/history/history.ts";
 import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import { changeSettings, createWorld, mergeSettings } from "../../src/rooms/world/history/worlds.ts";

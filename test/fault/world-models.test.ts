@@ -1,6 +1,6 @@
 // Model misbehaviour: nothing unlawful is ever written, the operator's line is kept, and the reason is visible.
 import { describe, expect, it } from "vitest";
-import { makeModels } from "../../src/adapters/models/chat.ts";
+import { makeModels } from "../../src/adapters/models/world-models.ts";
 import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import { setPresence } from "../../src/rooms/world/people/people.ts";
 import { readPage } from "../../src/rooms/world/projection/views.ts";
@@ -78,10 +78,10 @@ const CASES: readonly (readonly [name: string, replies: readonly ModelReply[], r
     ["a deep nest, twice", ["[".repeat(5000), "[".repeat(40)], "WRITER_OUTPUT_INVALID", "JSON_TOO_DEEP"],
     ["a refused tool and then silence", [SNOOP, '{"no_write":{}}'], "SILENCE", null],
     ["endless tools", [TOOL, TOOL, TOOL, TOOL, TOOL, TOOL], "TOOL_BUDGET_SPENT", null],
-    ["no answer in time", [{ hang: true }], "WRITER_UNAVAILABLE", null],
-    ["errors twice", [{ status: 500 }, { status: 503 }], "WRITER_UNAVAILABLE", null],
-    ["a refusal", [{ status: 401 }], "WRITER_UNAVAILABLE", null],
-    ["an answer that is no protocol", [{ body: "<html>" }], "WRITER_UNAVAILABLE", null],
+    ["no answer in time", [{ hang: true }], "WRITER_UNAVAILABLE", "WRITER_TIMEOUT"],
+    ["errors twice", [{ status: 500 }, { status: 503 }], "WRITER_UNAVAILABLE", "WRITER_BUSY"],
+    ["a refusal", [{ status: 401 }], "WRITER_UNAVAILABLE", "WRITER_KEY_REFUSED"],
+    ["an answer that is no protocol", [{ body: "<html>" }], "WRITER_UNAVAILABLE", "WRITER_ANSWER_MALFORMED"],
   ];
 
 describe.each(["ollama", "openai-compatible"] as const)("a %s writer that sends", (kind) => {
@@ -109,7 +109,8 @@ describe.each(["ollama", "openai-compatible"] as const)("a %s writer that sends"
     // The inspector says of every call what became of it, and why.
     expect(verdicts.length).toBeGreaterThan(0);
     expect(verdicts.every((verdict) => verdict !== "")).toBe(true);
-    if (code !== null) expect(verdicts.some((verdict) => verdict.endsWith(`:${code}`))).toBe(true);
+    if (code !== null)
+      expect(verdicts.some((verdict) => verdict.endsWith(`:${code}`) || verdict.startsWith(`${code}: `))).toBe(true);
   });
 });
 
@@ -141,7 +142,7 @@ describe("a writer", () => {
   });
 
   it("whose provider knows no schemas is asked without one, from then on", async () => {
-    await using server = await startModelServer({ status: 400 }, GOOD, GOOD);
+    await using server = await startModelServer(...Array<ModelReply>(3).fill({ status: 400 }), GOOD, GOOD);
     await using worlds = await openWorlds({ models: makeModels({}) });
     const id = await makeHarbour(worlds, { writer: { kind: "openai-compatible", model: "t", base_url: server.url } });
     await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
@@ -149,18 +150,18 @@ describe("a writer", () => {
       const { headers } = await worlds.beats.invoke(id, envelope(request, "Hi."));
       expect(headers).toEqual({ "Verbatim-Beat-Result": "WROTE" });
     }
-    expect(server.requests.map(({ body }) => "response_format" in body)).toEqual([true, false, false]);
+    expect(server.requests.map(({ body }) => "response_format" in body)).toEqual([true, true, true, false, false]);
     expect(server.requests[1]!.body["messages"]).toEqual(server.requests[0]!.body["messages"]);
   });
 
   it("that refuses with and without a schema is down", async () => {
-    await using server = await startModelServer({ status: 400 }, { status: 400 }, GOOD);
+    await using server = await startModelServer(...Array<ModelReply>(4).fill({ status: 400 }), GOOD);
     await using worlds = await openWorlds({ models: makeModels({}) });
     const id = await makeHarbour(worlds, { writer: { kind: "openai-compatible", model: "t", base_url: server.url } });
     await setPresence(worlds.ports, id, ["GEORGE", "ANA"]);
     const { headers } = await worlds.beats.invoke(id, envelope("r1", "Hi."));
     expect(headers["Verbatim-Beat-Result"]).toBe("WRITER_UNAVAILABLE");
-    expect(server.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(4);
   });
 
   it("cannot be told by retrieved text to reveal what it was not sent", async () => {

@@ -82,6 +82,8 @@ const OPERATIONS: Readonly<Record<string, Drive | "owner" | "writes">> = {
   "world.writer-set": "writes",
   "world.settings": "owner",
   "world.writer": "owner",
+  "world.writer-test": "owner",
+  "world.writer-models": "owner",
   "world.people-add": "writes",
   "world.people-name": "writes",
   "world.people-token": "writes",

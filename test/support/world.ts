@@ -16,14 +16,16 @@ import type { NewPerson } from "../../src/rooms/world/people/people.ts";
 import { BYTES_BY_THREE } from "../../src/rooms/world/people/tokens.ts";
 import type { Models } from "../../src/rooms/world/ports.ts";
 
+type Reply = string | { readonly down: string };
+
 /** A model that answers from a list and remembers what it was sent. */
 export class ListedModel implements Models {
   readonly prompts: { readonly system: string; readonly user: string }[] = [];
-  readonly answers: (string | { readonly down: string })[];
+  readonly answers: Reply[];
   /** Called before each answer, for tests that do something in the middle of a beat. */
   before: (() => Promise<void>) | null = null;
 
-  constructor(...answers: (string | { readonly down: string })[]) {
+  constructor(...answers: Reply[]) {
     this.answers = answers;
   }
 
@@ -35,7 +37,12 @@ export class ListedModel implements Models {
     this.prompts.push({ system: request.messages[0]!.content, user: request.messages[1]!.content });
     await this.before?.();
     const answer = this.answers.shift() ?? '{"no_write":{}}';
-    return typeof answer === "string" ? { text: answer, input_tokens: null, output_tokens: null } : answer;
+    if (typeof answer === "string") return { text: answer, input_tokens: null, output_tokens: null };
+    return { down: { code: "WRITER_UNREACHABLE", message: answer.down } };
+  }
+
+  async list(): ReturnType<Models["list"]> {
+    return [];
   }
 }
 

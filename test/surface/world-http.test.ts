@@ -124,7 +124,7 @@ describe("invocations over HTTP", () => {
     ["{", 400, "JSON_SYNTAX"],
     [JSON.stringify({ request_id: "x" }), 400, "FIELD_MISSING"],
     [`{"x":${"[".repeat(40)}${"]".repeat(40)}}`, 400, "JSON_TOO_DEEP"],
-    [" ".repeat(300 * 1024), 413, "BODY_TOO_LARGE"],
+    [" ".repeat(600 * 1024), 413, "BODY_TOO_LARGE"],
   ])("refuse %.40s with their code", async (body, status, code) => {
     const answer = await call("POST", "/api/worlds/w_harbour/invocations", body);
     expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
@@ -384,7 +384,7 @@ describe("the rest of the API", () => {
 
   it("refuses bodies that are too large, in one piece or in many, and stays alive", async () => {
     const path = "/api/worlds/w_harbour/invocations";
-    const large = await call("POST", path, "x".repeat(256 * 1024 + 1));
+    const large = await call("POST", path, "x".repeat(512 * 1024 + 1));
     expect([large.status, large.body.error?.code]).toEqual([413, "BODY_TOO_LARGE"]);
     const pieces = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode("y".repeat(64 * 1024))),

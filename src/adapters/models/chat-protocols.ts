@@ -10,6 +10,12 @@ export interface ModelAnswer {
   readonly text: string;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
+  /** Why it ended, in the provider's word. */
+  readonly finish: string | null;
+  /** The provider says that its model declined. */
+  readonly refused: boolean;
+  /** Characters of thinking, which is no part of the answer. */
+  readonly thinking: number;
 }
 
 /** Reads the answer of a chat protocol, streamed or not. What is no answer is PROVIDER_FAILED. */
@@ -29,30 +35,62 @@ function readOllama(answer: HttpAnswer, call: HttpCall): ModelAnswer {
   if (lines.length === 0) throw malformed(call, "the answer is empty");
   const streamed = lines.length > 1 && lines.every((line) => line.startsWith("{") && line.trimEnd().endsWith("}"));
   let text: string | null = null;
+  let thinking = 0;
   let last: JsonValue = null;
   for (const line of streamed ? lines : [answer.text]) {
     last = parse(line, call);
     const error = readText(last, "error");
-    if (error !== null) throw failed(call, `the model says: ${error.slice(0, 300)}`, {});
-    const content = readText(readMember(last, "message"), "content");
+    if (error !== null) {
+      throw failed(call, `the model says: ${error.slice(0, 300)}`, { model_error: true, excerpt: error.slice(0, 300) });
+    }
+    const message = readMember(last, "message");
+    const content = readText(message, "content");
     if (content !== null) text = (text ?? "") + content;
+    thinking += countThinking(message);
   }
   if (readMember(last, "done") === false) throw malformed(call, "the stream ended before the answer was done");
   if (text === null) throw malformed(call, "the answer has no message.content");
-  return { text, ...count(last, "prompt_eval_count", "eval_count") };
+  const finish = readText(last, "done_reason");
+  return { text, finish, refused: false, thinking, ...count(last, "prompt_eval_count", "eval_count") };
 }
 
 function readOpenAi(body: string, call: HttpCall): ModelAnswer {
   const value = parse(body, call);
-  const text = readText(readMember(readItems(value, "choices")[0], "message"), "content");
+  const choice = readItems(value, "choices")[0];
+  const message = readMember(choice, "message");
+  const finish = readText(choice, "finish_reason");
+  const refused = finish === "content_filter" || (readText(message, "refusal") ?? "") !== "";
+  const text = readContent(readMember(message, "content"), call) ?? (refused ? "" : null);
   if (text === null) throw malformed(call, "the answer has no choices[0].message.content");
-  return { text, ...count(readMember(value, "usage"), "prompt_tokens", "completion_tokens") };
+  const counted = count(readMember(value, "usage"), "prompt_tokens", "completion_tokens");
+  return { text, finish, refused, thinking: countThinking(message), ...counted };
+}
+
+/** A text, or the protocol's other spelling of one: parts of type `text`. Any other part is no answer. */
+function readContent(content: JsonValue | undefined, call: HttpCall): string | null {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return null;
+  const parts = (content as JsonValue[]).map((part) => {
+    const text = readText(part, "type") === "text" ? readText(part, "text") : null;
+    if (text === null) throw malformed(call, "the answer has parts that are not text");
+    return text;
+  });
+  return parts.join("");
+}
+
+const THINKING = ["thinking", "reasoning_content", "reasoning"] as const;
+
+function countThinking(message: JsonValue | undefined): number {
+  return THINKING.reduce((sum, name) => sum + (readText(message, name) ?? "").length, 0);
 }
 
 /** Server-sent events, from servers that stream all the same. */
 function readEvents(stream: string, call: HttpCall): ModelAnswer {
   let text = "";
   let done = false;
+  let finish: string | null = null;
+  let refused = false;
+  let thinking = 0;
   let usage: JsonValue = null;
   for (const line of stream.split(/\r?\n/)) {
     if (!line.startsWith("data:")) continue;
@@ -62,11 +100,16 @@ function readEvents(stream: string, call: HttpCall): ModelAnswer {
       continue;
     }
     const value = parse(data, call);
-    text += readText(readMember(readItems(value, "choices")[0], "delta"), "content") ?? "";
+    const choice = readItems(value, "choices")[0];
+    const delta = readMember(choice, "delta");
+    text += readText(delta, "content") ?? "";
+    finish = readText(choice, "finish_reason") ?? finish;
+    thinking += countThinking(delta);
+    refused ||= finish === "content_filter" || (readText(delta, "refusal") ?? "") !== "";
     usage = readMember(value, "usage") ?? usage;
   }
   if (!done) throw malformed(call, "the stream ended before [DONE]");
-  return { text, ...count(usage, "prompt_tokens", "completion_tokens") };
+  return { text, finish, refused, thinking, ...count(usage, "prompt_tokens", "completion_tokens") };
 }
 
 function count(value: JsonValue | undefined, input: string, output: string) {

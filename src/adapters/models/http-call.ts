@@ -24,7 +24,7 @@ export interface HttpAnswer {
 const SHOWN = 300;
 
 /**
- * Posts JSON and reads the whole answer, within the request's time and size. Redirects are refused, so a key is sent
+ * Posts JSON, or asks for it where there is no body, and reads the whole answer, within the request's time and size. Redirects are refused, so a key is sent
  * to the configured host only.
  */
 export async function postJson(call: HttpCall, request: CallLimits): Promise<HttpAnswer> {
@@ -32,9 +32,13 @@ export async function postJson(call: HttpCall, request: CallLimits): Promise<Htt
   const signal = AbortSignal.any([request.signal, timeout]);
   try {
     const response = await fetch(call.url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...call.headers },
-      body: JSON.stringify(call.body),
+      ...(call.body === undefined
+        ? { method: "GET", headers: call.headers }
+        : {
+            method: "POST",
+            headers: { "content-type": "application/json", ...call.headers },
+            body: JSON.stringify(call.body),
+          }),
       redirect: "error",
       signal,
     });
@@ -43,6 +47,7 @@ export async function postJson(call: HttpCall, request: CallLimits): Promise<Htt
       throw failed(call, `HTTP ${response.status}: ${mask(text.slice(0, SHOWN), call.secret)}`, {
         status: response.status,
         retry_after: response.headers.get("retry-after"),
+        excerpt: mask(text.slice(0, SHOWN), call.secret),
       });
     }
     return { type: response.headers.get("content-type") ?? "", text };

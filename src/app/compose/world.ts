@@ -1,6 +1,6 @@
 import { intlGraphemes } from "../../adapters/intl/graphemes.ts";
 import { makeZones } from "../../adapters/intl/zones.ts";
-import { makeModels } from "../../adapters/models/chat.ts";
+import { makeModels } from "../../adapters/models/world-models.ts";
 import { processPace } from "../../adapters/process/timer.ts";
 import { removeUnnamed } from "../../adapters/sql/garbage.ts";
 import { zlibInflater } from "../../adapters/zlib/inflater.ts";

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../../core/ports.ts";
+import type { WriterDown } from "./writer/failures.ts";
 
 /** Time zone data, because neither core nor rooms may use `Intl`. */
 export interface Zones {
@@ -51,10 +52,27 @@ export interface ChatRequest {
   /** Name of the environment variable that holds the key. */
   readonly api_key_env: string | null;
   readonly messages: readonly ChatMessage[];
-  /** JSON Schema of the answer, for providers that can be held to one. */
-  readonly answer_schema: unknown;
+  /** What a provider may hold the answer to, the strictest first; null: to nothing. */
+  readonly held: { readonly strict: object; readonly plain: object } | null;
+  readonly thinking: boolean;
+  readonly dialect: "openai" | "llama.cpp" | "vllm" | "openrouter";
+  readonly sampling: Readonly<Record<string, unknown>> | null;
+  readonly window_tokens: number;
+  readonly most_tokens: number;
   /** Who the provider is told it works for. */
   readonly user: string;
+}
+
+/** What was true of a call besides its answer, for the inspector. */
+export interface ChatFacts {
+  /** What the answer was held to: strict, schema, json_object or none. */
+  readonly held: string;
+  /** Settings that this provider does not take. */
+  readonly not_sent: readonly string[];
+  /** Characters that a model thought; they are not kept. */
+  readonly thinking: number;
+  /** Beginning of what was answered instead, its key masked. */
+  readonly excerpt?: string;
 }
 
 export type ChatAnswer =
@@ -62,15 +80,32 @@ export type ChatAnswer =
       readonly text: string;
       readonly input_tokens: number | null;
       readonly output_tokens: number | null;
+      /** The answer ends where its limit is. */
+      readonly cut?: boolean;
+      readonly facts?: ChatFacts;
     }
-  /** Down, refused or timed out, after one retry; `reason` is for the inspector. */
-  | { readonly down: string };
+  | { readonly refused: WriterDown; readonly facts?: ChatFacts }
+  /** Down, refused or timed out, after one retry. */
+  | { readonly down: WriterDown; readonly facts?: ChatFacts };
+
+/** Where models are asked for. */
+export interface ModelPlace {
+  readonly kind: "ollama" | "openai-compatible";
+  readonly base_url: string;
+  readonly api_key_env: string | null;
+}
 
 /** Chat models behind an address. */
 export interface Models {
   chat(request: ChatRequest, signal: AbortSignal): Promise<ChatAnswer>;
   /** Whether anything answers at an address; no model is called. */
   isReachable(base_url: string): Promise<boolean>;
+  /** The models that a provider has, 500 at most. */
+  list(
+    place: ModelPlace,
+  ): Promise<
+    readonly { readonly name: string; readonly window_tokens: number | null }[] | { readonly down: WriterDown }
+  >;
 }
 
 /** A world as the store keeps it: `state` is canonical JSON that the room writes and reads. */

@@ -6,7 +6,14 @@ import { usableTokens } from "./knowledge/rehydration.ts";
 import { BYTES_BY_THREE } from "./people/tokens.ts";
 import type { Zones } from "./ports.ts";
 import { requireZone } from "./time/instant.ts";
-import { listWriters, writerSchema } from "./writer/writer-settings.ts";
+import {
+  castingSchema,
+  listWriters,
+  presetsSchema,
+  requireWriters,
+  writerSchema,
+  writersSchema,
+} from "./writer/writer-settings.ts";
 
 const count = (least: number, most: number) => z.int().min(least).max(most);
 
@@ -53,6 +60,9 @@ export const settingsSchema = z.strictObject({
     .prefault({}),
   autonomy_interval_s: count(60, 31_536_000).nullable().default(null),
   writer: writerSchema.prefault({ kind: "scripted" }),
+  writers: writersSchema.default({}),
+  casting: castingSchema.default({}),
+  presets: presetsSchema.default({}),
 });
 
 /** Everything about a world that its owner decides. */
@@ -72,6 +82,14 @@ export function parseSettings(zones: Zones, value: unknown): Settings {
   const settings = parsed.data;
   requireZone(zones, settings.timezone, "/timezone");
   const usable = usableOf(settings);
+  if (settings.writer.kind !== "scripted" && settings.writer.model === null) {
+    throw new VerbatimError("INPUT_INVALID", {
+      message: `a writer of kind ${settings.writer.kind} needs a model`,
+      where: "/writer/model",
+      fix: "Name the model of the writer.",
+    });
+  }
+  requireWriters(settings);
   for (const { writer, where } of listWriters(settings)) {
     const tokens = writer.rules === null ? 0 : BYTES_BY_THREE.count(writer.rules);
     if (tokens * 100 <= usable * RULES_PERCENT) continue;
@@ -80,13 +98,6 @@ export function parseSettings(zones: Zones, value: unknown): Settings {
       where: `${where}/rules`,
       details: { tokens, usable },
       fix: "Shorten the rules, or use a larger window_tokens.",
-    });
-  }
-  if (settings.writer.kind !== "scripted" && settings.writer.model === null) {
-    throw new VerbatimError("INPUT_INVALID", {
-      message: `a writer of kind ${settings.writer.kind} needs a model`,
-      where: "/writer/model",
-      fix: "Name the model of the writer.",
     });
   }
   return settings;

@@ -170,9 +170,14 @@ export class Beats {
       for (const tool of writing.toolsAsked) this.metrics.count("tool_calls_total", { name: "tool", value: tool });
       for (const ms of writing.searchTimes) this.metrics.observe("search_seconds", ms);
       const isNothing = envelope.operator.input_text === "" && !hasOverride(envelope) && outcome.lines.length === 0;
-      if (outcome.result === "WRITER_UNAVAILABLE" && isNothing) {
+      if ((outcome.result === "WRITER_UNAVAILABLE" || outcome.result === "WRITER_REFUSED") && isNothing) {
         await ports.store.transact(async (tx) => keepCalls(tx, lease.number, writing));
-        throw new VerbatimError("WRITER_UNAVAILABLE", { where: world_id });
+        const { code = null, message } = outcome.error ?? {};
+        throw new VerbatimError("WRITER_UNAVAILABLE", {
+          ...(message === undefined ? {} : { message }),
+          where: world_id,
+          details: { code },
+        });
       }
       this.hub.status(world_id, { request_id: envelope.request_id, phase: "WRITING", tools_used: outcome.tool_calls });
       return await this.#commit(checked, lease, { move, frames, writing, outcome });

@@ -30,6 +30,13 @@ export interface CallRecord {
   readonly reported_input_tokens: number | null;
   readonly reported_output_tokens: number | null;
   readonly duration_ms: number;
+  /** Of calls of this version: what the answer was held to, and what the provider was not sent. */
+  readonly held?: string | null;
+  readonly not_sent?: readonly string[];
+  /** Characters the model thought, which nobody keeps. */
+  readonly thinking?: number;
+  readonly excerpt?: string | null;
+  readonly findings?: readonly string[];
 }
 
 /** Rows for calls made now, numbered after those that are there. */

@@ -1,18 +1,20 @@
 import type { ToolRequest } from "../contracts/tool-request.ts";
-import { SCOPES } from "../contracts/visibility.ts";
 import { dropLast, findEvidence, findIds } from "../knowledge/evidence.ts";
 import type { Frame } from "../knowledge/frames.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import type { ChatMessage } from "../ports.ts";
+import type { ChatFacts, ChatMessage } from "../ports.ts";
 import type { Hub } from "../projection/hub.ts";
 import type { OpenWorld } from "../projection/reading.ts";
 import { budgetOf } from "../settings.ts";
+import { toAnswerSchemas } from "../writer/answer-schema.ts";
 import type { BeatPorts, Evidence, ModelAnswer, ModelCall, PassPlan } from "../writer/beat-loop.ts";
+import { toChatRequest } from "../writer/chat-request.ts";
+import type { WriterDown } from "../writer/failures.ts";
 import { describeParts, toMessages, toUserMessage } from "../writer/frame.ts";
-import { mayBeSent, pairOf } from "../writer/pairs.ts";
+import { mayBeSent, pairOf, toForbidden } from "../writer/pairs.ts";
 import { RULES_V1 } from "../writer/rules/v1.ts";
 import { ScriptedWriter } from "../writer/scripted.ts";
-import { DEFAULT_ADDRESS } from "../writer/writer-settings.ts";
+import { writerOf } from "../writer/writer-settings.ts";
 import type { CallRecord } from "./calls.ts";
 
 interface WritingRequest {
@@ -51,6 +53,7 @@ export class Writing implements BeatPorts {
   #duration = 0;
   #usage: { readonly input: number | null; readonly output: number | null } = { input: null, output: null };
   #why = "";
+  #facts: ChatFacts | null = null;
 
   constructor(ports: WorldPorts, hub: Hub, world: OpenWorld, frames: readonly Frame[], request: WritingRequest) {
     this.#ports = ports;
@@ -60,6 +63,7 @@ export class Writing implements BeatPorts {
     this.#request = request;
     this.#rules = rulesOf(world, ports);
     const { writer } = world.state.settings;
+    // The script is that of the world; whoever is cast otherwise has none.
     this.#scripted =
       writer.kind === "scripted" ? new ScriptedWriter(ports.graphemes, writer.script, world.state.script_used) : null;
   }
@@ -89,37 +93,43 @@ export class Writing implements BeatPorts {
   async #ask(call: ModelCall): Promise<ModelAnswer> {
     const { signal, operator_text, invoker_id } = this.#request;
     this.#usage = { input: null, output: null };
+    this.#facts = null;
     this.#why = "";
     if (signal.aborted) return { error: "CANCELLED" };
-    const { writer } = this.#world.state.settings;
-    if (this.#scripted !== null || writer.kind === "scripted") {
+    const { settings } = this.#world.state;
+    const writer = writerOf(settings, call.plan.actor);
+    if (writer.kind === "scripted") {
       const { cast, state } = this.#world;
-      return { raw: this.#scripted!.answer({ call, cast, beat_no: state.next_beat, operator_text }) };
+      const scripted = this.#scripted ?? new ScriptedWriter(this.#ports.graphemes, null, []);
+      return { raw: scripted.answer({ call, cast, beat_no: state.next_beat, operator_text }) };
     }
     const pair = pairOf(writer);
     if (pair !== null && !(await mayBeSent(this.#ports, this.#world.state.world_id, pair))) {
-      this.#why = `WRITER_PAIR_FORBIDDEN: the key in ${pair.variable} is not paired with ${pair.origin}`;
-      return { error: "DOWN" };
+      return this.#down(toForbidden(pair));
     }
-    const answer = await this.#ports.models.chat(
-      {
-        kind: writer.kind,
-        base_url: writer.base_url ?? DEFAULT_ADDRESS[writer.kind],
-        model: writer.model ?? "",
-        timeout_ms: writer.timeout_ms,
-        api_key_env: writer.api_key_env,
-        messages: this.#messages,
-        answer_schema: ANSWER_SCHEMA,
-        user: invoker_id,
-      },
-      signal,
-    );
+    const request = toChatRequest(settings, writer, {
+      messages: this.#messages,
+      held: toAnswerSchemas(this.#world.cast, call.plan),
+      user: invoker_id,
+    });
+    const answer = await this.#ports.models.chat(request, signal);
+    this.#facts = answer.facts ?? null;
+    if ("refused" in answer) {
+      this.#why = toWords(answer.refused);
+      return { error: "REFUSED", fault: answer.refused };
+    }
     if ("down" in answer) {
-      this.#why = answer.down;
-      return { error: signal.aborted ? "CANCELLED" : "DOWN" };
+      if (!signal.aborted) return this.#down(answer.down);
+      this.#why = answer.down.message;
+      return { error: "CANCELLED" };
     }
     this.#usage = { input: answer.input_tokens, output: answer.output_tokens };
-    return { raw: answer.text };
+    return { raw: answer.text, cut: answer.cut === true };
+  }
+
+  #down(fault: WriterDown): ModelAnswer {
+    this.#why = toWords(fault);
+    return { error: "DOWN", fault };
   }
 
   async runTool(
@@ -160,7 +170,9 @@ export class Writing implements BeatPorts {
 
   judged(call: ModelCall, answer: ModelAnswer, output: Parameters<NonNullable<BeatPorts["judged"]>>[2]): void {
     const frame = this.#frame(call.plan);
-    const { writer } = this.#world.state.settings;
+    const { settings } = this.#world.state;
+    const writer = writerOf(settings, call.plan.actor);
+    const most = settings.context.window_tokens - budgetOf(settings).output_reserve;
     const fault = output !== null && "error" in output ? output.error : null;
     if (output?.result === "TOOL_REQUEST") this.toolsAsked.push(output.request.name);
     if (output?.result === "TOOL_REFUSED") this.toolsAsked.push("REFUSED");
@@ -184,6 +196,11 @@ export class Writing implements BeatPorts {
       reported_input_tokens: this.#usage.input,
       reported_output_tokens: this.#usage.output,
       duration_ms: Math.round(this.#duration),
+      held: this.#facts?.held ?? null,
+      not_sent: this.#facts?.not_sent ?? [],
+      thinking: this.#facts?.thinking ?? 0,
+      excerpt: this.#facts?.excerpt ?? null,
+      findings: (this.#usage.input ?? 0) > most ? ["WRITER_PROMPT_CUT"] : [],
     });
   }
 
@@ -197,61 +214,10 @@ export class Writing implements BeatPorts {
   }
 }
 
+function toWords({ code, message }: WriterDown): string {
+  return `${code}: ${message}`;
+}
+
 function toVerdict(output: NonNullable<Parameters<NonNullable<BeatPorts["judged"]>>[2]>): string {
   return "error" in output ? `${output.result}:${output.error.code}` : output.result;
 }
-
-const text = { type: "string", minLength: 1 } as const;
-
-const author = {
-  type: "object",
-  properties: { author_id: text, author_class: { enum: ["PERSON", "WORLD"] } },
-  required: ["author_id", "author_class"],
-  additionalProperties: false,
-} as const;
-
-const visibility = {
-  type: "object",
-  properties: { scope: { enum: SCOPES }, visible_to: { type: "array", items: text } },
-  required: ["scope", "visible_to"],
-  additionalProperties: false,
-} as const;
-
-const entry = {
-  type: "object",
-  properties: { author, channel: { enum: ["VOICE", "PEOPLE"] }, text, visibility },
-  required: ["author", "channel", "text"],
-  additionalProperties: false,
-} as const;
-
-const tool = {
-  type: "object",
-  properties: {
-    name: { enum: ["LEDGER_SEARCH", "LEDGER_GET", "CAPSULE_GET", "SCENE_PACK_BUILD"] },
-    query_text: { type: "string" },
-    constraints: {
-      type: "object",
-      properties: { limit: { type: "integer", minimum: 1, maximum: 20 }, person_id: text },
-      additionalProperties: false,
-    },
-  },
-  required: ["name", "query_text"],
-  additionalProperties: false,
-} as const;
-
-function only(key: string, value: object): object {
-  return { type: "object", properties: { [key]: value }, required: [key], additionalProperties: false };
-}
-
-function object(properties: object, required: readonly string[]): object {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-/** JSON Schema of a writer's answer, for providers that hold a model to one. The answer is parsed strictly anyway. */
-const ANSWER_SCHEMA = {
-  anyOf: [
-    only("no_write", object({ reason: { type: ["string", "null"] } }, [])),
-    only("tool_request", object({ tool }, ["tool"])),
-    only("proposed_write_bundle", object({ entries: { type: "array", items: entry, maxItems: 16 } }, ["entries"])),
-  ],
-} as const;

@@ -6,11 +6,13 @@ import type { WorldPorts, WorldStore } from "../operations/ports.ts";
 import type { ChatAnswer } from "../ports.ts";
 import { loadWorld, type OpenWorld, toLedgerEntry } from "../projection/reading.ts";
 import { readCapsule } from "../projection/views.ts";
+import { toChatRequest } from "../writer/chat-request.ts";
+import type { WriterDown } from "../writer/failures.ts";
 import { toMessages } from "../writer/frame.ts";
 import { MAX_LEVELS } from "../writer/output.ts";
 import { mayBeSent, pairOf } from "../writer/pairs.ts";
 import { NOTE_RULES_V1 } from "../writer/rules/note-v1.ts";
-import { DEFAULT_ADDRESS } from "../writer/writer-settings.ts";
+import { writerOf } from "../writer/writer-settings.ts";
 
 const MARK = "Non-authoritative note:";
 const MAX_NOTE_BYTES = 4096;
@@ -76,7 +78,7 @@ async function ask(
   user: string,
   asked: Asked,
 ): Promise<{ readonly note: string; readonly fault: VerbatimError | null }> {
-  const { writer } = world.state.settings;
+  const writer = writerOf(world.state.settings, "WORLD");
   if (writer.kind === "scripted") {
     throw new VerbatimError("WRITER_UNAVAILABLE", {
       message: "the writer of this world is scripted, so there is no model to write a note",
@@ -92,19 +94,12 @@ async function ask(
   }
   const messages = toMessages(NOTE_RULES_V1.text, user);
   const before = ports.pace.elapsed();
-  const answer = await ports.models.chat(
-    {
-      kind: writer.kind,
-      base_url: writer.base_url ?? DEFAULT_ADDRESS[writer.kind],
-      model: writer.model ?? "",
-      timeout_ms: writer.timeout_ms,
-      api_key_env: writer.api_key_env,
-      messages,
-      answer_schema: NOTE_SCHEMA,
-      user: "SYSTEM_INVOKER",
-    },
-    new AbortController().signal,
-  );
+  const request = toChatRequest(world.state.settings, writerOf(world.state.settings, "WORLD"), {
+    messages,
+    held: { strict: NOTE_SCHEMA, plain: NOTE_SCHEMA },
+    user: "SYSTEM_INVOKER",
+  });
+  const answer = await ports.models.chat(request, new AbortController().signal);
   const read = readNote(answer);
   const call: CallRecord = {
     call_id: ports.ids.uuid(),
@@ -119,7 +114,7 @@ async function ask(
     messages,
     parts: [],
     raw: "text" in answer ? answer.text : null,
-    verdict: "down" in answer ? answer.down : (read.fault?.code ?? "DERIVED"),
+    verdict: "text" in answer ? (read.fault?.code ?? "DERIVED") : toDown(answer).message,
     verdict_where: null,
     lint: [],
     estimated_tokens: messages.reduce((sum, { content }) => sum + ports.tokenizer.count(content), 0),
@@ -133,9 +128,13 @@ async function ask(
   return read;
 }
 
+function toDown(answer: Exclude<ChatAnswer, { readonly text: string }>): WriterDown {
+  return "down" in answer ? answer.down : answer.refused;
+}
+
 /** Exactly one object with exactly one text; nothing is salvaged from anything else. */
 function readNote(answer: ChatAnswer): { readonly note: string; readonly fault: VerbatimError | null } {
-  if ("down" in answer) return refused("WRITER_UNAVAILABLE", answer.down);
+  if (!("text" in answer)) return refused("WRITER_UNAVAILABLE", toDown(answer).message);
   try {
     const value = parseJson(answer.text, { maxDepth: MAX_LEVELS });
     if (!isJsonObject(value)) return refused("WRITER_OUTPUT_NOT_OBJECT", "the answer is not a JSON object");

@@ -10,6 +10,7 @@ import { type OpenWorld, readVisible } from "../projection/reading.ts";
 import { toolLimitsOf, usableOf } from "../settings.ts";
 import { type PassPlan, toolsBefore } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, toUserMessage } from "../writer/frame.ts";
+import { writerOf } from "../writer/writer-settings.ts";
 import { ANCHOR_ENTRIES } from "./anchor.ts";
 import { boundOf, lineCapOf, MAX_OPPORTUNITIES, SHARES, type Share, spareOf } from "./bounds.ts";
 import type { Capsules } from "./capsules.ts";
@@ -53,15 +54,20 @@ export interface Frame {
 export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonly view: View }[] {
   const { cast, state } = world;
   const room: View = { kind: "room", present: cast.present };
+  const plan = (actor: string, pass: PassPlan["pass"]): PassPlan => ({
+    actor,
+    pass,
+    reply: writerOf(state.settings, actor).reply,
+  });
   switch (state.settings.cast) {
     case "room":
-      return [{ plan: { actor: "WORLD", pass: "ROOM" }, view: room }];
+      return [{ plan: plan("WORLD", "ROOM"), view: room }];
     case "each":
       return [
         ...cast.present
           .filter((id) => cast.people.has(id))
-          .map((id) => ({ plan: { actor: id, pass: "PERSON" } as const, view: { kind: "viewer", id } as const })),
-        { plan: { actor: "WORLD", pass: "WORLD_ONLY" }, view: room },
+          .map((id) => ({ plan: plan(id, "PERSON"), view: { kind: "viewer", id } as const })),
+        { plan: plan("WORLD", "WORLD_ONLY"), view: room },
       ];
     default:
       return assertNever(state.settings.cast);
@@ -70,7 +76,7 @@ export function planPasses(world: OpenWorld): { readonly plan: PassPlan; readonl
 
 /** Tokens of a frame without evidence, as the first call sends it. */
 function loadOf(ports: Ports, world: OpenWorld, rules: string, parts: FrameParts): number {
-  const tools = toolsBefore(toolLimitsOf(world.state.settings));
+  const tools = toolsBefore(toolLimitsOf(world.state.settings), parts.plan.reply);
   return ports.tokenizer.count(rules) + ports.tokenizer.count(toUserMessage(world.cast, parts, [], tools).text);
 }
 

@@ -1,9 +1,13 @@
 import { z } from "zod";
+import { VerbatimError } from "../../../core/errors/index.ts";
 import { defineOperation, OWNER } from "../../../core/operation.ts";
+import { refuse } from "../contracts/fields.ts";
 import { changeSettings } from "../history/worlds.ts";
 import { loadWorld } from "../projection/reading.ts";
 import { type Settings, settingsSchema } from "../settings.ts";
-import { writerSchema } from "../writer/writer-settings.ts";
+import { mayBeSent, pairOf, toForbidden } from "../writer/pairs.ts";
+import { DEFAULT_ADDRESS, REPLIES, writerSchema } from "../writer/writer-settings.ts";
+import { STEPS, testWriter } from "../writer/writer-test.ts";
 import { findWorldId, keyField, type WorldRoom, worldField } from "./room.ts";
 
 async function readSettings(room: WorldRoom, world: string | undefined): Promise<Settings> {
@@ -57,6 +61,10 @@ const writerSet = defineOperation({
     model: z.string().optional().describe("Model of the writer."),
     base_url: z.string().optional().describe("Address of its provider."),
     api_key_env: z.string().optional().describe("Environment variable that contains the provider's key."),
+    reply: z.enum(REPLIES).optional().describe("What its raw answer is."),
+    thinking: z.enum(["off", "on"]).optional().describe("Whether it may think before it answers."),
+    dialect: z.enum(["openai", "llama.cpp", "vllm", "openrouter"]).optional().describe("Which server it is."),
+    sampling: z.string().optional().describe("Name of the preset it draws its words with."),
     timeout_ms: z.int().optional().describe("How long one call may take, in milliseconds."),
     key: keyField,
   }),
@@ -68,4 +76,71 @@ const writerSet = defineOperation({
   },
 });
 
-export const SETTINGS_OPERATIONS = [settingsShow, settingsSet, writerShow, writerSet] as const;
+const stepSchema = z.strictObject({
+  step: z.enum(STEPS),
+  ok: z.boolean(),
+  code: z.string().nullable(),
+  words: z.string(),
+  ms: z.int(),
+});
+
+const writerTest = defineOperation({
+  name: "world.writer-test",
+  summary: "Tries the writer of a world with a fixed text about invented people; nothing of the world is sent.",
+  effect: "read",
+  who: OWNER,
+  input: z.strictObject({
+    world: worldField,
+    name: z.string().optional().describe("One of the writers of the casting (default: the writer of the world)."),
+  }),
+  output: z.strictObject({ ok: z.boolean(), steps: z.array(stepSchema), proposes: z.enum(REPLIES).nullable() }),
+  async run(room: WorldRoom, { world, name }) {
+    const worldId = await findWorldId(room, world);
+    const settings = await readSettings(room, worldId);
+    const named = name === undefined ? settings.writer : settings.writers?.[name];
+    if (named === undefined) refuse("FIELD_VALUE", "/name", `there is no writer ${JSON.stringify(name)}`);
+    const { ok, steps, proposes } = await testWriter(room, settings, writerSchema.parse(named), worldId);
+    return { ok, steps: [...steps], proposes };
+  },
+});
+
+const writerModels = defineOperation({
+  name: "world.writer-models",
+  summary: "Lists the models of a provider; a key is sent only where it was paired.",
+  effect: "read",
+  who: OWNER,
+  input: z.strictObject({
+    world: worldField,
+    kind: z.enum(["ollama", "openai-compatible"]).optional().describe("Which protocol (default: the writer's)."),
+    base_url: z.string().optional().describe("Address of the provider (default: the writer's)."),
+  }),
+  output: z.strictObject({
+    models: z.array(z.strictObject({ name: z.string(), window_tokens: z.int().nullable() })),
+    code: z.string().nullable(),
+    words: z.string().nullable(),
+  }),
+  async run(room: WorldRoom, { world, kind, base_url }) {
+    const worldId = await findWorldId(room, world);
+    const writer = writerSchema.parse((await readSettings(room, worldId)).writer);
+    const used = kind ?? (writer.kind === "scripted" ? "ollama" : writer.kind);
+    const address = base_url ?? (used === writer.kind ? writer.base_url : null) ?? DEFAULT_ADDRESS[used];
+    const place = { kind: used, base_url: address, api_key_env: writer.api_key_env };
+    const pair = pairOf({ ...writer, ...place });
+    if (pair !== null && !(await mayBeSent(room, worldId, pair))) {
+      const { code, message } = toForbidden(pair);
+      throw new VerbatimError(code === "WRITER_PAIR_FORBIDDEN" ? code : "INTERNAL", { message });
+    }
+    const found = await room.models.list(place);
+    if ("down" in found) return { models: [], code: found.down.code, words: found.down.message };
+    return { models: found.map((one) => ({ ...one })), code: null, words: null };
+  },
+});
+
+export const SETTINGS_OPERATIONS = [
+  settingsShow,
+  settingsSet,
+  writerShow,
+  writerSet,
+  writerTest,
+  writerModels,
+] as const;

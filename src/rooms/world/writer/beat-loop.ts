@@ -4,6 +4,7 @@ import type { ToolRequest } from "../contracts/tool-request.ts";
 import type { Cast } from "../people/cast.ts";
 import type { Zones } from "../ports.ts";
 import { type AcceptedLine, type OutputFault, type Pass, readWriterOutput, type WriterOutput } from "./output.ts";
+import type { Reply } from "./writer-settings.ts";
 
 interface ToolLimits {
   readonly max_calls: number;
@@ -16,6 +17,8 @@ interface ToolLimits {
 export interface PassPlan {
   readonly actor: string;
   readonly pass: Pass;
+  /** What its writer answers with (default: one JSON object). */
+  readonly reply?: Reply;
 }
 
 /** What a tool answered, and what it costs of the beat's bytes. */
@@ -33,7 +36,9 @@ export interface ModelCall {
   readonly tools: { readonly available: boolean; readonly calls_left: number };
 }
 
-export type ModelAnswer = { readonly raw: string } | { readonly error: "DOWN" | "CANCELLED" };
+export type ModelAnswer =
+  | { readonly raw: string /** Broken off at the limit of the answer. */; readonly cut?: boolean }
+  | { readonly error: "DOWN" | "CANCELLED" | "REFUSED"; readonly fault?: OutputFault };
 
 /** What the loop needs from outside. Nothing here writes. */
 export interface BeatPorts {
@@ -68,6 +73,7 @@ type PassResult =
   | "WRITER_OUTPUT_INVALID"
   | "TOOL_BUDGET_SPENT"
   | "WRITER_UNAVAILABLE"
+  | "WRITER_REFUSED"
   | "WRITER_CANCELLED";
 
 interface PassOutcome {
@@ -92,9 +98,9 @@ export interface BeatOutcome {
   readonly steps: readonly string[];
 }
 
-/** What the first call of a beat says about tools. */
-export function toolsBefore(limits: ToolLimits): ModelCall["tools"] {
-  const available = limits.max_calls > 0 && limits.beat_bytes > 0 && limits.wall_ms > 0;
+/** What the first call of a pass says about tools. */
+export function toolsBefore(limits: ToolLimits, reply: Reply = "json"): ModelCall["tools"] {
+  const available = reply !== "prose" && limits.max_calls > 0 && limits.beat_bytes > 0 && limits.wall_ms > 0;
   return { available, calls_left: available ? limits.max_calls : 0 };
 }
 
@@ -136,6 +142,7 @@ const TELLING: readonly PassResult[] = [
   "WROTE",
   "WRITER_CANCELLED",
   "WRITER_UNAVAILABLE",
+  "WRITER_REFUSED",
   "PROPOSAL_REJECTED",
   "WRITER_OUTPUT_INVALID",
   "TOOL_BUDGET_SPENT",
@@ -149,6 +156,9 @@ function decide(passes: readonly PassOutcome[]): PassOutcome | undefined {
   return undefined;
 }
 
+const ENDS = { DOWN: "WRITER_UNAVAILABLE", REFUSED: "WRITER_REFUSED", CANCELLED: "WRITER_CANCELLED" } as const;
+const CUT: WriterOutput = { result: "PARSE_FAILED", error: { code: "WRITER_ANSWER_CUT" } };
+
 async function runPass(input: BeatInput, ports: BeatPorts, plan: PassPlan, spent: Spent): Promise<PassOutcome> {
   let evidence: readonly Evidence[] = [];
   const answered = new Map<string, Evidence>();
@@ -159,6 +169,7 @@ async function runPass(input: BeatInput, ports: BeatPorts, plan: PassPlan, spent
     // Asking again repeats the same bytes, so time that has passed meanwhile switches nothing off.
     if (purpose !== "REASK") {
       available =
+        plan.reply !== "prose" &&
         !spent.toolsOff &&
         spent.toolCalls < limits.max_calls &&
         spent.bytes < limits.beat_bytes &&
@@ -176,10 +187,10 @@ async function runPass(input: BeatInput, ports: BeatPorts, plan: PassPlan, spent
     if ("error" in answer) {
       spent.steps.push(answer.error);
       ports.judged?.(call, answer, null);
-      const result = answer.error === "DOWN" ? "WRITER_UNAVAILABLE" : "WRITER_CANCELLED";
-      return ended(plan, result, null, null);
+      return ended(plan, ENDS[answer.error], answer.fault ?? null, null);
     }
-    const output = readWriterOutput(answer.raw, { ...input, ...plan, used_ids: spent.usedIds });
+    const output =
+      answer.cut === true ? CUT : readWriterOutput(answer.raw, { ...input, ...plan, used_ids: spent.usedIds });
     spent.steps.push("error" in output ? `${output.result}:${output.error.code}` : output.result);
     ports.judged?.(call, answer, output);
     if (output.result === "ACCEPTED") {

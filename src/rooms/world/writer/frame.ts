@@ -85,7 +85,16 @@ export function toUserMessage(
   return { text: `{${pieces.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(",")}}`, pieces };
 }
 
-function mayWrite(cast: Cast, { pass, actor }: PassPlan): JsonValue[] {
+/** The lines a pass may write. */
+export function mayWrite(
+  cast: Cast,
+  { pass, actor }: PassPlan,
+): readonly {
+  readonly channel: string;
+  readonly author_id: string;
+  readonly author_class: string;
+  readonly name: string | null;
+}[] {
   const voice = { channel: "VOICE", author_id: WORLD, author_class: "WORLD", name: null };
   const person = (id: string) => ({
     channel: "PEOPLE",

@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, utf8Length } from "../../../core/canonical/index.ts";
 import { type Code, isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import { optional, readObject, text } from "../contracts/fields.ts";
+import { MAX_TEXT_BYTES, optional, readObject, text } from "../contracts/fields.ts";
 import { checkToolRequest, type ToolRequest } from "../contracts/tool-request.ts";
 import type { Visibility } from "../contracts/visibility.ts";
-import type { Author, Cast, Channel } from "../people/cast.ts";
+import { type Author, type Cast, type Channel, WORLD } from "../people/cast.ts";
 import type { Zones } from "../ports.ts";
+import type { WriterFailure } from "./failures.ts";
 import { acceptProposal } from "./proposal.ts";
+import { readReply } from "./reply-grammar.ts";
+import type { Reply } from "./writer-settings.ts";
 
 const MAX_OUTPUT_BYTES = 262_144;
 /** Levels of nesting the room reads; the root is level 1. */
@@ -30,10 +33,14 @@ export interface OutputContext {
   /** Instant of the beat. */
   readonly now_ms: number;
   readonly used_ids?: readonly string[];
+  /** What the raw answer is (default: one JSON object). */
+  readonly reply?: Reply;
 }
 
 export interface OutputFault {
-  readonly code: Code;
+  readonly code: Code | WriterFailure;
+  /** What was wrong, where a code alone says too little; nothing of a key. */
+  readonly message?: string;
   /** JSON pointer from the raw object; JSON errors have none. */
   readonly where?: string;
 }
@@ -48,10 +55,11 @@ export type WriterOutput =
 
 /** Reads a writer's answer. Nothing is salvaged from fences, prose or truncated text, and nothing is repaired. */
 export function readWriterOutput(raw: string, context: OutputContext): WriterOutput {
+  if (context.reply === "prose") return readProse(raw, context);
   let key: "tool_request" | "proposed_write_bundle" | "no_write";
   let value: JsonObject;
   try {
-    [key, value] = parseOutput(raw);
+    [key, value] = parseOutput(raw, context.reply ?? "json");
   } catch (thrown) {
     return { result: "PARSE_FAILED", error: toFault(thrown, false) };
   }
@@ -72,13 +80,34 @@ export function readWriterOutput(raw: string, context: OutputContext): WriterOut
 
 const KEYS = ["tool_request", "proposed_write_bundle", "no_write"] as const;
 
-function parseOutput(raw: string): [(typeof KEYS)[number], JsonObject] {
+/** Prose is one line, byte for byte: of the actor of a person's pass, of the narration otherwise. */
+function readProse(raw: string, context: OutputContext): WriterOutput {
+  if (raw === "") return { result: "PARSE_FAILED", error: { code: "WRITER_OUTPUT_NOT_OBJECT" } };
+  if (raw.length > MAX_TEXT_BYTES || utf8Length(raw) > MAX_TEXT_BYTES) {
+    return { result: "PARSE_FAILED", error: { code: "WRITER_OUTPUT_TOO_LARGE" } };
+  }
+  if (raw.trim() === "") return { result: "SILENCE" };
+  const isPerson = context.pass === "PERSON";
+  const author = isPerson
+    ? { author_id: context.actor, author_class: "PERSON" }
+    : { author_id: WORLD, author_class: "WORLD" };
+  const entry = { author, channel: isPerson ? "PEOPLE" : "VOICE", text: raw };
+  try {
+    const { entries, lint } = acceptProposal({ entries: [entry] }, context);
+    return { result: "ACCEPTED", entries, lint };
+  } catch (thrown) {
+    return { result: "REJECTED", error: toFault(thrown, false) };
+  }
+}
+
+function parseOutput(raw: string, reply: Exclude<Reply, "prose">): [(typeof KEYS)[number], JsonObject] {
   if (raw.length > MAX_OUTPUT_BYTES || utf8Length(raw) > MAX_OUTPUT_BYTES) {
     throw new VerbatimError("WRITER_OUTPUT_TOO_LARGE");
   }
-  const root: JsonValue = parseJson(raw, { maxDepth: MAX_LEVELS });
+  const root: JsonValue = parseJson(readReply(reply, raw), { maxDepth: MAX_LEVELS });
   if (!isJsonObject(root)) throw new VerbatimError("WRITER_OUTPUT_NOT_OBJECT");
-  const keys = Object.keys(root);
+  // Absent equals null, also for the key that says what the answer is.
+  const keys = Object.keys(root).filter((one) => root[one] !== null || !KEYS.some((known) => known === one));
   const key = KEYS.find((known) => known === keys[0]);
   if (keys.length !== 1 || key === undefined) throw new VerbatimError("WRITER_OUTPUT_KEYS");
   const value = root[key]!;

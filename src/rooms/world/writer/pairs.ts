@@ -7,6 +7,7 @@ import { WORLD_RECORDS } from "../contracts/records.ts";
 import { readRecords } from "../history/lineage.ts";
 import type { WorldPorts, WorldReadTransaction, WorldWriteTransaction } from "../operations/ports.ts";
 import type { Settings } from "../settings.ts";
+import type { WriterDown } from "./failures.ts";
 import { DEFAULT_ADDRESS, listWriters, type WriterSettings } from "./writer-settings.ts";
 
 /** A variable with a key, and the only origin it may be sent to. */
@@ -50,6 +51,11 @@ export async function pairWriters(
       throw forbidden(`the key in ${pair.variable} is not paired with ${pair.origin}`, where);
     }
   }
+}
+
+/** What a beat says of a key that may not be sent. */
+export function toForbidden({ variable, origin }: WriterPair): WriterDown {
+  return { code: "WRITER_PAIR_FORBIDDEN", message: `the key in ${variable} is not paired with ${origin}` };
 }
 
 function forbidden(message: string, where: string): VerbatimError {

@@ -17,7 +17,8 @@ const WORDS: Readonly<Record<string, string>> = {
   PROPOSAL_REJECTED: "the writer's proposal was rejected",
   WRITER_OUTPUT_INVALID: "the writer's answer could not be read",
   TOOL_BUDGET_SPENT: "the writer used up its tool calls",
-  WRITER_UNAVAILABLE: "the writer cannot be reached",
+  WRITER_UNAVAILABLE: "the writer did not answer",
+  WRITER_REFUSED: "the model declined to write",
   WRITER_CANCELLED: "stopped",
 };
 /** Results after which an operator wants to know what became of their own line. */

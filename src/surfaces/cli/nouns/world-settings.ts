@@ -103,4 +103,25 @@ export const SETTINGS_VERBS: readonly Verb[] = [
     ],
     render: renderWriter,
   }),
+  defineVerb("world.writer-test", {
+    path: ["writer", "test"],
+    examples: ["verbatim world writer test"],
+    render({ steps, proposes }, io) {
+      for (const { step, ok, words } of steps)
+        io.line(`${ok ? io.paint.good("ok") : io.paint.bad("no")} ${step.padEnd(6)} ${showWritten(words)}`);
+      if (proposes !== null) io.line(`it answers as ${proposes}: verbatim world writer set --reply ${proposes}`);
+    },
+    exit: ({ ok }) => (ok ? 0 : 1),
+  }),
+  defineVerb("world.writer-models", {
+    path: ["writer", "models"],
+    examples: ["verbatim world writer models --kind ollama"],
+    render({ models, words }, io) {
+      if (words !== null) io.note(showWritten(words));
+      for (const { name, window_tokens } of models) {
+        io.line(`${showWritten(name)}${window_tokens === null ? "" : `  ${window_tokens} tokens`}`);
+      }
+    },
+    exit: ({ code }) => (code === null ? 0 : 4),
+  }),
 ];

@@ -11,7 +11,7 @@ export const noun: Noun = {
     time: "The clock: show, declare, pause, resume, policy.",
     people: "The people: list, add, name, presence, token.",
     settings: "What the owner decides: show, set, reset.",
-    writer: "Who writes: show, set.",
+    writer: "Who writes: show, set, test, models.",
     pocket: "Calendar and messages: show, event, close, message.",
   },
   verbs: [
