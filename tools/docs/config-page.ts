@@ -46,6 +46,8 @@ const VARIABLES = `## Environment variables
 |---|---|
 | \`VERBATIM_DATABASE_URL\` | keeps the records in PostgreSQL (made by \`verbatim store migrate\`) instead of SQLite in \`.verbatim/state\` |
 | \`VERBATIM_WORKSPACE\` | the workspace in that database, where the login works in several |
+| \`VERBATIM_GIT_PATHS\` | \`1\`: the git remote of a team's repository may be an absolute path |
+| \`VERBATIM_STATE\` | where a worker keeps its mirrors and work trees (default: the user's state folder) |
 | \`VERBATIM_RUNS_ROOT\` | where the folders of agent and workflow runs are kept |
 | \`XDG_STATE_HOME\` | the same, as \`$XDG_STATE_HOME/verbatim/runs\` (default: \`~/.local/state\`) |
 | \`XDG_CONFIG_HOME\` | where keys are kept, as \`$XDG_CONFIG_HOME/verbatim/keys\` (default: \`~/.config\`) |

@@ -98,6 +98,13 @@ export class Mirror {
     return code === 0;
   }
 
+  /** A commit that jobs begin from and its tree: one that is named, or the tip of a branch. EFFECT_BASE_GONE. */
+  async readBase(named: string | null, branch: string): Promise<{ readonly commit: string; readonly tree: string }> {
+    const commit = named ?? toText(await this.git(["rev-parse", "--verify", requireRef(`refs/heads/${branch}`)]));
+    if (!(await this.hasCommit(commit))) throw new VerbatimError("EFFECT_BASE_GONE", { details: { commit } });
+    return { commit, tree: toText(await this.git(["rev-parse", "--verify", `${commit}^{tree}`])) };
+  }
+
   /** The first commits of a branch, sorted; they tell whether two clones have a history in common. */
   async readRoots(branch: string): Promise<string[]> {
     const ref = requireRef(`refs/heads/${branch}`);
@@ -133,6 +140,10 @@ export class Mirror {
       details: { verb },
     });
   }
+}
+
+function toText(answer: Buffer): string {
+  return answer.toString("utf8").trim();
 }
 
 /** A commit id; anything else could be an option or another name. */

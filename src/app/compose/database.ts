@@ -16,6 +16,8 @@ export const wiring: Wiring<typeof STORE_OPERATIONS> = {
       inspect: async () => (await load()).inspectPostgres(databaseUrl()!, teamWorkspace()),
       migrate: async (dryRun, workspace) =>
         (await load()).migratePostgres({
+          installEngine: (await import("../../adapters/pgboss/install.ts")).installEngine,
+
           url: databaseUrl()!,
           clock,
           ids,

@@ -30,7 +30,9 @@ import {
   JOB_OPERATIONS,
   JOBS_CHANNEL,
   type JobPorts,
+  type JobTeam,
   type Pauses,
+  queueOf,
 } from "../../rooms/jobs/index.ts";
 import type { Wiring } from "../operations.ts";
 import type { Composition } from "./compose.ts";
@@ -38,6 +40,7 @@ import { contextPorts } from "./context.ts";
 import { createExecutePort } from "./execute-port.ts";
 import { createPatchPort } from "./patch-port.ts";
 import type { AppStore } from "./store.ts";
+import { openMirror, pickRepository } from "./team-jobs.ts";
 
 /** Everything under `jobs.` */
 export const JOBS_OPERATIONS = [...JOB_OPERATIONS, ...BUNDLE_OPERATIONS, bundleBuild] as const;
@@ -76,6 +79,28 @@ export async function jobPorts(composition: Composition, effect: Effect): Promis
     listen: (onInterrupt) => composition.interrupts.listen(onInterrupt),
     patch: createPatchPort(composition, sources),
     execute: createExecutePort(composition),
+    team: await createJobTeam(composition, store),
+  };
+}
+
+/** Jobs of a team go to its workers; null where the store is a file. */
+async function createJobTeam(composition: Composition, store: AppStore): Promise<JobTeam | null> {
+  const { dispatch, workspaceId } = store;
+  if (dispatch === null || workspaceId === null) return null;
+  return {
+    async place(hasEffects, { repository, at, needs }) {
+      if (!hasEffects) {
+        const queue = queueOf(workspaceId, null, needs);
+        await dispatch.prepare(queue);
+        return { queue, repository_id: null, base_commit: null, base_tree: null };
+      }
+      const found = pickRepository(await store.read(({ team }) => team!.repositories()), repository);
+      const mirror = await openMirror(composition, found);
+      const base = await mirror.readBase(at ?? null, found.default_branch);
+      const queue = queueOf(workspaceId, found.id, needs);
+      await dispatch.prepare(queue);
+      return { queue, repository_id: found.id, base_commit: base.commit, base_tree: base.tree };
+    },
   };
 }
 

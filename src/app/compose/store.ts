@@ -10,7 +10,7 @@ import type {
   WriteTransaction,
 } from "../../core/ports.ts";
 import type { ContextReader, ContextWriter } from "../../rooms/context/index.ts";
-import type { JobsReader, JobsWriter } from "../../rooms/jobs/index.ts";
+import type { Dispatch, JobsReader, JobsWriter, TeamReader, TeamWriter } from "../../rooms/jobs/index.ts";
 import type { AgentRunsReader, AgentRunsWriter } from "../../rooms/workflow/index.ts";
 import type { WorldReader, WorldWriter } from "../../rooms/world/index.ts";
 
@@ -24,6 +24,8 @@ interface AppReadTransaction extends ReadTransaction {
   readonly agents: AgentRunsReader;
   readonly context: ContextReader;
   readonly jobs: JobsReader;
+  /** Null where the store is a file. */
+  readonly team: TeamReader | null;
   readonly world: WorldReader;
 }
 
@@ -32,6 +34,7 @@ interface AppWriteTransaction extends WriteTransaction {
   readonly agents: AgentRunsWriter;
   readonly context: ContextWriter;
   readonly jobs: JobsWriter;
+  readonly team: TeamWriter | null;
   readonly world: WorldWriter;
 }
 
@@ -40,6 +43,9 @@ export interface AppStore extends Store<AppReadTransaction, AppWriteTransaction>
   facts(): Promise<StoreFacts>;
   /** Where the database keeps payloads itself. */
   readonly content: ContentStore | null;
+  /** The queue of a team, and the id of its workspace; null where the store is a file. */
+  readonly dispatch: Dispatch | null;
+  readonly workspaceId: string | null;
   /** Calls back when a room woke this channel, until the result is called; a file cannot wake anyone. */
   subscribe(channel: string, listener: () => void): Promise<() => void>;
 }
@@ -57,6 +63,8 @@ interface StoreOptions {
   readonly ids: Ids;
 }
 
+const NO_TEAM = { read: () => null, write: () => null } as const;
+
 /** Opens the database of a workspace; only the driver that is needed is loaded. */
 export async function openStore(options: StoreOptions): Promise<AppStore> {
   const { path, url, crypto, clock, ids } = options;
@@ -71,20 +79,36 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
       crypto,
       clock,
       ids,
-      rooms: { agents: sqliteAgentRuns, context: sqliteContext, jobs: sqliteJobs(clock), world: sqliteWorld },
+      rooms: {
+        agents: sqliteAgentRuns,
+        context: sqliteContext,
+        jobs: sqliteJobs(clock),
+        world: sqliteWorld,
+        team: NO_TEAM,
+      },
     });
-    return bind(
-      store,
-      async () => ({ ...(await store.facts()) }),
-      null,
-      async () => () => undefined,
-    );
+    return bind(store, {
+      facts: async () => ({ ...(await store.facts()) }),
+      content: null,
+      dispatch: null,
+      workspaceId: null,
+      subscribe: async () => () => undefined,
+    });
   }
   const { openPostgresStore } = await import("../../adapters/sql/postgres/store.ts");
   const { postgresAgentRuns } = await import("../../adapters/sql/postgres/agent-runs-tables.ts");
   const { postgresContext } = await import("../../adapters/sql/postgres/context-tables.ts");
   const { postgresJobs } = await import("../../adapters/sql/postgres/jobs-tables.ts");
   const { postgresWorld } = await import("../../adapters/sql/postgres/world-tables.ts");
+  const { Engine } = await import("../../adapters/pgboss/engine.ts");
+  const { engineSchema } = await import("../../adapters/pgboss/install.ts");
+  const { postgresTeam } = await import("../../adapters/sql/postgres/team-tables.ts");
+  let engine: InstanceType<typeof Engine> | null = null;
+  const requireEngine = () => {
+    if (engine !== null) return engine;
+    throw new VerbatimError("INTERNAL", { message: "the queue was used before the store was open" });
+  };
+  const team = postgresTeam((connection) => requireEngine().bind(connection));
   const store = await openPostgresStore({
     url,
     crypto,
@@ -92,10 +116,23 @@ export async function openStore(options: StoreOptions): Promise<AppStore> {
     ids,
     workspace: options.workspace,
     serverTime: options.realTime ?? false,
-    rooms: { agents: postgresAgentRuns, context: postgresContext, jobs: postgresJobs(), world: postgresWorld },
+    rooms: { agents: postgresAgentRuns, context: postgresContext, jobs: postgresJobs(), world: postgresWorld, team },
   });
-  const subscribe: AppStore["subscribe"] = (channel, listener) => store.subscribe(channel, listener);
-  return bind(store, async () => ({ ...(await store.facts()) }), store.content, subscribe);
+  const { schema, workspace_id, connectionString } = await store.place();
+  engine = new Engine({ connectionString, schema: engineSchema(schema), workspace: workspace_id });
+  const opened = engine;
+  const close = async () => {
+    await opened.close();
+    await store.close();
+  };
+  const bound = bind(store, {
+    facts: async () => ({ ...(await store.facts()) }),
+    content: store.content,
+    dispatch: engine,
+    workspaceId: workspace_id,
+    subscribe: (channel, listener) => store.subscribe(channel, listener),
+  });
+  return { ...bound, close };
 }
 
 /**
@@ -131,16 +168,12 @@ export async function maintainStore<T>(options: StoreOptions, run: (store: AppSt
 
 function bind(
   store: Store<AppReadTransaction, AppWriteTransaction>,
-  facts: () => Promise<StoreFacts>,
-  content: ContentStore | null,
-  subscribe: AppStore["subscribe"],
+  more: Pick<AppStore, "facts" | "content" | "dispatch" | "workspaceId" | "subscribe">,
 ): AppStore {
   return {
     read: (fn) => store.read(fn),
     transact: (fn) => store.transact(fn),
     close: () => store.close(),
-    facts,
-    content,
-    subscribe,
+    ...more,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { uuid } from "../../core/contracts/index.ts";
 import { defineOperation, LOCAL_SURFACES } from "../../core/operation.ts";
-import { workspaceName } from "./names.ts";
+import { repositoryName, workspaceName } from "./names.ts";
 import type { TeamPorts } from "./ports.ts";
 
 const login = z
@@ -32,5 +32,70 @@ const workspaceAdd = defineOperation({
   },
 });
 
+const repository = z.strictObject({
+  id: uuid,
+  name: repositoryName,
+  remote: z.string(),
+  default_branch: z.string(),
+  roots: z.array(z.string()),
+});
+
+const repositoryAdd = defineOperation({
+  name: "team.repository-add",
+  summary: "Registers a git repository with a workspace, so that jobs can change its files.",
+  effect: "append",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({
+    name: repositoryName,
+    remote: z.string().min(1).max(1000).describe("Address of the git remote, without a password."),
+    branch: z
+      .string()
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9_./-]{0,200}$/)
+      .default("main")
+      .describe("Default branch."),
+  }),
+  output: repository.extend({ existing: z.boolean() }),
+  async run(ports: TeamPorts, { name, remote, branch }) {
+    const added = await ports.addRepository(name, remote, branch);
+    return { ...added, roots: [...added.roots] };
+  },
+});
+
+const repositoryList = defineOperation({
+  name: "team.repository-list",
+  summary: "Lists the repositories of a workspace.",
+  effect: "read",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({}),
+  output: z.strictObject({ repositories: z.array(repository) }),
+  async run(ports: TeamPorts) {
+    return { repositories: (await ports.listRepositories()).map((one) => ({ ...one, roots: [...one.roots] })) };
+  },
+});
+
+const label = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/);
+
+const worker = defineOperation({
+  name: "team.worker",
+  summary: "Works on the jobs of a team until interrupted; what they change becomes commits at the remote.",
+  effect: "mutate",
+  surfaces: LOCAL_SURFACES,
+  input: z.strictObject({
+    repository: z.array(repositoryName).max(100).default([]).describe("Repository to serve (default: all)."),
+    label: z.array(label).min(1).max(20).default(["default"]).describe("What this machine offers."),
+    slots: z.int().min(1).max(16).default(1).describe("How many jobs may run at the same time."),
+    grace: z
+      .int()
+      .min(0)
+      .max(600)
+      .default(20)
+      .describe("Seconds that a step may go on after a signal before it is ended and restored."),
+    once: z.boolean().default(false).describe("Stop when no job is waiting."),
+  }),
+  output: z.strictObject({ worker: z.string(), jobs: z.int() }),
+  run: (ports: TeamPorts, { repository, label: labels, slots, once, grace }) =>
+    ports.work({ repositories: repository, labels, slots, once, grace_ms: grace * 1000 }),
+});
+
 /** Everything under `team.` */
-export const TEAM_OPERATIONS = [workspaceAdd] as const;
+export const TEAM_OPERATIONS = [workspaceAdd, repositoryAdd, repositoryList, worker] as const;

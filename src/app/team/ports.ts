@@ -7,7 +7,35 @@ export interface AddedWorkspace {
   readonly logins: readonly string[];
 }
 
+/** A repository of the workspace. */
+export interface Repository {
+  readonly id: string;
+  readonly name: string;
+  readonly remote: string;
+  readonly default_branch: string;
+  /** The first commits of its default branch: they tell it from every other one. */
+  readonly roots: readonly string[];
+}
+
+export interface WorkerInput {
+  /** Names; all of the workspace when empty. */
+  readonly repositories: readonly string[];
+  readonly labels: readonly string[];
+  readonly slots: number;
+  readonly once: boolean;
+  readonly grace_ms: number;
+}
+
+export interface WorkerReport {
+  readonly worker: string;
+  readonly jobs: number;
+}
+
 export interface TeamPorts {
+  /** Fetches the repository and keeps what tells it from others. REPOSITORY_EXISTS, REMOTE_INVALID, REMOTE_UNAVAILABLE. */
+  addRepository(name: string, remote: string, branch: string): Promise<Repository & { readonly existing: boolean }>;
+  listRepositories(): Promise<readonly Repository[]>;
+  work(input: WorkerInput): Promise<WorkerReport>;
   /** DATABASE_NOT_SET where the store is a file. */
   addWorkspace(name: string, logins: readonly string[]): Promise<AddedWorkspace>;
 }

@@ -22,22 +22,33 @@ export {
 } from "./contracts/index.ts";
 export { toJobId, toMessageId } from "./message/ids.ts";
 export { checkMessage, parseMessage, toMessage } from "./message/message.ts";
+export type { TeamPosting } from "./message/post.ts";
 export { postMessage } from "./message/post.ts";
 export { type BundleMakerPorts, bundleBuild } from "./operations/bundle-build.ts";
 export { BUNDLE_OPERATIONS, type BundlePorts } from "./operations/bundles.ts";
-export { JOB_OPERATIONS, type JobPorts } from "./operations/jobs.ts";
+export { JOB_OPERATIONS, type JobPorts, type JobTeam } from "./operations/jobs.ts";
 export { planMessage } from "./plan/plan.ts";
 export type { PlanProblem } from "./plan/plan-problem.ts";
 export {
   type Corpus,
   type CorpusView,
+  type Dispatch,
+  type EffectRequest,
+  type EffectsPort,
   type ExecutePort,
   JOBS_CHANNEL,
   type JobsReader,
   type JobsWriter,
   type PatchPort,
   type Pauses,
+  type RepositoryRow,
+  type StepFailure,
+  type TeamReader,
+  type TeamWriter,
+  type WorkItem,
 } from "./ports.ts";
+export { queueOf } from "./steps/dispatch.ts";
 export { runJob } from "./steps/job-run.ts";
 export type { JobStatus } from "./steps/job-view.ts";
 export { decideClaim, decideFinish, decideRenewal } from "./steps/lease.ts";
+export { type OwnPorts, ownJob, resendLost } from "./steps/own-job.ts";

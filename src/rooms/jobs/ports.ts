@@ -4,11 +4,30 @@ import type { Breach } from "../../core/text/index.ts";
 import type { Message } from "./contracts/message-shape.ts";
 import type { Receipt } from "./contracts/receipt-shape.ts";
 import type { Plan, Step } from "./contracts/step-shape.ts";
+import type { TeamReader, TeamWriter } from "./steps/dispatch.ts";
 import type { ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
 
 // Adapters know the room by its ports and contracts alone.
 export type { BundleSink } from "./bundle/bundle-artifacts.ts";
 export type { BundleFiles, FileFacts, ManifestRead } from "./bundle/bundle-files.ts";
+export type {
+  Dispatch,
+  DispatchRow,
+  NewDispatch,
+  RepositoryRow,
+  TeamReader,
+  TeamWriter,
+  WorkItem,
+} from "./steps/dispatch.ts";
+export type {
+  EffectIntent,
+  EffectPlace,
+  EffectRequest,
+  EffectState,
+  EffectsPort,
+  EffectWords,
+  MadeEffect,
+} from "./steps/effect-state.ts";
 export type { Candidate, ClaimView, HeldStep, StepStatus } from "./steps/lease.ts";
 
 /** What a step was resolved to when the plan was made. */
@@ -143,8 +162,8 @@ export const JOBS_CHANNEL = "jobs";
 
 /** The store as this room sees it. */
 export type JobsStore = Store<
-  ReadTransaction & { readonly jobs: JobsReader },
-  WriteTransaction & { readonly jobs: JobsWriter }
+  ReadTransaction & { readonly jobs: JobsReader; readonly team?: TeamReader | null },
+  WriteTransaction & { readonly jobs: JobsWriter; readonly team?: TeamWriter | null }
 >;
 
 /** A slice of the corpus as it is now. */

@@ -104,6 +104,18 @@ export const NOUNS: readonly NounEntry[] = [
     load: () => import("./nouns/workspace.ts"),
   },
   {
+    noun: "repository",
+    room: "jobs",
+    summary: "the git repositories of a team's workspace: add, list",
+    load: () => import("./nouns/repository.ts"),
+  },
+  {
+    noun: "worker",
+    room: "jobs",
+    summary: "work on the jobs of a team",
+    load: () => import("./nouns/worker.ts"),
+  },
+  {
     noun: "keys",
     room: "ledger",
     summary: "signing keys and trust policies",

@@ -15,6 +15,8 @@ export interface PostgresReadConnection {
 export interface PostgresWriteConnection extends PostgresReadConnection {
   /** Number of rows changed. */
   run(sql: string, ...values: PostgresValue[]): Promise<number>;
+  /** A statement of another library on this transaction: sent as it is, and not prepared. */
+  execute(text: string, values: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
   /** Wakes the subscribers of a channel when the transaction commits. */
   notify(channel: string, payload: string): Promise<void>;
 }
@@ -66,6 +68,11 @@ export class TransactionConnection implements PostgresWriteConnection {
     return (await this.#send({ ...prepare(sql), values })).rows as Row[];
   }
 
+  async execute(text: string, values: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }> {
+    const { rows } = await this.#enqueue(() => this.#client.query<Record<string, unknown>>(text, [...values]));
+    return { rows };
+  }
+
   async notify(channel: string, payload: string): Promise<void> {
     await this.run("select pg_notify($1, $2)", this.#toChannel(channel), payload);
   }
@@ -81,8 +88,15 @@ export class TransactionConnection implements PostgresWriteConnection {
     readonly text: string;
     readonly values: readonly PostgresValue[];
   }): Promise<pg.QueryResult<Record<string, unknown>>> {
+    return this.#enqueue(async () => {
+      for (const value of query.values) requireStorable(value);
+      return this.#client.query<Record<string, unknown>>({ ...query, values: [...query.values] });
+    });
+  }
+
+  async #enqueue<T>(fn: () => Promise<T>): Promise<T> {
     this.#lease.require();
-    const answer = this.#last.then(() => this.#execute(query));
+    const answer = this.#last.then(() => this.#execute(fn));
     // Whoever asked gets the error; the next in the queue only needs to know that it is its turn.
     this.#last = answer.then(
       () => undefined,
@@ -91,15 +105,10 @@ export class TransactionConnection implements PostgresWriteConnection {
     return answer;
   }
 
-  async #execute(query: {
-    readonly name: string;
-    readonly text: string;
-    readonly values: readonly PostgresValue[];
-  }): Promise<pg.QueryResult<Record<string, unknown>>> {
+  async #execute<T>(fn: () => Promise<T>): Promise<T> {
     this.#lease.require();
     try {
-      for (const value of query.values) requireStorable(value);
-      return await this.#client.query<Record<string, unknown>>({ ...query, values: [...query.values] });
+      return await fn();
     } catch (thrown) {
       throw this.#lease.fail(toStoreError(thrown, this.#where));
     }

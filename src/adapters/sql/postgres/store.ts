@@ -63,6 +63,8 @@ export interface PostgresStore<D extends PostgresRooms> extends Store<ReadTransa
   /** Payloads, in the same database. */
   readonly content: ContentStore;
   facts(): Promise<PostgresFacts>;
+  /** Where it is, for whoever needs connections of its own beside it. */
+  place(): Promise<{ readonly connectionString: string; readonly schema: string; readonly workspace_id: string }>;
   /** Calls `listener` for every notification that a room sends in a transaction, until the result is called. */
   subscribe(channel: string, listener: Listener): Promise<() => void>;
 }
@@ -81,6 +83,8 @@ interface MigrateOptions {
   readonly dryRun?: boolean;
   /** Name of the workspace that a new store, or one from before there were workspaces, becomes; `main` without it. */
   readonly workspace?: string;
+  /** Makes the queue's tables beside those of the records. */
+  readonly installEngine?: (connectionString: string, schema: string, role: string | null) => Promise<void>;
   /** Only tests of migrations give others than the product's. */
   readonly migrations?: readonly PostgresMigration[];
 }
@@ -89,6 +93,9 @@ interface MigrateOptions {
 export async function migratePostgres(options: MigrateOptions): Promise<Migrated & Pick<Address, "where">> {
   const address = parseAddress(options.url, BUSY_MS);
   const done = await migrateDatabase(address, options.migrations ?? POSTGRES_MIGRATIONS, options);
+  if (options.dryRun !== true) {
+    await options.installEngine?.(address.connectionString, address.schema, done.role.name);
+  }
   return { where: address.where, ...done };
 }
 
@@ -276,6 +283,11 @@ class ServerStore<D extends PostgresRooms> implements PostgresStore<D> {
       role: role.name,
       role_missing_because: role.why,
     };
+  }
+
+  async place() {
+    const { connectionString, schema } = this.#address;
+    return { connectionString, schema, workspace_id: this.#prepared.id };
   }
 
   async subscribe(channel: string, listener: Listener): Promise<() => void> {

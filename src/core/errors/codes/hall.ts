@@ -199,6 +199,16 @@ export const HALL_CODES = {
       http: "Ask whoever runs the server to reach the database with sslmode=verify-full.",
     },
   },
+  ENGINE_MISSING: {
+    exit: 4,
+    http: 503,
+    says: "The queue of team mode is not installed.",
+    fix: {
+      cli: "Install it next to Verbatim: npm install --save-exact pg-boss@12.35.0",
+      mcp: "Ask the user to install pg-boss 12.35.0 where Verbatim is installed.",
+      http: "Ask whoever runs the server to install pg-boss 12.35.0.",
+    },
+  },
   STORE_UNGUARDED: {
     exit: 2,
     http: 500,

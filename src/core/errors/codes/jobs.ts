@@ -189,6 +189,62 @@ export const JOBS_CODES = {
     says: "The name of the branch cannot be used.",
     fix: "Use letters, digits, -, _ and single dots between slashes.",
   },
+  EFFECT_REF_MOVED: {
+    exit: 1,
+    http: 409,
+    says: "The branch of the job was moved by someone else; it was left alone.",
+    fix: "Look at the branch, then post the message in another run.",
+  },
+  EFFECT_SEALED: {
+    exit: 1,
+    http: 409,
+    says: "The step was closed without its effect.",
+    fix: "Post the message in another run.",
+  },
+  EFFECT_BASE_GONE: {
+    exit: 4,
+    http: 409,
+    says: "The remote does not have the commit that the change begins from.",
+    fix: "Push the commit, or name another one.",
+  },
+  OWNER_LOST: {
+    exit: 4,
+    http: 409,
+    says: "The job belongs to another worker by now; nothing was written.",
+    fix: "Nothing needs to be done: the other worker goes on.",
+  },
+  JOB_OVER: {
+    exit: 1,
+    http: 409,
+    says: "The job is over, so it is not sent again.",
+    fix: "Post the message in another run.",
+  },
+  USE_WORKER: {
+    exit: 2,
+    http: 400,
+    says: "Jobs of a team are run by its workers.",
+    fix: {
+      cli: "Start one: verbatim worker --repository NAME",
+      mcp: "Ask the user to start a worker of the team.",
+      http: "Start a worker of the team.",
+    },
+  },
+  REPOSITORY_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "The workspace has no such repository, or more than one and none was named.",
+    fix: {
+      cli: "See which there are with verbatim repository list, and name one: --repository NAME",
+      mcp: "Name one of the repositories of the workspace.",
+      http: "Name one of the repositories of the workspace.",
+    },
+  },
+  REPOSITORY_EXISTS: {
+    exit: 2,
+    http: 409,
+    says: "The workspace has a repository of this name with another remote or history.",
+    fix: "Choose another name.",
+  },
   REPOSITORY_MISMATCH: {
     exit: 2,
     http: 409,

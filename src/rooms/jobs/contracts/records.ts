@@ -6,6 +6,7 @@ import { receiptSchema } from "./receipt-shape.ts";
 import { planSchema } from "./step-shape.ts";
 
 const jobId = z.string().regex(/^job_[0-9a-f]{16}$/);
+const commitId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
 const messageId = z.string().regex(/^msg_[0-9a-f]{16}$/);
 
 const BODIES = {
@@ -20,6 +21,18 @@ const BODIES = {
   PLAN: planSchema,
   /** What a WRITE step is about to do, so that another worker can end what was begun. */
   WRITE_INTENT: z.object({ step_id: uuid, base_sha256: hashHex.nullable(), result_sha256: hashHex.nullable() }),
+  /** What an attempt is about to push, with the hash of the receipt that will say so. */
+  EFFECT_INTENT: z.strictObject({
+    step_id: uuid,
+    attempt: z.int().min(1),
+    ref: z.string().regex(/^refs\/[\x21-\x7e]+$/),
+    parent: commitId,
+    commit: commitId,
+    tree: commitId,
+    receipt_hash: hashHex,
+  }),
+  /** Somebody wants a job to end whose step a worker has. */
+  CANCEL_REQUESTED: z.strictObject({ job_id: jobId }),
   EXPANSION: z.strictObject({
     run_id: uuid,
     symbol_or_section_id: symbolOrSectionId,

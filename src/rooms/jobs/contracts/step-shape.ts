@@ -29,6 +29,8 @@ export const stepSchema = z.discriminatedUnion("op", [
   stepOf("EXECUTE", bySymbol, z.strictObject({ jobspec_sha256: hashHex }), "proof_hash"),
 ]);
 
+const objectId = z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/);
+
 /** The body of the ledger entry PLAN. Only READ steps have content, so only they have bytes and a content hash. */
 export const planSchema = z.strictObject({
   job_id: z.string().regex(/^job_[0-9a-f]{16}$/),
@@ -44,6 +46,8 @@ export const planSchema = z.strictObject({
       content_hash: hashHex.optional(),
     }),
   ),
+  /** The tree that effects begin from, where files are in git; not part of `plan_hash`. */
+  base: z.strictObject({ repository: uuid, commit: objectId, tree: objectId }).optional(),
 });
 
 /** A step of a plan. */

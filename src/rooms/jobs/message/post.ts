@@ -5,7 +5,8 @@ import type { Clock, ContentStore, LedgerWriter } from "../../../core/ports.ts";
 import { JOB_RECORDS } from "../contracts/records.ts";
 import { type Planned, type PlanPorts, planMessage } from "../plan/plan.ts";
 import type { PlanProblem } from "../plan/plan-problem.ts";
-import type { JobFacts, JobRow, JobsReader, JobsStore } from "../ports.ts";
+import type { JobFacts, JobRow, JobsReader, JobsStore, NewDispatch } from "../ports.ts";
+import { requireTeam } from "../steps/effect-step.ts";
 import { streamOf } from "../steps/job-state.ts";
 import { toJobId, toMessageId } from "./ids.ts";
 import { toMessage } from "./message.ts";
@@ -17,6 +18,12 @@ export interface PostPorts extends PlanPorts {
   /** Who posts: the surface. */
   readonly actor: string;
 }
+
+/** Where a team's job is sent and the tree its effects begin from; null where jobs run in this checkout. */
+export type TeamPosting = Omit<NewDispatch, "job_id">;
+
+/** Finds out where a job goes, once it is known whether it has effects. */
+type FindPosting = (hasEffects: boolean) => Promise<TeamPosting>;
 
 interface Posted {
   readonly job: Pick<JobFacts, "job_id" | "run_id" | "message_id" | "plan_hash" | "breach" | "step_count">;
@@ -32,7 +39,12 @@ const STORED_AT_ONCE = 8;
  * transaction. A refusal is recorded first and then thrown. The same message in the same run is the same job, also
  * when it is posted twice at the same time.
  */
-export async function postMessage(ports: PostPorts, value: JsonValue, run_id: string): Promise<Posted> {
+export async function postMessage(
+  ports: PostPorts,
+  value: JsonValue,
+  run_id: string,
+  findPosting: FindPosting | null = null,
+): Promise<Posted> {
   const message_id = toMessageId(ports.crypto, run_id, value);
   const job_id = toJobId(ports.crypto, message_id);
   const known = await ports.store.read(({ jobs }) => findSame(jobs, { job_id, run_id, value }));
@@ -40,17 +52,20 @@ export async function postMessage(ports: PostPorts, value: JsonValue, run_id: st
   const planned = await recordRefusal(ports, { job_id, run_id, value }, async () =>
     planMessage(ports, toMessage(value), run_id),
   );
+  const isEffect = (op: string) => op === "WRITE" || op === "EXECUTE";
+  const posting = (await findPosting?.(planned.steps.some(({ step }) => isEffect(step.op)))) ?? null;
   await storePayloads(ports.content, planned);
-  return ports.store.transact(async ({ ledger, jobs }) => {
+  return ports.store.transact(async ({ ledger, jobs, team }) => {
     // Whoever posts the same message now waits here and then finds the job.
     await jobs.hold(streamOf(job_id));
     const twin = await findSame(jobs, { job_id, run_id, value });
     if (twin !== null) return { job: twin, existing: true };
     await requireFreshSteps(jobs, planned);
-    await appendPlan(ledger, planned, ports.actor);
+    await appendPlan(ledger, planned, ports.actor, posting);
     const { message, plan_hash, budget, steps } = planned;
     const job = { job_id, run_id, message_id, plan_hash, message, breach: budget.breach };
     await jobs.insertJob(job, steps);
+    if (posting !== null) await requireTeam(team).send({ job_id, ...posting });
     await jobs.wake(job_id);
     return { job: { ...job, step_count: steps.length }, existing: false };
   });
@@ -110,7 +125,12 @@ function toRecord({ code, pointer, details }: PlanProblem): JsonObject {
   return { code, pointer, ...(details === undefined ? {} : { details }) };
 }
 
-async function appendPlan(ledger: LedgerWriter, planned: Planned, actor: string): Promise<void> {
+async function appendPlan(
+  ledger: LedgerWriter,
+  planned: Planned,
+  actor: string,
+  posting: TeamPosting | null,
+): Promise<void> {
   const { job_id, run_id, message_id, plan_hash, steps } = planned;
   const accepted = { job_id, message: planned.message, message_id, run_id };
   const plan = {
@@ -119,11 +139,18 @@ async function appendPlan(ledger: LedgerWriter, planned: Planned, actor: string)
     resolved: steps.map(({ resolved }) => resolved),
     run_id,
     steps: steps.map(({ step }) => step),
+    ...toBase(posting),
   };
   await ledger.append(streamOf(job_id), "next", [
     JOB_RECORDS.make("MESSAGE_ACCEPTED", actor, accepted),
     JOB_RECORDS.make("PLAN", actor, plan),
   ]);
+}
+
+function toBase(posting: TeamPosting | null) {
+  if (posting === null) return {};
+  const { repository_id: repository, base_commit: commit, base_tree: tree } = posting;
+  return repository === null || commit === null || tree === null ? {} : { base: { repository, commit, tree } };
 }
 
 /** Puts what the steps need into the content store, before anything says that it is there. */

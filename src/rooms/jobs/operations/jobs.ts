@@ -8,12 +8,13 @@ import { mapBudgets, type Totals } from "../../../core/text/index.ts";
 import { receiptSchema } from "../contracts/receipt-shape.ts";
 import { planSchema, stepSchema } from "../contracts/step-shape.ts";
 import { MAX_MESSAGE_BYTES, messageTooLarge, toMessage } from "../message/message.ts";
-import { type PostPorts, postMessage } from "../message/post.ts";
+import { type PostPorts, postMessage, type TeamPosting } from "../message/post.ts";
 import { planMessage } from "../plan/plan.ts";
 import { cancelJob } from "../steps/cancel.ts";
-import { type RunPorts, runJob, runWorkers } from "../steps/job-run.ts";
+import { type RunPorts, requireSuccess, runJob, runWorkers } from "../steps/job-run.ts";
 import { requireJob } from "../steps/job-state.ts";
 import { jobHead, jobId, jobLine, jobStatus, readStatus, toBreach, toJobHead, toJobLine } from "../steps/job-view.ts";
+import { hasOpenIntent, requestCancel, retryJob, waitForJob } from "../steps/team-job.ts";
 
 /** Everything the operations on jobs need. */
 export interface JobPorts extends PostPorts, RunPorts {
@@ -22,6 +23,16 @@ export interface JobPorts extends PostPorts, RunPorts {
   readonly local: boolean;
   /** Calls back when someone wants the work to end, until the result is called. */
   listen(onInterrupt: () => void): () => void;
+  /** Where jobs are run by the workers of a team; null where they run here. */
+  readonly team: JobTeam | null;
+}
+
+export interface JobTeam {
+  /** Where a job goes: its repository and the commit its effects begin from. REPOSITORY_UNKNOWN, REPOSITORY_MISMATCH. */
+  place(
+    hasEffects: boolean,
+    asked: { repository?: string | undefined; at?: string | undefined; needs: string },
+  ): Promise<TeamPosting>;
 }
 
 const MAX_WORKERS = 16;
@@ -31,6 +42,33 @@ const source = {
   message: z.unknown().optional().describe("The message itself, instead of a file."),
   run_id: uuid.optional().describe("Run the job belongs to, a UUID (default: a new one)."),
 };
+
+/** What a team's job needs to know besides. */
+const target = {
+  repository: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{1,38}$/)
+    .optional()
+    .describe("Repository of the team whose files the job changes (default: the only one)."),
+  at: z
+    .string()
+    .regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/)
+    .optional()
+    .describe("Commit that its changes begin from (default: the tip of the default branch)."),
+  needs: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,30}$/)
+    .default("default")
+    .describe("Label that a worker must offer."),
+};
+
+function findPosting(
+  ports: JobPorts,
+  asked: { repository?: string | undefined; at?: string | undefined; needs: string },
+) {
+  const { team } = ports;
+  return team === null ? null : (hasEffects: boolean) => team.place(hasEffects, asked);
+}
 
 const workers = z.int().min(1).max(MAX_WORKERS).default(1).describe("How many steps may run at the same time.");
 
@@ -113,11 +151,11 @@ const jobPost = defineOperation({
   summary: "Checks a message, plans it and stores it as a job; the same message in the same run is the same job.",
   effect: "append",
   who: OWNER,
-  input: z.strictObject(source),
+  input: z.strictObject({ ...source, ...target }),
   output: jobHead.extend({ steps: count, existing: z.boolean() }),
   async run(ports: JobPorts, input) {
     const { value, run_id } = await readInput(ports, input);
-    const { job, existing } = await postMessage(ports, value, run_id);
+    const { job, existing } = await postMessage(ports, value, run_id, findPosting(ports, input));
     return { ...toJobHead(job), steps: job.step_count, existing };
   },
 });
@@ -127,7 +165,8 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
   const stop = new AbortController();
   const unlisten = ports.listen(() => stop.abort());
   try {
-    await runJob(ports, id, { workers: count, stop: stop.signal });
+    if (ports.team === null) await runJob(ports, id, { workers: count, stop: stop.signal });
+    else await waitForTeam(ports, id, stop.signal);
   } finally {
     unlisten();
   }
@@ -140,6 +179,11 @@ async function runToEnd(ports: JobPorts, id: string, count: number) {
     });
   }
   return status;
+}
+
+async function waitForTeam(ports: JobPorts, id: string, stop: AbortSignal): Promise<void> {
+  const onSteps = (done: number, total: number) => ports.progress.report({ label: "steps", done, total });
+  if (await waitForJob({ ...ports, onSteps }, id, stop)) await ports.store.read(({ jobs }) => requireSuccess(jobs, id));
 }
 
 const jobRun = defineOperation({
@@ -157,11 +201,11 @@ const jobSubmit = defineOperation({
   summary: "Posts a message and runs its job.",
   effect: "mutate",
   who: OWNER,
-  input: z.strictObject({ ...source, workers }),
+  input: z.strictObject({ ...source, ...target, workers }),
   output: jobStatus,
   async run(ports: JobPorts, input) {
     const { value, run_id } = await readInput(ports, input);
-    const { job } = await postMessage(ports, value, run_id);
+    const { job } = await postMessage(ports, value, run_id, findPosting(ports, input));
     return runToEnd(ports, job.job_id, input.workers);
   },
 });
@@ -177,6 +221,7 @@ const jobWorker = defineOperation({
   }),
   output: z.strictObject({ steps: count }),
   async run(ports: JobPorts, input) {
+    if (ports.team !== null) throw new VerbatimError("USE_WORKER");
     const stop = new AbortController();
     const unlisten = ports.listen(() => stop.abort());
     try {
@@ -184,6 +229,37 @@ const jobWorker = defineOperation({
     } finally {
       unlisten();
     }
+  },
+});
+
+/** Fails the next step here, or has the worker that holds it stopped. False when the job is over already. */
+async function endJob(ports: JobPorts, id: string): Promise<boolean> {
+  const { store, team, pauses } = ports;
+  if (team === null || !(await hasOpenIntent(store, id))) {
+    try {
+      return (await cancelJob(ports, id, ports.actor)).ordinal !== null;
+    } catch (thrown) {
+      if (team === null || !isVerbatimError(thrown) || thrown.code !== "JOB_BUSY") throw thrown;
+    }
+  }
+  const asked = await requestCancel(store, id, ports.actor);
+  if (asked) await waitForJob({ store, pauses, onSteps: () => undefined }, id, AbortSignal.timeout(CANCEL_MS));
+  return asked;
+}
+
+// The lease of an owner that is gone, and the queue's next look.
+const CANCEL_MS = 20_000;
+
+const jobRetry = defineOperation({
+  name: "jobs.retry",
+  summary: "Sends a team's job again that used up its retries or that its queue lost.",
+  effect: "append",
+  who: OWNER,
+  input: z.strictObject({ job_id: jobId }),
+  output: z.strictObject({ job_id: jobId, sent: z.boolean() }),
+  async run(ports: JobPorts, { job_id }) {
+    if (ports.team === null) throw new VerbatimError("DATABASE_NOT_SET", { where: "VERBATIM_DATABASE_URL" });
+    return { job_id, sent: await retryJob(ports.store, job_id) };
   },
 });
 
@@ -195,9 +271,9 @@ const jobCancel = defineOperation({
   input: z.strictObject({ job_id: jobId }),
   output: jobStatus.extend({ cancelled: z.boolean() }),
   async run(ports: JobPorts, { job_id }) {
-    const { ordinal } = await cancelJob(ports, job_id, ports.actor);
+    const cancelled = await endJob(ports, job_id);
     const status = await ports.store.read(({ jobs }) => readStatus(jobs, job_id));
-    return { ...status, cancelled: ordinal !== null };
+    return { ...status, cancelled };
   },
 });
 
@@ -284,6 +360,7 @@ export const JOB_OPERATIONS = [
   jobSubmit,
   jobWorker,
   jobCancel,
+  jobRetry,
   jobStatusShow,
   jobList,
   jobReceipts,

@@ -154,7 +154,7 @@ class Patience {
 }
 
 /** Nothing when every step is committed and every output there; otherwise what is wrong. */
-async function requireSuccess(jobs: JobsReader, jobId: string): Promise<void> {
+export async function requireSuccess(jobs: JobsReader, jobId: string): Promise<void> {
   const rows = await jobs.steps(jobId);
   const receipts = await jobs.receipts(jobId);
   const failed = rows.find(({ status }) => status === "FAILED");

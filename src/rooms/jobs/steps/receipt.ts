@@ -35,10 +35,17 @@ export function toReadOutcome(run_id: string, { step, resolved }: StepRow): Outc
   };
 }
 
+/** Where a result lies whose files are in git. */
+interface Placed {
+  readonly commit: string;
+  readonly ref: string;
+  readonly tree: string;
+}
+
 /** A WRITE whose file is as the patch makes it. A patch touches its target only. */
-export function toWriteOutcome(run_id: string, { step, resolved }: StepRow): Outcome {
+export function toWriteOutcome(run_id: string, { step, resolved }: StepRow, where: Placed | null = null): Outcome {
   const { patch_sha256 } = step.constraints as { patch_sha256: string };
-  const result = { files: [resolved.file_path], patch_sha256 };
+  const result = { files: [resolved.file_path], patch_sha256, ...where };
   return { receipt: succeed(run_id, step, result, patch_sha256), expansion: null };
 }
 
@@ -46,10 +53,10 @@ export function toWriteOutcome(run_id: string, { step, resolved }: StepRow): Out
 export function toExecuteOutcome(
   run_id: string,
   { step }: StepRow,
-  result: { readonly catalytic_run_id: string; readonly proof_hash: string },
+  result: { readonly catalytic_run_id: string; readonly proof_hash: string } & Partial<Placed>,
 ): Outcome {
-  const { catalytic_run_id, proof_hash } = result;
-  return { receipt: succeed(run_id, step, { catalytic_run_id, proof_hash }, proof_hash), expansion: null };
+  const { proof_hash } = result;
+  return { receipt: succeed(run_id, step, { ...result }, proof_hash), expansion: null };
 }
 
 /** A step that is the breach of a budget; nothing of it was done. */

@@ -1,7 +1,9 @@
 import { decodeUtf8 } from "../../../core/canonical/index.ts";
 import { isVerbatimError, VerbatimError } from "../../../core/errors/index.ts";
-import type { ContentStore } from "../../../core/ports.ts";
+import type { ContentStore, SyncCrypto } from "../../../core/ports.ts";
 import type { ExecutePort, JobFacts, PatchPort, StepRow } from "../ports.ts";
+import type { EffectsPort } from "./effect-state.ts";
+import { type EffectStepPorts, runEffect } from "./effect-step.ts";
 import { toFailure } from "./failure.ts";
 import type { Held, QueuePorts } from "./queue.ts";
 import { type Outcome, toBreachOutcome, toExecuteOutcome, toFailureOutcome, toReadOutcome } from "./receipt.ts";
@@ -11,6 +13,8 @@ export interface StepPorts extends QueuePorts {
   readonly content: ContentStore;
   readonly patch: PatchPort | null;
   readonly execute: ExecutePort | null;
+  /** Files in git, for a job of a team; its effects are commits then, and the two ports above are not used. */
+  readonly effects?: { readonly port: EffectsPort; readonly crypto: SyncCrypto } | null;
 }
 
 /** A claimed step, and the signal that its lease was lost. */
@@ -37,12 +41,23 @@ export function runStep(ports: StepPorts, attempt: Attempt): Promise<Outcome | n
         return readPayload(ports, job, row);
       case "WRITE": {
         const patch = await loadText(ports.content, row.step.constraints.patch_sha256);
+        const team = toEffectPorts(ports);
+        if (team !== null) return runEffect(team, attempt, patch);
         return writeFile(ports, requirePort(ports.patch), attempt, patch);
       }
-      case "EXECUTE":
-        return executeJobSpec(requirePort(ports.execute), ports.content, attempt, row.step.constraints.jobspec_sha256);
+      case "EXECUTE": {
+        const team = toEffectPorts(ports);
+        const hash = row.step.constraints.jobspec_sha256;
+        if (team !== null) return runEffect(team, attempt, await loadText(ports.content, hash));
+        return executeJobSpec(requirePort(ports.execute), ports.content, attempt, hash);
+      }
     }
   });
+}
+
+/** What effects in git run on; null where files are in this checkout. */
+export function toEffectPorts({ store, effects }: StepPorts): EffectStepPorts | null {
+  return effects === undefined || effects === null ? null : { store, effects: effects.port, crypto: effects.crypto };
 }
 
 // Larger payloads are worth a lease of their own: others can do something else meanwhile.

@@ -20,6 +20,8 @@ import { foreseeStep, runStep, type StepPorts } from "./step-run.ts";
 
 export interface WorkerPorts extends StepPorts {
   readonly pauses: Pauses;
+  /** Given when the job is somebody else's by now, or this process has to end: what runs is ended and restored. */
+  readonly ended?: AbortSignal;
 }
 
 const PREPARED_AT_ONCE = 32;
@@ -125,7 +127,10 @@ export class StepRunner {
     this.#performing = true;
     try {
       const job = await this.#ports.store.read(({ jobs }) => this.#facts(jobs, row.job_id));
-      const outcome = await runStep(this.#ports, { row, job, held, signal: renewal.lost });
+      const { ended } = this.#ports;
+      const signal = ended === undefined ? renewal.lost : AbortSignal.any([renewal.lost, ended]);
+      const outcome = await runStep(this.#ports, { row, job, held, signal });
+      if (ended?.aborted === true) throw new VerbatimError("OWNER_LOST", { details: { job_id: row.job_id } });
       if (outcome === null || renewal.lost.aborted) renewal.giveUp();
       else if (!(await this.#finish({ held, outcome, renewal }))) {
         this.#waiting.push({ held, outcome, renewal });

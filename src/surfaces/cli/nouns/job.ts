@@ -9,6 +9,12 @@ type Status = Output<"jobs.status">;
 const JOB = [{ field: "job_id", label: "JOB" }] as const;
 const FILE = [{ field: "file", label: "FILE" }] as const;
 const SOURCE_FLAGS = { message: { hidden: true }, run_id: { value: "UUID" } } as const;
+const TEAM_FLAGS = {
+  ...SOURCE_FLAGS,
+  repository: { value: "NAME" },
+  at: { value: "COMMIT" },
+  needs: { value: "LABEL" },
+} as const;
 
 const plan = defineVerb("jobs.plan", {
   path: ["plan"],
@@ -57,7 +63,7 @@ function renderBreach({ breach }: Pick<Output<"jobs.post">, "breach">, io: Io): 
 const post = defineVerb("jobs.post", {
   path: ["post"],
   args: FILE,
-  flags: SOURCE_FLAGS,
+  flags: TEAM_FLAGS,
   examples: ["verbatim job post message.json", "verbatim job post message.json --run-id UUID"],
   render(posted, io) {
     const word = posted.existing ? "this message was already posted as" : io.paint.good("posted");
@@ -126,7 +132,7 @@ export const noun: Noun = {
     defineVerb("jobs.submit", {
       path: ["submit"],
       args: FILE,
-      flags: SOURCE_FLAGS,
+      flags: TEAM_FLAGS,
       examples: ["verbatim job submit message.json"],
       render: renderEnd,
     }),
@@ -134,6 +140,13 @@ export const noun: Noun = {
       path: ["worker"],
       examples: ["verbatim job worker --workers 4", "verbatim job worker --once"],
       render: ({ steps }, io) => io.line(`${steps} steps done`),
+    }),
+    defineVerb("jobs.retry", {
+      path: ["retry"],
+      args: JOB,
+      examples: ["verbatim job retry JOB"],
+      render: ({ job_id, sent }, io) =>
+        io.line(sent ? `${io.paint.good("sent")} ${job_id} again` : `${job_id} is on its way already`),
     }),
     defineVerb("jobs.cancel", {
       path: ["cancel"],

@@ -11,6 +11,7 @@ import { agentRunEndsMigration } from "./0011-agent-run-ends.ts";
 import { contextSearchMigration } from "./0012-context-search.ts";
 import { worldOnceMigration } from "./0013-world-once.ts";
 import { workspacesMigration } from "./0014-workspaces.ts";
+import { teamMigration } from "./0015-team.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -26,4 +27,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   contextSearchMigration,
   worldOnceMigration,
   workspacesMigration,
+  teamMigration,
 ];

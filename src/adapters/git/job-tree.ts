@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { VerbatimError } from "../../core/errors/index.ts";
+import { isGitName } from "../../core/paths/index.ts";
+import type { FileChange } from "./effect-commit.ts";
+import { NO_SETTINGS, requireGit, splitNul } from "./git-process.ts";
+import type { Mirror } from "./mirror.ts";
+
+// Bytes on disk are those of the objects: no line ends, keywords, encodings or programs of attributes in the tree.
+const PLAIN = "* -text -ident -filter -working-tree-encoding -eol\n";
+const STATE = ".verbatim";
+
+/** Checks a commit out into a new folder of one attempt, with objects read from the mirror and nobody's settings. */
+export async function openJobTree(mirror: Mirror, commit: string, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const env = NO_SETTINGS;
+  const format = commit.length === 64 ? "sha256" : "sha1";
+  await requireGit({ cwd: folder, args: ["init", "-q", "--template=", `--object-format=${format}`], env });
+  const own = join(folder, ".git");
+  mkdirSync(join(own, "objects", "info"), { recursive: true });
+  mkdirSync(join(own, "info"), { recursive: true });
+  writeFileSync(join(own, "objects", "info", "alternates"), `${join(mirror.folder, "objects")}\n`);
+  writeFileSync(join(own, "info", "attributes"), PLAIN);
+  writeFileSync(join(own, "HEAD"), `${commit}\n`);
+  await requireGit({ cwd: folder, args: ["read-tree", commit], env });
+  await requireGit({ cwd: folder, args: ["checkout-index", "-a", "-f", "-q"], env });
+  // Found here and not in a folder above, whatever lies there.
+  mkdirSync(join(folder, STATE), { mode: 0o700 });
+}
+
+interface Known {
+  readonly mode: string;
+  readonly id: string;
+}
+
+/** The file of a commit, or null when it has none there. */
+export async function readCommitFile(mirror: Mirror, commit: string, path: string): Promise<Uint8Array | null> {
+  const rows = splitNul(await mirror.git(["ls-tree", "-z", commit, "--", path]));
+  const found = rows.map(parseRow).find(([name]) => name === path);
+  if (found === undefined || !found[1].mode.startsWith("100")) return null;
+  return await mirror.git(["cat-file", "blob", found[1].id]);
+}
+
+/** What a work tree has otherwise than the commit it was made from, found without git: its `.git` may be anybody's by now. */
+export async function readJobChanges(mirror: Mirror, commit: string, folder: string): Promise<FileChange[]> {
+  const before = new Map(splitNul(await mirror.git(["ls-tree", "-r", "-z", commit])).map(parseRow));
+  const algorithm = commit.length === 64 ? "sha256" : "sha1";
+  const changes: FileChange[] = [];
+  const seen = new Set<string>();
+  for (const path of walk(folder, "")) {
+    const file = readFile(join(folder, path));
+    if (file === null) continue;
+    seen.add(path);
+    const known = before.get(path);
+    if (known?.mode === file.mode && known.id === blobId(algorithm, file.bytes)) continue;
+    changes.push({ path, ...file });
+  }
+  for (const [path, { mode }] of before) {
+    // A submodule is a folder that was never filled.
+    if (seen.has(path) || mode === "160000") continue;
+    changes.push({ path, mode: "100644", bytes: null });
+  }
+  return changes;
+}
+
+function parseRow(row: string): [string, Known] {
+  const [facts = "", path = ""] = row.split("\t");
+  const [mode = "", , id = ""] = facts.split(" ");
+  return [path, { mode, id }];
+}
+
+function* walk(root: string, below: string): Iterable<string> {
+  const entries = readdirSync(join(root, below), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (below === "" && (entry.name === ".git" || entry.name === STATE)) continue;
+    if (isGitName(entry.name)) {
+      throw new VerbatimError("PATH_REFUSED", {
+        message: "a result has a file that belongs to git",
+        where: entry.name,
+      });
+    }
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) yield* walk(root, path);
+    else yield path;
+  }
+}
+
+function readFile(place: string): (Pick<FileChange, "mode"> & { readonly bytes: Uint8Array }) | null {
+  const facts = lstatSync(place);
+  if (facts.isSymbolicLink()) return { mode: "120000", bytes: Buffer.from(readlinkSync(place)) };
+  // Sockets and pipes are nothing that git keeps.
+  if (!facts.isFile()) return null;
+  return { mode: (facts.mode & 0o100) === 0 ? "100644" : "100755", bytes: readFileSync(place) };
+}
+
+function blobId(algorithm: string, bytes: Uint8Array): string {
+  return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+}

@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { PgBoss } from "pg-boss";
+import { VerbatimError } from "../../core/errors/index.ts";
+import type { Dispatch, WorkItem } from "../../rooms/jobs/ports.ts";
+import type { PostgresWriteConnection } from "../sql/postgres/connection.ts";
+import type { BoundEngine } from "../sql/postgres/team-tables.ts";
+import { loadEngine } from "./load.ts";
+
+interface EngineOptions {
+  readonly connectionString: string;
+  /** Schema of the queue's own tables. */
+  readonly schema: string;
+  /** Id of the workspace whose jobs these are. */
+  readonly workspace: string;
+}
+
+/** What a row of the queue carries: ids, never content. */
+interface RowData {
+  readonly workspace?: unknown;
+  readonly job?: unknown;
+}
+
+const YEAR_S = 365 * 24 * 3600;
+const WEEK_S = 7 * 24 * 3600;
+const HEARTBEAT_S = 10;
+const SUPERVISE_S = 2;
+const FIRST_POLL_MS = 100;
+const LONGEST_POLL_MS = 2000;
+
+/**
+ * The queue in the same database. It is never the truth: an attempt's number is checked inside the transaction that writes
+ * the records, and whatever the queue loses is sent again from them. Nothing of a session is used, so a pooler may be between.
+ */
+export class Engine implements Dispatch {
+  readonly #options: EngineOptions;
+  readonly #queues = new Set<string>();
+  #boss: Promise<PgBoss> | null = null;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the queue when it is first needed. */
+  async start(): Promise<PgBoss> {
+    this.#boss ??= this.#begin();
+    return this.#boss;
+  }
+
+  async #begin(): Promise<PgBoss> {
+    const { PgBoss } = await loadEngine();
+    const boss = new PgBoss({
+      connectionString: this.#options.connectionString,
+      schema: this.#options.schema,
+      migrate: false,
+      createSchema: false,
+      reindex: false,
+      useListenNotify: false,
+      schedule: false,
+      max: 2,
+      superviseIntervalSeconds: SUPERVISE_S,
+      monitorIntervalSeconds: SUPERVISE_S,
+    });
+    // A lost connection is met by the next statement, and that is where it is reported.
+    boss.on("error", () => undefined);
+    try {
+      return await boss.start();
+    } catch (thrown) {
+      throw new VerbatimError("STORE_UNAVAILABLE", {
+        message: `the queue cannot be used: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+        fix: "Run verbatim store migrate, which makes the queue's tables.",
+        cause: thrown,
+      });
+    }
+  }
+
+  async prepare(queue: string): Promise<void> {
+    if (this.#queues.has(queue)) return;
+    const boss = await this.start();
+    const dead = `dead/${this.#options.workspace}`;
+    if (!this.#queues.has(dead)) {
+      await boss.createQueue(dead, { retentionSeconds: YEAR_S, retryLimit: 0 });
+      this.#queues.add(dead);
+    }
+    await boss.createQueue(queue, {
+      retryLimit: 20,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 60,
+      heartbeatSeconds: HEARTBEAT_S,
+      expireInSeconds: queue.startsWith("read/") ? 900 : 24 * 3600 - 1,
+      retentionSeconds: YEAR_S,
+      deleteAfterSeconds: WEEK_S,
+      deadLetter: dead,
+    });
+    this.#queues.add(queue);
+  }
+
+  async next(queues: readonly string[], signal: AbortSignal): Promise<WorkItem | null> {
+    for (const queue of queues) await this.prepare(queue);
+    const boss = await this.start();
+    for (let pause = FIRST_POLL_MS; !signal.aborted; pause = Math.min(2 * pause, LONGEST_POLL_MS)) {
+      for (const queue of queues) {
+        const [row] = await ask(() => boss.fetch<RowData>(queue));
+        if (row === undefined) continue;
+        const { workspace, job } = row.data;
+        if (workspace === this.#options.workspace && typeof job === "string") {
+          return { queue, id: row.id, attempt: row.retryCount, job_id: job };
+        }
+        // Somebody put it there past the records; it is nobody's job.
+        await ask(() => boss.cancel(queue, row.id));
+      }
+      await wait(pause, undefined, { signal }).catch(() => undefined);
+    }
+    return null;
+  }
+
+  /** The queue's statements on the connection of a transaction. */
+  bind(connection: PostgresWriteConnection): BoundEngine {
+    const boss = () => this.start();
+    const db = { executeSql: (text: string, values?: unknown[]) => connection.execute(text, values ?? []) };
+    const { schema, workspace } = this.#options;
+    const fenced = ({ id, attempt }: WorkItem) => ({ id, retryCount: attempt });
+    return {
+      idOf: (jobId, generation) => toId(`dispatch:${workspace}:${jobId}:${generation}`),
+      async send(queue, id, job) {
+        await (await boss()).send(queue, { workspace, job }, { id, db });
+      },
+      touch: async (item) => took(await (await boss()).touch(item.queue, fenced(item), { db })),
+      finish: async (item) => took(await (await boss()).complete(item.queue, fenced(item), null, { db })),
+      async release(item, code, when) {
+        const failed = await (await boss()).fail(item.queue, fenced(item), { code }, { db });
+        if (when === "now") {
+          const sql = `update ${schema}.job set start_after = now() where name = $1 and id = $2 and state = 'retry'`;
+          await connection.execute(sql, [item.queue, item.id]);
+        }
+        return took(failed);
+      },
+      async cancel(queue, id) {
+        await (await boss()).cancel(queue, id, { db });
+      },
+      async live(ids) {
+        const sql = `select id::text as id from ${schema}.job where id = any ($1::uuid[]) and state < 'completed'`;
+        const { rows } = await connection.execute(sql, [[...ids]]);
+        return new Set(rows.map((row) => String(row["id"])));
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    const boss = await this.#boss?.catch(() => null);
+    await boss?.stop({ graceful: false });
+  }
+}
+
+/** Whether a statement met the row of this attempt; the types of the package do not say that it counts. */
+function took(answer: object): boolean {
+  return "affected" in answer && answer.affected === 1;
+}
+
+async function ask<T>(fn: () => Promise<T>): Promise<T> {
+  try {
+    return await fn();
+  } catch (thrown) {
+    throw new VerbatimError("STORE_UNAVAILABLE", {
+      message: `the queue does not answer: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      cause: thrown,
+    });
+  }
+}
+
+/** A UUIDv8 of a text: sending the same twice makes one row. */
+function toId(text: string): string {
+  const hex = createHash("sha256").update(text).digest("hex");
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

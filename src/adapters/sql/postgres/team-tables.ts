@@ -1,0 +1,163 @@
+import type {
+  DispatchRow,
+  EffectIntent,
+  NewDispatch,
+  RepositoryRow,
+  TeamReader,
+  TeamWriter,
+  WorkItem,
+} from "../../../rooms/jobs/ports.ts";
+import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
+
+/** The queue's own statements, on the connection of the caller's transaction. */
+export interface BoundEngine {
+  idOf(jobId: string, generation: number): string;
+  send(queue: string, id: string, jobId: string): Promise<void>;
+  touch(item: WorkItem): Promise<boolean>;
+  finish(item: WorkItem): Promise<boolean>;
+  release(item: WorkItem, code: string, when: "now" | "later"): Promise<boolean>;
+  cancel(queue: string, id: string): Promise<void>;
+  /** Which of these are still on their way. */
+  live(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Binds the queue to a transaction. */
+export type BindEngine = (connection: PostgresWriteConnection) => BoundEngine;
+
+const DISPATCH = "job_id, queue, generation, engine_id, repository_id, base_commit, base_tree, ref, cancelled";
+const INTENT = "step_id, job_id, ordinal, attempt, ref, parent, commit_id, tree, receipt, receipt_hash";
+
+interface StoredRepository extends Omit<RepositoryRow, "roots"> {
+  readonly roots: string;
+}
+
+class PostgresTeamReader<C extends PostgresReadConnection> implements TeamReader {
+  protected readonly connection: C;
+
+  constructor(connection: C) {
+    this.connection = connection;
+  }
+
+  async incarnation(): Promise<string> {
+    const sql = "select id::text as id from incarnation order by number desc limit 1";
+    return (await this.connection.get<{ id: string }>(sql))!.id;
+  }
+
+  async repositories(): Promise<RepositoryRow[]> {
+    const sql = "select id::text as id, name, remote, default_branch, roots from repository order by name";
+    const rows = await this.connection.all<StoredRepository>(sql);
+    return rows.map((row) => ({ ...row, roots: row.roots.split(" ") }));
+  }
+
+  async dispatch(jobId: string): Promise<DispatchRow | null> {
+    const sql = `select ${DISPATCH} from job_dispatch where job_id = $1`;
+    return (await this.connection.get<DispatchRow>(sql, jobId)) ?? null;
+  }
+
+  async intents(jobId: string): Promise<EffectIntent[]> {
+    const sql = `select ${INTENT} from effect_intent where job_id = $1 order by ordinal, attempt, commit_id`;
+    return this.connection.all<EffectIntent>(sql, jobId);
+  }
+
+  async lostJobs(): Promise<DispatchRow[]> {
+    return [];
+  }
+}
+
+class PostgresTeamWriter extends PostgresTeamReader<PostgresWriteConnection> implements TeamWriter {
+  readonly #engine: BoundEngine;
+
+  constructor(connection: PostgresWriteConnection, bind: BindEngine) {
+    super(connection);
+    this.#engine = bind(connection);
+  }
+
+  async addRepository({ id, name, remote, default_branch, roots }: RepositoryRow): Promise<void> {
+    await this.connection.run(
+      `insert into repository (id, name, remote, default_branch, roots, time)
+       values ($1, $2, $3, $4, $5, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+      id,
+      name,
+      remote,
+      default_branch,
+      roots.join(" "),
+    );
+  }
+
+  async addIntent(intent: EffectIntent): Promise<void> {
+    await this.connection.run(
+      `insert into effect_intent (${INTENT}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      intent.step_id,
+      intent.job_id,
+      intent.ordinal,
+      intent.attempt,
+      intent.ref,
+      intent.parent,
+      intent.commit_id,
+      intent.tree,
+      intent.receipt,
+      intent.receipt_hash,
+    );
+  }
+
+  async setRef(jobId: string, ref: string): Promise<void> {
+    await this.connection.run("update job_dispatch set ref = $2 where job_id = $1 and ref is null", jobId, ref);
+  }
+
+  async send({ job_id, queue, repository_id, base_commit, base_tree }: NewDispatch): Promise<void> {
+    const id = this.#engine.idOf(job_id, 1);
+    await this.connection.run(
+      `insert into job_dispatch (job_id, queue, generation, engine_id, repository_id, base_commit, base_tree)
+       values ($1, $2, 1, $3, $4, $5, $6)`,
+      job_id,
+      queue,
+      id,
+      repository_id,
+      base_commit,
+      base_tree,
+    );
+    await this.#engine.send(queue, id, job_id);
+  }
+
+  async resend(job: DispatchRow): Promise<void> {
+    const generation = job.generation + 1;
+    const id = this.#engine.idOf(job.job_id, generation);
+    await this.#engine.cancel(job.queue, job.engine_id);
+    const sql = "update job_dispatch set generation = $2, engine_id = $3 where job_id = $1 and generation = $4";
+    await this.connection.run(sql, job.job_id, generation, id, job.generation);
+    await this.#engine.send(job.queue, id, job.job_id);
+  }
+
+  async cancel(job: DispatchRow): Promise<void> {
+    await this.connection.run("update job_dispatch set cancelled = true where job_id = $1", job.job_id);
+    await this.resend(job);
+  }
+
+  override async lostJobs(): Promise<DispatchRow[]> {
+    const sql = `select ${DISPATCH.replaceAll(/\w+/g, "d.$&")} from job_dispatch d
+      join jobs_open o on o.job_id = d.job_id order by o.number limit 1000`;
+    const open = await this.connection.all<DispatchRow>(sql);
+    const live = await this.#engine.live(open.map(({ engine_id }) => engine_id));
+    return open.filter(({ engine_id }) => !live.has(engine_id));
+  }
+
+  touch(item: WorkItem): Promise<boolean> {
+    return this.#engine.touch(item);
+  }
+
+  finish(item: WorkItem): Promise<boolean> {
+    return this.#engine.finish(item);
+  }
+
+  release(item: WorkItem, code: string, when: "now" | "later"): Promise<boolean> {
+    return this.#engine.release(item, code, when);
+  }
+}
+
+/** A team's tables, with the queue in the same database. */
+export function postgresTeam(bind: BindEngine) {
+  return {
+    read: (connection: PostgresReadConnection): TeamReader => new PostgresTeamReader(connection),
+    write: (connection: PostgresWriteConnection): TeamWriter => new PostgresTeamWriter(connection, bind),
+  };
+}

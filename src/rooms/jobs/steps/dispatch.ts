@@ -1,0 +1,84 @@
+import type { EffectIntent } from "./effect-state.ts";
+
+/** A job as a worker got it from the queue. The number of the attempt is a fence: a later attempt makes this one void. */
+export interface WorkItem {
+  readonly queue: string;
+  readonly id: string;
+  readonly attempt: number;
+  readonly job_id: string;
+}
+
+/** A repository of the workspace. */
+export interface RepositoryRow {
+  readonly id: string;
+  readonly name: string;
+  readonly remote: string;
+  readonly default_branch: string;
+  /** The first commits of its default branch when it was added, sorted. */
+  readonly roots: readonly string[];
+}
+
+/** Where a job was sent, and the tree it works on. */
+export interface DispatchRow {
+  readonly job_id: string;
+  readonly queue: string;
+  readonly generation: number;
+  readonly engine_id: string;
+  /** Null for a job that only reads. */
+  readonly repository_id: string | null;
+  readonly base_commit: string | null;
+  readonly base_tree: string | null;
+  /** The branch of its effects; null before the first one. */
+  readonly ref: string | null;
+  readonly cancelled: boolean;
+}
+
+/** What is known when a job is sent. */
+export type NewDispatch = Pick<DispatchRow, "job_id" | "queue" | "repository_id" | "base_commit" | "base_tree">;
+
+export interface TeamReader {
+  /** Made new by a restore; part of every name made afterwards. */
+  incarnation(): Promise<string>;
+  repositories(): Promise<RepositoryRow[]>;
+  dispatch(jobId: string): Promise<DispatchRow | null>;
+  /** What effects of a job were about to do, in the order of its steps. */
+  intents(jobId: string): Promise<EffectIntent[]>;
+  /** Open jobs that no queue has any more, oldest first. */
+  lostJobs(limit: number): Promise<DispatchRow[]>;
+}
+
+/**
+ * The port to the queue, inside a transaction of the records: what is sent is there when the transaction is, and what an
+ * owner writes counts only while the attempt is still theirs.
+ */
+export interface TeamWriter extends TeamReader {
+  addRepository(row: RepositoryRow): Promise<void>;
+  addIntent(intent: EffectIntent): Promise<void>;
+  setRef(jobId: string, ref: string): Promise<void>;
+  /** Puts a new job into its queue. */
+  send(job: NewDispatch): Promise<void>;
+  /** Puts a job into its queue again, as the next generation; the row of the one before is taken out. */
+  resend(job: DispatchRow): Promise<void>;
+  /** Says that a job is to end, and takes it from whoever works on it. */
+  cancel(job: DispatchRow): Promise<void>;
+  /** Makes the attempt last longer; false when it is nobody's or somebody else's now. */
+  touch(item: WorkItem): Promise<boolean>;
+  finish(item: WorkItem): Promise<boolean>;
+  /** Gives a job back: at once, or after the queue's pause when something is wrong here. */
+  release(item: WorkItem, code: string, when: "now" | "later"): Promise<boolean>;
+}
+
+/** The port to the queue outside of transactions. */
+export interface Dispatch {
+  /** Makes a queue that jobs are about to be sent to. */
+  prepare(queue: string): Promise<void>;
+  /** The next job of these queues; null when the signal was given. */
+  next(queues: readonly string[], signal: AbortSignal): Promise<WorkItem | null>;
+}
+
+const R = /[0-9a-f]{12}$/;
+
+/** Queue of a job: those that only read need no repository. */
+export function queueOf(workspace: string, repositoryId: string | null, label: string): string {
+  return repositoryId === null ? `read/${workspace}` : `effect/${R.exec(repositoryId)![0]}/${label}`;
+}
