@@ -1,9 +1,10 @@
+import type * as EnginePackage from "pg-boss";
 import { VerbatimError } from "../../core/errors/index.ts";
 
 /** The queue's package, which only those who post or work for a team need. ENGINE_MISSING. */
 export async function loadEngine(
-  load: () => Promise<typeof import("pg-boss")> = () => import("pg-boss"),
-): Promise<typeof import("pg-boss")> {
+  load: () => Promise<typeof EnginePackage> = () => import("pg-boss"),
+): Promise<typeof EnginePackage> {
   try {
     return await load();
   } catch (thrown) {
