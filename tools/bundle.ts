@@ -10,8 +10,10 @@ export const BUNDLED = ["zod", "commander"];
 export function readPackages(): string[] {
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     readonly dependencies: Record<string, string>;
+    readonly peerDependencies?: Record<string, string>;
   };
-  return Object.keys(manifest.dependencies);
+  // A peer is brought by whoever needs it.
+  return [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies ?? {})];
 }
 
 /** A front door names everything a room offers; whoever takes one thing through it loads that thing only. */

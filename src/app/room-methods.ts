@@ -196,6 +196,8 @@ export interface JobsMethods {
   readonly receipt: Method<"jobs.receipt">;
   /** Shows the receipts of a job in the order of its steps. */
   readonly receipts: Method<"jobs.receipts">;
+  /** Sends a team's job again that used up its retries or that its queue lost. */
+  readonly retry: Method<"jobs.retry">;
   /** Runs a job until it is done or has failed. */
   readonly run: Method<"jobs.run">;
   /** Shows a job and the state of each of its steps. */
@@ -258,6 +260,12 @@ export interface StudioMethods {
 
 /** The operations of `team` as methods. */
 export interface TeamMethods {
+  /** Registers a git repository with a workspace, so that jobs can change its files. */
+  readonly repositoryAdd: Method<"team.repository-add">;
+  /** Lists the repositories of a workspace. */
+  readonly repositoryList: Method<"team.repository-list">;
+  /** Works on the jobs of a team until interrupted; what they change becomes commits at the remote. */
+  readonly worker: Method<"team.worker">;
   /** Makes a workspace in a team's database, or gives one that is there to more logins. */
   readonly workspaceAdd: Method<"team.workspace-add">;
 }
