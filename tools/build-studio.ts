@@ -98,7 +98,9 @@ function describe(folder: string, path: string): Asset {
   if (type === undefined) throw new Error(`the Studio has a file of no known type: ${path}`);
   const bytes = readFileSync(join(folder, path));
   const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+  // The plain form is made of this one where somebody takes no other: both would double what everybody downloads.
   writeFileSync(join(folder, `${path}.br`), br);
+  rmSync(join(folder, path));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { path: `/${path}`, type, bytes: bytes.length, sha256, encodings: ["br", "gzip"] };
 }

@@ -127,6 +127,9 @@ function checkImport(imported: Imported, source: ts.SourceFile, packages: Readon
     if (!target.startsWith("web/src/")) add(at, "web-border", `${text} is outside web/src`);
   } else if (text === "verbatim-agent/api") {
     if (!imported.isType) add(at, "web-border", "only types come from verbatim-agent/api");
+  } else if (text === "verbatim-agent/verify") {
+    if (!imported.isType && !source.fileName.startsWith("web/src/workers/"))
+      add(at, "web-border", "only a worker verifies; elsewhere only types come from verbatim-agent/verify");
   } else if (!packages.has(text.split("/", text.startsWith("@") ? 2 : 1).join("/"))) {
     add(at, "web-border", `${text} is not a package of web/package.json`);
   }

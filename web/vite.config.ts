@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
@@ -8,7 +9,11 @@ export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
   plugins: [react()],
-  resolve: { dedupe: ["react", "react-dom"] },
+  resolve: {
+    dedupe: ["react", "react-dom"],
+    // What a worker verifies with is the same source as the package's own, and so is its zod.
+    alias: { "verbatim-agent/verify": fileURLToPath(new URL("../src/verify.ts", import.meta.url)) },
+  },
   worker: { format: "es" },
   build: {
     target: "es2022",

@@ -103,6 +103,19 @@ export interface IndexedEntry {
   readonly entry: EntryRecord;
 }
 
+/** What somebody looks for in the ledger; what is absent does not matter. */
+export interface LedgerQuery {
+  /** Only below this global index; the newest of those come first. */
+  readonly before?: number | undefined;
+  readonly streams?: readonly string[] | undefined;
+  readonly kinds?: readonly string[] | undefined;
+  readonly actor?: string | undefined;
+  /** Written at this time or later, and before that one. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+}
+
 /** Reading the ledger. Lists are pages: at most `limit` items. */
 export interface LedgerReader {
   /** The UUID made with the store. */
@@ -119,6 +132,10 @@ export interface LedgerReader {
   /** Entry hashes in global order from an index on. */
   readHashes(from: number, limit: number): Promise<string[]>;
   findByHash(hash: string): Promise<IndexedEntry | null>;
+  /** Entries of all streams that fit, newest first. */
+  browse(query: LedgerQuery): Promise<IndexedEntry[]>;
+  /** How many entries each stream has between two global indexes, the second one excluded. */
+  tally(from: number, to: number): Promise<{ readonly stream: string; readonly entries: number }[]>;
 }
 
 /** Where an append expects to land: a position, or explicitly whatever comes next. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { BodyPiece, EntryRecord, NewEntry, WriteTransaction } from "../../src/core/ports.ts";
+import type { BodyPiece, EntryRecord, LedgerQuery, NewEntry, WriteTransaction } from "../../src/core/ports.ts";
 import { expectUnbrokenChain } from "../support/chain.ts";
 import type { StoreHarness, TestStore } from "../support/stores.ts";
 
@@ -342,6 +342,42 @@ export function describeStore(create: () => Promise<StoreHarness>): void {
       expect(pages.all).toEqual(pages.hashes.map((hash, index) => `${index} ${hash}`));
       expect(new Set(pages.hashes).size).toBe(23);
       expect(pages.tail.map((entry) => entry.body)).toEqual(['{"text":"step 16"}', '{"text":"step 19"}']);
+    });
+
+    it("find entries by stream, kind, actor and time, the newest first, and count them by stream", async () => {
+      await append("job/1", "one", "two");
+      await append("context", "three");
+      const other: NewEntry = { kind: "OTHER_THING", actor: "mira", body: { text: "four" } };
+      const [last] = await store.transact((tx) => tx.ledger.append("job/1", "next", [other]));
+      const found = await store.read(async ({ ledger }) => {
+        const list = async (query: Omit<LedgerQuery, "limit">, limit = 10) =>
+          (await ledger.browse({ ...query, limit })).map(({ index }) => index);
+        return {
+          all: await list({}),
+          page: await list({ before: 3 }, 2),
+          streams: await list({ streams: ["job/1", "nothing"] }),
+          kinds: await list({ kinds: ["OTHER_THING"] }),
+          actor: await list({ actor: "cli", streams: ["job/1"] }),
+          none: await list({ to: "2001-01-01T00:00:00.000Z" }),
+          since: await list({ from: last!.time, kinds: ["OTHER_THING"] }),
+          body: (await ledger.browse({ limit: 1 }))[0]?.entry.body,
+          tally: await ledger.tally(1, 4),
+        };
+      });
+      expect(found).toEqual({
+        all: [3, 2, 1, 0],
+        page: [2, 1],
+        streams: [3, 1, 0],
+        kinds: [3],
+        actor: [1, 0],
+        none: [],
+        since: [3],
+        body: '{"text":"four"}',
+        tally: [
+          { stream: "context", entries: 1 },
+          { stream: "job/1", entries: 2 },
+        ],
+      });
     });
 
     it("get an empty page beyond the end, and none for a page that makes no sense", async () => {

@@ -14,6 +14,7 @@ export const wiring: Wiring<typeof LEDGER_OPERATIONS> = {
       progress,
       actor,
       loadKey: (key) => keys.load(key),
+      listKeys: () => keys.list(),
       onVerified: (found) => remember(composition, "verified", found as Output<"ledger.verify">),
     };
   },

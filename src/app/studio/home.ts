@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { compareCodePoints } from "../../core/canonical/index.ts";
+import { findBegin } from "../../core/ledger/index.ts";
 import type { AGENT_STATES } from "../../rooms/workflow/index.ts";
 import { agentList } from "../agent/list.ts";
 import type { StudioPorts } from "./ports.ts";
@@ -140,23 +141,6 @@ async function readDays(ports: StudioPorts, entries: number): Promise<number[]> 
     return found;
   });
   return begins.map((begin, n) => (begins[n + 1] ?? entries) - begin);
-}
-
-/** Index of the first entry at or after a time, by halves; most days begin where the day before did. */
-async function findBegin(
-  timeOf: (index: number) => Promise<number>,
-  time: number,
-  from: number,
-  to: number,
-): Promise<number> {
-  if (from >= to || (await timeOf(from)) >= time) return from;
-  let [low, high] = [from + 1, to];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((await timeOf(middle)) >= time) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 async function readWorlds(ports: StudioPorts): Promise<Home["worlds"]> {

@@ -1,3 +1,4 @@
+export { findBegin } from "./browse-operations.ts";
 export { type ChainProblem, StreamVerifier } from "./chain.ts";
 export {
   CHECKPOINT_PAYLOAD_TYPE,
@@ -24,6 +25,12 @@ export {
   parseInclusionProof,
   parseProof,
 } from "./proof.ts";
-export { verifyConsistency, verifyInclusion, verifyInclusionPath } from "./proof-check.ts";
+export {
+  type InclusionRung,
+  traceInclusion,
+  verifyConsistency,
+  verifyInclusion,
+  verifyInclusionPath,
+} from "./proof-check.ts";
 export { computeRoot, type HashSource, proveConsistency, proveInclusion } from "./prove.ts";
 export { appendRefusal, boundText, boundValue } from "./refusals.ts";

@@ -12,6 +12,8 @@ export interface LedgerPorts {
   /** Told what a whole verification found, with the time it ended. */
   onVerified?(verdict: object): void;
   loadKey(key: string): Promise<SigningKey>;
+  /** The keys of this machine, to call a signer by its name. */
+  listKeys(): Promise<readonly { readonly name: string; readonly key_id: string }[]>;
 }
 
 /** Largest file of a checkpoint, a policy or a proof. */

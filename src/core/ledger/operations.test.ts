@@ -6,6 +6,8 @@ import { nodeCrypto } from "../../adapters/crypto/node-crypto.ts";
 import { DiskKeys } from "../../adapters/disk/keys.ts";
 import { createLocalFiles } from "../../adapters/disk/local-files.ts";
 import { openSqliteStore } from "../../adapters/sql/sqlite/store.ts";
+import { formatTime } from "../time.ts";
+import { ledgerBrowse, ledgerCheckpoints, ledgerEntry, ledgerGrowth, ledgerStreams } from "./browse-operations.ts";
 import { ledgerCheckpoint } from "./checkpoint-operation.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
 import { ledgerCheckProof, ledgerExport, ledgerProve, ledgerProveConsistency, ledgerShow } from "./operations.ts";
@@ -36,6 +38,7 @@ async function openLedger() {
     progress: { report: () => undefined } as never,
     actor: "mira",
     loadKey: (key) => keys.load(key),
+    listKeys: () => keys.list(),
   };
   const add = (stream: string, ...kinds: string[]) =>
     store.transact(({ ledger }) =>
@@ -308,5 +311,77 @@ describe("refusals", () => {
     expect(boundText("t".repeat(500))).toBe("t".repeat(500));
     expect(boundText("t".repeat(501))).toBe(`${"t".repeat(500)}...`);
     expect(boundText("\ud800")).toBe("\ufffd");
+  });
+});
+
+describe("looking around", () => {
+  it("gives pages newest first, each going on where the one before it ended, with a filter or without", async () => {
+    await using it = await openLedger();
+    await it.add("a/1", "1", "2", "3");
+    await it.add("b", "4");
+    await it.add("a/1", "5");
+    const first = await ledgerBrowse.run(it.ports, { limit: 2 });
+    expect([first.total, kindsOf(first.items), first.next]).toEqual([5, "54", 3]);
+    const rest = await ledgerBrowse.run(it.ports, { limit: 3, before: first.next! });
+    expect([kindsOf(rest.items), rest.next]).toEqual(["321", null]);
+    expect(rest.items[0]).toMatchObject({ stream: "a/1", position: 2, excerpt: '{"kind":"3"}' });
+    const some = await ledgerBrowse.run(it.ports, { streams: ["a/1"], kinds: ["K1", "K4", "K5"], limit: 10 });
+    expect(kindsOf(some.items)).toBe("51");
+    expect(ledgerBrowse.input.safeParse({ from: "yesterday" }).success).toBe(false);
+  });
+
+  it("shows one entry whole, by its number or its hash, with its neighbours in its stream", async () => {
+    await using it = await openLedger();
+    await it.add("a", "1");
+    await it.add("b", "2");
+    await it.add("a", "3");
+    const entry = await ledgerEntry.run(it.ports, { index: 2 });
+    expect(entry).toMatchObject({ before: 0, after: null, size: 3, body: { kind: "3" }, body_text: '{"kind":"3"}' });
+    expect(JSON.parse(entry.line)).toMatchObject({ hash: entry.hash, body: { kind: "3" } });
+    expect((await ledgerEntry.run(it.ports, { hash: entry.previous })).after).toBe(2);
+    const unknown = ledgerEntry.run(it.ports, { index: 3 });
+    await expect(unknown).rejects.toMatchObject({ code: "LEDGER_ENTRY_UNKNOWN" });
+    await expect(ledgerEntry.run(it.ports, {})).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  it("lists streams by the beginning of their names, in pages", async () => {
+    await using it = await openLedger();
+    for (const name of ["job/2", "job/1", "context"]) await it.add(name, "1");
+    const first = await ledgerStreams.run(it.ports, { prefix: "job/", limit: 1 });
+    expect(first).toEqual({ items: [{ stream: "job/1", length: 1 }], next: "job/1" });
+    const rest = await ledgerStreams.run(it.ports, { prefix: "job/", limit: 1, after: first.next! });
+    expect(rest).toEqual({ items: [{ stream: "job/2", length: 1 }], next: null });
+  });
+
+  it("counts what each room wrote in each part of a time", async () => {
+    await using it = await openLedger();
+    const start = it.time.now;
+    await it.add("job/1", "1", "2");
+    it.time.now = start + 10_000;
+    await it.add("context", "3");
+    const growth = await ledgerGrowth.run(it.ports, {
+      from: formatTime(start),
+      to: formatTime(start + 20_000),
+      buckets: 4,
+    });
+    expect(growth.rooms).toEqual(["context", "job"]);
+    expect(growth.buckets.map(({ entries }) => entries)).toEqual([
+      [0, 2],
+      [0, 0],
+      [1, 0],
+      [0, 0],
+    ]);
+    const whole = await ledgerGrowth.run(it.ports, { buckets: 10 });
+    expect(whole.buckets.flatMap(({ entries }) => entries).reduce((a, b) => a + b, 0)).toBe(3);
+  });
+
+  it("lists checkpoints with the name of whoever signed, and none where nobody did", async () => {
+    await using it = await openLedger();
+    await it.add("a", "1");
+    expect(await ledgerCheckpoints.run(it.ports, { limit: 5 })).toEqual({ items: [], next: null });
+    const { key_id } = await it.keys.create("ci");
+    const made = await ledgerCheckpoint.run(it.ports, { key: "ci" });
+    const { items } = await ledgerCheckpoints.run(it.ports, { limit: 5 });
+    expect(items).toMatchObject([{ index: 1, tree_size: 1, root_hash: made.root_hash, key_id, signer: "ci" }]);
   });
 });

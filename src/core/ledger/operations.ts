@@ -3,6 +3,7 @@ import { parseJson } from "../canonical/index.ts";
 import { VerbatimError } from "../errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER } from "../operation.ts";
 import type { LedgerReader } from "../ports.ts";
+import { BROWSE_OPERATIONS } from "./browse-operations.ts";
 import { ledgerCheckpoint } from "./checkpoint-operation.ts";
 import { formatEntry } from "./entry.ts";
 import { type LedgerPorts, MAX_FILE } from "./operation-ports.ts";
@@ -186,4 +187,5 @@ export const LEDGER_OPERATIONS = [
   ledgerProve,
   ledgerProveConsistency,
   ledgerCheckProof,
+  ...BROWSE_OPERATIONS,
 ] as const;

@@ -23,6 +23,39 @@ export function verifyInclusionPath(crypto: Crypto, proof: InclusionPath): Await
   return runSteps(inclusionSteps(new TreeHasher(crypto), proof));
 }
 
+/** One level of the way from a leaf to the root: what was hashed with what, and what came of it. */
+export interface InclusionRung {
+  readonly own: string;
+  readonly sibling: string;
+  /** Where the sibling is. */
+  readonly side: "left" | "right";
+  readonly result: string;
+}
+
+/** The whole way up as it was hashed, bottom first; null where the path does not fit the tree. */
+export async function traceInclusion(
+  crypto: Crypto,
+  proof: InclusionProof,
+): Promise<{ readonly leaf: string; readonly rungs: readonly InclusionRung[]; readonly root: string } | null> {
+  const { entry_hash, index, tree_size, path, root_hash } = proof;
+  if (!isSize(index) || !isSize(tree_size) || index >= tree_size) return null;
+  if (!isHexHash(entry_hash) || !isHexHash(root_hash) || !isHashList(path)) return null;
+  const hasher = new TreeHasher(crypto);
+  const leaf = await hasher.entry(entry_hash);
+  const walk = new Walk(index, tree_size - 1);
+  const rungs: InclusionRung[] = [];
+  let own = leaf;
+  for (const sibling of path) {
+    if (walk.isAtTop) return null;
+    const side = walk.isRight ? "left" : "right";
+    const result = await (side === "left" ? hasher.node(sibling, own) : hasher.node(own, sibling));
+    rungs.push({ own, sibling, side, result });
+    own = result;
+    walk.climb();
+  }
+  return walk.isAtTop ? { leaf, rungs, root: own } : null;
+}
+
 /** Whether the second tree is the first one grown. Anything malformed is false; it never throws. */
 export function verifyConsistency(crypto: Crypto, proof: ConsistencyProof): Awaitable<boolean> {
   return runSteps(consistencySteps(new TreeHasher(crypto), proof));

@@ -20,7 +20,6 @@ beforeAll(() => {
   const studio = join(folder, "studio");
   mkdirSync(join(studio, "assets"), { recursive: true });
   const add = (path: string, type: string, text: string) => {
-    writeFileSync(join(studio, path), text);
     writeFileSync(join(studio, `${path}.br`), brotliCompressSync(text));
     const sha256 = createHash("sha256").update(text).digest("hex");
     return { path: `/${path}`, type, bytes: text.length, sha256, encodings: ["br", "gzip"] };
@@ -30,7 +29,7 @@ beforeAll(() => {
     add("assets/main-1.js", "text/javascript; charset=utf-8", SCRIPT),
     add("assets/changed-1.js", "text/javascript; charset=utf-8", SCRIPT),
   ];
-  writeFileSync(join(studio, "assets/changed-1.js"), "export const one = 2;\n");
+  writeFileSync(join(studio, "assets/changed-1.js.br"), brotliCompressSync("export const one = 2;\n"));
   // There, but in no list; and a secret beside the folder.
   writeFileSync(join(studio, "assets/unlisted.js"), "unlisted");
   writeFileSync(join(folder, "secret.txt"), "secret");

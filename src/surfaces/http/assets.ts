@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliDecompressSync, gzipSync } from "node:zlib";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -76,21 +76,30 @@ export class StudioAssets {
     const name = `${form} ${asset.path}`;
     const known = this.#kept.get(name);
     if (known !== undefined) return known;
-    // Browsers take the better one over TLS and on this machine; the other would double what everybody downloads.
+    // Browsers take the better one over TLS and on this machine; the others would double what everybody downloads.
     const bytes =
-      form === "gzip"
-        ? new Uint8Array(gzipSync(this.#bytes(asset, "plain")))
-        : this.#load(asset, form === "br" ? ".br" : "");
+      form === "br" ? this.#load(asset) : form === "gzip" ? gzip(this.#bytes(asset, "plain")) : this.#unpack(asset);
     this.#kept.set(name, bytes);
     return bytes;
   }
 
-  /** What is plain is compared with its hash; what is compressed is made of it by the same build. */
-  #load(asset: Asset, suffix: "" | ".br"): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(readFileSync(join(this.#folder, ...`${asset.path}${suffix}`.slice(1).split("/"))));
-    if (suffix === "" && createHash("sha256").update(bytes).digest("hex") !== asset.sha256) {
-      throw new VerbatimError("INTERNAL", { message: `${asset.path} is not the file that was built` });
-    }
-    return bytes;
+  #unpack(asset: Asset): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(brotliDecompressSync(this.#read(asset)));
+    if (createHash("sha256").update(bytes).digest("hex") === asset.sha256) return bytes;
+    throw new VerbatimError("INTERNAL", { message: `${asset.path} is not the file that was built` });
   }
+
+  /** What it unpacks to is compared with its hash before anybody gets it. */
+  #load(asset: Asset): Uint8Array<ArrayBuffer> {
+    this.#bytes(asset, "plain");
+    return this.#read(asset);
+  }
+
+  #read(asset: Asset): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(readFileSync(join(this.#folder, ...`${asset.path}.br`.slice(1).split("/"))));
+  }
+}
+
+function gzip(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(gzipSync(bytes));
 }

@@ -164,6 +164,14 @@ export const OWN_ROUTES: readonly OwnRoute[] = [
     who: "owner",
     answer: { status: 200, type: octets, schema: { type: "string", format: "binary" } },
   },
+  {
+    method: "get",
+    path: "/api/ledger/export",
+    summary: "Every entry as one line of canonical JSON, in global order or in the order of one stream.",
+    who: "owner",
+    query: { stream: text },
+    answer: { status: 200, type: octets, schema: { type: "string", format: "binary" } },
+  },
 ];
 
 /** The routes as paths of an OpenAPI document. */

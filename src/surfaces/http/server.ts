@@ -11,6 +11,7 @@ import { Callers, requireOwner } from "./caller.ts";
 import { Events } from "./events.ts";
 import { toErrorBody } from "./failure.ts";
 import { ownNames, requireOwnHost, requireOwnSite } from "./host-check.ts";
+import { addLedgerRoutes } from "./ledger-routes.ts";
 import { listenHttp } from "./listener.ts";
 import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
@@ -159,6 +160,7 @@ export async function makeHttpSurface(
   addTaskRoutes(hono, tasks);
   addEventRoute(hono, events);
   addRunRoutes(hono, app);
+  addLedgerRoutes(hono, app);
   const operations = (await listOperations()).filter(
     ({ surfaces, who }) => who !== undefined && (surfaces === undefined || surfaces.includes("http")),
   );

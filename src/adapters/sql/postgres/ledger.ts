@@ -3,6 +3,7 @@ import type {
   EntryRecord,
   ExpectedPosition,
   IndexedEntry,
+  LedgerQuery,
   LedgerReader,
   LedgerWriter,
   NewEntry,
@@ -10,6 +11,7 @@ import type {
   SyncCrypto,
 } from "../../../core/ports.ts";
 import { sealNext } from "../append.ts";
+import { toCondition } from "../browse.ts";
 import { requirePage } from "../page.ts";
 import { joinBody, piecesOf, requirePiece, type StoredBody } from "../pieces.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
@@ -105,6 +107,21 @@ export class PostgresLedgerReader<C extends PostgresReadConnection = PostgresRea
     const sql = `select o.idx, ${ENTRY_OF_E} from ledger_entry e join ledger_order o on o.hash = e.hash where e.hash = $1`;
     const row = await this.connection.get<EntryRow>(sql, hash);
     return row === undefined ? null : toIndexed((await this.#join([row]))[0]!);
+  }
+
+  async browse(query: LedgerQuery): Promise<IndexedEntry[]> {
+    const { sql, values } = toCondition(query, { table: "e.", index: "o.idx", placeholder: (n) => `$${n}` });
+    const all = `select o.idx, ${ENTRY_OF_E} from ledger_order o join ledger_entry e on e.hash = o.hash ${sql}`;
+    return (await this.#join(await this.connection.all<EntryRow>(all, ...values))).map(toIndexed);
+  }
+
+  async tally(from: number, to: number): Promise<{ stream: string; entries: number }[]> {
+    requirePage(from, to);
+    const sql = `
+      select e.stream, count(*) as entries from ledger_order o join ledger_entry e on e.hash = o.hash
+      where o.idx >= $1 and o.idx < $2 group by e.stream order by e.stream`;
+    const rows = await this.connection.all<{ stream: string; entries: number | string }>(sql, from, to);
+    return rows.map(({ stream, entries }) => ({ stream, entries: Number(entries) }));
   }
 
   /** Puts the pieces of long bodies back into them. */
@@ -206,6 +223,16 @@ export class PostgresLedgerWriter extends PostgresLedgerReader<PostgresWriteConn
   override async findByHash(hash: string): Promise<IndexedEntry | null> {
     await this.order();
     return super.findByHash(hash);
+  }
+
+  override async browse(query: LedgerQuery): Promise<IndexedEntry[]> {
+    await this.order();
+    return super.browse(query);
+  }
+
+  override async tally(from: number, to: number): Promise<{ stream: string; entries: number }[]> {
+    await this.order();
+    return super.tally(from, to);
   }
 }
 

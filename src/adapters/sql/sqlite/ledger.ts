@@ -3,6 +3,7 @@ import type {
   EntryRecord,
   ExpectedPosition,
   IndexedEntry,
+  LedgerQuery,
   LedgerReader,
   LedgerWriter,
   NewEntry,
@@ -10,6 +11,7 @@ import type {
   SyncCrypto,
 } from "../../../core/ports.ts";
 import { type SealedEntry, sealNext } from "../append.ts";
+import { toCondition } from "../browse.ts";
 import { requirePage } from "../page.ts";
 import { joinBody, requirePiece, type StoredBody } from "../pieces.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
@@ -82,6 +84,20 @@ export class SqliteLedgerReader<C extends SqliteReadConnection = SqliteReadConne
   async findByHash(hash: string): Promise<IndexedEntry | null> {
     const row = this.connection.get<EntryRow>(`select idx, ${ENTRY} from ledger_entry where hash = ?`, hash);
     return row === undefined ? null : this.#toIndexed(row);
+  }
+
+  async browse(query: LedgerQuery): Promise<IndexedEntry[]> {
+    const { sql, values } = toCondition(query, { table: "", index: "idx", placeholder: () => "?" });
+    const rows = this.connection.all<EntryRow>(`select idx, ${ENTRY} from ledger_entry ${sql}`, ...values);
+    return rows.map((row) => this.#toIndexed(row));
+  }
+
+  async tally(from: number, to: number): Promise<{ stream: string; entries: number }[]> {
+    requirePage(from, to);
+    const sql =
+      "select stream, count(*) as entries from ledger_entry where idx >= ? and idx < ? group by stream order by stream";
+    const rows = this.connection.all<{ stream: string; entries: number }>(sql, from, to);
+    return rows.map(({ stream, entries }) => ({ stream, entries }));
   }
 
   #toEntry(row: EntryRecord): EntryRecord {

@@ -52,9 +52,94 @@ const verify = defineVerb("ledger.verify", {
   exit: ({ ok }) => (ok ? 0 : 1),
 });
 
+const browse = defineVerb("ledger.browse", {
+  path: ["browse"],
+  flags: { streams: { name: "stream", value: "NAME" }, kinds: { name: "kind", value: "KIND" } },
+  examples: ["verbatim ledger browse", "verbatim ledger browse --kind CHECKPOINT --actor cli --limit 5"],
+  render({ items, total, next }, io) {
+    const columns = [
+      { title: "index", align: "right" },
+      { title: "time" },
+      { title: "stream", shrink: true },
+      { title: "kind", shrink: true },
+      { title: "actor", shrink: true },
+      { title: "body", shrink: true },
+    ] as const;
+    const rows = items.map((one) => [String(one.index), one.time, one.stream, one.kind, one.actor, one.excerpt]);
+    if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    io.line(`${items.length} of ${total} entries`);
+    if (next !== null) io.line(`next: ${io.paint.bold(`--before ${next}`)}`);
+  },
+});
+
+const entry = defineVerb("ledger.entry", {
+  path: ["entry"],
+  args: [{ field: "index", label: "INDEX", optional: true }],
+  flags: { hash: { value: "HASH" } },
+  examples: ["verbatim ledger entry 0", "verbatim ledger entry --hash HASH"],
+  render({ line, index, before, after, size }, io) {
+    io.line(line);
+    io.note(`entry ${index} of ${size}; in its stream after ${before ?? "none"}, before ${after ?? "none"}`);
+  },
+});
+
+const streams = defineVerb("ledger.streams", {
+  path: ["streams"],
+  examples: ["verbatim ledger streams", "verbatim ledger streams --prefix agent"],
+  render({ items, next }, io) {
+    const columns = [
+      { title: "stream", shrink: true },
+      { title: "entries", align: "right" },
+    ] as const;
+    const rows = items.map(({ stream, length }) => [stream, String(length)]);
+    if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    if (next !== null) io.line(`next: ${io.paint.bold(`--after ${next}`)}`);
+  },
+});
+
+const growth = defineVerb("ledger.growth", {
+  path: ["growth"],
+  examples: ["verbatim ledger growth --buckets 7", "verbatim ledger growth --from 2026-01-01T00:00:00.000Z"],
+  render({ rooms, buckets }, io) {
+    const columns = [{ title: "from" }, ...rooms.map((title) => ({ title, align: "right" as const }))];
+    const rows = buckets.map(({ at, entries }) => [at, ...entries.map(String)]);
+    if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    else io.line("the ledger is empty");
+  },
+});
+
+const checkpoints = defineVerb("ledger.checkpoints", {
+  path: ["checkpoints"],
+  examples: ["verbatim ledger checkpoints"],
+  render({ items, next }, io) {
+    const columns = [
+      { title: "size", align: "right" },
+      { title: "root" },
+      { title: "key" },
+      { title: "time" },
+      { title: "entry", align: "right" },
+    ] as const;
+    const rows = items.map((one) => [
+      String(one.tree_size),
+      shortId(one.root_hash, io.flags.full),
+      shortId(one.key_id, io.flags.full),
+      one.time,
+      String(one.index),
+    ]);
+    if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+    else io.line("no checkpoint was signed");
+    if (next !== null) io.line(`next: ${io.paint.bold(`--before ${next}`)}`);
+  },
+});
+
 export const noun: Noun = {
   verbs: [
     show,
+    browse,
+    entry,
+    streams,
+    growth,
+    checkpoints,
     verify,
     defineVerb("ledger.export", {
       path: ["export"],
