@@ -73,7 +73,13 @@ export function replayBundleFiles(tree: MemoryTree, options: { readonly strict?:
   return replayBundle(webCrypto, openMemoryBundle(webCrypto, tree), options.strict === true ? "strict" : "default");
 }
 
-/** SHA-256 of bytes, or of a text as UTF-8: 64 hex digits. */
+/**
+ * SHA-256 of bytes, or of a text as UTF-8: 64 hex digits.
+ *
+ * @example
+ * const hash = await sha256("lamp");
+ * hash.length; // => 64
+ */
 export async function sha256(data: Uint8Array | string): Promise<string> {
   return webCrypto.sha256(data);
 }
@@ -88,7 +94,13 @@ export interface EntryCheck {
   readonly ok: boolean;
 }
 
-/** Computes the hashes of an entry again, from its line as `ledger export` writes it. */
+/**
+ * Computes the hashes of an entry again, from its line as `ledger export` writes it.
+ *
+ * @example
+ * declare const line: string;
+ * const { ok, computed } = await hashEntry(line);
+ */
 export async function hashEntry(line: string): Promise<EntryCheck> {
   const entry = parseEntry(parseJson(line));
   const { body_hash, hash } = await sealEntry(webCrypto, { ...entry, body_text: entry.body });
@@ -103,17 +115,36 @@ export async function hashEntry(line: string): Promise<EntryCheck> {
   };
 }
 
-/** Whether an entry is in the ledger that has this root. */
+/**
+ * Whether an entry is in the ledger that has this root.
+ *
+ * @example
+ * declare const proof: InclusionProof;
+ * const isInside = await verifyInclusion(proof);
+ */
 export async function verifyInclusion(proof: InclusionProof): Promise<boolean> {
   return checkInclusion(webCrypto, proof);
 }
 
-/** Whether the second ledger is the first one grown. */
+/**
+ * Whether the second ledger is the first one grown.
+ *
+ * @example
+ * declare const proof: ConsistencyProof;
+ * const hasOnlyGrown = await verifyConsistency(proof);
+ */
 export async function verifyConsistency(proof: ConsistencyProof): Promise<boolean> {
   return checkConsistency(webCrypto, proof);
 }
 
-/** The way from an entry to the root, one row a level, computed here; null where the path does not fit the tree. */
+/**
+ * The way from an entry to the root, one row a level, computed here; null where the path does not fit the tree.
+ *
+ * @example
+ * declare const proof: InclusionProof;
+ * const way = await traceInclusion(proof);
+ * const isRoot = way?.root === proof.root_hash;
+ */
 export function traceInclusion(
   proof: InclusionProof,
 ): Promise<{ readonly leaf: string; readonly rungs: readonly InclusionRung[]; readonly root: string } | null> {
@@ -134,7 +165,13 @@ export interface ChainCheck {
   } | null;
 }
 
-/** Verifies the chain of a job: all lines of its stream from the first one on, as `ledger export --stream` writes them. */
+/**
+ * Verifies the chain of a job: all lines of its stream from the first one on, as `ledger export --stream` writes them.
+ *
+ * @example
+ * declare const lines: readonly string[];
+ * const { ok, receipts } = await verifyReceiptChain("job/job_0123456789abcdef", lines);
+ */
 export async function verifyReceiptChain(stream: string, lines: readonly string[]): Promise<ChainCheck> {
   const verifier = new StreamVerifier(webCrypto, stream);
   const entries: JsonValue[] = lines.map((line) => parseJson(line));
@@ -150,7 +187,13 @@ export async function verifyReceiptChain(stream: string, lines: readonly string[
   return { ok: problem === null, entries: lines.length, receipts, problem };
 }
 
-/** Opens a signed checkpoint, given as the bytes of its file; with a policy it also says whose signatures count. */
+/**
+ * Opens a signed checkpoint, given as the bytes of its file; with a policy it also says whose signatures count.
+ *
+ * @example
+ * declare const file: Uint8Array;
+ * const { checkpoint, trust } = await openCheckpoint(file);
+ */
 export async function openCheckpoint(
   file: Uint8Array,
   policy?: Uint8Array,

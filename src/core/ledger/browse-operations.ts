@@ -5,6 +5,7 @@ import { defineOperation, OWNER } from "../operation.ts";
 import type { IndexedEntry, LedgerReader } from "../ports.ts";
 import { formatTime, isTime, parseTime } from "../time.ts";
 import { formatEntry } from "./entry.ts";
+import { findBegin } from "./find-begin.ts";
 import type { LedgerPorts } from "./operation-ports.ts";
 import { TRUST_RECORDS } from "./records.ts";
 
@@ -205,23 +206,6 @@ async function countRooms(ledger: LedgerReader, from: number, to: number): Promi
     rooms.set(room, (rooms.get(room) ?? 0) + entries);
   }
   return rooms;
-}
-
-/** Index of the first entry at or after a time, by halves: the ledger is in the order of time. */
-export async function findBegin(
-  timeOf: (index: number) => Promise<number>,
-  at: number,
-  from: number,
-  to: number,
-): Promise<number> {
-  if (from >= to || (await timeOf(from)) >= at) return from;
-  let [low, high] = [from + 1, to];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((await timeOf(middle)) >= at) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 export const ledgerCheckpoints = defineOperation({

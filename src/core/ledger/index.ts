@@ -1,4 +1,3 @@
-export { findBegin } from "./browse-operations.ts";
 export { type ChainProblem, StreamVerifier } from "./chain.ts";
 export {
   CHECKPOINT_PAYLOAD_TYPE,
@@ -17,6 +16,7 @@ export {
   sealEntry,
 } from "./entry.ts";
 export { ERASED_BODY } from "./erasure.ts";
+export { findBegin } from "./find-begin.ts";
 export { EMPTY_ROOT, MerkleFrontier, TreeHasher } from "./merkle.ts";
 export {
   type ConsistencyProof,

@@ -8,7 +8,7 @@ import { Foreign } from "../parts/Foreign.tsx";
 import { words } from "../words/words.ts";
 import { useOfferedActs } from "./acts.ts";
 import styles from "./Finder.module.css";
-import { PLACES } from "./Shell.tsx";
+import { PLACES } from "./places.ts";
 
 interface Choice {
   readonly id: string;
@@ -19,7 +19,7 @@ interface Choice {
 }
 
 /** What the server finds and the Studio has a page for. */
-const WITH_PAGE: readonly string[] = ["run"];
+const WITH_PAGE: readonly string[] = ["run", "entry"];
 const MOST_FILES = 20;
 /** As long as a text to look for may be. */
 const MOST_LETTERS = 200;

@@ -4,10 +4,11 @@ import { words } from "../words/words.ts";
 import { useOfferedActs } from "./acts.ts";
 import { onAppearance, readAppearance } from "./appearance.ts";
 import styles from "./KeyList.module.css";
+import { PLACES } from "./places.ts";
 
 const EVERYWHERE: readonly (readonly [string, string])[] = [
   ["Ctrl K", words.keys.palette],
-  ["g h, g r, g s", words.keys.go],
+  [PLACES.map(({ letter }) => `g ${letter}`).join(", "), words.keys.go],
   ["/", words.keys.search],
   ["[ ]", words.keys.tab],
   ["y", words.keys.link],

@@ -1,5 +1,5 @@
 import { Link, Outlet } from "@tanstack/react-router";
-import { House, type LucideIcon, Play, Search, Settings, WifiOff } from "lucide-react";
+import { Ellipsis, Search, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
 import { currentSession, onSession } from "../api/session.ts";
@@ -11,21 +11,10 @@ import { useDialog } from "./dialogs.ts";
 import { Finder } from "./Finder.tsx";
 import { KeyList } from "./KeyList.tsx";
 import { KeyScreen } from "./KeyScreen.tsx";
+import { MorePlaces } from "./MorePlaces.tsx";
+import { PLACES } from "./places.ts";
 import styles from "./Shell.module.css";
 import { useConnection } from "./use-connection.ts";
-
-interface Place {
-  readonly to: "/" | "/runs" | "/settings";
-  readonly label: string;
-  readonly icon: LucideIcon;
-}
-
-/** The rooms that have a page. */
-export const PLACES: readonly Place[] = [
-  { to: "/", label: words.places.home, icon: House },
-  { to: "/runs", label: words.places.runs, icon: Play },
-  { to: "/settings", label: words.places.settings, icon: Settings },
-];
 
 /** What surrounds every screen: where one can go, whether the server answers, and what a screen reader is told. */
 export function Shell(): ReactNode {
@@ -66,8 +55,8 @@ function Places(): ReactNode {
         <span className={styles["word"]}>{words.product}</span>
       </p>
       <ul className={styles["list"]}>
-        {PLACES.map(({ to, label, icon: Icon }) => (
-          <li key={to} className={to === "/settings" ? styles["last"] : undefined}>
+        {PLACES.map(({ to, label, icon: Icon, onPhone }) => (
+          <li key={to} className={onPhone ? undefined : styles["wider"]}>
             <Link
               to={to}
               className={styles["place"]!}
@@ -80,6 +69,12 @@ function Places(): ReactNode {
             </Link>
           </li>
         ))}
+        <li className={styles["more"]}>
+          <button type="button" className={styles["place"]} onClick={() => open("more")}>
+            <Ellipsis size={20} strokeWidth={1.75} aria-hidden />
+            <span className={styles["word"]}>{words.places.more}</span>
+          </button>
+        </li>
       </ul>
       <button type="button" className={styles["find"]} title={words.palette.title} onClick={() => open("find")}>
         <Search size={20} strokeWidth={1.75} aria-hidden />
@@ -121,6 +116,7 @@ function LostLine(): ReactNode {
 function Dialogs(): ReactNode {
   const { shown, close } = useDialog();
   if (shown === "find") return <Finder close={close} />;
+  if (shown === "more") return <MorePlaces close={close} />;
   if (shown === "keys") return <KeyList close={close} />;
   return null;
 }

@@ -12,6 +12,7 @@ import { applyAppearance } from "./appearance.ts";
 import { KeyScreen } from "./KeyScreen.tsx";
 import { listenForKeys } from "./keys.ts";
 import { giveNotice } from "./notices.ts";
+import { PLACES } from "./places.ts";
 import { router } from "./router.tsx";
 import "./tokens.css";
 
@@ -58,12 +59,10 @@ async function enter(code: string | null): Promise<unknown> {
   }
 }
 
-const GO: Readonly<Record<string, "/" | "/runs" | "/settings">> = { h: "/", r: "/runs", s: "/settings" };
-
 function go(letter: string): boolean {
-  const to = GO[letter];
-  if (to === undefined) return false;
-  void router.navigate({ to });
+  const place = PLACES.find((one) => one.letter === letter);
+  if (place === undefined) return false;
+  void router.navigate({ to: place.to });
   return true;
 }
 

@@ -11,7 +11,7 @@ import { Missing } from "./Missing.tsx";
 import { Shell } from "./Shell.tsx";
 
 /** A dialog is part of the address, so that Back closes it. */
-const DIALOGS = ["apply", "discard", "undo", "verify", "keys", "find"] as const;
+const DIALOGS = ["apply", "discard", "undo", "verify", "keys", "find", "more"] as const;
 export type DialogName = (typeof DIALOGS)[number];
 
 /** Keys of the query that are not known are dropped; none of them is an error. */
@@ -26,6 +26,13 @@ function text(given: unknown, longest: number): string | undefined {
 function lineNumber(given: unknown): number | undefined {
   const number = Number(given);
   return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
+/** A time as the ledger writes it. */
+function moment(given: unknown): string | undefined {
+  if (typeof given !== "string" || Number.isNaN(Date.parse(given))) return undefined;
+  const at = new Date(given);
+  return at.getUTCFullYear() >= 0 && at.getUTCFullYear() <= 9999 ? at.toISOString() : undefined;
 }
 
 /** What an address may say. Each key is named, also where it has no value: what was not understood must not stay. */
@@ -105,6 +112,45 @@ const timeline = createRoute({
   component: lazyRouteComponent(() => import("../screens/runs/TimelinePart.tsx"), "TimelinePart"),
 });
 
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: "/ledger",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({
+      stream: text(search["stream"], 500),
+      kind: text(search["kind"], 200),
+      actor: text(search["actor"], 500),
+      from: moment(search["from"]),
+      to: moment(search["to"]),
+    }),
+  component: lazyRouteComponent(() => import("../screens/ledger/LedgerScreen.tsx"), "LedgerScreen"),
+});
+
+const entryScreen = lazyRouteComponent(() => import("../screens/ledger/EntryScreen.tsx"), "EntryScreen");
+
+const entry = createRoute({ getParentRoute: () => root, path: "/ledger/$index", component: entryScreen });
+
+const entryByHash = createRoute({ getParentRoute: () => root, path: "/ledger/hash/$hash", component: entryScreen });
+
+const checkpoints = createRoute({
+  getParentRoute: () => root,
+  path: "/ledger/checkpoints",
+  component: lazyRouteComponent(() => import("../screens/ledger/CheckpointsScreen.tsx"), "CheckpointsScreen"),
+});
+
+const inclusion = createRoute({
+  getParentRoute: () => root,
+  path: "/ledger/proof/$hash",
+  validateSearch: (search: Record<string, unknown>) => known({ size: lineNumber(search["size"]) }),
+  component: lazyRouteComponent(() => import("../screens/ledger/InclusionScreen.tsx"), "InclusionScreen"),
+});
+
+const bundles = createRoute({
+  getParentRoute: () => root,
+  path: "/bundles",
+  component: lazyRouteComponent(() => import("../screens/bundles/BundlesScreen.tsx"), "BundlesScreen"),
+});
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
@@ -129,6 +175,12 @@ const tree = root.addChildren([
   home,
   runs,
   run.addChildren([runIndex, review, proof, verify, output, timeline]),
+  ledger,
+  entry,
+  entryByHash,
+  checkpoints,
+  inclusion,
+  bundles,
   settings.addChildren([settingsIndex, settingsPart]),
 ]);
 

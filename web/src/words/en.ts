@@ -1,15 +1,9 @@
 // Every word of the Studio that the server does not say. One function a sentence: nothing is put together elsewhere, so
 // that another language can order its words as it likes.
 
-const plural = new Intl.PluralRules("en");
-
-function count(number: number, one: string, other: string): string {
-  return `${group(number)} ${plural.select(number) === "one" ? one : other}`;
-}
-
-function group(number: number): string {
-  return String(number).replace(/\B(?=(?:\d{3})+$)/g, ",");
-}
+import { bundles } from "./bundles.ts";
+import { count, group } from "./counts.ts";
+import { ledger } from "./ledger.ts";
 
 export type Outcome =
   | "preparing"
@@ -430,7 +424,12 @@ export const en = {
     previousRun: "Previous run",
     openRun: "Open the run",
     space: "Fold whitespace-only changes",
+    nextRow: "Next row",
+    previousRow: "Previous row",
+    openRow: "Open the row",
   },
+  ledger,
+  bundles,
   missing: { title: "There is nothing at this address", back: "Go to Home" },
   announced: {
     verdict: (sentence: string) => sentence,

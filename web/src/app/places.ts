@@ -1,0 +1,21 @@
+import { House, type LucideIcon, Package, Play, ScrollText, Settings } from "lucide-react";
+import { words } from "../words/words.ts";
+
+interface Place {
+  readonly to: "/" | "/runs" | "/bundles" | "/ledger" | "/settings";
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** The letter that leads there after g. */
+  readonly letter: string;
+  /** Whether the bar of a phone has room for it; the others are under More. */
+  readonly onPhone: boolean;
+}
+
+/** The rooms that have a page. */
+export const PLACES: readonly Place[] = [
+  { to: "/", label: words.places.home, icon: House, letter: "h", onPhone: true },
+  { to: "/runs", label: words.places.runs, icon: Play, letter: "r", onPhone: true },
+  { to: "/bundles", label: words.places.bundles, icon: Package, letter: "b", onPhone: false },
+  { to: "/ledger", label: words.places.ledger, icon: ScrollText, letter: "l", onPhone: false },
+  { to: "/settings", label: words.places.settings, icon: Settings, letter: "s", onPhone: false },
+];
