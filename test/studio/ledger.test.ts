@@ -81,7 +81,7 @@ describe("the ledger", () => {
     await page.waitForURL(/\/ledger\/\d+$/);
     await page.getByTestId("entry-checked").getByText("Same hashes, computed in this page").waitFor();
     await page.getByRole("button", { name: "Exact bytes" }).click();
-    await page.locator("pre", { hasText: '"content_hash"' }).waitFor();
+    await page.locator("pre", { hasText: '"root_hash"' }).waitFor();
     const { items } = await ask<{ items: readonly Line[] }>("ledger.browse", { limit: 1 });
     const real = await ask<{ line: string; body_text: string }>("ledger.entry", { index: items[0]!.index });
     // A server that shows other bytes than were hashed is found out.
@@ -145,7 +145,9 @@ describe("the ledger", () => {
               path: join(shots, `${path.slice(0, 14).replaceAll("/", "_")}-${width}-${colorScheme}.png`),
             });
           if (width === 390 && colorScheme === "dark") continue;
-          const { violations } = await new AxeBuilder({ page }).analyze();
+          // What depends on the theme is contrast alone; everything else was asked in the first one.
+          const axe = new AxeBuilder({ page });
+          const { violations } = await (colorScheme === "dark" ? axe.withRules(["color-contrast"]) : axe).analyze();
           const found = violations.map(({ id, nodes }) => `${path} ${colorScheme}: ${id} ${nodes[0]?.html ?? ""}`);
           expect(found).toEqual([]);
           const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");

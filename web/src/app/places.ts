@@ -1,8 +1,8 @@
-import { House, type LucideIcon, Package, Play, ScrollText, Settings } from "lucide-react";
+import { BookOpen, House, ListChecks, type LucideIcon, Package, Play, ScrollText, Settings } from "lucide-react";
 import { words } from "../words/words.ts";
 
 interface Place {
-  readonly to: "/" | "/runs" | "/bundles" | "/ledger" | "/settings";
+  readonly to: "/" | "/runs" | "/context" | "/jobs" | "/bundles" | "/ledger" | "/settings";
   readonly label: string;
   readonly icon: LucideIcon;
   /** The letter that leads there after g. */
@@ -15,6 +15,8 @@ interface Place {
 export const PLACES: readonly Place[] = [
   { to: "/", label: words.places.home, icon: House, letter: "h", onPhone: true },
   { to: "/runs", label: words.places.runs, icon: Play, letter: "r", onPhone: true },
+  { to: "/context", label: words.places.context, icon: BookOpen, letter: "c", onPhone: false },
+  { to: "/jobs", label: words.places.jobs, icon: ListChecks, letter: "j", onPhone: false },
   { to: "/bundles", label: words.places.bundles, icon: Package, letter: "b", onPhone: false },
   { to: "/ledger", label: words.places.ledger, icon: ScrollText, letter: "l", onPhone: false },
   { to: "/settings", label: words.places.settings, icon: Settings, letter: "s", onPhone: false },

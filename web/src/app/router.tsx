@@ -112,6 +112,53 @@ const timeline = createRoute({
   component: lazyRouteComponent(() => import("../screens/runs/TimelinePart.tsx"), "TimelinePart"),
 });
 
+const context = createRoute({
+  getParentRoute: () => root,
+  path: "/context",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({ q: text(search["q"], 500), path: text(search["path"], 4096) }),
+  component: lazyRouteComponent(() => import("../screens/context/ContextScreen.tsx"), "ContextScreen"),
+});
+
+const section = createRoute({
+  getParentRoute: () => root,
+  path: "/context/sections/$section",
+  validateSearch: (search: Record<string, unknown>) => known({ slice: text(search["slice"], 500) }),
+  component: lazyRouteComponent(() => import("../screens/context/SectionScreen.tsx"), "SectionScreen"),
+});
+
+const symbols = createRoute({
+  getParentRoute: () => root,
+  path: "/context/symbols",
+  component: lazyRouteComponent(() => import("../screens/context/SymbolsScreen.tsx"), "SymbolsScreen"),
+});
+
+const pack = createRoute({
+  getParentRoute: () => root,
+  path: "/context/pack",
+  component: lazyRouteComponent(() => import("../screens/context/PackScreen.tsx"), "PackScreen"),
+});
+
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs",
+  validateSearch: (search: Record<string, unknown>) =>
+    known({ open: search["open"] === true || search["open"] === "true" ? true : undefined }),
+  component: lazyRouteComponent(() => import("../screens/jobs/JobsScreen.tsx"), "JobsScreen"),
+});
+
+const job = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$job",
+  component: lazyRouteComponent(() => import("../screens/jobs/JobScreen.tsx"), "JobScreen"),
+});
+
+const receipt = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/receipts/$hash",
+  component: lazyRouteComponent(() => import("../screens/jobs/ReceiptScreen.tsx"), "ReceiptScreen"),
+});
+
 const ledger = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
@@ -175,6 +222,13 @@ const tree = root.addChildren([
   home,
   runs,
   run.addChildren([runIndex, review, proof, verify, output, timeline]),
+  context,
+  section,
+  symbols,
+  pack,
+  jobs,
+  job,
+  receipt,
   ledger,
   entry,
   entryByHash,

@@ -2,7 +2,9 @@
 // that another language can order its words as it likes.
 
 import { bundles } from "./bundles.ts";
+import { context } from "./context.ts";
 import { count, group } from "./counts.ts";
+import { jobs } from "./jobs.ts";
 import { ledger } from "./ledger.ts";
 
 export type Outcome =
@@ -317,6 +319,20 @@ export const en = {
     on: (what: string) => `Verified ${what}`,
     actor: (name: string) => `by ${name}`,
   },
+  choice: {
+    take: "Take this hunk",
+    takeFile: (path: string) => `Take ${path}`,
+    hint: "Take or leave this hunk or file",
+    size: (files: number, added: number, deleted: number) => `${countFiles(files)}, ${plusMinus(added, deleted)}`,
+    verify: (taken: number, of: number) => `Verify this choice (${group(taken)} of ${count(of, "part", "parts")})`,
+    apply: "Apply this choice",
+    all: "Take everything",
+    nothing: "Nothing is chosen.",
+    passed: (size: string) => `Your choice passes. ${size}.`,
+    unverified: (size: string) => `No command checked your choice. ${size}.`,
+    failed: (reason: string | null) => `Your choice does not pass${reason === null ? "." : `: ${reason}`}`,
+    rejected: (reason: string | null) => `Your choice cannot land${reason === null ? "." : `: ${reason}`}`,
+  },
   apply: {
     title: (files: number) => `Apply ${countFiles(files)}?`,
     consequence: (files: number) =>
@@ -428,6 +444,8 @@ export const en = {
     previousRow: "Previous row",
     openRow: "Open the row",
   },
+  context,
+  jobs,
   ledger,
   bundles,
   missing: { title: "There is nothing at this address", back: "Go to Home" },

@@ -156,6 +156,16 @@ async function resolveRef(
   }
 }
 
+/** What one ref would be, and what it costs; nothing is stored, recorded or charged. */
+export async function lookAt(
+  ports: Pick<ExpansionPorts, "store" | "views" | "crypto" | "contents">,
+  ref: string,
+  slice: string | undefined,
+): Promise<Pick<Cut, "ref" | "slice" | "section" | "content" | "bytes" | "content_hash">> {
+  const { view, resolved } = await resolveRefs(ports, [ref], slice);
+  return cutRef(ports, view, resolved[0]!);
+}
+
 /** Cuts the refs in order and charges each; nothing after a breach is cut. */
 function cutWithin(
   ports: Pick<ExpansionPorts, "crypto" | "contents">,

@@ -131,6 +131,11 @@ export function makeStats(files: number): Float64Array {
   return new Float64Array(files * FIELDS);
 }
 
+/** Bytes of a file as the build saw it. */
+export function sizeOf(image: IndexImage, i: number): number {
+  return image.stats[i * FIELDS]!;
+}
+
 /** Writes the facts number `j` of a list as those of file `i`, seen by a build that began at `clock`. */
 export function setStat(cache: Float64Array, i: number, facts: Float64Array, j: number, clock: number): void {
   for (let k = 0; k < STAT_FIELDS; k++) cache[i * FIELDS + k] = facts[j * STAT_FIELDS + k]!;

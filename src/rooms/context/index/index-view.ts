@@ -81,6 +81,12 @@ export class IndexView {
     return undefined;
   }
 
+  /** How many sections come before each file, and at the end how many there are. */
+  async sectionStarts(context: ContextReader): Promise<Float64Array> {
+    this.#ids ??= await loadIds(context, this.image.paths.length);
+    return this.#ids.starts;
+  }
+
   /** The first section of every id that begins with these digits, at most `most` of them. */
   async findBeginning(context: ContextReader, digits: string, most: number): Promise<Section[]> {
     this.#ids ??= await loadIds(context, this.image.paths.length);

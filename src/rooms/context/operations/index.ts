@@ -11,6 +11,7 @@ import { searchSections } from "../search/search.ts";
 import { parseSearchQuery } from "../search/search-query.ts";
 import { indexBuild, indexExplain, indexExport, indexStatus, indexVerify } from "./indexes.ts";
 import type { ContextPorts } from "./ports.ts";
+import { SCREEN_OPERATIONS } from "./screens.ts";
 import { sectionList, sectionShow } from "./sections.ts";
 import { SYMBOL_OPERATIONS } from "./symbols.ts";
 
@@ -110,4 +111,5 @@ export const CONTEXT_OPERATIONS = [
   ...SYMBOL_OPERATIONS,
   expand,
   search,
+  ...SCREEN_OPERATIONS,
 ] as const;

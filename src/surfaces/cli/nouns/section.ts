@@ -72,5 +72,37 @@ export const noun: Noun = {
           io.line(`next: ${io.paint.bold(`verbatim expand ${section.section_id} --slice 'lines[0:${lines}]'`)}`);
       },
     }),
+    defineVerb("context.tree", {
+      path: ["tree"],
+      args: [{ field: "prefix", label: "FOLDER", optional: true }],
+      examples: ["verbatim section tree", "verbatim section tree docs"],
+      render({ items, next, total }, io) {
+        const columns = [
+          { title: "name", shrink: true },
+          { title: "files", align: "right" },
+          { title: "sections", align: "right" },
+          { title: "bytes", align: "right" },
+        ] as const;
+        const rows = items.map(({ name, kind, files, sections, bytes }) => [
+          kind === "folder" ? `${showLine(name)}/` : showLine(name),
+          String(files),
+          String(sections),
+          String(bytes),
+        ]);
+        if (rows.length > 0) for (const line of formatTable(columns, rows, io.width)) io.line(line);
+        io.line(`${total.files} files, ${total.sections} sections, ${total.bytes} bytes`);
+        if (next !== null) io.line(`next: ${io.paint.bold(`--after ${next}`)}`);
+      },
+    }),
+    defineVerb("context.preview", {
+      path: ["preview"],
+      args: [{ field: "section", label: "REF" }],
+      flags: { slice: { value: "SLICE" } },
+      examples: ["verbatim section preview docs/guide.md --slice 'lines[0:10]'"],
+      render({ text, bytes, sha256, slice }, io) {
+        for (const line of text.split("\n")) io.line(showLine(line));
+        io.note(`${slice}: ${bytes} bytes, sha256 ${sha256}; nothing was quoted or recorded`);
+      },
+    }),
   ],
 };

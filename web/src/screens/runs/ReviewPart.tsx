@@ -8,6 +8,7 @@ import { onAppearance, readAppearance, setAppearance } from "../../app/appearanc
 import { Failure } from "../../parts/Failure.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
+import { partsOf, useChoice } from "./choice.ts";
 import { type DiffHandle, DiffList } from "./diff/DiffList.tsx";
 import { type DiffFile, joinPages, type Row, toRows, type Unfolded } from "./diff/model.ts";
 import { FileTree } from "./FileTree.tsx";
@@ -15,6 +16,7 @@ import { KnownSentences } from "./KnownSentences.tsx";
 import styles from "./ReviewPart.module.css";
 import { type Report, useRun } from "./use-run.ts";
 import { useViewed } from "./use-viewed.ts";
+import { canChoose } from "./Verdict.tsx";
 
 const route = getRouteApi("/runs/$run/review");
 const NARROW = matchMedia("(max-width: 639px)");
@@ -54,7 +56,7 @@ function Review({ report }: { readonly report: Report }): ReactNode {
   if (query.isPending) return <Waiting lines={12} />;
   return (
     <div className={styles["review"]}>
-      <Change run={run} files={files} />
+      <Change run={run} files={files} canChoose={canChoose(report.summary) && !hasNextPage} />
       <aside className={styles["side"]} aria-label={words.regions.side} data-region tabIndex={-1}>
         <KnownSentences report={report} brief />
       </aside>
@@ -67,13 +69,23 @@ function Review({ report }: { readonly report: Report }): ReactNode {
   );
 }
 
-function Change({ run, files }: { readonly run: string; readonly files: readonly DiffFile[] }): ReactNode {
+function Change(props: {
+  readonly run: string;
+  readonly files: readonly DiffFile[];
+  /** Whether a part of it could land by itself; known when all of it was read. */
+  readonly canChoose: boolean;
+}): ReactNode {
+  const { run, files, canChoose: hasBoxes } = props;
   const { file: askedFile, hunk: askedHunk, line: askedLine, view: askedView, ws } = route.useSearch();
   const navigate = route.useNavigate();
   const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
   const appearance = useSyncExternalStore(onAppearance, readAppearance);
   const view = isNarrow ? "unified" : (askedView ?? appearance.view);
   const { viewed, toggle } = useViewed(run);
+  const { dropped, toggle: choose, setParts } = useChoice(run);
+  useEffect(() => {
+    if (hasBoxes) setParts(files.flatMap(partsOf));
+  }, [hasBoxes, files, setParts]);
   const [unfolded, unfold, unfoldProblem] = useUnfolded(run);
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(
@@ -124,10 +136,14 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
     { key: "p", label: words.keys.previousFile, run: () => move("file", -1) },
     { key: "u", label: words.keys.unifiedSplit, run: () => setView(view === "split" ? "unified" : "split") },
     { key: "w", label: words.keys.space, run: toggleSpace },
+    ...(hasBoxes ? [{ key: "x", label: words.choice.hint, run: () => chooseAt(rows, chosen, choose) }] : []),
     { key: "v", label: words.keys.viewed, run: () => current !== undefined && toggle(current) },
     ...files.map(({ path }) => ({ label: path, isFile: true, run: () => go(fileRow(rows, path)) })),
   ]);
-  const acts = useMemo(() => ({ unfold, toggleViewed: toggle, openLarge }), [unfold, toggle, openLarge]);
+  const acts = useMemo(
+    () => ({ unfold, toggleViewed: toggle, openLarge, choose: hasBoxes ? choose : null }),
+    [unfold, toggle, openLarge, hasBoxes, choose],
+  );
   return (
     <>
       <FileTree files={files} current={current} viewed={viewed} choose={(path) => go(fileRow(rows, path))} />
@@ -154,6 +170,7 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
           rows={rows}
           files={files}
           viewed={viewed}
+          dropped={hasBoxes ? dropped : NOTHING_LEFT}
           chosen={chosen}
           wraps={isNarrow || view === "split"}
           acts={acts}
@@ -163,6 +180,17 @@ function Change({ run, files }: { readonly run: string; readonly files: readonly
       </div>
     </>
   );
+}
+
+const NOTHING_LEFT: ReadonlySet<string> = new Set();
+
+/** The hunk that is chosen, or the whole file on its header; a line stands for its hunk. */
+function chooseAt(rows: readonly Row[], chosen: number, choose: (parts: readonly string[]) => void): void {
+  const row = rows[chosen];
+  if (row === undefined) return;
+  const hunk = row.type === "hunk" ? row : nextOf(rows, chosen, "hunk", -1);
+  if (row.type === "file" || row.type === "whole") choose(partsOf(row.file));
+  else if (hunk?.type === "hunk") choose([hunk.hunk.id]);
 }
 
 function onNarrow(listener: () => void): () => void {

@@ -10,21 +10,29 @@ import { Failure } from "../../parts/Failure.tsx";
 import { Foreign } from "../../parts/Foreign.tsx";
 import { Waiting } from "../../parts/Shown.tsx";
 import { words } from "../../words/words.ts";
+import { type Selection, useChoice } from "./choice.ts";
 import styles from "./RunDialogs.module.css";
 import type { Summary } from "./use-run.ts";
-import { actsOf } from "./Verdict.tsx";
+import { actsOf, canChoose } from "./Verdict.tsx";
 
 /** The question that the address asks for, if the run as it stands allows it. */
 export function RunDialogs({ run }: { readonly run: Summary }): ReactNode {
   const { shown, close } = useDialog();
   // While an act is under way, and while what it was refused is not read, its question stays: the run moves on meanwhile.
   const [held, hold] = useState<string | null>(null);
-  const act = ASKED.find((name) => name === shown && (name === held || actsOf(run).includes(name)));
+  const { dropped, verified } = useChoice(run.run_id);
+  const isPart = dropped.size > 0 && canChoose(run);
+  // A choice that nobody verified is never asked about: there is nothing of it that could be applied.
+  const part = isPart && verified !== null && APPLICABLE.includes(verified.result) ? verified : null;
+  const allowed = (name: (typeof ASKED)[number]) =>
+    name === "apply" && isPart ? part !== null : actsOf(run).includes(name);
+  const act = ASKED.find((name) => name === shown && (name === held || allowed(name)));
   const props = { run, close: () => close(), hold };
   if (act === undefined) return null;
-  return act === "apply" ? <ApplyDialog {...props} /> : <ActDialog key={act} {...props} act={act} />;
+  return act === "apply" ? <ApplyDialog {...props} part={part} /> : <ActDialog key={act} {...props} act={act} />;
 }
 
+const APPLICABLE: readonly Selection["result"][] = ["passed", "unverified"];
 const ASKED = ["apply", "undo", "discard", "verify"] as const;
 
 interface Question {
@@ -117,10 +125,14 @@ function Progress({ text, fallback }: { readonly text: string | null; readonly f
 type Plan = Output<"agent.apply">;
 
 /** What would happen to each file, looked up when the question is asked and not before. */
-function ApplyDialog({ run, close, hold }: Question): ReactNode {
+function ApplyDialog({ run, close, hold, part }: Question & { readonly part: Selection | null }): ReactNode {
+  // The choice as it was when somebody asked: afterwards it is the candidate of that number, whatever is dropped.
+  const [chosen] = useState(part);
+  const { clear } = useChoice(run.run_id);
+  const what = { run: run.run_id, ...(chosen === null ? {} : { candidate: chosen.candidate }) };
   const plan = useQuery({
-    queryKey: ["agent.apply", { run: run.run_id, dry_run: true }],
-    queryFn: ({ signal }) => call("agent.apply", { run: run.run_id, dry_run: true }, signal),
+    queryKey: ["agent.apply", { ...what, dry_run: true }],
+    queryFn: ({ signal }) => call("agent.apply", { ...what, dry_run: true }, signal),
     staleTime: 0,
     gcTime: 0,
     retry: false,
@@ -135,15 +147,18 @@ function ApplyDialog({ run, close, hold }: Question): ReactNode {
     (key, signal, onProgress) =>
       runTask(
         "agent.apply",
-        { run: run.run_id, ...(except.length === 0 ? {} : { except: [...except] }) },
+        { ...what, ...(except.length === 0 ? {} : { except: [...except] }) },
         { key, signal, onProgress },
       ),
-    close,
+    () => {
+      close();
+      clear();
+    },
   );
   useHold("apply", progress !== null || problem !== null, hold);
   const landing = plan.data === undefined ? null : landingOf(plan.data);
   const conflicts = landing?.files.filter(({ how }) => how === "conflict") ?? [];
-  const all = run.changes.files.length;
+  const all = chosen?.files ?? run.changes.files.length;
   const count = (landing?.files.length ?? all) - conflicts.length;
   const canApply = landing !== null && (conflicts.length === 0 || except.length > 0) && count > 0;
   const label =
@@ -155,7 +170,7 @@ function ApplyDialog({ run, close, hold }: Question): ReactNode {
       busy={progress !== null}
       act={canApply ? { label, run: () => void start() } : undefined}
       more={
-        conflicts.length > 0 && except.length === 0 && count > 0 ? (
+        chosen === null && conflicts.length > 0 && except.length === 0 && count > 0 ? (
           <Button onPress={() => setExcept(conflicts.map(({ path }) => path))}>{words.apply.others(count)}</Button>
         ) : null
       }

@@ -7,6 +7,8 @@ import { Foreign } from "../../parts/Foreign.tsx";
 import { OutcomeIcon, toneOf } from "../../parts/Outcome.tsx";
 import { formatClock } from "../../words/formats.ts";
 import { words } from "../../words/words.ts";
+import { ChoiceBar } from "./ChoiceBar.tsx";
+import { useChoice } from "./choice.ts";
 import { sayFinding } from "./say-finding.ts";
 import type { Report, Summary } from "./use-run.ts";
 import styles from "./Verdict.module.css";
@@ -58,6 +60,14 @@ export function actsOf(run: Summary): readonly ActName[] {
   }
 }
 
+/** Whether a part of the change could land by itself. */
+export function canChoose(run: Summary): boolean {
+  return run.changes.files.length > 0 && (actsOf(run).includes("apply") || CHOOSABLE.includes(run.outcome));
+}
+
+/** The whole was refused; a part of it may still be good. */
+const CHOOSABLE: readonly string[] = ["rejected", "verify_failed"];
+
 const JUDGED = ["agent_failed", "timed_out", "over_limit", "interrupted"];
 
 function labelOf(act: ActName, run: Summary): string {
@@ -74,7 +84,10 @@ export function Verdict({ run, says }: { readonly run: Summary; readonly says: s
   const { open } = useDialog();
   const isLost = useIsLost();
   const cannot = whyNot(run);
-  const acts = actsOf(run);
+  const { dropped } = useChoice(run.run_id);
+  const isPart = dropped.size > 0 && canChoose(run);
+  // With a part left out, what is applied is the choice: the whole is not offered beside it.
+  const acts = actsOf(run).filter((act) => !isPart || act === "discard");
   useActs(
     acts.map((act) => {
       const key = KEYS[act];
@@ -89,9 +102,10 @@ export function Verdict({ run, says }: { readonly run: Summary; readonly says: s
           <Foreign text={says} />
         </span>
       </p>
+      {isPart ? <ChoiceBar run={run} /> : null}
       {acts.length === 0 ? null : (
         <div className={styles["acts"]}>
-          {cannot === null ? null : (
+          {cannot === null || isPart ? null : (
             <Button kind="primary" isDisabled>
               {words.acts.apply(run.changes.files.length)}
             </Button>
@@ -105,7 +119,7 @@ export function Verdict({ run, says }: { readonly run: Summary; readonly says: s
       )}
       {isLost && acts.length > 0 ? (
         <p className={styles["why"]}>{words.connection.lostAct}</p>
-      ) : cannot === null ? null : (
+      ) : cannot === null || isPart ? null : (
         <p className={styles["why"]}>{cannot}</p>
       )}
     </section>

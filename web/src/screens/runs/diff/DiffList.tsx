@@ -12,10 +12,11 @@ import {
 } from "react";
 import { onAppearance, readAppearance } from "../../../app/appearance.ts";
 import { words } from "../../../words/words.ts";
+import { takenOf } from "../choice.ts";
 import { Colours } from "./colours.ts";
 import { copyLines } from "./copy-lines.ts";
 import styles from "./Diff.module.css";
-import { DiffRow, type RowActs, sayRow } from "./DiffRow.tsx";
+import { DiffRow, type RowActs, sayRow, type Taken } from "./DiffRow.tsx";
 import type { DiffFile, Row } from "./model.ts";
 
 const HEIGHTS: Record<Row["type"], number> = {
@@ -50,6 +51,8 @@ export function DiffList(props: {
   readonly rows: readonly Row[];
   readonly files: readonly DiffFile[];
   readonly viewed: ReadonlySet<string>;
+  /** Parts of the change that were left out. */
+  readonly dropped: ReadonlySet<string>;
   readonly chosen: number;
   readonly wraps: boolean;
   readonly acts: RowActs;
@@ -57,7 +60,7 @@ export function DiffList(props: {
   /** Somebody pressed the number of a line. */
   readonly pick: (row: number) => void;
 }): ReactNode {
-  const { rows, files, viewed, chosen, wraps, acts, handle, pick } = props;
+  const { rows, files, viewed, dropped, chosen, wraps, acts, handle, pick } = props;
   // Heights grow with the text; everything stays known beforehand.
   const scale = useSyncExternalStore(onAppearance, readAppearance).size / 100;
   const heightOf = (type: Row["type"]) => Math.round(HEIGHTS[type] * Math.max(scale, 1));
@@ -141,6 +144,7 @@ export function DiffList(props: {
               data-at={index}
               data-type={row.type}
               data-chosen={index === chosen}
+              data-left={takenIn(row, dropped) === "none"}
               style={{
                 transform: `translateY(${start - place.top}px)`,
                 width: "100%",
@@ -151,6 +155,7 @@ export function DiffList(props: {
                 row={row}
                 acts={acts}
                 isViewed={viewed.has(row.file.path)}
+                taken={takenIn(row, dropped)}
                 leftColours={left === null ? undefined : colours.of(left.at)}
                 rightColours={right === null ? undefined : colours.of(right.at)}
               />
@@ -160,6 +165,15 @@ export function DiffList(props: {
       </div>
     </div>
   );
+}
+
+/** How much of what a row stands for is taken. */
+function takenIn(row: Row, dropped: ReadonlySet<string>): Taken {
+  if (dropped.size === 0) return "all";
+  if (row.type === "hunk") return dropped.has(row.hunk.id) ? "none" : "all";
+  if (row.type === "file" || row.type === "whole") return takenOf(row.file, dropped);
+  const line = row.type === "line" ? row.line : row.type === "pair" ? (row.right ?? row.left) : null;
+  return line !== null && dropped.has(line.at.slice(0, line.at.lastIndexOf(" "))) ? "none" : "all";
 }
 
 /** How wide the widest line is; beyond two thousand columns a line is cut. */

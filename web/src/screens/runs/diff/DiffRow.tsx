@@ -3,6 +3,7 @@ import { Foreign, plainText } from "../../../parts/Foreign.tsx";
 import { formatBytes } from "../../../words/formats.ts";
 import { words } from "../../../words/words.ts";
 import type { Range } from "../../../workers/highlight.ts";
+import { partsOf } from "../choice.ts";
 import styles from "./Diff.module.css";
 import { DiffText } from "./DiffText.tsx";
 import type { DiffFile, PlacedLine, Row } from "./model.ts";
@@ -12,7 +13,11 @@ export interface RowActs {
   readonly unfold: (file: DiffFile, from: number, to: number) => void;
   readonly toggleViewed: (path: string) => void;
   readonly openLarge: (path: string) => void;
+  /** Takes or leaves parts of the change; null: there is nothing to choose. */
+  readonly choose: ((parts: readonly string[]) => void) | null;
 }
+
+export type Taken = "all" | "some" | "none";
 
 const SIGNS = { context: " ", added: "+", deleted: "-" } as const;
 const UNFOLD = 20;
@@ -22,13 +27,15 @@ export const DiffRow = memo(function DiffRow(props: {
   readonly row: Row;
   readonly acts: RowActs;
   readonly isViewed: boolean;
+  /** How much of the hunk, or of the file, is taken. */
+  readonly taken: Taken;
   readonly leftColours: readonly Range[] | undefined;
   readonly rightColours: readonly Range[] | undefined;
 }): ReactNode {
   const { row, acts } = props;
   switch (row.type) {
     case "file":
-      return <FileHeader file={row.file} isViewed={props.isViewed} acts={acts} />;
+      return <FileHeader file={row.file} isViewed={props.isViewed} taken={props.taken} acts={acts} />;
     case "finding":
       return (
         <div role="gridcell" className={styles["finding"]}>
@@ -54,6 +61,9 @@ export const DiffRow = memo(function DiffRow(props: {
     case "hunk":
       return (
         <div role="gridcell" className={styles["hunk"]}>
+          {acts.choose === null ? null : (
+            <TakeBox label={words.choice.take} taken={props.taken} toggle={() => acts.choose?.([row.hunk.id])} />
+          )}
           <code>{`@@ -${row.hunk.old_start},${row.hunk.old_lines} +${row.hunk.new_start},${row.hunk.new_lines} @@`}</code>
           {row.hunk.heading === null ? null : (
             <code className={styles["heading"]} title={plainText(row.hunk.heading, 200)}>
@@ -76,10 +86,22 @@ export const DiffRow = memo(function DiffRow(props: {
   }
 });
 
-function FileHeader(props: { readonly file: DiffFile; readonly isViewed: boolean; readonly acts: RowActs }): ReactNode {
-  const { file, isViewed, acts } = props;
+function FileHeader(props: {
+  readonly file: DiffFile;
+  readonly isViewed: boolean;
+  readonly taken: Taken;
+  readonly acts: RowActs;
+}): ReactNode {
+  const { file, isViewed, taken, acts } = props;
   return (
     <div role="gridcell" className={styles["file"]}>
+      {acts.choose === null ? null : (
+        <TakeBox
+          label={words.choice.takeFile(plainText(file.path, 200))}
+          taken={taken}
+          toggle={() => acts.choose?.(partsOf(file))}
+        />
+      )}
       <span className={styles["operation"]} data-operation={file.operation}>
         {words.run.operation[file.operation]}
       </span>
@@ -94,6 +116,22 @@ function FileHeader(props: { readonly file: DiffFile; readonly isViewed: boolean
         {words.run.viewed}
       </label>
     </div>
+  );
+}
+
+function TakeBox(props: { readonly label: string; readonly taken: Taken; readonly toggle: () => void }): ReactNode {
+  const { label, taken, toggle } = props;
+  return (
+    <input
+      type="checkbox"
+      className={styles["take"]}
+      aria-label={label}
+      checked={taken === "all"}
+      ref={(box) => {
+        if (box !== null) box.indeterminate = taken === "some";
+      }}
+      onChange={toggle}
+    />
   );
 }
 
