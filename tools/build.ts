@@ -79,12 +79,19 @@ function writeLicences(target: string, ofStudio: readonly string[]): void {
   writeFileSync(join(target, "THIRD_PARTY_LICENSES.txt"), readLicences(ofStudio));
 }
 
+/** The licence of a package that is published without its file, as its repository has it. */
+function readOwnCopy(name: string): string {
+  const file = join(ROOT, "tools/licences", `${name.replace("/", "-")}.txt`);
+  if (!existsSync(file)) throw new Error(`${name} has no file with its licence`);
+  return readFileSync(file, "utf8");
+}
+
 /** The licences of all packages that are built in, those of the Studio and those of the command line. */
 function readLicences(ofStudio: readonly string[]): string {
   const texts = sortedByCodePoint([...new Set([...CLI_BUNDLED, ...ofStudio])]).map((name) => {
     const folder = join(ROOT, "node_modules", name);
     const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-    if (licence === undefined) throw new Error(`${name} has no file with its licence`);
+    if (licence === undefined) return `${name}\n\n${readOwnCopy(name)}`;
     return `${name}\n\n${readFileSync(join(folder, licence), "utf8")}`;
   });
   return texts.join("\n\n");

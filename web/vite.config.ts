@@ -28,7 +28,11 @@ export default defineConfig({
   resolve: {
     dedupe: ["react", "react-dom"],
     // What a worker verifies with is the same source as the package's own, and so is its zod.
-    alias: { "verbatim-agent/verify": fileURLToPath(new URL("../src/verify.ts", import.meta.url)) },
+    alias: {
+      "verbatim-agent/verify": fileURLToPath(new URL("../src/verify.ts", import.meta.url)),
+      // Its own "module" names a file that is not there.
+      "@xterm/headless": "@xterm/headless/lib-headless/xterm-headless.js",
+    },
   },
   worker: {
     format: "es",

@@ -54,6 +54,7 @@ describe("the Studio as it was built", () => {
   it.each([
     ["colours", "highlight", 40],
     ["verifies", "verify", 65],
+    ["follows a terminal", "terminal", 50],
   ])("%s with a worker of its own, which no screen waits for", (_does, name, most) => {
     const workers = filesOfWorkers(manifest, assets).filter((file) => file.startsWith(`assets/${name}-`));
     expect(workers).toHaveLength(1);
@@ -61,7 +62,9 @@ describe("the Studio as it was built", () => {
   });
 
   it("has no other worker", () => {
-    const others = filesOfWorkers(manifest, assets).filter((file) => !/^assets\/(?:highlight|verify)-/.test(file));
+    const others = filesOfWorkers(manifest, assets).filter(
+      (file) => !/^assets\/(?:highlight|verify|terminal)-/.test(file),
+    );
     expect(others).toEqual([]);
   });
 });

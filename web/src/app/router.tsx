@@ -100,6 +100,12 @@ const verify = createRoute({
   component: lazyRouteComponent(() => import("../screens/runs/VerifyPart.tsx"), "VerifyPart"),
 });
 
+const live = createRoute({
+  getParentRoute: () => run,
+  path: "/live",
+  component: lazyRouteComponent(() => import("../screens/runs/LivePart.tsx"), "LivePart"),
+});
+
 const output = createRoute({
   getParentRoute: () => run,
   path: "/output",
@@ -221,7 +227,7 @@ const settingsPart = createRoute({
 const tree = root.addChildren([
   home,
   runs,
-  run.addChildren([runIndex, review, proof, verify, output, timeline]),
+  run.addChildren([runIndex, review, live, proof, verify, output, timeline]),
   context,
   section,
   symbols,

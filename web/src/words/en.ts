@@ -6,6 +6,7 @@ import { context } from "./context.ts";
 import { count, group } from "./counts.ts";
 import { jobs } from "./jobs.ts";
 import { ledger } from "./ledger.ts";
+import { live } from "./live.ts";
 
 export type Outcome =
   | "preparing"
@@ -207,7 +208,7 @@ export const en = {
     work: "At work",
   },
   run: {
-    tabs: { review: "Review", output: "Output", proof: "Proof", verify: "Verify", timeline: "Timeline" },
+    tabs: { review: "Review", live: "Live", output: "Output", proof: "Proof", verify: "Verify", timeline: "Timeline" },
     tabsLabel: "Parts of this run",
     unified: "Unified",
     split: "Split",
@@ -446,6 +447,7 @@ export const en = {
   },
   context,
   jobs,
+  live,
   ledger,
   bundles,
   missing: { title: "There is nothing at this address", back: "Go to Home" },

@@ -5,6 +5,7 @@ import { Foreign } from "../../parts/Foreign.tsx";
 import { Outcome } from "../../parts/Outcome.tsx";
 import { words } from "../../words/words.ts";
 import styles from "./Fleet.module.css";
+import { StopAct } from "./StopAct.tsx";
 
 type Working = Output<"agent.list">["working"][number];
 
@@ -16,7 +17,7 @@ export function Fleet({ runs }: { readonly runs: readonly Working[] }): ReactNod
       <ul>
         {runs.map((run) => (
           <li key={run.run_id} className={styles["run"]}>
-            <Link to="/runs/$run/output" params={{ run: run.run_id }} className={styles["row"]!}>
+            <Link to="/runs/$run/live" params={{ run: run.run_id }} className={styles["row"]!}>
               <Outcome outcome={run.outcome} />
               <span className={styles["goal"]}>
                 <Foreign text={run.goal} />
@@ -26,6 +27,9 @@ export function Fleet({ runs }: { readonly runs: readonly Working[] }): ReactNod
               </span>
               <Ticking since={run.created_at} />
             </Link>
+            <div className={styles["stop"]}>
+              <StopAct run={run.run_id} goal={run.goal} brief />
+            </div>
             {run.last_line === "" ? null : (
               <p className={styles["line"]}>
                 <Foreign text={run.last_line} />

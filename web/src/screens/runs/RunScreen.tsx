@@ -17,7 +17,7 @@ import styles from "./RunScreen.module.css";
 import { isAtWork, type Report, type Summary, useRun } from "./use-run.ts";
 import { sayVerdict, Verdict } from "./Verdict.tsx";
 
-const PARTS = ["review", "output", "proof", "verify", "timeline"] as const;
+const PARTS = ["review", "live", "output", "proof", "verify", "timeline"] as const;
 
 /** One run: what is true about it, what can be done, and the parts that it rests on. */
 export function RunScreen(): ReactNode {
@@ -52,7 +52,7 @@ function Known({ report }: { readonly report: Report }): ReactNode {
       }
     >
       <Verdict run={run} says={verdict} />
-      <Parts />
+      <Parts working={isAtWork(run)} />
       <Boundary>
         <Outlet />
       </Boundary>
@@ -68,14 +68,16 @@ function Process({ run }: { readonly run: Summary }): ReactNode {
   return pid === null ? null : <span>{words.run.inTerminal(pid)}</span>;
 }
 
-function Parts(): ReactNode {
+/** What is live is there while it is, and as long as somebody looks at it. */
+function Parts({ working }: { readonly working: boolean }): ReactNode {
   // As the address has it: whoever came by a short name stays there.
   const run = useParams({ strict: false, select: (params: { run?: string }) => params.run ?? "" });
   const here = useRouterState({ select: ({ location }) => location.pathname.split("/").at(-1) ?? "" });
   const navigate = useNavigate();
+  const parts = PARTS.filter((part) => part !== "live" || working || here === "live");
   const step = (by: number) => {
-    const at = PARTS.indexOf(here as (typeof PARTS)[number]);
-    const part = PARTS[(at + by + PARTS.length) % PARTS.length]!;
+    const at = parts.indexOf(here as (typeof PARTS)[number]);
+    const part = parts[(at + by + parts.length) % parts.length]!;
     void navigate({ to: `/runs/$run/${part}`, params: { run } });
   };
   useActs([
@@ -89,7 +91,7 @@ function Parts(): ReactNode {
   ]);
   return (
     <nav className={styles["parts"]} aria-label={words.run.tabsLabel}>
-      {PARTS.map((part) => (
+      {parts.map((part) => (
         <Link
           key={part}
           to={`/runs/$run/${part}`}

@@ -1,0 +1,18 @@
+import { group } from "./counts.ts";
+
+/** Words of what an agent does now. */
+export const live = {
+  title: "What the agent prints",
+  lines: (kept: number, all: number, bytes: string) =>
+    kept === all
+      ? `${group(all)} lines, ${bytes}`
+      : `Showing the last ${group(kept)} lines of ${group(all)}, ${bytes} recorded`,
+  skipped: (bytes: string) => `The first ${bytes} were skipped; the record has them.`,
+  latest: "Jump to latest",
+  ended: "The agent has ended.",
+  stop: "Stop",
+  stopRun: (goal: string) => `Stop ${goal}`,
+  stopWhy: "The agent is asked to end and is ended after 12 s; nothing lands.",
+  stopping: "Asked to end",
+  now: "End it now",
+} as const;
