@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from "vite";
 
 const server = process.env["VERBATIM_STUDIO"] ?? "http://127.0.0.1:4680";
 
-const UNSAID = /[\\/]core[\\/]errors[\\/](?:codes|findings)[\\/](?:agent|catalytic|context|workflow|world)\.ts$/;
+const UNSAID = /[\\/]core[\\/]errors[\\/](?:codes|findings)[\\/](?:agent|catalytic|workflow|world)\.ts$/;
 
 /** The verifier raises what bundles and the ledger can be refused for; the words of other rooms stay out of it. */
 const withoutOtherRooms: Plugin = {

@@ -96,6 +96,8 @@ export interface CatalyticMethods {
 
 /** The operations of `context` as methods. */
 export interface ContextMethods {
+  /** Counts what a list of slices would use of each budget. No text is given and nothing is recorded. */
+  readonly budget: Method<"context.budget">;
   /** Prints exact slices of sections and symbols, charged against a budget and recorded. */
   readonly expand: Method<"context.expand">;
   /** Updates the index of sections from the files. */
@@ -108,6 +110,8 @@ export interface ContextMethods {
   readonly indexStatus: Method<"context.index-status">;
   /** Reads every source and compares it with the index; changes nothing. */
   readonly indexVerify: Method<"context.index-verify">;
+  /** Shows the exact bytes of a slice to a person. Nothing is quoted, charged or recorded. */
+  readonly preview: Method<"context.preview">;
   /** Finds sections by words; results are addresses to expand, with a glance at the line that matches. */
   readonly search: Method<"context.search">;
   /** Lists the sections of all files, or of one, with their sizes. */
@@ -132,6 +136,8 @@ export interface ContextMethods {
   readonly symbolReplace: Method<"context.symbol-replace">;
   /** Shows a symbol and the section it currently resolves to, or why it does not resolve. */
   readonly symbolShow: Method<"context.symbol-show">;
+  /** Lists what is directly in a folder of the index, with its files, sections and bytes. */
+  readonly tree: Method<"context.tree">;
 }
 
 /** The operations of `contract` as methods. */
@@ -224,18 +230,28 @@ export interface KeysMethods {
 
 /** The operations of `ledger` as methods. */
 export interface LedgerMethods {
+  /** Lists entries of all streams, newest first, by stream, kind, actor and time. */
+  readonly browse: Method<"ledger.browse">;
   /** Checks a proof offline, without a ledger. */
   readonly checkProof: Method<"ledger.check-proof">;
   /** Signs the current ledger and records the checkpoint in the stream trust. */
   readonly checkpoint: Method<"ledger.checkpoint">;
+  /** Lists the checkpoints that were signed, newest first. */
+  readonly checkpoints: Method<"ledger.checkpoints">;
+  /** Shows one entry: its fields, its exact bytes, and its neighbours in its stream. */
+  readonly entry: Method<"ledger.entry">;
   /** Writes entries as canonical JSON Lines, in global order or in the order of one stream. */
   readonly export: Method<"ledger.export">;
+  /** Counts the entries written in each part of a time, by room. */
+  readonly growth: Method<"ledger.growth">;
   /** Proves that an entry is in the ledger. */
   readonly prove: Method<"ledger.prove">;
   /** Proves that the ledger only grew between two sizes. */
   readonly proveConsistency: Method<"ledger.prove-consistency">;
   /** Shows the ledger entries of one stream, or of all. */
   readonly show: Method<"ledger.show">;
+  /** Lists the streams of the ledger with their lengths, by name. */
+  readonly streams: Method<"ledger.streams">;
   /** Verifies every stream, the global order and, if given, a signed checkpoint. */
   readonly verify: Method<"ledger.verify">;
 }
