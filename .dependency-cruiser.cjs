@@ -137,7 +137,8 @@ const forbidden = [
   },
   {
     name: "npm-not-for-development",
-    comment: "What ships may only import production dependencies; the queue is an optional peer, loaded where it is needed.",
+    comment:
+      "What ships may only import production dependencies; the queue is an optional peer, loaded where it is needed.",
     severity: "error",
     from: { path: "^src/" },
     to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], pathNot: "^node_modules/pg-boss/" },

@@ -127,6 +127,11 @@ describe("the source check", () => {
       "const link = new URL(path, location.href).href;",
     ].join("\n");
     expect(checkSource("web/src/app/A.tsx", code)).toEqual([]);
+    // A worker has no document: what it writes to is a terminal, and markup stays refused there.
+    expect(checkSource("web/src/workers/a.ts", "terminal.write(bytes);")).toEqual([]);
+    expect(checkSource("web/src/workers/a.ts", "node.innerHTML = text;")).toEqual([
+      expect.stringContaining("markup-sink"),
+    ]);
     const planted = 'import { en } from "../../../web/src/words/en.ts";';
     expect(checkSource("src/surfaces/http/a.ts", planted)).toEqual([expect.stringContaining("web-border")]);
     expect(checkSource("test/studio/a.ts", planted)).toEqual([]);

@@ -61,7 +61,7 @@ export interface TeamWriter extends TeamReader {
   resend(job: DispatchRow): Promise<void>;
   /** Says that a job is to end, and takes it from whoever works on it. */
   cancel(job: DispatchRow): Promise<void>;
-  /** Makes the attempt last longer; false when it is nobody's or somebody else's now. */
+  /** Makes the attempt last longer; false when it is nobody's or another's now. */
   touch(item: WorkItem): Promise<boolean>;
   finish(item: WorkItem): Promise<boolean>;
   /** Gives a job back: at once, or after the queue's pause when something is wrong here. */

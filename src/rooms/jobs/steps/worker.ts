@@ -20,7 +20,7 @@ import { foreseeStep, runStep, type StepPorts } from "./step-run.ts";
 
 export interface WorkerPorts extends StepPorts {
   readonly pauses: Pauses;
-  /** Given when the job is somebody else's by now, or this process has to end: what runs is ended and restored. */
+  /** Given when another worker owns the job by now, or this process has to end: what runs is ended and restored. */
   readonly ended?: AbortSignal;
 }
 

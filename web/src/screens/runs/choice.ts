@@ -39,7 +39,7 @@ function readKept(run: string): string[] {
   }
 }
 
-function write(run: string, choice: Choice): void {
+function keep(run: string, choice: Choice): void {
   known.set(run, choice);
   sessionStorage.setItem(PREFIX + run, JSON.stringify([...choice.dropped]));
   for (const listener of listeners) listener();
@@ -75,11 +75,11 @@ export function useChoice(run: string) {
         if (isTaken) dropped.add(part);
         else dropped.delete(part);
       }
-      write(run, { ...old, dropped, verified: null });
+      keep(run, { ...old, dropped, verified: null });
     },
     [run],
   );
-  const clear = useCallback(() => write(run, { ...read(run), dropped: new Set(), verified: null }), [run]);
+  const clear = useCallback(() => keep(run, { ...read(run), dropped: new Set(), verified: null }), [run]);
   /** What was read of the change; parts that it no longer has are forgotten. */
   const setParts = useCallback(
     (parts: readonly string[]) => {
@@ -87,7 +87,7 @@ export function useChoice(run: string) {
       const all = new Set(parts);
       const dropped = new Set([...old.dropped].filter((part) => all.has(part)));
       if (old.parts !== parts.length || dropped.size !== old.dropped.size)
-        write(run, { ...old, parts: parts.length, dropped });
+        keep(run, { ...old, parts: parts.length, dropped });
     },
     [run],
   );
@@ -95,7 +95,7 @@ export function useChoice(run: string) {
   const setVerified = useCallback(
     (dropped: ReadonlySet<string>, verified: Selection) => {
       const old = read(run);
-      if (old.dropped === dropped) write(run, { ...old, verified });
+      if (old.dropped === dropped) keep(run, { ...old, verified });
     },
     [run],
   );
