@@ -192,6 +192,10 @@ export { streamOf } from "./run/run-log.ts";
 export { isAge, type NamedRun, resolveRunName } from "./run/run-name.ts";
 export type { RunState } from "./run/run-state.ts";
 export { type Session, withSession } from "./run/session.ts";
+export { countUsage, sumUsage, toDollars, toMicro } from "./usage/count-usage.ts";
+export { readPrices } from "./usage/prices.ts";
+export { mergeCalls, readSession, SESSION_FORMATS, type SessionFormat } from "./usage/read-session.ts";
+export { type Call, MOST_SESSION_BYTES, type SessionReading, type TranscriptEntry } from "./usage/reading.ts";
 export { describeBase } from "./verification/describe-base.ts";
 export {
   type FoundCommand,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineContract } from "../../../core/contracts/index.ts";
+import { SESSION_FORMATS } from "../usage/read-session.ts";
 
 export const AGENT_PROFILE_VERSION = "verbatim-agent-profile-v1";
 
@@ -39,7 +40,7 @@ const login = z.strictObject({
 const session = z.strictObject({
   glob: homeGlob,
   ...place,
-  format: z.enum(["claude-jsonl", "codex-jsonl", "gemini-json"]),
+  format: z.enum(SESSION_FORMATS),
 });
 
 const agentProfile = z.strictObject({

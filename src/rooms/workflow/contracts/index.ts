@@ -15,6 +15,7 @@ import { WORKFLOW_RUN } from "../run/run-schema.ts";
 import { VERIFICATION } from "../verification/report.ts";
 import { AGENT_PROFILE } from "./agent-profile.ts";
 import { AGENT_ATTEMPT, AGENT_GATE, AGENT_RUN } from "./agent-run.ts";
+import { AGENT_PRICES, AGENT_USAGE } from "./agent-usage.ts";
 import { CANDIDATE, CARRIED, CHOICE } from "./candidate.ts";
 import { LANDING, LANDING_JOURNAL, LANDING_SNAPSHOT } from "./landing.ts";
 import { TEXT_CONTRACTS } from "./text-contracts.ts";
@@ -201,6 +202,8 @@ export const WORKFLOW_CONTRACTS: readonly ContractObject[] = [
   AGENT_RUN,
   AGENT_ATTEMPT,
   AGENT_PROFILE,
+  AGENT_PRICES,
+  AGENT_USAGE,
   CANDIDATE,
   CARRIED,
   CHOICE,
