@@ -42,6 +42,9 @@ const BY_NAME: readonly Row[] = [
   ["an address of a listed name that has none", "closed", null],
 ];
 
+/** A wide letter in a name, byte by byte as the proxy was given it. */
+const WIDE = Buffer.from("ｇood.test").toString("latin1");
+
 const REFUSED: readonly Row[] = [
   ["a dotted address", "403", "connect OTHER:443 literal_address"],
   ["a decimal address", "403", "connect 2130706433:443 literal_address"],
@@ -58,6 +61,7 @@ const REFUSED: readonly Row[] = [
   ["NUL in a name", "5,2", "socks5 good.test\0.evil.test:443 bad_name"],
   ["NUL behind an allowed name", "5,2", "socks5 evil.test\0good.test:443 bad_name"],
   ["a percent sign in a name", "403", "connect good.test%00.evil.test:443 bad_name"],
+  ["full-width letters in a name", "5,2", `socks5 ${WIDE}:443 bad_name`],
   ["a hash in a name", "400", null],
   ["a star as a name", "403", "connect *:443 bad_name"],
   ["a star in a name", "403", "connect *.good.test:443 bad_name"],
@@ -186,6 +190,14 @@ describe.each(VARIANTS)("with $guard made by $bind", { ...needs(obstacle), concu
       expect([name, ran.results[name]]).toEqual([name, inside]);
       const lines = ran.caged.connections.map(({ via, host, port, verdict }) => `${via} ${host}:${port} ${verdict}`);
       if (recorded !== null) expect(lines).toContain(recorded.replace("OTHER", origins.other));
+    });
+
+    it("every attack that was tried is judged by name", async (context) => {
+      if (isSomebody && closed !== null) return context.skip(`somebody else may not enter ${closed}`);
+      const ran = await attack(guard, bind, isSomebody);
+      if ("why" in ran) return context.skip(`the guard does not work here: ${ran.why}`);
+      const judged = [...REACHED, ...REFUSED, ...BY_NAME].map(([name]) => name);
+      expect(Object.keys(ran.results).sort()).toEqual(judged.sort());
     });
 
     it("nothing reached what is not listed, and nothing of the relay is left", async (context) => {

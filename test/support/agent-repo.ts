@@ -12,6 +12,8 @@ export interface AgentRepo {
   readonly root: string;
   git(...args: string[]): string;
   write(path: string, content: string | Uint8Array, mode?: number): void;
+  /** What its user says of agents everywhere, this repository among those they trust. */
+  trust(agent?: object): void;
   /** The surroundings a process of `verbatim` in this repository needs. */
   readonly env: Readonly<Record<string, string>>;
   /** `verbatim` in the repository, in this process: what it does is the same, and starting Node again costs more. */
@@ -94,6 +96,11 @@ export function makeAgentRepo(): AgentRepo {
       mkdirSync(dirname(place), { recursive: true });
       writeFileSync(place, content);
       if (mode !== undefined) chmodSync(place, mode);
+    },
+    trust(agent = {}) {
+      const own = join(base, "home/.config/verbatim");
+      mkdirSync(own, { recursive: true });
+      writeFileSync(join(own, "config.json"), JSON.stringify({ agent: { ...agent, trust: [root] } }));
     },
     async agent(flags, command) {
       const goal = flags.includes("--goal") ? [] : ["--goal", "mend the lamp"];

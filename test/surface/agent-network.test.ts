@@ -176,7 +176,8 @@ describe("the network of an agent", needs(obstacle), () => {
 
   it("is not wider for verify commands without a guard: they are refused", async () => {
     const config = { agent: { network: "none" }, workflow: { verify: { isolation: "worktree" } } };
-    const { verbatim } = makeRepo(config);
+    const { verbatim, trust } = makeRepo(config);
+    trust();
     const said = await verbatim(
       "agent",
       "--goal",

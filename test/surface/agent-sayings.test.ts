@@ -68,6 +68,15 @@ describe("the report of an agent run", () => {
     expect(flat(late.stdout)).toContain("what it did so far is kept; judge it: verbatim agent verify");
   });
 
+  it("ends an agent after the time of the configuration, where no flag says another", async () => {
+    const repo = makeLamp();
+    repo.write("verbatim.config.json", '{ "agent": { "timeout_s": 1 } }');
+    const flags = ["agent", "--goal", "x", "--no-verify"];
+    const late = await repo.verbatim(...flags, "--", "sh", "-c", "echo on > lamp.txt; exec sleep 300");
+    expect([late.exit, flat(late.stdout)]).toEqual([1, expect.stringMatching(/timed out: the agent was stopped after /)]);
+    expect((await repo.verbatim(...flags, "--timeout", "5m", "--", "sleep", "2")).stdout).toContain("changed nothing");
+  });
+
   it("speaks of a machine that starts no guard in words, and says where to look", () => {
     const refused = new VerbatimError("GUARD_START_FAILED", { message: "the guard did not start: mount: no" });
     expect(describeBreak(refused, false)).toEqual({

@@ -89,6 +89,10 @@ describe("commands that verify", () => {
     repo.write("verbatim.config.json", '{ "workflow": { "verify": { "isolation": "worktree" } } }\n');
     repo.git("add", ".");
     repo.git("commit", "-qm", "plain processes");
+    const refused = await run(repo, ["--no-setup", "--verify", "true"], MENDED);
+    expect(refused.stderr).toContain("error[CONFIG_UNTRUSTED]");
+    expect(refused.stderr).toContain("--guard audit");
+    repo.trust();
     const flags = ["--no-setup", "--verify-sh", `echo sly >> '${join(repo.root, "test.js")}'`];
     const { exit, stdout } = await run(repo, flags, MENDED);
     expect(stdout).toContain("your tree changed while the verify commands ran, and no guard held them back");

@@ -36,6 +36,7 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
   "agent.patch.max_added_lines": "The older spelling of `agent.policy.max_added_lines`.",
   "agent.network":
     "What of the network an agent has: `inherit` (everything), `none`, or `allow` (the hosts of `agent.hosts`). Without it: `catalytic.network`.",
+  "agent.timeout_s": "How long an agent may take, in seconds. Without it there is no limit.",
   "agent.caps.memory":
     "Memory that an agent and everything it starts may use, such as `8G` (default: 80 % of the machine's). A repository may only be stricter than you.",
   "agent.caps.processes": "Processes and threads that an agent may have at the same time (default: 2048).",

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../core/canonical/index.ts";
+import { NO_PROFILE } from "../../core/contracts/config/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { type HostEntry, parseHostEntry } from "../../core/network/host-names.ts";
 import {
@@ -9,7 +10,6 @@ import {
   findProfile,
   type KnownProfile,
   mergeProfiles,
-  NO_PROFILE,
   readProfile,
 } from "../../rooms/workflow/index.ts";
 import { CONFIG_FILE } from "../config/workspace.ts";
@@ -79,8 +79,8 @@ export function listHosts({ known }: Equipment): HostEntry[] {
   });
 }
 
-/** A repository may not give an agent what its user would not. */
-function refuseUntrusted(outside: AgentPorts): void {
+/** A repository may not give an agent what its user would not. CONFIG_UNTRUSTED. */
+export function refuseUntrusted(outside: AgentPorts): void {
   const [first, ...more] = outside.config().agent.untrusted;
   if (first === undefined) return;
   const keys = [first, ...more].map(({ key }) => key);

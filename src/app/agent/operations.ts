@@ -109,7 +109,7 @@ const runFields = {
   deny: texts.describe("A path that may not change; repeatable."),
   ...policyFlags,
   guard: z.enum(GUARD_REQUESTS).optional().describe("How the agent is confined."),
-  timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h."),
+  timeout: z.string().optional().describe("How long the agent may take: 90s, 30m, 2h (default: no limit)."),
   keep: texts.describe(
     "A path outside the repository, such as ~/.claude, that stays writable and is not covered by the proof; repeatable.",
   ),
@@ -152,7 +152,7 @@ function toRequest(outside: AgentPorts, input: RunInput, command: readonly strin
     limits: toLimits(input),
     command,
     guard: input.guard ?? null,
-    timeoutMs: input.timeout === undefined ? null : parseTimeout(input.timeout),
+    timeoutMs: readTimeout(outside, input.timeout),
     keep: input.keep,
     hashAll: input.hash_all,
     network: planNetwork(outside, input, listHosts(equipment)),
@@ -160,6 +160,12 @@ function toRequest(outside: AgentPorts, input: RunInput, command: readonly strin
     masks: { unmask: input.unmask, all: input.show_secrets },
     caps: planCaps(outside, input),
   };
+}
+
+function readTimeout(outside: AgentPorts, given: string | undefined): number | null {
+  if (given !== undefined) return parseTimeout(given);
+  const { timeout_s } = outside.config().agent;
+  return timeout_s === null ? null : timeout_s * 1000;
 }
 
 const start = defineOperation({

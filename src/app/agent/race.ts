@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { compareCodePoints, formatCanonical } from "../../core/canonical/index.ts";
+import { NO_PROFILE } from "../../core/contracts/config/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { toHex } from "../../core/hex.ts";
 import { formatTime } from "../../core/time.ts";
-import { AGENT_STATES, AgentRecord, appendToRace, NO_PROFILE, Run } from "../../rooms/workflow/index.ts";
+import { AGENT_STATES, AgentRecord, appendToRace, Run } from "../../rooms/workflow/index.ts";
 import { runPrepared } from "./agent.ts";
 import { describeBreak } from "./agent-arguments.ts";
 import { LAND_ALL } from "./landable.ts";

@@ -1,4 +1,5 @@
 import type { Caps } from "../../core/contracts/caps.ts";
+import { NO_PROFILE } from "../../core/contracts/config/index.ts";
 import { readSize } from "../../core/contracts/sizes.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { GuardRequest } from "../../rooms/catalytic/index.ts";
@@ -6,7 +7,6 @@ import {
   type AgentRun,
   findVerifyCommands,
   formatArgv,
-  NO_PROFILE,
   parseVerifyCommand,
   type RequestedCommand,
   verifyNotConfigured,

@@ -4,6 +4,7 @@ import type { GuardRequest } from "../../rooms/catalytic/index.ts";
 import { AgentRecord, isInTheMiddle, Run, undoAgentRun } from "../../rooms/workflow/index.ts";
 import type { AgentSummary } from "./agent-summary.ts";
 import { readCandidate } from "./candidate.ts";
+import { refuseUntrusted } from "./equip.ts";
 import { findOwnAgentRun } from "./find-agent-run.ts";
 import { applyFirst, discardFirst, readFirstSummary, refuseDiscard, undoFirst } from "./first-generation.ts";
 import { foreseeLanding } from "./foresee.ts";
@@ -25,6 +26,7 @@ export async function applyAgentRun(
   options: LandOptions,
   here = false,
 ): Promise<AgentSummary> {
+  refuseUntrusted(outside);
   return await withRunHere(outside, name, here, async (place, run) => {
     if (AgentRecord.load(run) === null) {
       requireOwnTree(place, run);
@@ -103,6 +105,7 @@ export interface VerifyAgain {
 
 /** Judges and verifies a change once more, with other flags. */
 export async function verifyAgentRun(outside: AgentPorts, name: string, again: VerifyAgain): Promise<AgentSummary> {
+  refuseUntrusted(outside);
   warnOfPatch(outside);
   return await withRunHere(outside, name, again.here, (place, run) => verifyRun(place, run, again));
 }

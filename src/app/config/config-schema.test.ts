@@ -102,6 +102,7 @@ describe("the configuration", () => {
         profile: null,
         profiles: {},
         env: { pass: [], set: {} },
+        timeout_s: null,
         untrusted: [],
         verify: {
           commands: [],

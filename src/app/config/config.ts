@@ -27,7 +27,7 @@ export function loadConfig(workspace: Workspace, userFolder: string): ResolvedCo
   const config = bytes === null ? {} : parseConfig(bytes);
   const { agent: user = {} } = loadUserConfig(userFolder);
   const trusted = (user.trust ?? []).some((path) => isSamePlace(path, workspace.root));
-  const { config: agent, untrusted, caps_at_most } = mergeAgentConfig(user, config.agent ?? {}, trusted);
+  const { config: agent, untrusted, caps_at_most } = mergeAgentConfig(user, config.agent ?? {}, trusted, config);
   const resolved = withDefaults({ ...config, agent });
   return { ...resolved, agent: { ...resolved.agent, untrusted, caps_at_most } };
 }

@@ -84,3 +84,34 @@ it("lets an agent never use more than its user allows, whatever a repository say
   expect(mergeAgentConfig(user, { caps: { memory: 8 * 1024 ** 3 + 1 } }, false).config.caps?.memory).toBe("8G");
   expect(mergeAgentConfig({}, {}, false)).toMatchObject({ config: {}, caps_at_most: [] });
 });
+
+it("lets no repository choose whose key and login a command gets, or take the guard away", () => {
+  const own: AgentConfig = {
+    profile: "claude",
+    profiles: { buoy: { title: "Buoy", network: { hosts: ["pier.example"] } } },
+  };
+  const others = {
+    catalytic: { guard: "audit" },
+    workflow: { verify: { isolation: "worktree", env_allow: ["LAMP_KEY"] } },
+  } as const;
+  const { config, untrusted } = mergeAgentConfig({ network: "allow" }, own, false, others);
+  expect(untrusted).toEqual([
+    { key: "agent.profile", flag: "--profile claude" },
+    { key: "agent.profiles.buoy.network", flag: "--host NAME" },
+    { key: "catalytic.guard", flag: "--guard audit" },
+    { key: "workflow.verify.isolation", flag: "--guard audit" },
+    { key: "workflow.verify.env_allow", flag: '--verify-sh "LAMP_KEY=VALUE CMD"' },
+  ]);
+  expect([config.profile, config.profiles]).toEqual([undefined, { buoy: { title: "Buoy" } }]);
+  expect(mergeAgentConfig({ network: "allow" }, own, true, others)).toMatchObject({ config: own, untrusted: [] });
+  // Its own profile has neither key nor login, and hosts are its own affair where the user does not limit them.
+  expect(mergeAgentConfig({}, { ...own, profile: "buoy" }, false)).toMatchObject({
+    config: { ...own, profile: "buoy" },
+    untrusted: [],
+  });
+  const stricter = { catalytic: { guard: "require" }, workflow: { verify: { isolation: "catalytic" } } } as const;
+  expect(mergeAgentConfig({}, { profile: "none" }, false, stricter)).toMatchObject({
+    config: { profile: "none" },
+    untrusted: [],
+  });
+});

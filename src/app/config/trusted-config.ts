@@ -1,11 +1,23 @@
 import { CAP_NAMES, type CapName } from "../../core/contracts/caps.ts";
-import type { AgentConfig, UserAgentConfig } from "../../core/contracts/config/index.ts";
+import {
+  type AgentConfig,
+  type CatalyticConfig,
+  NO_PROFILE,
+  type UserAgentConfig,
+  type WorkflowConfig,
+} from "../../core/contracts/config/index.ts";
 import { readSize } from "../../core/contracts/sizes.ts";
 
 /** A key of a repository's configuration that it may not give itself, and what does the same. */
 export interface UntrustedKey {
   readonly key: string;
   readonly flag: string;
+}
+
+/** What other rooms read of a repository's configuration and what holds for agents as well. */
+export interface OtherConfig {
+  readonly catalytic?: CatalyticConfig | undefined;
+  readonly workflow?: WorkflowConfig | undefined;
 }
 
 export interface MergedAgentConfig {
@@ -20,8 +32,13 @@ export interface MergedAgentConfig {
  * The configuration of agents: the user's own, then the repository's. What opens something to an agent counts only from a
  * repository that the user trusts: whoever can write to a repository, an agent of yesterday included, could ask for it.
  */
-export function mergeAgentConfig(user: UserAgentConfig, repository: AgentConfig, trusted: boolean): MergedAgentConfig {
-  const untrusted = trusted ? [] : findUntrusted(user, repository);
+export function mergeAgentConfig(
+  user: UserAgentConfig,
+  repository: AgentConfig,
+  trusted: boolean,
+  others: OtherConfig = {},
+): MergedAgentConfig {
+  const untrusted = trusted ? [] : [...findUntrusted(user, repository), ...findUnguarded(others)];
   const own = trusted ? repository : withoutUntrusted(user, repository);
   const { trust: _, ...base } = user;
   const config: AgentConfig = { ...base, ...own };
@@ -116,6 +133,7 @@ function findUntrusted(user: UserAgentConfig, config: AgentConfig): UntrustedKey
   const unmask = verify?.unmask ?? [];
   add("agent.verify.unmask", unmask.length > 0, `--unmask ${unmask[0] ?? "PATH"}`);
   add("agent.keep", (keep ?? []).length > 0, `--keep ${keep?.[0] ?? "PATH"}`);
+  add("agent.profile", isForeignProfile(config), `--profile ${config.profile ?? "NAME"}`);
   for (const [name, profile] of Object.entries(profiles)) {
     for (const part of ["env", "login"] as const) {
       add(
@@ -124,15 +142,33 @@ function findUntrusted(user: UserAgentConfig, config: AgentConfig): UntrustedKey
         part === "env" ? "--env NAME" : "--keep PATH",
       );
     }
+    add(`agent.profiles.${name}.network`, isLimited(user) && Object.hasOwn(profile, "network"), "--host NAME");
   }
   return found;
 }
 
+/** A profile of the package or of the user gives any command that agent's key and login; one of the repository has neither. */
+function isForeignProfile({ profile, profiles = {} }: AgentConfig): boolean {
+  return profile !== undefined && profile !== NO_PROFILE && !Object.hasOwn(profiles, profile);
+}
+
+/** What would let an agent, or what verifies its work, out of the guard. */
+function findUnguarded({ catalytic, workflow }: OtherConfig): UntrustedKey[] {
+  const found: UntrustedKey[] = [];
+  if (catalytic?.guard === "audit") found.push({ key: "catalytic.guard", flag: "--guard audit" });
+  const { isolation, env_allow = [] } = workflow?.verify ?? {};
+  if (isolation === "worktree") found.push({ key: "workflow.verify.isolation", flag: "--guard audit" });
+  const [name] = env_allow;
+  if (name !== undefined) found.push({ key: "workflow.verify.env_allow", flag: `--verify-sh "${name}=VALUE CMD"` });
+  return found;
+}
+
 function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConfig {
-  const { env: _env, keep: _keep, masks, verify, hosts, profiles, ...rest } = config;
+  const { env: _env, keep: _keep, masks, verify, hosts, profiles, profile, ...rest } = config;
   const { unmask: _unmask, ...verification } = verify ?? {};
   return {
     ...rest,
+    ...(profile === undefined || isForeignProfile(config) ? {} : { profile }),
     ...(verify === undefined ? {} : { verify: verification }),
     ...(masks?.add === undefined ? {} : { masks: { add: masks.add } }),
     ...(hosts === undefined || isLimited(user) ? {} : { hosts }),
@@ -140,7 +176,10 @@ function withoutUntrusted(user: UserAgentConfig, config: AgentConfig): AgentConf
       ? {}
       : {
           profiles: Object.fromEntries(
-            Object.entries(profiles).map(([name, { env: _, login: __, ...profile }]) => [name, profile]),
+            Object.entries(profiles).map(([name, { env: _, login: __, network, ...kept }]) => [
+              name,
+              network === undefined || isLimited(user) ? kept : { ...kept, network },
+            ]),
           ),
         }),
   };

@@ -168,7 +168,6 @@ export {
   findProfile,
   type KnownProfile,
   mergeProfiles,
-  NO_PROFILE,
   PROFILE_SOURCES,
   readProfile,
 } from "./profile/profiles.ts";

@@ -37,6 +37,9 @@ const hostConfig = z.union([
 const size = z.union([z.int().min(1), z.string().regex(SIZE_FORM)]);
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/);
 
+/** No profile: nothing is passed besides what every agent gets. */
+export const NO_PROFILE = "none";
+
 export const agentConfig = z.strictObject({
   verify: agentVerifyConfig.optional(),
   policy: agentPolicyConfig.optional(),
@@ -48,6 +51,8 @@ export const agentConfig = z.strictObject({
   caps: z
     .strictObject({ memory: size.optional(), processes: z.int().min(1).optional(), disk: size.optional() })
     .optional(),
+  /** How long one attempt may take, in seconds (default: as long as it wants). */
+  timeout_s: z.int().min(1).optional(),
   /** Places outside the repository that stay writable for an agent. */
   keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
   /** Files that agents find empty besides those that are always so, and those that they see all the same. */
@@ -103,6 +108,8 @@ export function resolveAgent(config: AgentConfig = {}) {
       processes: config.caps?.processes ?? null,
       disk: config.caps?.disk ?? null,
     },
+    /** Null: as long as it wants. */
+    timeout_s: config.timeout_s ?? null,
     keep: config.keep ?? [],
     redact: { patterns: config.redact?.patterns ?? [] },
     masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },

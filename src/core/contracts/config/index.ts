@@ -1,13 +1,20 @@
 export {
   type AgentConfig,
   agentConfig,
+  NO_PROFILE,
   type ResolvedAgent,
   resolveAgent,
   type UserAgentConfig,
   userAgentConfig,
 } from "./agent.ts";
 export { type AgentPolicyConfig, agentPolicyConfig } from "./agent-policy.ts";
-export { CATALYTIC_PROFILES, catalyticConfig, type ResolvedCatalytic, resolveCatalytic } from "./catalytic.ts";
+export {
+  CATALYTIC_PROFILES,
+  type CatalyticConfig,
+  catalyticConfig,
+  type ResolvedCatalytic,
+  resolveCatalytic,
+} from "./catalytic.ts";
 export {
   contextConfig,
   OUTLINES,
@@ -26,5 +33,6 @@ export {
   LIBRARIAN_DENIED,
   type ResolvedWorkflow,
   resolveWorkflow,
+  type WorkflowConfig,
   workflowConfig,
 } from "./workflow.ts";

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../../core/canonical/index.ts";
+import { NO_PROFILE } from "../../../core/contracts/config/index.ts";
 import type { Problem } from "../../../core/contracts/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import { AGENT_PROFILE, type AgentProfile } from "../contracts/agent-profile.ts";
@@ -14,9 +15,6 @@ export interface KnownProfile {
   /** The file it was read from; null where the package has it. */
   readonly place: string | null;
 }
-
-/** No profile: nothing is passed besides what every agent gets. */
-export const NO_PROFILE = "none";
 
 /** The profiles of the package. */
 export function builtInProfiles(): KnownProfile[] {
