@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { requireNetwork } from "../../src/app/agent/network.ts";
 import { startLater } from "../../src/surfaces/http/lazy-mcp.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 import { runHere } from "../support/cli-in-process.ts";
@@ -172,6 +173,17 @@ describe("the network of an agent", needs(obstacle), () => {
     }
     expect(existsSync(join(root, ".verbatim"))).toBe(false);
     expect(existsSync(join(base, "state/verbatim/runs"))).toBe(false);
+  });
+
+  it("is refused with the same status over HTTP as every other mistake of whoever asked", () => {
+    const outside = {
+      config: () => ({ workflow: { verify: { isolation: "worktree" } } }),
+    } as unknown as Parameters<typeof requireNetwork>[0];
+    return expect(requireNetwork(outside, { mode: "none", hosts: [] }, null, true)).rejects.toMatchObject({
+      code: "NETWORK_NOT_ENFORCEABLE",
+      exit: 2,
+      http: 400,
+    });
   });
 
   it("is not wider for verify commands without a guard: they are refused", async () => {

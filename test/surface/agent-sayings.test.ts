@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { describeBreak } from "../../src/app/agent/agent-arguments.ts";
+import { openApp } from "../../src/app/call.ts";
 import { VerbatimError } from "../../src/core/errors/index.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 
@@ -73,8 +76,24 @@ describe("the report of an agent run", () => {
     repo.write("verbatim.config.json", '{ "agent": { "timeout_s": 1 } }');
     const flags = ["agent", "--goal", "x", "--no-verify"];
     const late = await repo.verbatim(...flags, "--", "sh", "-c", "echo on > lamp.txt; exec sleep 300");
-    expect([late.exit, flat(late.stdout)]).toEqual([1, expect.stringMatching(/timed out: the agent was stopped after /)]);
+    expect([late.exit, flat(late.stdout)]).toEqual([
+      1,
+      expect.stringMatching(/timed out: the agent was stopped after /),
+    ]);
     expect((await repo.verbatim(...flags, "--timeout", "5m", "--", "sleep", "2")).stdout).toContain("changed nothing");
+  });
+
+  it("starts no agent on Windows itself, and says where it would be held back", async () => {
+    const repo = makeLamp();
+    const app = openApp({ surface: "cli", start: repo.root, env: repo.env, platform: "win32" });
+    onTestFinished(() => app.close());
+    const input = { goal: "x", no_verify: true, command: ["true"] };
+    await expect(app.call("agent.run", input)).rejects.toMatchObject({
+      code: "AGENT_NEEDS_WSL",
+      exit: 2,
+      fix: "Run it inside WSL2, with the repository on a Linux file system.",
+    });
+    expect(existsSync(join(repo.root, ".verbatim"))).toBe(false);
   });
 
   it("speaks of a machine that starts no guard in words, and says where to look", () => {

@@ -62,6 +62,7 @@ export const SYMPTOMS: Readonly<Record<string, readonly Symptom[]>> = {
         "may refresh it; nothing else that it writes to its home folder stays. For any other agent `--keep FOLDER` leaves the folder of its login " +
         "writable; the proof does not cover it.",
     },
+    { seen: "It refuses to start on Windows", codes: ["AGENT_NEEDS_WSL"] },
     { seen: "A run that still works is in the way", codes: ["RUN_AT_WORK", "RUN_LOCKED"] },
     { seen: "attach or stop finds nobody at work", codes: ["RUN_NOT_RUNNING"] },
   ],

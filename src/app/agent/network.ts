@@ -92,6 +92,7 @@ export async function requireNetwork(
       where: "verbatim.config.json /workflow/verify/isolation",
       fix: "Remove workflow.verify.isolation, or let the agent have the network: --network inherit",
       exit: 2,
+      http: 400,
     });
   }
   const ports = outside.catalytic();
@@ -111,6 +112,7 @@ export async function requireNetwork(
       others: "Allow the network, or set up a guard that can limit it.",
     },
     exit: 2,
+    http: 400,
     details: { requested: asked, network: mode },
   });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { VerbatimError } from "../../core/errors/index.ts";
 import { defineOperation, LOCAL_SURFACES, OWNER, type Surface } from "../../core/operation.ts";
 import { GUARD_REQUESTS } from "../../rooms/catalytic/index.ts";
 import { AGENT_STATES } from "../../rooms/workflow/index.ts";
@@ -133,7 +134,13 @@ const runFields = {
 
 type RunInput = z.output<z.ZodObject<typeof runFields>>;
 
+/** There is no guard on Windows itself; inside WSL2 everything holds. */
+function requireGuardedSystem({ platform }: AgentPorts): void {
+  if (platform === "win32") throw new VerbatimError("AGENT_NEEDS_WSL");
+}
+
 function toRequest(outside: AgentPorts, input: RunInput, command: readonly string[]): AgentRequest {
+  requireGuardedSystem(outside);
   const equipment = equip(outside, command, {
     profile: input.profile ?? null,
     env: input.env,

@@ -27,6 +27,7 @@ type OfTheWorkspace =
   | "serveMcp"
   | "start"
   | "store"
+  | "platform"
   | "terminal";
 
 /** Another work tree of the same repository. */

@@ -120,6 +120,8 @@ function notEnforceable(mode: NetworkMode, guard: GuardRequest): VerbatimError {
       cli: 'See which guards work: verbatim doctor. workflow.verify.isolation "worktree" has no guard at all',
       others: "Verify with a guard that can limit the network.",
     },
+    exit: 2,
+    http: 400,
     details: { requested: guard, network: mode },
   });
 }

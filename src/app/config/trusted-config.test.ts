@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { AgentConfig } from "../../core/contracts/config/index.ts";
-import { mergeAgentConfig } from "./trusted-config.ts";
+import { mergeAgentConfig, type OtherConfig } from "./trusted-config.ts";
 
 const REPOSITORY: AgentConfig = {
   profile: "lamp",
@@ -90,10 +90,10 @@ it("lets no repository choose whose key and login a command gets, or take the gu
     profile: "claude",
     profiles: { buoy: { title: "Buoy", network: { hosts: ["pier.example"] } } },
   };
-  const others = {
+  const others: OtherConfig = {
     catalytic: { guard: "audit" },
     workflow: { verify: { isolation: "worktree", env_allow: ["LAMP_KEY"] } },
-  } as const;
+  };
   const { config, untrusted } = mergeAgentConfig({ network: "allow" }, own, false, others);
   expect(untrusted).toEqual([
     { key: "agent.profile", flag: "--profile claude" },
@@ -109,7 +109,7 @@ it("lets no repository choose whose key and login a command gets, or take the gu
     config: { ...own, profile: "buoy" },
     untrusted: [],
   });
-  const stricter = { catalytic: { guard: "require" }, workflow: { verify: { isolation: "catalytic" } } } as const;
+  const stricter: OtherConfig = { catalytic: { guard: "require" }, workflow: { verify: { isolation: "catalytic" } } };
   expect(mergeAgentConfig({}, { profile: "none" }, false, stricter)).toMatchObject({
     config: { profile: "none" },
     untrusted: [],

@@ -13,6 +13,8 @@ export interface ErrorParts {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Only where a contract says that this error passes on the exit of another verdict. */
   readonly exit?: number;
+  /** The HTTP status that belongs to such an exit. */
+  readonly http?: number;
   readonly cause?: unknown;
 }
 
@@ -32,6 +34,7 @@ export class VerbatimError extends Error {
   readonly fix: string;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly #exit: number | undefined;
+  readonly #http: number | undefined;
   readonly #said: string | CaseWords;
   readonly #ownFix: OwnFix | undefined;
 
@@ -43,6 +46,7 @@ export class VerbatimError extends Error {
     this.fix = ownFixAt("cli", parts.fix, CODES[code].fix);
     this.details = parts.details;
     this.#exit = parts.exit;
+    this.#http = parts.http;
     this.#said = said;
     this.#ownFix = parts.fix;
   }
@@ -62,7 +66,7 @@ export class VerbatimError extends Error {
   }
 
   get http(): number {
-    return codeFacts(this.code).http;
+    return this.#http ?? codeFacts(this.code).http;
   }
 }
 

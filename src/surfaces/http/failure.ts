@@ -1,4 +1,4 @@
-import { codeFacts, isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 
 /** An error as every surface writes it. An unknown one says nothing about its cause to a stranger. */
 export function toErrorBody(thrown: unknown): {
@@ -16,7 +16,7 @@ export function toErrorBody(thrown: unknown): {
   if (error.code === "AUTH_REQUIRED") headers["WWW-Authenticate"] = "Bearer";
   const { code, where = null } = error;
   return {
-    status: codeFacts(code).http,
+    status: error.http,
     body: { error: { code, message: error.messageAt("http"), where, fix: error.fixAt("http"), details } },
     headers,
   };

@@ -56,6 +56,16 @@ export const AGENT_CODES = {
       http: "Take it out of the configuration, or trust the repository in your own configuration.",
     },
   },
+  AGENT_NEEDS_WSL: {
+    exit: 2,
+    http: 400,
+    says: "Nothing can hold an agent back on Windows itself; nothing was started.",
+    fix: {
+      cli: "Run it inside WSL2, with the repository on a Linux file system.",
+      mcp: "Ask the user to run it inside WSL2.",
+      http: "Start the Studio inside WSL2, with the repository on a Linux file system.",
+    },
+  },
   VERIFY_NEEDS_SHELL: {
     exit: 2,
     http: 400,

@@ -34,7 +34,7 @@ export const WORKFLOW_CODES = {
   },
   RUN_OTHER_REPO: {
     exit: 2,
-    http: 409,
+    http: 400,
     says: "The run belongs to another repository.",
     fix: {
       cli: "Use it where it was created: verbatim -C DIR ...",
