@@ -44,7 +44,7 @@ async function call(address, name, input) {
 try {
   const address = await waitForAddress();
   const world = "w_harbour";
-  await call(address, "world.new", { title: "Harbour", id: world, person: ["ANA=Ana", "BEN=Ben"] });
+  await call(address, "world.new", { title: "Harbour", world_id: world, person: ["ANA=Ana", "BEN=Ben"] });
   await call(address, "world.presence", { world, present: ["GEORGE", "ANA"] });
   await call(address, "world.say", { world, text: "The spare key is under the blue boat." });
 

@@ -123,7 +123,7 @@ describe("a team's worker", needs(postgres.reason), () => {
     expect((await team.verbatim("job", "retry", job)).stderr).toContain("JOB_OVER");
   });
 
-  it("whose attempt is not the newest writes nothing, whatever it did meanwhile", async () => {
+  it("whose attempt is not the newest writes nothing, whatever it did meanwhile: OWNER_LOST", async () => {
     const job = await team.postWrites("stale", ["spring"]);
     const composition = composeAlone({
       surface: "library",

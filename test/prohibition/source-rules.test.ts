@@ -108,7 +108,7 @@ describe("the source check", () => {
     ["web-border", 'const a = import("../../../src/verify.ts");'],
     ["web-border", 'type A = import("../../../src/app/operations.ts").Input;'],
     ["web-border", 'import { Operations } from "verbatim-agent/api";'],
-    ["web-border", 'import type { Verified } from "verbatim-agent/verify";'],
+    ["web-border", 'import { verifyBundleBytes } from "verbatim-agent/verify";'],
     ["web-border", 'import { z } from "zod";'],
     ["web-border", 'import { readFileSync } from "node:fs";'],
   ])("refuses what the Studio must never do (%s): %s", (rule, code) => {
@@ -119,6 +119,7 @@ describe("the source check", () => {
   it("accepts how the Studio is written, and keeps src/ from importing it", () => {
     const code = [
       'import type { Operations } from "verbatim-agent/api";',
+      'import type { Verified } from "verbatim-agent/verify";',
       'import hljs from "highlight.js/lib/core";',
       'import { useQuery } from "@tanstack/react-query";',
       'import { words } from "../words/words.ts";',

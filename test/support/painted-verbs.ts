@@ -21,6 +21,8 @@ export const PAINTED: readonly (readonly string[])[] = [
   ["keys", "policy", "check", "trust.json"],
   ["ledger", "verify"],
   ["store", "status"],
+  ["workspace", "add", "quay"],
+  ["repository", "list"],
   ["ledger", "checkpoint", "--key", "ci", "--out", "now.json"],
   ["contract", "check", "context/section", "docs/lamp.md"],
   ["conformance", "bad-vectors.json"],

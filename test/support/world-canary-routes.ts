@@ -96,6 +96,7 @@ const OTHER_ROUTES: Readonly<Record<string, "middleware" | "fixed" | "owner" | "
   "DELETE /api/session/:id": "owner",
   "POST /api/session/link": "owner",
   "GET /api/metrics": "owner",
+  "GET /api/ledger/export": "owner",
   "GET /api/events": "owner",
   "ALL /api/runs/*": "middleware",
   "GET /api/runs/:run/output": "owner",

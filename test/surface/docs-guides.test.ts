@@ -43,7 +43,7 @@ describe("the guides", () => {
 
 describe("the commands of the documents", () => {
   /** Pages whose commands are typed, here or in a test of their own. */
-  const TYPED = new Set(["agent.md", "verify-without-verbatim.md", "write-a-client.md"]);
+  const TYPED = new Set(["agent.md", "team.md", "verify-without-verbatim.md", "write-a-client.md"]);
 
   it("are known to the command line wherever a page shows them", async () => {
     const folder = makeFolder();
@@ -57,10 +57,10 @@ describe("the commands of the documents", () => {
         (line) => /^(?:\$ )?((?:npx (?:-y )?verbatim-agent|verbatim) [^\\]*)$/.exec(line)?.[1] ?? [],
       );
       for (const command of commands) {
-        const [own] = command
-          .replace(/\s+#.*$/, "")
-          .replace(/^npx (?:-y )?verbatim-agent/, "verbatim")
-          .split(/ (?:[|;]|[0-9]?>|<|&&|&) ?/);
+        // Up to what the shell does with it; what stands in quotes is for the verb.
+        const [own] = /^(?:"[^"]*"|'[^']*'|(?! (?:[|;<&]|[0-9]?>))[^"'])*/.exec(
+          command.replace(/\s+#.*$/, "").replace(/^npx (?:-y )?verbatim-agent/, "verbatim"),
+        )!;
         if (own!.includes("[") && !own!.includes("--slice")) continue;
         count += 1;
         const problem = await findCommandProblem(splitLine(own!), folder);

@@ -49,6 +49,24 @@ const ANSWERS: Readonly<Record<string, readonly Answer[]>> = {
     [1, { outcome: "rejected" }],
     [1, { outcome: "verify_failed" }],
   ],
+  "agent race": [
+    [0, { members: [{ outcome: "verify_failed" }, { outcome: "verified" }] }],
+    [1, { members: [{ outcome: "verify_failed" }, { outcome: "rejected" }] }],
+  ],
+  "agent wait": [
+    [0, { runs: [{ outcome: "verified" }], timed_out: false }],
+    [1, { runs: [{ outcome: "verified" }, { outcome: "rejected" }], timed_out: false }],
+    [0, { runs: [{ outcome: "verified" }, { outcome: "working" }], timed_out: false }, { any: true }],
+    [4, { runs: [{ outcome: "working" }], timed_out: true }],
+  ],
+  "world writer test": [
+    [0, { ok: true }],
+    [1, { ok: false }],
+  ],
+  "world writer models": [
+    [0, { code: null }],
+    [4, { code: "WRITER_UNREACHABLE" }],
+  ],
   agent: [
     [0, { outcome: "verified" }],
     [0, { outcome: "applied" }],

@@ -114,7 +114,7 @@ describe("a session", () => {
   it("of a world's token has its rights and no others", async () => {
     const owner = as(TOKEN);
     const world_id = "w_harbour";
-    await ask("POST", "/api/worlds", { title: "Harbour", id: world_id, timezone: "UTC", person: ["ANA=Ana"] }, owner);
+    await ask("POST", "/api/worlds", { title: "Harbour", world_id, timezone: "UTC", person: ["ANA=Ana"] }, owner);
     const made = await ask("POST", `/api/worlds/${world_id}/people/ANA/tokens`, undefined, owner);
     const { body } = await enter({ token: made.body["token"] });
     expect([body["role"], body["world_id"], body["viewer"]]).toEqual(["viewer", world_id, "ANA"]);

@@ -92,6 +92,7 @@ describe("a team's database", needs(postgres.reason), () => {
     expect(done.stdout).toMatch(/^migrated postgres .* to version \d+ \(had no store\): ledger, context, jobs, /);
     expect(await tables()).toBeGreaterThan(10);
     const again = await verbatim(database.url, "store", "migrate");
+    expect(again.stderr).toBe("");
     expect(again.stdout).toMatch(/ has version \d+: nothing to do\n$/);
     const { ok, checks } = JSON.parse((await verbatim(database.url, "store", "status", "--json")).stdout);
     expect(ok).toBe(true);

@@ -42,6 +42,8 @@ export function renderPage(source: string, markdown: string, resolve: Resolve): 
         return `<h${depth} id="${id}">${html}${anchor}</h${depth}>\n`;
       },
       link({ href, tokens }: Tokens.Link): string {
+        // name@version is a package that Markdown takes for somebody's address.
+        if (href.startsWith("mailto:")) return this.parser.parseInline(tokens);
         return `<a href="${escapeText(follow(href))}">${this.parser.parseInline(tokens)}</a>`;
       },
       image({ href, text }: Tokens.Image): string {

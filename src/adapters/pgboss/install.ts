@@ -1,6 +1,9 @@
 import pg from "pg";
-import { VerbatimError } from "../../core/errors/index.ts";
+import { isVerbatimError, VerbatimError } from "../../core/errors/index.ts";
 import { loadEngine } from "./load.ts";
+
+/** Version of the tables that the engine named in package.json makes. */
+export const ENGINE_SCHEMA = 43;
 
 /** Where the queue's tables are, beside the schema of the records. */
 export function engineSchema(schema: string): string {
@@ -25,8 +28,10 @@ export async function installEngine(connectionString: string, records: string, r
     if (rows.length === 0) await client.query(getConstructionPlans(schema));
     else {
       const found = await client.query<{ version: number }>(`select version from ${schema}.version`);
-      const plans = getMigrationPlans(schema, found.rows[0]!.version);
-      if (plans.trim() !== "") await client.query(plans);
+      const { version } = found.rows[0]!;
+      if (version > ENGINE_SCHEMA) throw newerEngine(version);
+      // The engine has no plan from its newest version to itself.
+      if (version < ENGINE_SCHEMA) await client.query(getMigrationPlans(schema, version));
     }
     if (role === null) return;
     await client.query(`grant usage on schema ${schema} to ${role}`);
@@ -34,6 +39,7 @@ export async function installEngine(connectionString: string, records: string, r
     await client.query(`grant usage, select on all sequences in schema ${schema} to ${role}`);
     await client.query(`grant execute on all functions in schema ${schema} to ${role}`);
   } catch (thrown) {
+    if (isVerbatimError(thrown)) throw thrown;
     throw new VerbatimError("STORE_UNAVAILABLE", {
       message: `the queue's tables could not be made: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
       cause: thrown,
@@ -41,4 +47,11 @@ export async function installEngine(connectionString: string, records: string, r
   } finally {
     await client.end();
   }
+}
+
+function newerEngine(version: number): VerbatimError {
+  return new VerbatimError("STORE_VERSION", {
+    message: `the queue's tables have version ${version}; this Verbatim works with ${ENGINE_SCHEMA}`,
+    fix: "Use the Verbatim that upgraded them.",
+  });
 }

@@ -251,6 +251,9 @@ async function reportError(thrown: unknown, io: Io): Promise<number> {
   return error.exit;
 }
 
+/** Nouns for those who run several machines: one line of the first help page names them all. */
+const TEAM = "team";
+
 /** The lines of the first help page: fits one screen, verbs grouped by room. */
 function formatFirstHelp(paint: Paint, version: string): string[] {
   const lines = [
@@ -261,9 +264,12 @@ function formatFirstHelp(paint: Paint, version: string): string[] {
   lines.push("");
   let room = "";
   for (const entry of NOUNS) {
+    if (entry.room === TEAM) continue;
     lines.push(formatNoun(paint, entry.room === room ? "" : entry.room, entry.noun, entry.summary));
     room = entry.room;
   }
+  const team = NOUNS.filter((entry) => entry.room === TEAM).map(({ noun }) => noun);
+  lines.push(`${paint.bold(TEAM.padEnd(10))} ${team.join(", ")}: many machines, one record`);
   // Not nouns of this surface: src/main.ts starts them.
   lines.push(formatNoun(paint, "servers", "mcp", "Model Context Protocol on standard input, or --http"));
   lines.push(formatNoun(paint, "", "studio", "HTTP API, MCP and a page on 127.0.0.1 (--no-web)"));

@@ -117,7 +117,7 @@ export const WORKFLOW_FINDINGS = {
   ARTIFACT_STALE: "The artifact belongs to an older version of its input.",
   CANDIDATE_UNJUDGED: "The patch has not been judged yet.",
   CANDIDATE_ACCEPTED: "The patch passed the gate and is waiting for verification.",
-  SECRETS_NOT_HIDDEN: "The guard cannot hide files, so the agent can read what its user can. See: verbatim doctor",
+  SECRETS_NOT_HIDDEN: "The guard cannot hide files, so the agent can read what its user can. See: verbatim doctor.",
   CANDIDATE_VERIFIED: "The patch is verified and is waiting to be applied.",
   CANDIDATE_UNVERIFIED: "The patch passed the gate but was not verified; it is waiting to be applied.",
   CANDIDATE_HASH_MISMATCH: "The hash of a candidate does not follow from its base, its patch and its carried files.",

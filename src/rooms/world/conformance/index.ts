@@ -20,7 +20,7 @@ import { checkWriteBundle } from "../contracts/write-bundle.ts";
 import { invalidCursor, makeCursor, readCursor, toBundleId, toEntryId } from "../ids.ts";
 import { type CardOptions, readCard } from "../import/card.ts";
 import { toPersonId } from "../import/person-id.ts";
-import { BOUNDED_PARTS, boundOf, lineCapOf, SHARES, type Share, spareOf } from "../knowledge/bounds.ts";
+import { type BoundedPart, boundOf, lineCapOf, SHARES, type Share, spareOf } from "../knowledge/bounds.ts";
 import { type Gated, gate } from "../knowledge/gate.ts";
 import { quoteLine } from "../knowledge/line-quote.ts";
 import { buildRehydration, isTriggered, triggerAt, tryPacks, usableTokens } from "../knowledge/rehydration.ts";
@@ -40,6 +40,9 @@ import { type Area, readCast, readEntries, readKey, readView, type WorldAreaPort
 import { openVector } from "./tables.ts";
 
 /** Answers a vector of the room; a coded error is answered with its pointer and HTTP status. */
+/** The parts of a frame whose bounds a vector names. */
+const PARTS: readonly BoundedPart[] = ["notes", "about", "people", "pinned", "lore", "opportunities"];
+
 export const WORLD_AREAS: Readonly<Record<string, Area>> = Object.fromEntries(
   Object.entries(areas()).map(([name, area]) => [name, answering(area)]),
 );
@@ -117,7 +120,7 @@ function areas(): Record<string, Area> {
     "world.frame-bounds": (input) => {
       const usable = Number(input["usable"]);
       const bounds = (share: Share) =>
-        Object.fromEntries(BOUNDED_PARTS.map((part) => [part, boundOf(usable, part, share)]));
+        Object.fromEntries(PARTS.map((part) => [part, boundOf(usable, part, share)]));
       return toJson({ line: lineCapOf(usable), spare: spareOf(usable), tries: SHARES.map(bounds) });
     },
     "world.entry-id": (input, { crypto }) => ({ entry_id: toEntryId(crypto, readKey(input), Number(input["wseq"])) }),

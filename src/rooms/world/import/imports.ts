@@ -63,6 +63,7 @@ export async function importAsNew(
   const once = { key, body: { new: source, ...wanted, expand_names, lore, enter } };
   return makeOnce<Imported>(ports, once, async (tx) => {
     const world = await addWorld(ports, tx, planned);
+    // What was written is made of JSON values only, which the compiler cannot see through the spread.
     return {
       world: world.number,
       value: toJson({ ...(await writeImport(ports, tx, world, bytes, source, options)) }) as never,

@@ -9,7 +9,6 @@ export const PART_PERCENT = {
 } as const;
 
 export type BoundedPart = keyof typeof PART_PERCENT;
-export const BOUNDED_PARTS = Object.keys(PART_PERCENT) as readonly BoundedPart[];
 
 /** What stays free between a bare frame and the trigger, so that the newest line always fits. */
 const SPARE_PERCENT = 5;
