@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OutputChunk, OutputOptions } from "rolldown";
-import { BUNDLED, readPackages, TREESHAKE } from "./bundle.ts";
+import { BUNDLED, readPackages, TREESHAKE, WITHOUT_WHITESPACE } from "./bundle.ts";
 import { SCRIPTS_INLINED } from "./inline-scripts.ts";
 import { ROOT } from "./stages.ts";
 
@@ -32,6 +32,7 @@ const FORMAT: OutputOptions = {
   chunkFileNames: "cli/[name].cjs",
   dynamicImportInCjs: false,
   comments: false,
+  minify: WITHOUT_WHITESPACE,
 };
 
 /**

@@ -119,8 +119,7 @@ function areas(): Record<string, Area> {
     },
     "world.frame-bounds": (input) => {
       const usable = Number(input["usable"]);
-      const bounds = (share: Share) =>
-        Object.fromEntries(PARTS.map((part) => [part, boundOf(usable, part, share)]));
+      const bounds = (share: Share) => Object.fromEntries(PARTS.map((part) => [part, boundOf(usable, part, share)]));
       return toJson({ line: lineCapOf(usable), spare: spareOf(usable), tries: SHARES.map(bounds) });
     },
     "world.entry-id": (input, { crypto }) => ({ entry_id: toEntryId(crypto, readKey(input), Number(input["wseq"])) }),
