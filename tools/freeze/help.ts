@@ -22,10 +22,10 @@ async function printBelow(print: Print, path: readonly string[]): Promise<string
   return [`$ verbatim ${path.join(" ")} --help\n${text}`, ...below.flat()];
 }
 
-/** `jobs       job          plan, post, run`: the room stands only before its first noun. */
+/** `jobs       job          plan, post, run`: the room stands only before its first noun; `team  a, b: ...` names several. */
 function listNouns(page: string): string[] {
-  const table = page.split("\nflags of every verb")[0]!.split("\n").slice(4);
-  return table.map((line) => /^(?:[a-z]+)? +([a-z]+) {2}/.exec(line)?.[1]).filter((noun) => noun !== undefined);
+  const table = page.split("\nflags that work with every verb")[0]!.split("\n").slice(4);
+  return table.flatMap((line) => /^(?:[a-z]+)? +((?:[a-z]+, )*[a-z]+)(?: {2}|: )/.exec(line)?.[1]?.split(", ") ?? []);
 }
 
 function listCommands(text: string): string[] {
