@@ -32,6 +32,8 @@ export interface AgentMethods {
   readonly artifacts: Method<"agent.artifacts">;
   /** Joins the terminal of an agent at work. */
   readonly attach: Method<"agent.attach">;
+  /** Lists the agents of the configuration that are started by name, and allows one on this machine. */
+  readonly commands: Method<"agent.commands">;
   /** Compares two to six agent runs, by file and by hunk. */
   readonly compare: Method<"agent.compare">;
   /** The change of an agent run by file, hunk and line, in pages. */
@@ -66,6 +68,8 @@ export interface AgentMethods {
   readonly select: Method<"agent.select">;
   /** Shows one agent run in plain words, its change, or two runs side by side. */
   readonly show: Method<"agent.show">;
+  /** Starts an agent, or a race of up to six, in the background; answers once the first has started. */
+  readonly start: Method<"agent.start">;
   /** Asks an agent run at work to end; what the agent did until then is captured. */
   readonly stop: Method<"agent.stop">;
   /** Takes an applied change out of your tree again, if its files were not edited since. */

@@ -13,15 +13,28 @@ export interface EndedTask {
   readonly error?: { readonly code: string };
 }
 
+interface ServerOptions {
+  readonly noStart?: boolean;
+  readonly noToken?: boolean;
+  readonly publicUrl?: string;
+}
+
 /** A server over the repository of a test, until the test ends. */
-export async function serveRepo(repo: AgentRepo) {
+export async function serveRepo(repo: AgentRepo, more: ServerOptions = {}) {
   const app = openApp({ surface: "http", start: repo.root, env: repo.env, platform: process.platform });
-  const http = await startHttp({ app, version: "0.0.0", host: "127.0.0.1", port: 0, token: TOKEN });
+  const http = await startHttp({
+    app,
+    version: "0.0.0",
+    host: "127.0.0.1",
+    port: 0,
+    ...(more.noToken ? {} : { token: TOKEN }),
+    ...more,
+  });
   onTestFinished(async () => {
     await http.close();
     await app.close();
   });
-  const send = (path: string, init: RequestInit = {}, token: string | null = TOKEN) =>
+  const send = (path: string, init: RequestInit = {}, token: string | null = more.noToken ? null : TOKEN) =>
     fetch(`${http.url}${path}`, {
       ...init,
       headers: {

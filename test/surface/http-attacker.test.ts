@@ -25,6 +25,9 @@ const ATTACK = `
     post("/api/operations/agent.apply", { run }),
     post("/api/operations/agent.apply", { run }, { origin: url }),
     post("/api/operations/agent.apply", { run }, { authorization: "Bearer " + code }),
+    post("/api/operations/agent.commands", { allow: "keeper" }),
+    post("/api/operations/agent.start", { argv: ["true"], goal: "more of me" }),
+    post("/api/tasks", { operation: "agent.start", input: { command: "keeper", goal: "more of me" }, key: "again" }),
     post("/api/tasks", { operation: "agent.apply", input: { run }, key: "mine" }),
     post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }),
     post("/api/session", { code }),
@@ -61,7 +64,7 @@ it("an agent in its run is refused every read and every write of the API, and ca
   expect([summary.outcome, summary.agent.exit_code]).toEqual(["verified", 0]);
   const printed = readFileSync(join(summary.run_dir, "agent/attempts/01/output.log"), "utf8");
   const answers = JSON.parse(printed) as [string, number, string][];
-  expect(answers.length).toBe(17);
+  expect(answers.length).toBe(20);
   const spent = answers.filter(([path]) => path === "/api/session");
   expect(spent).toEqual([
     ["/api/session", 401, "LINK_SPENT"],

@@ -55,6 +55,16 @@ export const SETTING_WORDS: Readonly<Record<string, string>> = {
     "Paths outside the repository that stay writable for an agent. The proof does not cover them. Only in your own configuration, or where you trust the repository.",
   "agent.profile": "The profile of every agent, or `none`. The default is the one that the command shows.",
   "agent.profiles.NAME.NAME": "A profile of this repository: an `agent-profile` without its name.",
+  "agent.commands.NAME.argv":
+    "The words of an agent that is started by its name, without a shell; `{goal}` stands for the goal. The owner allows each once on a machine (`verbatim agent commands --allow NAME`), and again when it has changed.",
+  "agent.commands.NAME.feedback": "What continues its work; `{feedback}` stands for what somebody said about it.",
+  "agent.commands.NAME.profile": "Its profile, or `none`. The default is the one that the command shows.",
+  "agent.commands.NAME.verify": "Commands that judge its change, in place of `agent.verify.commands`.",
+  "agent.commands.NAME.timeout_s": "How long it may take, in seconds.",
+  "agent.commands.NAME.network": "What of the network it has, in place of `agent.network`.",
+  "agent.commands.NAME.hosts": "What it may reach with the network `allow`.",
+  "agent.commands.NAME.keep": "Paths outside the repository that stay writable for it. The proof does not cover them.",
+  "agent.parallel": "How many agents a server has at work at once; further ones wait.",
   "agent.env.pass":
     "Names of variables that agents get besides those of their profile, `*` at the end. Only in your own configuration, or where you trust the repository.",
   "agent.env.set.NAME": "A variable that agents get with this value. The same holds as for `agent.env.pass`.",

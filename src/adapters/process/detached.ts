@@ -20,7 +20,14 @@ export interface DetachedError {
   readonly exit?: number;
 }
 
-type Answer = { readonly run_id: string; readonly pid: number } | { readonly error: DetachedError };
+/** What was started: a run, or the members of a race. */
+interface Started {
+  readonly run_id: string;
+  readonly pid: number;
+  readonly race: { readonly race_id: string; readonly run_ids: readonly string[] } | null;
+}
+
+type Answer = Started | { readonly error: DetachedError };
 
 /**
  * Starts a process that belongs to no terminal and outlives this one, and waits for its answer on descriptor 3: notes, then
@@ -54,7 +61,9 @@ export async function askDetached({ argv, cwd, env, request, onNote }: DetachedR
 }
 
 function toAnswer(said: Record<string, unknown>, pid: number): Answer {
-  if (typeof said["run_id"] === "string") return { run_id: said["run_id"], pid };
+  if (typeof said["run_id"] === "string") {
+    return { run_id: said["run_id"], pid, race: (said["race"] as Started["race"] | undefined) ?? null };
+  }
   const { code, message, where, fix, exit } = (said["error"] ?? {}) as Record<string, unknown>;
   return {
     error: {

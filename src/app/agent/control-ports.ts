@@ -40,6 +40,8 @@ export interface ControlLine {
 export interface StartedRun {
   readonly run_id: string;
   readonly pid: number;
+  /** The race it is a member of, and who else is; null: it is none. */
+  readonly race: { readonly race_id: string; readonly run_ids: readonly string[] } | null;
 }
 
 /** How runs at work are reached by others, on this machine and by its user alone. */
@@ -60,8 +62,12 @@ export interface ControlPorts {
   signal(pid: number, name: "SIGINT" | "SIGTERM" | "SIGKILL"): boolean;
   /** How many files lie in the upper folder of a view, at most so many; its `.git` is left out. */
   countTouched(folder: string, most: number): number;
-  /** Runs `agent.run` in a process of its own; resolves when the agent has really started. Throws what kept it from that. */
-  startDetached(input: object, onNote: (text: string) => void): Promise<StartedRun>;
+  /** Runs agents in a process of its own; resolves when the first has really started. Throws what kept it from that. */
+  startDetached(
+    operation: "agent.run" | "agent.race",
+    input: object,
+    onNote: (text: string) => void,
+  ): Promise<StartedRun>;
   /** Folders of all runs on this machine in which a process says that it is at work. */
   listBusyRuns(): readonly string[];
 }

@@ -22,6 +22,7 @@ import { applyAgentRun, discardAgentRun, foreseeAgentRun, undoAgent, verifyAgent
 import { SCREEN_OPERATIONS } from "./screen-operations.ts";
 import { toSeen } from "./seen.ts";
 import { agentReport, showAgentRun, showLogs } from "./show.ts";
+import { START_OPERATIONS } from "./start-operations.ts";
 
 /** Everywhere but over MCP: an agent does not judge its own work. */
 const WITH_HTTP: readonly Surface[] = [...LOCAL_SURFACES, "http"];
@@ -379,4 +380,5 @@ export const AGENT_OPERATIONS = [
   ...REVIEW_OPERATIONS,
   ...BACKGROUND_OPERATIONS,
   ...SCREEN_OPERATIONS,
+  ...START_OPERATIONS,
 ] as const;

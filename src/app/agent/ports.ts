@@ -19,13 +19,16 @@ type OfTheWorkspace =
   | "background"
   | "clock"
   | "config"
+  | "configNow"
   | "content"
+  | "hold"
   | "surface"
   | "interrupts"
   | "notify"
   | "progress"
   | "serveMcp"
   | "start"
+  | "starting"
   | "store"
   | "platform"
   | "terminal";
@@ -54,6 +57,10 @@ export interface UserPorts {
   readFile(place: string, most: number): Uint8Array | null;
   /** The same below a folder in which a command is at work: no link is followed. */
   readInside(base: string, path: string, most: number): Uint8Array | null;
+  /** The record by which this user allowed a command, by its key; null: there is none. */
+  readAllowed(key: string): JsonValue | null;
+  /** Writes it, for its owner only, where no agent sees it. */
+  writeAllowed(key: string, bytes: Uint8Array): void;
   /** Puts new bytes in the place of a file, for its owner only; false where that is not allowed. */
   replaceFile(place: string, bytes: Uint8Array): boolean;
   /** Calls again and again until the returned function is called. */

@@ -70,6 +70,7 @@ export async function runRace(
     outside.writeRace(first!.prepared.run.folder.dir, id, toFile(id, { ...facts, ...more }));
   write({});
   await appendToRace(first!.prepared.run, id, "RACE_STARTED", facts);
+  outside.background?.inRace({ race_id: id, run_ids: entrants.map(({ run_id }) => run_id) });
   const interrupted = await work(inside, members, options);
   const ranked = rank(members.map(({ prepared }) => prepared.run));
   const winner = interrupted ? null : await pick(outside, ranked, options);

@@ -14,16 +14,23 @@ export const waited = z.strictObject({
   timed_out: z.boolean().describe("Some were still at work when the time was over."),
 });
 
+interface WaitOptions {
+  readonly timeoutMs: number | null;
+  readonly any: boolean;
+  /** Ends the wait, in place of the end of the call. */
+  readonly signal?: AbortSignal;
+}
+
 /** Waits until all of some runs have ended, or with `any` one of them. INTERRUPTED when whoever waits goes away. */
 export async function waitForRuns(
   outside: AgentPorts,
   names: readonly string[],
-  { timeoutMs, any }: { readonly timeoutMs: number | null; readonly any: boolean },
+  { timeoutMs, any, signal: given }: WaitOptions,
 ): Promise<z.infer<typeof waited>> {
   const ports = await outside.workflow("read");
   const runs = await Promise.all(names.map((name) => findAgentRun(outside, ports, name)));
   const until = timeoutMs === null ? null : outside.clock.now() + timeoutMs;
-  return await withCallSignal(outside, async (signal) => {
+  const wait = async (signal: AbortSignal) => {
     for (;;) {
       const found = runs.map((run) => {
         const { outcome, reason } = readSummary(outside, run)!;
@@ -35,5 +42,6 @@ export async function waitForRuns(
       if (until !== null && outside.clock.now() >= until) return { runs: found, timed_out: true };
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
-  });
+  };
+  return given === undefined ? await withCallSignal(outside, wait) : await wait(given);
 }

@@ -37,10 +37,16 @@ export function controlPorts(composition: Composition): ControlPorts {
       }
     },
     countTouched: (folder, most) => countFiles(folder, most, [".git"]),
-    async startDetached(input, onNote) {
+    async startDetached(operation, input, onNote) {
       const program = join(findPackage(fileURLToPath(new URL(".", import.meta.url))), "bin", "verbatim.js");
       const argv = [process.execPath, program, "--supervise"];
-      const started = await askDetached({ argv, cwd: start, env, request: { folder: start, input }, onNote });
+      const started = await askDetached({
+        argv,
+        cwd: start,
+        env,
+        request: { folder: start, operation, input },
+        onNote,
+      });
       if ("error" in started) {
         const { code, ...facts } = started.error;
         throw new VerbatimError(code, facts);

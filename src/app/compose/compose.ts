@@ -22,7 +22,7 @@ import { loadConfig } from "../config/config.ts";
 import type { ResolvedConfig } from "../config/config-schema.ts";
 import { isStoreAbsent, userFolders, type Workspace } from "../config/workspace.ts";
 import type { OpenSession } from "../studio/ports.ts";
-import { callInterrupts, callProgress } from "./current-call.ts";
+import { callInterrupts, callProgress, callStarting, holdCall, type Starting } from "./current-call.ts";
 import { type AppStore, maintainStore, openStore } from "./store.ts";
 import { closeStateFolder, createStateFolder, findWorkspace, refuseLinks } from "./workspace.ts";
 
@@ -36,6 +36,8 @@ export type ServeMcp = (
 /** A process with nobody at it, which tells whoever started it that the agent has started. */
 export interface Background {
   started(runId: string, runDir: string): void;
+  /** The agent that starts next is one of these. */
+  inRace(race: { readonly race_id: string; readonly run_ids: readonly string[] }): void;
 }
 
 export interface CompositionOptions {
@@ -103,12 +105,18 @@ export interface Composition {
   /** The terminal of the caller, or null. */
   readonly terminal: UserTerminal | null;
   readonly background: Background | null;
+  /** What of starting commands the caller may do. */
+  starting(): Starting;
+  /** Work that goes on after the answer of this call. */
+  hold(work: (signal: AbortSignal) => Promise<unknown>): void;
   /** MCP for an agent while it runs; null where nobody serves it. */
   readonly serveMcp: ServeMcp | null;
   /** How names are resolved for commands whose network is limited. */
   readonly resolveName: ResolveName;
   /** The configuration with all defaults filled in. */
   config(): ResolvedConfig;
+  /** The same as it is on the disk now: a server runs longer than a file stays as it was. */
+  configNow(): ResolvedConfig;
   /** The store. Reading where nothing was ever written shows an empty one and creates nothing. */
   store(effect: Effect): Promise<AppStore>;
   content(effect: Effect): Promise<ContentStore>;
@@ -230,12 +238,15 @@ export function compose(options: CompositionOptions, reopen: Reopen): Compositio
     sessions: options.sessions ?? (() => []),
     terminal: options.terminal ?? null,
     background: options.background ?? null,
+    starting: () => callStarting(options.surface),
+    hold: holdCall,
     serveMcp: options.serveMcp ?? null,
     resolveName: options.resolveName ?? resolveName,
     config() {
       config ??= loadConfig(workspace, folders.config);
       return config;
     },
+    configNow: () => loadConfig(workspace, folders.config),
     store: async (effect) => (await open(effect)).store,
     content: async (effect) => (await open(effect)).content,
     databaseUrl,

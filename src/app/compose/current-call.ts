@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { LOCAL_SURFACES, type Surface } from "../../core/operation.ts";
 import type { Progress } from "../../core/ports.ts";
 import type { Interrupts } from "../../rooms/catalytic/index.ts";
 
@@ -12,9 +13,16 @@ export interface CallOptions {
   readonly assertDeliverable?: (output: unknown) => void;
   /** Signals that are meant for this call, besides those of the process. */
   readonly interrupts?: Interrupts;
+  /** What of starting commands the surface lets this caller do. */
+  readonly starting?: Starting;
+  /** Told of work that goes on after the answer; ended when nobody is to wait for it any more. */
+  readonly hold?: (work: (signal: AbortSignal) => Promise<unknown>) => void;
   /** Told when the answer was given before and is given again. */
   readonly onReplay?: () => void;
 }
+
+/** Any command, those that were allowed on this machine, or none. */
+export type Starting = "typed" | "allowed" | "off";
 
 // Many calls share one workspace and its caches, so what belongs to one call travels with its promises.
 const calls = new AsyncLocalStorage<CallOptions>();
@@ -22,9 +30,19 @@ const calls = new AsyncLocalStorage<CallOptions>();
 /** Runs a call with what its surface knows about it. */
 export function withCall<T>(options: CallOptions | undefined, run: () => Promise<T>): Promise<T> {
   // Every promise of the process costs more once something travels with them, so only what has to does.
-  const { signal, progress, assertDeliverable } = options ?? {};
-  const isPlain = signal === undefined && progress === undefined && assertDeliverable === undefined;
+  const { signal, progress, assertDeliverable, starting } = options ?? {};
+  const isPlain = [signal, progress, assertDeliverable, starting].every((one) => one === undefined);
   return options === undefined || isPlain ? run() : calls.run(options, run);
+}
+
+/** What the caller may start. A server that says nothing about it lets nobody. */
+export function callStarting(surface: Surface): Starting {
+  return LOCAL_SURFACES.includes(surface) ? "typed" : (calls.getStore()?.starting ?? "off");
+}
+
+/** Work of the current call that goes on after its answer. */
+export function holdCall(work: (signal: AbortSignal) => Promise<unknown>): void {
+  calls.getStore()?.hold?.(work);
 }
 
 /** Progress of the call that reports it. */

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { writeDurably } from "../../adapters/disk/durable-write.ts";
 import { readGuarded } from "../../adapters/disk/guarded-file.ts";
 import { readWhileWritten } from "../../adapters/disk/guarded-walk.ts";
 import { replacePrivately } from "../../adapters/disk/private-file.ts";
@@ -12,10 +13,11 @@ import { USER_CONFIG_FILE } from "../config/config.ts";
 import { userFolders } from "../config/workspace.ts";
 import type { Composition } from "./compose.ts";
 
+const ALLOWED = "allowed-commands";
 const MOST_PROFILE_BYTES = 256 * 1024;
 
 /** The user's own files, as agents' runs need them. */
-export function userPorts({ env, platform, workspace, start }: Composition): UserPorts {
+export function userPorts({ env, platform, workspace, start, userState }: Composition): UserPorts {
   const { config } = userFolders(env, platform);
   return {
     env,
@@ -31,6 +33,8 @@ export function userPorts({ env, platform, workspace, start }: Composition): Use
       const facts = statSync(place, { throwIfNoEntry: false });
       return facts?.isFile() === true ? readGuarded(realpathSync(place), most) : null;
     },
+    readAllowed: (key) => readAllowed(join(userState, ALLOWED, `${key}.json`)),
+    writeAllowed: (key, bytes) => writeDurably(join(userState, ALLOWED, `${key}.json`), bytes, 0o600),
     readInside: readWhileWritten,
     replaceFile: replacePrivately,
     every(ms, act) {
@@ -39,6 +43,21 @@ export function userPorts({ env, platform, workspace, start }: Composition): Use
       return () => clearInterval(timer);
     },
   };
+}
+
+/** What another user can write to says nothing about what this one allowed. */
+function readAllowed(place: string): JsonValue | null {
+  const facts = lstatSync(place, { throwIfNoEntry: false });
+  if (facts?.isFile() !== true) return null;
+  const { uid } = readHost();
+  if (uid !== null && (facts.uid !== uid || (facts.mode & 0o022) !== 0)) return null;
+  const bytes = readGuarded(place, MOST_PROFILE_BYTES);
+  try {
+    return bytes === null ? null : parseJson(bytes, { file: place });
+  } catch (thrown) {
+    if (isVerbatimError(thrown)) return null;
+    throw thrown;
+  }
 }
 
 function readProfiles(folder: string): { readonly place: string; readonly value: JsonValue }[] {

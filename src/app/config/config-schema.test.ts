@@ -101,6 +101,8 @@ describe("the configuration", () => {
         policy: {},
         profile: null,
         profiles: {},
+        commands: {},
+        parallel: 2,
         env: { pass: [], set: {} },
         timeout_s: null,
         untrusted: [],

@@ -58,6 +58,12 @@ export function mergeAgentConfig(
   if (base.profiles !== undefined || own.profiles !== undefined) {
     config.profiles = { ...base.profiles, ...own.profiles };
   }
+  if (base.commands !== undefined || own.commands !== undefined) {
+    config.commands = { ...base.commands, ...own.commands };
+  }
+  if (base.parallel !== undefined && own.parallel !== undefined) {
+    config.parallel = Math.min(base.parallel, own.parallel);
+  }
   if (base.masks !== undefined || own.masks !== undefined) {
     config.masks = { ...joined("add", base.masks, own.masks), ...joined("show", base.masks, own.masks) };
   }

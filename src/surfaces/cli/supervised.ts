@@ -14,6 +14,8 @@ interface SupervisedEnvironment {
 }
 
 const PLAIN = { bold: String, good: String, warn: String, bad: String, dim: String };
+/** What a process of its own is made for. */
+const OPERATIONS: readonly string[] = ["agent.run", "agent.race"];
 /** Whoever started this process talks to it here until the agent has started. */
 const CHANNEL = 3;
 
@@ -24,9 +26,10 @@ export async function runSupervised({ env, platform, serveMcp }: SupervisedEnvir
   channel.on("error", () => undefined);
   const log = new RunLog();
   let hasStarted = false;
+  let race: object | null = null;
   const tell = (said: object) => void channel.write(`${JSON.stringify(said)}\n`);
   try {
-    const { folder, input } = await readRequest(channel);
+    const { folder, operation, input } = await readRequest(channel);
     await using app = openApp({
       surface: "cli",
       start: folder,
@@ -34,11 +37,14 @@ export async function runSupervised({ env, platform, serveMcp }: SupervisedEnvir
       platform,
       terminal: null,
       background: {
+        inRace(facts) {
+          race = facts;
+        },
         started(run_id, runDir) {
           log.open(runDir);
           if (hasStarted) return;
           hasStarted = true;
-          tell({ run_id });
+          tell({ run_id, race });
           channel.end();
         },
       },
@@ -48,7 +54,8 @@ export async function runSupervised({ env, platform, serveMcp }: SupervisedEnvir
       },
       serveMcp,
     });
-    await app.callUnknown("agent.run", input);
+    if (!OPERATIONS.includes(operation)) throw forVerbatim();
+    await app.callUnknown(operation, input);
     return 0;
   } catch (thrown) {
     const error = isVerbatimError(thrown)
@@ -66,18 +73,27 @@ export async function runSupervised({ env, platform, serveMcp }: SupervisedEnvir
   }
 }
 
-async function readRequest(channel: Socket): Promise<{ readonly folder: string; readonly input: object }> {
+interface Request {
+  readonly folder: string;
+  readonly operation: string;
+  readonly input: object;
+}
+
+function forVerbatim(): VerbatimError {
+  return new VerbatimError("USAGE", { message: "--supervise is for Verbatim itself" });
+}
+
+async function readRequest(channel: Socket): Promise<Request> {
   let text = "";
   return await new Promise((resolve, reject) => {
     const add = (bytes: Buffer) => {
       text += bytes.toString();
       if (!text.endsWith("\n")) return;
       channel.off("data", add);
-      const { folder, input } = JSON.parse(text) as { folder: string; input: object };
-      resolve({ folder, input });
+      resolve(JSON.parse(text) as Request);
     };
     channel.on("data", add);
-    channel.once("end", () => reject(new VerbatimError("USAGE", { message: "--supervise is for Verbatim itself" })));
+    channel.once("end", () => reject(forVerbatim()));
   });
 }
 

@@ -1,7 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Starting } from "../../app/compose/current-call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { isLoopback } from "./host-check.ts";
 import { readAtMost, withFile } from "./private-file.ts";
+import type { OpenedBy } from "./sessions.ts";
 
 /** What was said at the start about who may come in. */
 export interface AccessOptions {
@@ -12,6 +14,20 @@ export interface AccessOptions {
   readonly tokenFile?: string | undefined;
   /** Lets in every program of this machine as the owner. Only on loopback, and only when someone says so. */
   readonly noToken?: boolean | undefined;
+  /** No agent is started through this server. */
+  readonly noStart?: boolean | undefined;
+}
+
+/** What of starting agents a server lets its callers do, by the way they came. */
+export function chooseStarting(
+  { host, noStart = false }: AccessOptions,
+  token: string | null,
+  publicUrl: URL | null,
+): (openedBy: OpenedBy) => Starting {
+  if (noStart || token === null) return () => "off";
+  // Whoever came by a link sat at the terminal of the server, where any command can be started anyway.
+  const isHere = isLoopback(host) && publicUrl === null;
+  return (openedBy) => (isHere && openedBy === "link" ? "typed" : "allowed");
 }
 
 // Shorter ones can be guessed by asking, and nothing slows a guesser down.

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Hono } from "hono";
 import type { App } from "../../app/call.ts";
+import type { Starting } from "../../app/compose/current-call.ts";
 import { listOperations } from "../../app/operations.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
-import { type AccessOptions, chooseToken, toAddress } from "./access.ts";
+import { type AccessOptions, chooseStarting, chooseToken, toAddress } from "./access.ts";
 import { STUDIO_POLICY, StudioAssets } from "./assets.ts";
 import { readInput } from "./body.ts";
 import { refuseForms } from "./body-type.ts";
-import { Callers, requireOwner } from "./caller.ts";
+import { type Caller, Callers, requireOwner } from "./caller.ts";
 import { Events } from "./events.ts";
 import { toErrorBody } from "./failure.ts";
 import { ownNames, requireOwnHost, requireOwnSite } from "./host-check.ts";
@@ -17,7 +18,7 @@ import { answerMcp, type McpFetch } from "./mcp-route.ts";
 import { toOpenApi } from "./openapi.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import { addSessionEndRoutes, addSessionRoutes } from "./session-routes.ts";
-import { Sessions } from "./sessions.ts";
+import { type OpenedBy, Sessions } from "./sessions.ts";
 import { WorldStreams } from "./stream.ts";
 import { addEventRoute, addTaskRoutes } from "./task-routes.ts";
 import { Tasks } from "./tasks.ts";
@@ -66,7 +67,8 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const sessions = options.sessions ?? new Sessions();
   const tasks = new Tasks(options.app, options.log);
   const events = new Events(options.app, sessions, tasks, options.log);
-  const { hono } = await makeHttpSurface({ ...options, transport, token, sessions, tasks, events }, streams);
+  const starting = chooseStarting(options, token, transport.publicUrl);
+  const { hono } = await makeHttpSurface({ ...options, transport, token, sessions, tasks, events, starting }, streams);
   const listening = await listenHttp((request) => hono.fetch(request), options.host, options.port, transport.tls);
   const autonomy = setInterval(() => {
     passTime(options.app).catch((thrown: unknown) => options.log?.(thrown));
@@ -104,6 +106,7 @@ export async function makeHttpSurface(
     sessions = new Sessions(),
     tasks = new Tasks(app, log),
     events = new Events(app, sessions, tasks, log),
+    starting = () => "off",
   }: Omit<HttpOptions, "port" | keyof AccessOptions | keyof TransportOptions> & {
     readonly host: string;
     readonly transport?: Transport;
@@ -111,6 +114,8 @@ export async function makeHttpSurface(
     readonly events?: Events;
     /** Token of the owner; null lets everyone in as the owner. */
     readonly token: string | null;
+    /** What of starting agents a caller may do; nobody may where nothing is said. */
+    readonly starting?: (openedBy: OpenedBy) => Starting;
   },
   streams: WorldStreams,
 ): Promise<{ readonly hono: Hono<{ Variables: Variables }>; readonly routes: readonly WorldRoute[] }> {
@@ -157,7 +162,8 @@ export async function makeHttpSurface(
     await next();
   });
   addSessionEndRoutes(hono, sessions);
-  addTaskRoutes(hono, tasks);
+  const startingOf = ({ session_id }: Caller) => starting(sessions.openedBy(session_id));
+  addTaskRoutes(hono, tasks, startingOf);
   addEventRoute(hono, events);
   addRunRoutes(hono, app);
   addLedgerRoutes(hono, app);
@@ -168,8 +174,9 @@ export async function makeHttpSurface(
   const { hono: worlds, routes } = worldRoutes(app, streams, rights);
   hono.route("/api/worlds", worlds);
   hono.post("/api/operations/:name", async (call) => {
-    requireOwner(call.get("caller"));
-    return answerCall(call, app, call.req.param("name"), await readInput(call));
+    const caller = call.get("caller");
+    requireOwner(caller);
+    return answerCall(call, app, call.req.param("name"), await readInput(call), 200, { starting: startingOf(caller) });
   });
   hono.get("/api/metrics", async (call) => {
     requireOwner(call.get("caller"));

@@ -32,7 +32,7 @@ const DEFAULT_PORT = 4680;
 
 const HELP = `verbatim studio [--port N] [--host H] [--token T | --token-file F | --no-token]
                 [--tls-cert F --tls-key F] [--public-url U] [--insecure-http]
-                [--at PATH] [--no-web] [-C DIR]
+                [--no-start] [--at PATH] [--no-web] [-C DIR]
 
 Serves the Studio for this workspace: a page to read and decide, the HTTP API, events and MCP (at /mcp).
 
@@ -47,6 +47,7 @@ Serves the Studio for this workspace: a page to read and decide, the HTTP API, e
                   with TLS in front of this server, or of the name in the certificate
   --insecure-http allows plain HTTP off loopback: everyone on the network between can
                   read the token and whatever is shown
+  --no-start      starts no agents for anybody who asks over HTTP
   --at PATH       the page that the link opens, such as /runs/@ (default: /)
   --no-web        serves the small built-in page instead of the Studio
 
@@ -147,6 +148,7 @@ function readOptions(argv: readonly string[]): StudioOptions {
         "tls-key": { type: "string" },
         "public-url": { type: "string" },
         "insecure-http": { type: "boolean", default: false },
+        "no-start": { type: "boolean", default: false },
         at: { type: "string", default: "/" },
         "no-web": { type: "boolean", default: false },
         C: { type: "string", short: "C" },
@@ -157,10 +159,10 @@ function readOptions(argv: readonly string[]): StudioOptions {
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new TypeError(`${values.port} is not a port`);
     // One slash: with two it would be the address of another server.
     if (!/^\/(?![/\\])[^\s#]*$/.test(values.at)) throw new TypeError(`${values.at} is not a path of the Studio`);
-    const { host, token, at, "token-file": tokenFile, "no-token": noToken } = values;
+    const { host, token, at, "token-file": tokenFile, "no-token": noToken, "no-start": noStart } = values;
     const { "tls-cert": tlsCert, "tls-key": tlsKey, "public-url": publicUrl, "insecure-http": insecureHttp } = values;
     return {
-      listen: { port, host, token, tokenFile, noToken, tlsCert, tlsKey, publicUrl, insecureHttp },
+      listen: { port, host, token, tokenFile, noToken, noStart, tlsCert, tlsKey, publicUrl, insecureHttp },
       folder: values.C,
       at,
       web: !values["no-web"],

@@ -1,8 +1,9 @@
 import type { Hono } from "hono";
 import { z } from "zod";
+import type { Starting } from "../../app/compose/current-call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { readInput } from "./body.ts";
-import { requireOwner } from "./caller.ts";
+import { type Caller, requireOwner } from "./caller.ts";
 import type { Events } from "./events.ts";
 import type { Tasks } from "./tasks.ts";
 import type { Variables } from "./world-router.ts";
@@ -14,7 +15,11 @@ const ASKED = z.strictObject({
 });
 
 /** Long calls: begun here, looked at and cancelled by their id. For the owner. */
-export function addTaskRoutes(hono: Hono<{ Variables: Variables }>, tasks: Tasks): void {
+export function addTaskRoutes(
+  hono: Hono<{ Variables: Variables }>,
+  tasks: Tasks,
+  startingOf: (caller: Caller) => Starting,
+): void {
   hono.use("/api/tasks/*", async (call, next) => {
     requireOwner(call.get("caller"));
     await next();
@@ -29,7 +34,7 @@ export function addTaskRoutes(hono: Hono<{ Variables: Variables }>, tasks: Tasks
       });
     }
     const { operation, input, key } = asked.data;
-    return call.json(await tasks.start(operation, input, key), 202);
+    return call.json(await tasks.start(operation, input, key, startingOf(call.get("caller"))), 202);
   });
   hono.get("/api/tasks/:task", (call) => call.json(tasks.view(call.req.param("task"))));
   hono.delete("/api/tasks/:task", (call) => call.json(tasks.cancel(call.req.param("task")), 202));

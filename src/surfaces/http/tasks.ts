@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { App } from "../../app/call.ts";
+import type { CallOptions, Starting } from "../../app/compose/current-call.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
 import type { ProgressStep } from "../../core/ports.ts";
 import { formatTime } from "../../core/time.ts";
@@ -26,7 +27,10 @@ interface Task {
   /** The exact text of operation and input, to tell a request that comes again from another one. */
   readonly asked: string;
   readonly key: string;
+  readonly starting: Starting | undefined;
   readonly made: number;
+  /** Places that it takes among agents at work, and how many there are; null: it starts no agent. */
+  readonly agents: { readonly takes: number; readonly of: number } | null;
   readonly stop: AbortController;
   state: TaskState;
   progress: ProgressStep | null;
@@ -37,11 +41,14 @@ interface Task {
 
 /** An agent and its tests need a core each. */
 const PARALLEL = 2;
+/** Operations after whose answer an agent is at work. */
+const STARTS: readonly string[] = ["agent.start"];
 const MOST_WAITING = 100;
 const KEPT_MS = 3_600_000;
 
 /**
  * Calls that take longer than a request should: they run on in this process, at most two at once, the others wait in order.
+ * Agents that were started hold a place of their own until their run is over.
  * A task is kept for an hour after its end. After a restart there is none, and the object itself says how far it came.
  */
 export class Tasks {
@@ -49,6 +56,9 @@ export class Tasks {
   readonly #now: () => number;
   readonly #log: (thrown: unknown) => void;
   readonly #tasks = new Map<string, Task>();
+  /** Agents that were started here and are at work. */
+  #atWork = 0;
+  readonly #closing = new AbortController();
   readonly #listeners = new Set<(task: TaskView) => void>();
 
   constructor(app: App, log: (thrown: unknown) => void = () => undefined, now: () => number = Date.now) {
@@ -63,7 +73,7 @@ export class Tasks {
   }
 
   /** Begins a task, or finds the one that was begun under this key. IDEMPOTENCY_BODY_MISMATCH for another one. */
-  async start(operation: string, input: unknown, key: string): Promise<TaskView> {
+  async start(operation: string, input: unknown, key: string, starting?: Starting): Promise<TaskView> {
     this.#forgetOld();
     const asked = JSON.stringify([operation, input]);
     const known = [...this.#tasks.values()].find((task) => task.key === key);
@@ -82,6 +92,7 @@ export class Tasks {
         details: { retry_after_s: 10 },
       });
     }
+    const agents = await this.#placesOf(operation, input);
     const id = `t_${randomBytes(12).toString("hex")}`;
     const task: Task = {
       id,
@@ -89,6 +100,8 @@ export class Tasks {
       input,
       asked,
       key,
+      starting,
+      agents,
       made: this.#now(),
       stop: new AbortController(),
       state: "waiting",
@@ -118,6 +131,7 @@ export class Tasks {
 
   /** Stops everything, for the end of the server. */
   async close(): Promise<void> {
+    this.#closing.abort();
     for (const task of this.#list("waiting")) this.#end(task, "cancelled", null);
     const running = this.#list("running");
     for (const { stop } of running) stop.abort();
@@ -136,8 +150,19 @@ export class Tasks {
   }
 
   #startWaiting(): void {
-    const free = Math.max(0, PARALLEL - this.#list("running").length);
-    for (const task of this.#list("waiting").slice(0, free)) {
+    // An agent goes on after the call that started it, so agents have places of their own.
+    const running = this.#list("running").filter(({ agents }) => agents === null).length;
+    const isOne = (task: Task) => task.agents === null;
+    const calls = this.#list("waiting").filter(isOne);
+    const starts = this.#list("waiting").filter((task) => !isOne(task));
+    const next = calls.slice(0, Math.max(0, PARALLEL - running));
+    for (const task of starts) {
+      const { takes, of } = task.agents!;
+      if (this.#atWork + takes > of) break;
+      this.#atWork += takes;
+      next.push(task);
+    }
+    for (const task of next) {
       task.state = "running";
       task.work = this.#run(task);
       this.#tell(task);
@@ -151,8 +176,15 @@ export class Tasks {
         this.#tell(task);
       },
     };
+    const held: Promise<unknown>[] = [];
+    const hold: CallOptions["hold"] = (work) => {
+      // Whether the run is over is all that matters here; how it ended is in its record.
+      held.push(work(this.#closing.signal).catch(() => undefined));
+    };
+    const { starting, operation, input, stop } = task;
     try {
-      const output = await this.#app.callUnknown(task.operation, task.input, { signal: task.stop.signal, progress });
+      const options = { signal: stop.signal, progress, hold, ...(starting === undefined ? {} : { starting }) };
+      const output = await this.#app.callUnknown(operation, input, options);
       this.#end(task, "done", { output });
     } catch (thrown) {
       const { status, body } = toErrorBody(thrown);
@@ -160,7 +192,18 @@ export class Tasks {
       const { error } = body as { readonly error: unknown };
       this.#end(task, task.stop.signal.aborted ? "cancelled" : "failed", { error });
     }
+    void Promise.all(held).then(() => {
+      this.#atWork -= task.agents?.takes ?? 0;
+      if (!this.#closing.signal.aborted) this.#startWaiting();
+    });
     this.#startWaiting();
+  }
+
+  async #placesOf(operation: string, input: unknown): Promise<Task["agents"]> {
+    if (!STARTS.includes(operation)) return null;
+    const { parallel: of } = await this.#app.call("agent.commands", {});
+    const { count = 1 } = input as { readonly count?: number };
+    return { takes: Math.min(count, of), of };
   }
 
   #end(task: Task, state: TaskState, result: Task["result"]): void {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { App } from "../../app/call.ts";
+import type { CallOptions } from "../../app/compose/current-call.ts";
 import type { Input, OperationName } from "../../app/operations.ts";
 import { toPointerToken } from "../../core/canonical/index.ts";
 import { VerbatimError } from "../../core/errors/index.ts";
@@ -112,12 +113,13 @@ export async function answerCall(
   name: string,
   input: unknown,
   status = 200,
+  more: Pick<CallOptions, "starting"> = {},
 ): Promise<Response> {
   let isReplay = false;
   const onReplay = (): void => {
     isReplay = true;
   };
-  const output = (await app.callUnknown(name, input, { onReplay })) as object;
+  const output = (await app.callUnknown(name, input, { ...more, onReplay })) as object;
   return call.json(output, status as 200, isReplay ? REPLAYED : {});
 }
 

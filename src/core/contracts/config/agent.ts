@@ -40,6 +40,24 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/);
 /** No profile: nothing is passed besides what every agent gets. */
 export const NO_PROFILE = "none";
 
+/** A word of a command, where no placeholder but these stands for something. */
+const wordWith = (names: string) =>
+  z.string().regex(new RegExp(`^(?:(?!\\{(?!(?:${names})\\})[A-Za-z_][A-Za-z0-9_]*\\})[\\s\\S])*$`, "u"));
+/** A command that is started by its name, from a page too. `{goal}` and `{feedback}` are whole words or parts of one. */
+const commandConfig = z.strictObject({
+  argv: z.array(wordWith("goal")).min(1),
+  /** What continues its work with what somebody said about it. */
+  feedback: z.array(wordWith("goal|feedback")).min(1).optional(),
+  profile: z.string().min(1).optional(),
+  verify: z.array(written).min(1).optional(),
+  timeout_s: z.int().min(1).max(86_400).optional(),
+  network: z.enum(["inherit", "none", "allow"]).optional(),
+  hosts: z.array(hostText).optional(),
+  keep: z.array(z.string().regex(/^(?:~\/|\/|[A-Za-z]:[\\/])/)).optional(),
+});
+
+export type CommandConfig = z.infer<typeof commandConfig>;
+
 export const agentConfig = z.strictObject({
   verify: agentVerifyConfig.optional(),
   policy: agentPolicyConfig.optional(),
@@ -63,6 +81,10 @@ export const agentConfig = z.strictObject({
   profile: z.string().min(1).optional(),
   /** Profiles by name; each is read as an agent-profile. */
   profiles: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  /** Commands by name. Each counts only once its owner has allowed it on this machine. */
+  commands: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,39}$/), commandConfig).optional(),
+  /** How many agents a server has at work at once. */
+  parallel: z.int().min(1).max(6).optional(),
   /** Variables that agents get besides those of their profile. */
   env: z
     .strictObject({
@@ -115,6 +137,8 @@ export function resolveAgent(config: AgentConfig = {}) {
     masks: { add: config.masks?.add ?? [], show: config.masks?.show ?? [] },
     profile: config.profile ?? null,
     profiles: config.profiles ?? {},
+    commands: config.commands ?? {},
+    parallel: config.parallel ?? 2,
     env: { pass: config.env?.pass ?? [], set: config.env?.set ?? {} },
   };
 }

@@ -1,6 +1,7 @@
 export {
   type AgentConfig,
   agentConfig,
+  type CommandConfig,
   NO_PROFILE,
   type ResolvedAgent,
   resolveAgent,

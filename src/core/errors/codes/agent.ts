@@ -174,6 +174,36 @@ export const AGENT_CODES = {
       http: "Open the run to see how it ended.",
     },
   },
+  COMMAND_UNKNOWN: {
+    exit: 2,
+    http: 404,
+    says: "The configuration has no command of this name.",
+    fix: {
+      cli: "See: verbatim agent commands",
+      mcp: "Tell the user that there is no such command.",
+      http: "Choose one of the list, or add it to agent.commands in the configuration.",
+    },
+  },
+  COMMAND_NOT_ALLOWED: {
+    exit: 2,
+    http: 409,
+    says: "The command was not allowed on this machine as it is now.",
+    fix: {
+      cli: "Look at it, then: verbatim agent commands --allow NAME",
+      mcp: "Ask the user to look at it and allow it.",
+      http: "Look at it in the settings and allow it, or have it allowed in a terminal on that machine.",
+    },
+  },
+  START_OFF: {
+    exit: 2,
+    http: 409,
+    says: "This server starts no agents.",
+    fix: {
+      cli: "Start the server with a token, and without --no-start.",
+      mcp: "Ask the user to start it in a terminal.",
+      http: "Start the agent at a terminal, or have the owner start this server in another way.",
+    },
+  },
   AGENT_OVER_LIMIT: {
     exit: 1,
     http: 409,

@@ -5,6 +5,7 @@ import type { Io } from "../io.ts";
 import { showLine } from "../plain-text.ts";
 import { formatTable } from "../table.ts";
 import { defineVerb, type Verb } from "../verb.ts";
+import { commandsVerb } from "./agent-commands.ts";
 import { compareVerb } from "./agent-race.ts";
 
 /** What a run that ended so says as an exit code. */
@@ -74,6 +75,7 @@ export const BACKGROUND_VERBS: readonly Verb[] = [
     },
   }),
   compareVerb,
+  commandsVerb,
 ];
 
 type Outcome = Output<"agent.wait">["runs"][number]["outcome"];
