@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { exportWorld, forkWorld, importWorld } from "../../src/rooms/world/history/history.ts";
+import { forkWorld } from "../../src/rooms/world/history/fork.ts";
+import { exportWorld, importWorld } from "../../src/rooms/world/history/history.ts";
 import { rebuildIndex, verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import { verifyWorldFile } from "../../src/rooms/world/history/world-file.ts";
 import { addPerson, namePerson, setPresence, startScene } from "../../src/rooms/world/people/people.ts";

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeModels } from "../../src/adapters/models/world-models.ts";
-import { exportWorld, forkWorld, importWorld } from "../../src/rooms/world/history/history.ts";
+import { forkWorld } from "../../src/rooms/world/history/fork.ts";
+import { exportWorld, importWorld } from "../../src/rooms/world/history/history.ts";
 import { verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import { changeSettings, createWorld, mergeSettings } from "../../src/rooms/world/history/worlds.ts";
 import { readPage } from "../../src/rooms/world/projection/views.ts";

@@ -5,7 +5,11 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { migratePostgres } from "../../src/adapters/sql/postgres/store.ts";
+import { forkWorld } from "../../src/rooms/world/history/fork.ts";
+import { keyOf } from "../../src/rooms/world/history/state.ts";
 import { rebuildIndex, verifyWorld } from "../../src/rooms/world/history/verify.ts";
+import { makeCursor } from "../../src/rooms/world/ids.ts";
+import { loadWorld } from "../../src/rooms/world/projection/reading.ts";
 import { readPage, search } from "../../src/rooms/world/projection/views.ts";
 import { fixedPorts } from "../support/fixed-ports.ts";
 import { needs } from "../support/needs.ts";
@@ -119,3 +123,55 @@ describe.each(FROZEN)("a world of schema version $version on $database", ({ vers
     });
   });
 });
+
+// Version 15 copied the lines of a parent into its fork; the pin holds such a fork with a line of its own.
+describe.each(DATABASES)("a fork of schema version 15 on $database", ({ kind, thaw, reason }) => {
+  const open = (fn: (worlds: TestWorlds) => Promise<void>) => thaw(`world-${kind}-v15.sql`, fn);
+  const FORK = "w_old-fork";
+  const texts = async ({ ports }: TestWorlds, id: string): Promise<string[]> => {
+    const page = await readPage(ports, id, { viewer: "GEORGE", after: null, before: null, limit: 50 });
+    return page.entries.map(({ text }) => text);
+  };
+
+  it(
+    "keeps its rows, verifies and goes on, and forks of it and of its parent share theirs",
+    needs(reason),
+    async () => {
+      await open(async (worlds) => {
+        const { ports } = worlds;
+        const shared = ["Good morning.", "The boat is gone.", "Who saw the boat?"];
+        const old = await texts(worlds, FORK);
+        expect(old.slice(0, 2)).toEqual(shared.slice(0, 2));
+        expect(old).toContain("Here it stays.");
+        for (const id of [ID, FORK]) expect((await verifyWorld(ports, id)).findings, id).toEqual([]);
+        await worlds.beats.invoke(FORK, envelope("new-1", "Still here."));
+        const page = await readPage(ports, FORK, { viewer: "GEORGE", after: null, before: null, limit: 50 });
+        for (const [title, cursor, parent] of [
+          ["early", await firstCursor(worlds, FORK), ID],
+          ["late", page.cursor_after!, FORK],
+        ] as const) {
+          const fork = await forkWorld(ports, FORK, { cursor, viewer: null, world_id: `w_${title}`, title });
+          await worlds.beats.invoke(fork.world_id, envelope("new-2", "Elsewhere."));
+          expect((await texts(worlds, fork.world_id)).at(-1)).toBe("Elsewhere.");
+          expect((await verifyWorld(ports, fork.world_id)).findings, title).toEqual([]);
+          const lineage = await ports.store.read(async (tx) => {
+            const row = await tx.world.find(fork.world_id);
+            return Promise.all((await tx.world.lineage(row!.number)).map(({ ancestor }) => tx.world.idOf(ancestor)));
+          });
+          // The first line was written by the parent of the old fork, the last one by the old fork itself.
+          expect(lineage).toEqual([parent]);
+        }
+        expect((await texts(worlds, FORK)).at(-1)).toBe("Still here.");
+        for (const id of [ID, FORK]) expect((await verifyWorld(ports, id)).findings, id).toEqual([]);
+      });
+    },
+  );
+});
+
+async function firstCursor({ ports }: TestWorlds, id: string): Promise<string> {
+  return ports.store.read(async (tx) => {
+    const { number, state } = await loadWorld(tx.world, id);
+    const [entry] = await tx.world.scan(number, 0, 1);
+    return makeCursor(ports.crypto, keyOf(state), "GEORGE", entry!.entry_id);
+  });
+}

@@ -1,9 +1,11 @@
 // Whatever a commit writes, verification makes again from the records and compares: one wrong row of any kind is found.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSqlite, SqliteDatabase } from "../../src/adapters/sql/sqlite/driver.ts";
+import { forkWorld } from "../../src/rooms/world/history/fork.ts";
 import { rebuildIndex, verifyWorld } from "../../src/rooms/world/history/verify.ts";
 import { setPresence } from "../../src/rooms/world/people/people.ts";
 import { addCalendarItem, addMessage } from "../../src/rooms/world/people/pocket-writing.ts";
+import { readPage } from "../../src/rooms/world/projection/views.ts";
 import { envelope, ListedModel, makeHarbour, OLLAMA, openWorlds, says, type TestWorlds } from "../support/world.ts";
 
 const MANY_WORDS = Array.from({ length: 300 }, (_, i) => `word${i}`).join(" ");
@@ -31,17 +33,17 @@ afterAll(async () => {
 });
 
 /** What verification finds, but for the guards that were taken away to plant anything at all. */
-async function find(): Promise<string[]> {
-  const { findings } = await verifyWorld(worlds.ports, id);
+async function find(worldId = id): Promise<string[]> {
+  const { findings } = await verifyWorld(worlds.ports, worldId);
   return findings.filter(({ code }) => code !== "WORLD_GUARD_MISSING").map(({ code, where }) => `${code} ${where}`);
 }
 
 /** Runs a statement on a table, hands over what verification found, and puts the table back. */
-async function plant(table: string, sql: string): Promise<string[]> {
+async function plant(table: string, sql: string, worldId = id): Promise<string[]> {
   database.exec(`create temp table kept as select * from ${table}`);
   try {
     expect(database.prepare(sql).run([]), "the statement plants something").toBeGreaterThan(0);
-    return await find();
+    return await find(worldId);
   } finally {
     database.exec(`delete from ${table}; insert into ${table} select * from kept; drop table kept`);
   }
@@ -92,6 +94,58 @@ describe("a world whose tables say something else than its records", () => {
     ],
   ])("%s: %s", async (table, sql, expected) => {
     expect(await plant(table!, sql!)).toEqual([expected]);
+  });
+});
+
+describe("a fork whose tables say something else than its records", () => {
+  beforeAll(async () => {
+    const { cursor_after } = await readPage(worlds.ports, id, { viewer: null, after: null, before: null, limit: 1 });
+    await forkWorld(worlds.ports, id, { cursor: cursor_after!, viewer: null, world_id: "w_fork", title: "Fork" });
+  });
+
+  it("has nothing to find before anything is planted", async () => {
+    expect(await find("w_fork")).toEqual([]);
+  });
+
+  it.each([
+    [
+      "a line less is shared",
+      "world_lineage",
+      "update world_lineage set upto_wseq = upto_wseq - 1",
+      ["WORLD_ENTRY_MISSING wseq 4", "WORLD_ROW_MISMATCH lineage", "WORLD_INDEX_STALE w_fork"],
+    ],
+    [
+      "a message less is shared",
+      "world_lineage",
+      "update world_lineage set upto_message = 0",
+      ["WORLD_ROW_MISMATCH message 1", "WORLD_ROW_MISMATCH lineage"],
+    ],
+    [
+      "more is shared than there was",
+      "world_lineage",
+      "update world_lineage set upto_wseq = upto_wseq + 1",
+      ["WORLD_ROW_MISMATCH lineage"],
+    ],
+    [
+      "what it began with is another",
+      "world_state_at",
+      "update world_state_at set body = replace(body, 'Ana', 'Eve')",
+      ["WORLD_ROW_MISMATCH state at 1"],
+    ],
+    [
+      "what it was lies beyond its records",
+      "world_state_at",
+      "update world_state_at set position = 7",
+      ["WORLD_ROW_MISMATCH state at 7"],
+    ],
+  ])("%s", async (_, table, sql, expected) => {
+    expect(await plant(table, sql, "w_fork")).toEqual(expected);
+  });
+
+  it("has nothing to find when a line of its parent is as it was", async () => {
+    const sql = "update world_entry set text = 'x' where world = 1 and wseq = 2";
+    expect(await plant("world_entry", sql, "w_fork")).toEqual(["WORLD_ENTRY_MISMATCH wseq 2"]);
+    expect(await find("w_fork")).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { isVerbatimError } from "../../src/core/errors/index.ts";
-import { forkWorld } from "../../src/rooms/world/history/history.ts";
+import { forkWorld } from "../../src/rooms/world/history/fork.ts";
 import { createWorld } from "../../src/rooms/world/history/worlds.ts";
 import { importFile } from "../../src/rooms/world/import/imports.ts";
 import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";

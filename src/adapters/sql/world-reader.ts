@@ -5,11 +5,13 @@ import type {
   CallRow,
   EntryRange,
   EntryRow,
+  LineageRow,
   MessageRow,
   PersonRow,
   PostingRow,
   RecentTermsRow,
   ShownRow,
+  StateAtRow,
   StoredInvocation,
   TokenRow,
   VisibleRow,
@@ -17,6 +19,26 @@ import type {
   WorldRow,
 } from "../../rooms/world/ports.ts";
 import type { ReadSql } from "./statements.ts";
+import {
+  ENTRY,
+  entriesByIdQuery,
+  entriesQuery,
+  rangeQuery,
+  SHOWN,
+  visibleInSegments,
+  visibleQuery,
+} from "./world-entries.ts";
+import {
+  blocksOf,
+  cutPosting,
+  cutRecent,
+  ownerOf,
+  type Segment,
+  toSegments,
+  unionOf,
+  within,
+} from "./world-lineage.ts";
+import { newestShared, sharedPostings } from "./world-shared-postings.ts";
 
 /** The few words in which the databases differ. */
 export interface WorldDialect {
@@ -30,26 +52,26 @@ export interface WorldDialect {
 
 const WORLD = "number, world_id, state, lock_holder, lock_until";
 
-/** Finds the world of an id; the SQL of its people differs between the databases. */
-export function toFind(people: string): string {
-  return `select ${WORLD}, ${people} as people from world where world_id = ?`;
+/** Finds the world of an id; the SQL of its people and its lineage differs between the databases. */
+export function toFind(people: string, lineage: string): string {
+  return `select ${WORLD}, ${people} as people, ${lineage} as lineage from world where world_id = ?`;
 }
 
-export const ENTRY =
-  "wseq, entry_id, bundle_id, position, request_id, created_ms, created_at, author_id, author_class, channel, scope, audience, text";
-// Reading a column out of a row costs more than finding the row.
-const SHOWN =
-  "wseq, entry_id, bundle_id, request_id, created_at, author_id, author_class, channel, scope, audience, text";
 const INVOCATION = "request_id, body_sha256, status, fence, lease_until, outcome, headers";
 
 /** Values in one `in (...)` list; longer lists are asked for in parts. */
 const MAX_LIST = 512;
 
-/** Reads the room's tables. The statements mean the same in SQLite and PostgreSQL. */
+/**
+ * Reads the room's tables. The statements mean the same in SQLite and PostgreSQL. What a world shares is read from the
+ * rows of its ancestors, segment by segment; a world whose rows are all its own costs no statement more.
+ */
 export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader {
   protected readonly sql: C;
   protected readonly dialect: WorldDialect;
   readonly #guards: () => Promise<string[]>;
+  /** Whose rows each world of this transaction shares; null: nobody's. */
+  readonly #segments = new Map<number, readonly Segment[] | null>();
 
   constructor(sql: C, dialect: WorldDialect, guards: () => Promise<string[]>) {
     this.sql = sql;
@@ -57,12 +79,55 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
     this.#guards = guards;
   }
 
-  async list(): Promise<Omit<WorldRow, "people">[]> {
-    return (await this.sql.all<Omit<WorldRow, "people">>(`select ${WORLD} from world order by world_id`)).map(copy);
+  async list(): ReturnType<WorldReader["list"]> {
+    return (
+      await this.sql.all<Omit<WorldRow, "people" | "lineage">>(`select ${WORLD} from world order by world_id`)
+    ).map(copy);
   }
 
   find(worldId: string): Awaitable<WorldRow | null> {
-    return rowOrNull(this.sql.get<WorldRow>(this.dialect.find, worldId));
+    return this.withLineage(this.sql.get<WorldRow>(this.dialect.find, worldId));
+  }
+
+  async idOf(world: number): Promise<string | null> {
+    const row = await this.sql.get<{ world_id: string }>("select world_id from world where number = ?", world);
+    return row?.world_id ?? null;
+  }
+
+  async lineage(world: number): Promise<readonly LineageRow[]> {
+    const sql = `select ancestor, upto_wseq, upto_message from world_lineage where world = ?
+order by upto_wseq, upto_message`;
+    return (await this.sql.all<LineageRow>(sql, world)).map(copy);
+  }
+
+  async statesAt(world: number): Promise<StateAtRow[]> {
+    const sql = "select position, body from world_state_at where world = ? order by position";
+    return (await this.sql.all<StateAtRow>(sql, world)).map(copy);
+  }
+
+  /** A row as the driver gave it, without waiting for a database that has answered already; its lineage is kept. */
+  protected withLineage(found: Awaitable<WorldRow | undefined>): Awaitable<WorldRow | null> {
+    if (found instanceof Promise) return found.then((row) => this.#remember(row));
+    return this.#remember(found);
+  }
+
+  protected forgetLineage(world: number): void {
+    this.#segments.delete(world);
+  }
+
+  #remember(row: WorldRow | undefined): WorldRow | null {
+    if (row === undefined || row === null) return null;
+    this.#segments.set(row.number, row.lineage === "[]" ? null : toSegments(row.number, parseLineage(row.lineage)));
+    return row;
+  }
+
+  async #segmentsOf(world: number): Promise<readonly Segment[] | null> {
+    let known = this.#segments.get(world);
+    if (known === undefined) {
+      known = toSegments(world, await this.lineage(world));
+      this.#segments.set(world, known);
+    }
+    return known;
   }
 
   async people(world: number): Promise<PersonRow[]> {
@@ -71,12 +136,27 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
   }
 
   async visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]> {
-    const { sql, values } = visibleQuery(world, audience, range);
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
+    const parts = segments === null ? null : within(segments, range.after, range.before);
+    if (parts?.length === 0) return [];
+    const { sql, values } =
+      parts === null ? visibleQuery(world, audience, range) : visibleInSegments(parts, audience, range);
     const rows = await this.sql.all<ShownRow>(sql, ...values);
     return range.newest ? rows.reverse() : rows;
   }
 
-  async range(world: number, { after, before, limit, newest }: EntryRange): Promise<ShownRow[]> {
+  async range(world: number, range: EntryRange): Promise<ShownRow[]> {
+    const { after, before, limit, newest } = range;
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
+    if (segments !== null) {
+      // Numbers have no gaps, so the stretch that is wanted is known before anything is read.
+      const parts = newest
+        ? within(segments, Math.max(after, before - 1 - limit), before)
+        : within(segments, after, Math.min(before, after + limit + 1));
+      if (parts.length === 0) return [];
+      const { sql, values } = rangeQuery(parts);
+      return this.sql.all<ShownRow>(sql, ...values);
+    }
     const order = newest ? "desc" : "asc";
     const sql = `select ${SHOWN} from world_entry where world = ? and wseq > ? and wseq < ? order by wseq ${order} limit ?`;
     const rows = await this.sql.all<ShownRow>(sql, world, after, before, limit);
@@ -84,42 +164,89 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
   }
 
   async entries(world: number, wseqs: readonly number[]): Promise<ShownRow[]> {
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
     const rows: ShownRow[] = [];
     for (const part of inParts(wseqs)) {
-      const sql = `select ${SHOWN} from world_entry where world = ? and wseq in (${marks(part)}) order by wseq`;
-      rows.push(...(await this.sql.all<ShownRow>(sql, world, ...part)));
+      if (segments === null) {
+        const sql = `select ${SHOWN} from world_entry where world = ? and wseq in (${marks(part)}) order by wseq`;
+        rows.push(...(await this.sql.all<ShownRow>(sql, world, ...part)));
+      } else {
+        const places = [...new Set(part)].map((wseq) => [wseq, ownerOf(segments, wseq)] as const);
+        const { sql, values } = entriesQuery(places);
+        rows.push(...(await this.sql.all<ShownRow>(sql, ...values)));
+      }
     }
     return rows.sort((a, b) => a.wseq - b.wseq);
   }
 
   async entriesById(world: number, ids: readonly string[]): Promise<ShownRow[]> {
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
     const rows: ShownRow[] = [];
     for (const part of inParts(ids)) {
-      const sql = `select ${SHOWN} from world_entry where world = ? and entry_id in (${marks(part)})`;
-      rows.push(...(await this.sql.all<ShownRow>(sql, world, ...part)));
+      if (segments === null) {
+        const sql = `select ${SHOWN} from world_entry where world = ? and entry_id in (${marks(part)})`;
+        rows.push(...(await this.sql.all<ShownRow>(sql, world, ...part)));
+      } else {
+        const { sql, values } = entriesByIdQuery(segments, part);
+        rows.push(...(await this.sql.all<ShownRow>(sql, ...values)));
+      }
     }
     return rows.sort((a, b) => a.wseq - b.wseq);
   }
 
   async scan(world: number, after: number, limit: number): Promise<EntryRow[]> {
-    const sql = `select ${ENTRY} from world_entry where world = ? and wseq > ? order by wseq limit ?`;
-    return (await this.sql.all<EntryRow>(sql, world, after, limit)).map(copy);
+    const sql = `select ${ENTRY} from world_entry where world = ? and wseq > ? and wseq <= ? order by wseq limit ?`;
+    const rows: EntryRow[] = [];
+    for (const part of await this.#parts(world, after)) {
+      if (rows.length === limit) break;
+      rows.push(...(await this.sql.all<EntryRow>(sql, part.world, part.after, part.upto, limit - rows.length)));
+    }
+    return rows.map(copy);
   }
 
   async scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]> {
     const sql =
       "select wseq, person from world_entry_visible where world = ? and wseq > ? and wseq <= ? order by wseq, person";
-    return (await this.sql.all<VisibleRow>(sql, world, after, upTo)).map(copy);
+    const rows: VisibleRow[] = [];
+    for (const part of await this.#parts(world, after, upTo + 1)) {
+      rows.push(...(await this.sql.all<VisibleRow>(sql, part.world, part.after, part.upto)));
+    }
+    return rows.map(copy);
   }
 
   async scanPostings(world: number): Promise<PostingRow[]> {
-    const sql = "select key, block, lows from world_terms where world = ? order by key, block";
-    return (await this.sql.all<PostingRow>(sql, world)).map(copy);
+    const sql = `select key, block, lows from world_terms where world = ? and block between ? and ? order by key, block`;
+    const rows: PostingRow[] = [];
+    for (const part of await this.#parts(world, 0)) {
+      const { from, to } = blocksOf(part);
+      const found = await this.sql.all<PostingRow>(sql, part.world, from, to);
+      for (const row of found) rows.push(...listOf(cutPosting({ ...row }, part)));
+    }
+    return rows;
   }
 
   async recentTerms(world: number): Promise<RecentTermsRow[]> {
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
+    if (segments === null) return this.ownRecentTerms(world);
+    const byWorld = new Map(segments.map((segment) => [segment.world, segment]));
+    const { sql, values } = unionOf(
+      segments,
+      ({ world: of }) => ({ sql: "select world, wseq, keys from world_recent_terms where world = ?", values: [of] }),
+      "order by wseq",
+    );
+    const rows = await this.sql.all<RecentTermsRow & { readonly world: number }>(sql, ...values);
+    return rows.flatMap(({ world: of, wseq, keys }) => listOf(cutRecent({ wseq, keys }, byWorld.get(of)!)));
+  }
+
+  async ownRecentTerms(world: number): Promise<RecentTermsRow[]> {
     const sql = "select wseq, keys from world_recent_terms where world = ? order by wseq";
     return this.sql.all<RecentTermsRow>(sql, world);
+  }
+
+  /** The stretches above a line and below another; one for a world whose rows are all its own. */
+  async #parts(world: number, after: number, before = Number.MAX_SAFE_INTEGER): Promise<Segment[]> {
+    const own = [{ world, after: 0, upto: Number.MAX_SAFE_INTEGER, after_message: 0, upto_message: 0 }];
+    return within((await this.#segmentsOf(world)) ?? own, after, before);
   }
 
   async scanInvocations(world: number): Promise<StoredInvocation[]> {
@@ -128,17 +255,19 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
   }
 
   async firstAt(world: number, ms: number): Promise<number> {
+    const segments = await this.#segmentsOf(world);
     // Instants never decrease with wseq, so the place is found by halving instead of by an index of its own.
     const bounds = await this.sql.get<{ last: number }>(
       "select coalesce(max(wseq), 0) as last from world_entry where world = ?",
       world,
     );
     let low = 1;
-    let high = (bounds?.last ?? 0) + 1;
+    let high = Math.max(bounds?.last ?? 0, segments?.at(-1)?.after ?? 0) + 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const sql = "select created_ms from world_entry where world = ? and wseq = ?";
-      const row = await this.sql.get<{ created_ms: number }>(sql, world, middle);
+      const owner = segments === null ? world : ownerOf(segments, middle);
+      const row = await this.sql.get<{ created_ms: number }>(sql, owner, middle);
       if (row !== undefined && row.created_ms >= ms) high = middle;
       else low = middle + 1;
     }
@@ -146,13 +275,22 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
   }
 
   async postings(world: number, keys: readonly string[], fromBlock: number, toBlock: number): Promise<PostingRow[]> {
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
     const rows: PostingRow[] = [];
     const sql = "select key, block, lows from world_terms where world = ? and key = ? and block between ? and ?";
-    for (const key of keys) rows.push(...(await this.sql.all<PostingRow>(sql, world, key, fromBlock, toBlock)));
+    if (segments === null) {
+      for (const key of keys) rows.push(...(await this.sql.all<PostingRow>(sql, world, key, fromBlock, toBlock)));
+      return rows;
+    }
+    for (const key of keys) {
+      rows.push(...(await sharedPostings(this.sql, segments, key, { from: fromBlock, to: toBlock, limit: null })));
+    }
     return rows;
   }
 
   async newestPostings(world: number, key: string, below: number, limit: number): Promise<PostingRow[]> {
+    const segments = this.#segments.get(world) ?? (await this.#segmentsOf(world));
+    if (segments !== null) return newestShared(this.sql, segments, key, { below, limit });
     const sql =
       "select key, block, lows from world_terms where world = ? and key = ? and block < ? order by block desc limit ?";
     return this.sql.all<PostingRow>(sql, world, key, below, limit);
@@ -164,8 +302,18 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
   }
 
   async messages(world: number): Promise<MessageRow[]> {
-    const sql = "select number, time_ms, body from world_message where world = ? order by number";
-    return (await this.sql.all<MessageRow>(sql, world)).map(copy);
+    const segments = await this.#segmentsOf(world);
+    const sql = "select number, time_ms, body from world_message where world = ?";
+    if (segments === null) return (await this.sql.all<MessageRow>(`${sql} order by number`, world)).map(copy);
+    const shared = unionOf(
+      segments,
+      (one) => ({
+        sql: `${sql} and number > cast(? as bigint) and number <= cast(? as bigint)`,
+        values: [one.world, one.after_message, one.upto_message],
+      }),
+      "order by number",
+    );
+    return (await this.sql.all<MessageRow>(shared.sql, ...shared.values)).map(copy);
   }
 
   async invocation(world: number, requestId: string): Promise<StoredInvocation | null> {
@@ -200,36 +348,6 @@ export class SqlWorldReader<C extends ReadSql = ReadSql> implements WorldReader 
   }
 }
 
-/** One index range per audience, merged by wseq, so that a page costs the same however much is hidden. */
-function visibleQuery(
-  world: number,
-  { any, all }: AudienceFilter,
-  { after, before, limit, newest }: EntryRange,
-): { readonly sql: string; readonly values: readonly number[] } {
-  const values: number[] = [];
-  const range = (person: number): string => {
-    values.push(world, person, after, before);
-    return "v.world = ? and v.person = ? and v.wseq > ? and v.wseq < ?";
-  };
-  const listed = (person: number): string => {
-    values.push(world, person);
-    return "exists (select 1 from world_entry_visible o where o.world = ? and o.person = ? and o.wseq = v.wseq)";
-  };
-  const parts = any.map((person) => `select v.wseq as wseq from world_entry_visible v where ${range(person)}`);
-  const [first, ...others] = all;
-  if (first !== undefined) {
-    const conditions = [range(first), ...others.map(listed), ...any.map((person) => `not ${listed(person)}`)];
-    parts.push(`select v.wseq as wseq from world_entry_visible v where ${conditions.join(" and ")}`);
-  }
-  const order = newest ? "desc" : "asc";
-  values.push(limit, world);
-  return {
-    sql: `select ${SHOWN} from (${parts.join(" union all ")} order by 1 ${order} limit ?) page
-join world_entry using (wseq) where world_entry.world = ? order by wseq ${order}`,
-    values,
-  };
-}
-
 function marks(values: readonly unknown[]): string {
   return values.map(() => "?").join(", ");
 }
@@ -254,7 +372,14 @@ function orNull<Row extends object>(row: Row | undefined): Row | null {
   return row === undefined ? null : { ...row };
 }
 
-/** A row as the driver gave it, without waiting for a database that has answered already. */
-export function rowOrNull<Row>(found: Awaitable<Row | undefined>): Awaitable<Row | null> {
-  return found instanceof Promise ? found.then((row) => row ?? null) : (found ?? null);
+function parseLineage(text: string): LineageRow[] {
+  return (JSON.parse(text) as [number, number, number][]).map(([ancestor, upto_wseq, upto_message]) => ({
+    ancestor,
+    upto_wseq,
+    upto_message,
+  }));
+}
+
+function listOf<T>(one: T | null): readonly T[] {
+  return one === null ? [] : [one];
 }

@@ -3,10 +3,12 @@ import type {
   CalendarRow,
   CallRow,
   EntryRow,
+  LineageRow,
   MessageRow,
   PersonRow,
   PostingRow,
   RecentTermsRow,
+  StateAtRow,
   StoredInvocation,
   StoredOnce,
   TokenRow,
@@ -15,7 +17,7 @@ import type {
   WorldWriter,
 } from "../../rooms/world/ports.ts";
 import type { WriteSql } from "./statements.ts";
-import { rowOrNull, SqlWorldReader } from "./world-reader.ts";
+import { SqlWorldReader } from "./world-reader.ts";
 
 /** Tables with rows of one world, children first. */
 export const WORLD_TABLES = [
@@ -29,6 +31,8 @@ export const WORLD_TABLES = [
   "world_invocation",
   "world_call",
   "world_once",
+  "world_lineage",
+  "world_state_at",
 ] as const;
 
 export const ADD_RECENT = "insert into world_recent_terms (world, wseq, keys) values (?, ?, ?)";
@@ -41,7 +45,7 @@ function done(changed: Awaitable<number>): Promise<void> | undefined {
 /** Writes the room's tables. */
 export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements WorldWriter {
   hold(worldId: string): Awaitable<WorldRow | null> {
-    return rowOrNull(this.sql.get<WorldRow>(this.dialect.hold, worldId));
+    return this.withLineage(this.sql.get<WorldRow>(this.dialect.hold, worldId));
   }
 
   async addWorld(worldId: string, state: string): Promise<number> {
@@ -58,6 +62,22 @@ export abstract class SqlWorldWriter extends SqlWorldReader<WriteSql> implements
 
   async setLock(world: number, holder: string | null, until: number): Promise<void> {
     await this.sql.run("update world set lock_holder = ?, lock_until = ? where number = ?", holder, until, world);
+  }
+
+  async addLineage(world: number, rows: readonly LineageRow[]): Promise<void> {
+    const sql = "insert into world_lineage (world, ancestor, upto_wseq, upto_message) values (?, ?, ?, ?)";
+    for (const { ancestor, upto_wseq, upto_message } of rows) {
+      await this.sql.run(sql, world, ancestor, upto_wseq, upto_message);
+    }
+    this.forgetLineage(world);
+  }
+
+  async addStateAt(world: number, { position, body }: StateAtRow, keep: number): Promise<void> {
+    await this.sql.run("insert into world_state_at (world, position, body) values (?, ?, ?)", world, position, body);
+    const sql = `delete from world_state_at where world = ?
+and position <> (select min(o.position) from world_state_at o where o.world = world_state_at.world)
+and (select count(*) from world_state_at n where n.world = world_state_at.world and n.position > world_state_at.position) >= ?`;
+    await this.sql.run(sql, world, keep);
   }
 
   async addPeople(world: number, people: readonly PersonRow[]): Promise<void> {

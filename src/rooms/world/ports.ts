@@ -116,6 +116,8 @@ export interface WorldRow {
   readonly state: string;
   /** JSON array of everyone: number, person_id and display_name, by number. */
   readonly people: string;
+  /** JSON array of whose rows it shares, oldest first: ancestor, upto_wseq and upto_message. */
+  readonly lineage: string;
   /** Who works on a beat of this world, and until when without a sign of life. */
   readonly lock_holder: string | null;
   readonly lock_until: number;
@@ -131,6 +133,22 @@ export interface PersonRow {
   readonly number: number;
   readonly person_id: string;
   readonly display_name: string;
+}
+
+/** Rows that a world shares: those of an ancestor, from where the one before it ends. */
+export interface LineageRow {
+  /** Number of the world whose rows they are. */
+  readonly ancestor: number;
+  /** Number of the last line and of the last message that are shared. */
+  readonly upto_wseq: number;
+  readonly upto_message: number;
+}
+
+/** What a world was before a record of its own stream. */
+export interface StateAtRow {
+  readonly position: number;
+  /** Canonical JSON of the state, the people and the calendar. */
+  readonly body: string;
 }
 
 export interface EntryRow {
@@ -234,16 +252,25 @@ export interface AudienceFilter {
 export interface EntryRange {
   /** Only entries with a larger wseq. */
   readonly after: number;
-  /** Only entries with a smaller wseq. */
+  /** Only entries with a smaller wseq; at most one past the last. */
   readonly before: number;
   readonly limit: number;
   readonly newest: boolean;
 }
 
-/** The room's tables for a reader. Lists of entries are in ascending order of wseq. */
+/**
+ * The room's tables for a reader. Lines, who may see them, the index and messages are read through the lineage of a world,
+ * so that those it shares are as good as its own. Lists of entries are in ascending order of wseq.
+ */
 export interface WorldReader {
-  list(): Promise<Omit<WorldRow, "people">[]>;
+  list(): Promise<Omit<WorldRow, "people" | "lineage">[]>;
   find(worldId: string): Awaitable<WorldRow | null>;
+  /** The id of a world by its number. */
+  idOf(world: number): Promise<string | null>;
+  /** Whose rows a world shares, oldest first; none for one whose rows are all its own. */
+  lineage(world: number): Promise<readonly LineageRow[]>;
+  /** What a world was before records of its own, oldest first. */
+  statesAt(world: number): Promise<StateAtRow[]>;
   people(world: number): Promise<PersonRow[]>;
   visible(world: number, audience: AudienceFilter, range: EntryRange): Promise<ShownRow[]>;
   /** Entries of a range whatever their audience: the gate must be asked about each. */
@@ -256,6 +283,8 @@ export interface WorldReader {
   scanPostings(world: number): Promise<PostingRow[]>;
   /** What is not in posting lists yet, in ascending order. */
   recentTerms(world: number): Promise<RecentTermsRow[]>;
+  /** The same without what the world shares. */
+  ownRecentTerms(world: number): Promise<RecentTermsRow[]>;
   scanInvocations(world: number): Promise<StoredInvocation[]>;
   /** The smallest wseq created at or after an instant, or one past the last. */
   firstAt(world: number, ms: number): Promise<number>;
@@ -284,6 +313,10 @@ export interface WorldWriter extends WorldReader {
   /** Nothing to wait for where the database answers at once, as in the other methods of a commit. */
   saveState(world: number, state: string): Promise<void> | undefined;
   setLock(world: number, holder: string | null, until: number): Promise<void>;
+  /** Says whose rows a new world shares. */
+  addLineage(world: number, rows: readonly LineageRow[]): Promise<void>;
+  /** Keeps what a world was before a record; besides it the first one kept and the newest ones stay. */
+  addStateAt(world: number, row: StateAtRow, keep: number): Promise<void>;
   addPeople(world: number, people: readonly PersonRow[]): Promise<void>;
   renamePerson(world: number, personId: string, displayName: string): Promise<void>;
   addEntries(

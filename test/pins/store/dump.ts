@@ -48,18 +48,29 @@ export async function dumpPostgres(url: string): Promise<string> {
       sql("verbatim").trim(),
     );
     const rows: string[] = [];
-    for (const name of names) {
+    for (const name of toOrder(names)) {
       const table = `verbatim.${name}`;
       for (const row of await list(`select * from ${table} order by 1, 2`)) rows.push(insert(table, row, "\\x"));
     }
-    return `${["create schema verbatim;", ...schema, "begin;", ...rows, "commit;"].join("\n")}\n`;
+    // Since workspaces, what a later migration adds is divided at its end, as `store migrate` does.
+    const divide = Math.max(...versions) > 14 ? ["select verbatim.isolate_tables();"] : [];
+    return `${["create schema verbatim;", ...schema, ...divide, "begin;", ...rows, "commit;"].join("\n")}\n`;
   } finally {
     await client.end();
   }
 }
 
+/** A workspace comes before what is in it; the schema makes the mark of its restoring itself. */
+function toOrder(names: readonly string[]): string[] {
+  const own = names.filter((name) => name !== "workspace" && name !== "incarnation");
+  return names.includes("workspace") ? ["workspace", ...own] : own;
+}
+
 function insert(table: string, row: Readonly<Record<string, unknown>>, bytes: "" | "\\x" = ""): string {
-  const values = Object.values(row).map((value) => literal(value, bytes));
+  // The login that reads the store in may have another name than the one that wrote it.
+  const values = Object.entries(row).map(([name, value]) =>
+    name === "login" ? "session_user" : literal(value, bytes),
+  );
   return `insert into ${table} (${Object.keys(row).join(", ")}) values (${values.join(", ")});`;
 }
 

@@ -8,11 +8,13 @@ import type {
   WorldRow,
   WorldWriter,
 } from "../../../rooms/world/ports.ts";
-import { ENTRY, SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
+import { ENTRY } from "../world-entries.ts";
+import { SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
 import { SqlWorldWriter, WORLD_TABLES } from "../world-writer.ts";
 import type { PostgresReadConnection, PostgresWriteConnection } from "./connection.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { ONCE_GUARDS } from "./migrations/0013-world-once.ts";
+import { LINEAGE_GUARDS } from "./migrations/0016-world-lineage.ts";
 import { toReadSql, toWriteSql } from "./numbered.ts";
 
 /** The world room's tables in PostgreSQL. */
@@ -22,9 +24,12 @@ export const postgresWorld = {
   write: (connection: PostgresWriteConnection): WorldWriter => new PostgresWorldWriter(connection),
 } as const;
 
-const FIND =
-  toFind(`(select coalesce(json_agg(json_build_array(p.number, p.person_id, p.display_name) order by p.number), '[]')::text
-from world_person p where p.world = world.number)`);
+const FIND = toFind(
+  `(select coalesce(json_agg(json_build_array(p.number, p.person_id, p.display_name) order by p.number), '[]')::text
+from world_person p where p.world = world.number)`,
+  `(select coalesce(json_agg(json_build_array(l.ancestor, l.upto_wseq, l.upto_message)
+order by l.upto_wseq, l.upto_message), '[]')::text from world_lineage l where l.world = world.number)`,
+);
 
 const DIALECT: WorldDialect = {
   find: FIND,
@@ -104,7 +109,7 @@ async function findMissing(connection: PostgresReadConnection): Promise<string[]
 where c.relnamespace = current_schema()::regnamespace and t.tgenabled = 'A'`,
   );
   const there = new Set(rows.map(({ name }) => name));
-  return [...WORLD_GUARDS, ...ONCE_GUARDS].filter((name) => !there.has(name));
+  return [...WORLD_GUARDS, ...ONCE_GUARDS, ...LINEAGE_GUARDS].filter((name) => !there.has(name));
 }
 
 // The owner of the schema may be somebody whom row-level security does not hold back.

@@ -8,15 +8,21 @@ import type {
   WorldRow,
   WorldWriter,
 } from "../../../rooms/world/ports.ts";
-import { ENTRY, SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
+import { ENTRY } from "../world-entries.ts";
+import { SqlWorldReader, toFind, type WorldDialect } from "../world-reader.ts";
 import { ADD_RECENT, SqlWorldWriter, WORLD_TABLES } from "../world-writer.ts";
 import type { SqliteReadConnection, SqliteWriteConnection } from "./connection.ts";
 import type { SqliteValue } from "./driver.ts";
 import { WORLD_GUARDS } from "./migrations/0006-world.ts";
 import { ONCE_GUARDS } from "./migrations/0013-world-once.ts";
+import { LINEAGE_GUARDS } from "./migrations/0016-world-lineage.ts";
 
-const FIND = toFind(`(select json_group_array(json_array(number, person_id, display_name)) from
-(select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`);
+const FIND = toFind(
+  `(select json_group_array(json_array(number, person_id, display_name)) from
+(select number, person_id, display_name from world_person p where p.world = world.number order by p.number))`,
+  `(select json_group_array(json_array(ancestor, upto_wseq, upto_message)) from (select ancestor, upto_wseq, upto_message
+from world_lineage l where l.world = world.number order by l.upto_wseq, l.upto_message))`,
+);
 
 const DIALECT: WorldDialect = {
   find: FIND,
@@ -122,7 +128,7 @@ class SqliteWorldWriter extends SqlWorldWriter {
 async function findMissing(connection: SqliteReadConnection): Promise<string[]> {
   const rows = connection.all<{ name: string }>("select name from sqlite_schema where type = 'trigger'");
   const there = new Set(rows.map(({ name }) => name));
-  return [...WORLD_GUARDS, ...ONCE_GUARDS].filter((name) => !there.has(name));
+  return [...WORLD_GUARDS, ...ONCE_GUARDS, ...LINEAGE_GUARDS].filter((name) => !there.has(name));
 }
 
 /** Takes a world out of a store: its rows, and the bodies of its records. The guards are back afterwards. */

@@ -4,6 +4,7 @@ import type { ProjectionOutput } from "../contracts/projection-output.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import { WRITER_ENGINE } from "../contracts/tool-request.ts";
 import { writeRows } from "../history/commit.ts";
+import { keepImage } from "../history/image.ts";
 import { makeRows } from "../history/make-rows.ts";
 import { streamOf } from "../history/state.ts";
 import type { Frame } from "../knowledge/frames.ts";
@@ -89,6 +90,8 @@ export async function commitBeat(
     const sealed = { ...record, outcome_sha256: ports.crypto.sha256(text) };
     const entry = WORLD_RECORDS.make("WORLD_BEAT", ports.actor, sealed);
     await tx.ledger.append(streamOf(world_id), position, [entry]);
+    const keeping = keepImage(tx.world, row!, before.state, position);
+    if (keeping !== undefined) await keeping;
     await writeRows(tx.world, before, rows);
     await keepCalls(tx, lease.number, writing);
     await tx.world.putInvocation(lease.number, toDone(stored, text, headers));

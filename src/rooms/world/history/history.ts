@@ -6,17 +6,17 @@ import { decodeBase64, encodeBase64 } from "../../../core/trust/base64.ts";
 import type { TrustPolicy } from "../../../core/trust/index.ts";
 import { WORLD_RECORDS } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
-import { loadWorld, resolveCursor, viewerView } from "../projection/reading.ts";
+import { loadWorld } from "../projection/reading.ts";
 import { writeRows } from "./commit.ts";
 import { judgeSignature } from "./export-signature.ts";
 import { checkWorldFile } from "./exported-file.ts";
-import { type LineageRecord, readAncestors, readRecord, readRecords, toPlaced, toRecord } from "./lineage.ts";
+import { storeImage } from "./image.ts";
+import { type LineageRecord, readAncestors, readRecords, toPlaced, toRecord } from "./lineage.ts";
 import { makeRows } from "./make-rows.ts";
 import { makeOnce, type OnceKey } from "./once.ts";
-import { reduceRecord } from "./reduce.ts";
-import { formatState, streamOf, type WorldState } from "./state.ts";
+import { formatState, streamOf } from "./state.ts";
 import { type FileOutcome, formatWorldFile, WORLD_FORMAT } from "./world-file.ts";
-import { exists, requireWorldId, toWorldId } from "./worlds.ts";
+import { exists, requireWorldId } from "./worlds.ts";
 
 /** Where a new world begins: at a record of another one. */
 interface Origin {
@@ -25,7 +25,7 @@ interface Origin {
   readonly source_sha256: string | null;
 }
 
-interface Target {
+export interface Target {
   readonly world_id: string;
   readonly title: string;
   /** The same key keeps ids and cursors valid. */
@@ -33,8 +33,8 @@ interface Target {
   readonly outcomes: readonly FileOutcome[];
 }
 
-/** Writes a world that begins with the records of another one; they belong to it by reference. */
-async function plant<T extends object>(
+/** Writes a world that begins with the records of another one, with rows of its own for all of them. */
+export async function plantCopy<T extends object>(
   ports: WorldPorts,
   origin: Origin,
   target: Target,
@@ -59,71 +59,12 @@ async function plant<T extends object>(
     const rows = makeRows(ports.crypto, null, toPlaced([...records, toRecord(sealed!, target.world_id, null)]));
     const number = await tx.world.addWorld(target.world_id, formatState(rows.effects.state));
     await writeRows(tx.world, { number }, rows);
+    await storeImage(tx.world, number, rows.effects, 1);
     for (const { request_id, body_sha256, outcome, headers } of target.outcomes) {
       const row = { request_id, body_sha256, status: "DONE", fence: 1, lease_until: 0, outcome, headers } as const;
       await tx.world.putInvocation(number, row);
     }
     return { world: number, value };
-  });
-}
-
-/** Forks a world after the beat that holds an entry. The parent stays as it is. */
-export async function forkWorld(
-  ports: WorldPorts,
-  worldId: string,
-  wanted: {
-    readonly cursor: string;
-    readonly viewer: string | null;
-    readonly world_id: string | null;
-    readonly title: string | null;
-  },
-  key: string | null = null,
-): Promise<{ readonly world_id: string; readonly parent_world_id: string; readonly parent_position: number }> {
-  const { wseq, title } = await ports.store.read(async (tx) => {
-    const world = await loadWorld(tx.world, worldId);
-    const viewer = wanted.viewer ?? world.cast.operator_id;
-    viewerView(world, viewer);
-    const at = await resolveCursor(ports, tx.world, world, viewer, wanted.cursor, "/cursor");
-    return { wseq: at, title: world.state.settings.title };
-  });
-  const own = await ports.store.read((tx) => readRecords(tx.ledger, worldId));
-  const lineage = [...(await readAncestors(ports, own[0])), ...own];
-  const at = findRecordOf(lineage, wseq);
-  const parent = lineage[at];
-  if (parent === undefined)
-    throw new VerbatimError("INTERNAL", { message: "no record contains the entry of the cursor" });
-  const forkId = requireWorldId(wanted.world_id ?? (await freeId(ports, worldId, wanted.title)));
-  return plant(
-    ports,
-    { records: lineage.slice(0, at + 1), parent, source_sha256: parent.source },
-    {
-      world_id: forkId,
-      title: wanted.title ?? `${title.slice(0, 113).toWellFormed()} (fork)`,
-      world_key: toHex(ports.random.bytes(32)),
-      outcomes: [],
-    },
-    { key, body: { fork: worldId, ...wanted } },
-    { world_id: forkId, parent_world_id: parent.world_id, parent_position: parent.position },
-  );
-}
-
-/** Which record wrote an entry: the first behind which its number is taken. */
-function findRecordOf(records: readonly LineageRecord[], wseq: number): number {
-  let state: WorldState | null = null;
-  return records.findIndex((one) => {
-    state = reduceRecord(state, readRecord(one), one.position).state;
-    return state.next_wseq > wseq;
-  });
-}
-
-/** An id nobody has: of the title when there is one, else of the parent; numbered when it is taken. */
-async function freeId(ports: WorldPorts, worldId: string, title: string | null): Promise<string> {
-  const base = title === null ? worldId : toWorldId(title);
-  return ports.store.read(async (tx) => {
-    for (let n = title === null ? 2 : 1; ; n++) {
-      const id = n === 1 ? base : `${base.slice(0, 56)}-${n}`;
-      if ((await tx.world.find(id)) === null && (await tx.ledger.head(streamOf(id))) === null) return id;
-    }
   });
 }
 
@@ -203,7 +144,7 @@ export async function importWorld(
   if (preview) return done;
   const source = await ports.content.put(encodeUtf8(text));
   for (const { base64 } of file.blobs) await ports.content.put(decodeBase64(base64)!);
-  return plant(
+  return plantCopy(
     ports,
     { records, parent, source_sha256: source },
     {

@@ -1,17 +1,19 @@
-import { formatCanonical, isJsonObject } from "../../../core/canonical/index.ts";
+import { formatCanonical, isJsonObject, toJson } from "../../../core/canonical/index.ts";
 import { type CaseWords, FINDINGS, type Finding, VerbatimError } from "../../../core/errors/index.ts";
 import { type ChainProblem, type Checkpoint, StreamVerifier } from "../../../core/ledger/index.ts";
 import type { StreamHead, SyncCrypto } from "../../../core/ports.ts";
-import type { WorldPorts } from "../operations/ports.ts";
+import type { WorldPorts, WorldReadTransaction, WorldWriteTransaction } from "../operations/ports.ts";
 import { type Lines, toLines } from "../people/audience.ts";
 import type { EntryRow, PostingRow, VisibleRow, WorldReader } from "../ports.ts";
 import { type OpenWorld, openRow } from "../projection/reading.ts";
 import { toPostings } from "../retrieval/postings.ts";
 import { indexEntries, TermsIndex } from "../retrieval/terms-index.ts";
 import { findCheckpoint, judgeCheckpoint, type KnownCheckpoint } from "./checkpoint.ts";
+import { formatImage, type Image, replay, toImage } from "./image.ts";
 import { type LineageRecord, readAncestors, readRecords, toPlaced } from "./lineage.ts";
 import { type MadeRows, makeRows } from "./make-rows.ts";
 import type { Effects } from "./reduce.ts";
+import { shareRows } from "./shared-rows.ts";
 import { formatState, streamOf } from "./state.ts";
 
 interface VerifyFinding {
@@ -74,6 +76,7 @@ export async function verifyWorld(
       const answered = [...ancestors.filter((record) => record.world_id === worldId), ...records];
       const entries = await verifyEntries(tx.world, world, rows, findings);
       await verifyRows(tx.world, world, rows.effects, findings);
+      findings.push(...(await verifyShared(tx, world, ancestors, records)));
       const outcomes = await verifyOutcomes(ports.crypto, tx.world, world, answered, findings);
       if (!(await isIndexed(tx.world, world, rows.lines))) {
         findings.push(finding("WORLD_INDEX_STALE", worldId, FINDINGS.world.WORLD_INDEX_STALE, REBUILD));
@@ -231,20 +234,65 @@ function isSameBytes(a: Uint8Array, b: Uint8Array | undefined): boolean {
   return b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** Makes the search index of a world again from the rows of its lines, with what `makeRows` makes it with. */
+/** Whose rows a fork reads, and what a world is said to have been, against the records. */
+async function verifyShared(
+  tx: WorldReadTransaction,
+  world: OpenWorld,
+  ancestors: readonly LineageRecord[],
+  records: readonly LineageRecord[],
+): Promise<VerifyFinding[]> {
+  const findings: VerifyFinding[] = [];
+  const mismatch = (where: string): number => findings.push(finding("WORLD_ROW_MISMATCH", where));
+  const lineage = await tx.world.lineage(world.number);
+  const kept = await tx.world.statesAt(world.number);
+  if (lineage.length === 0 && kept.length === 0) return findings;
+  if (lineage.length > 0) {
+    const { state } = toImage([...ancestors, records[0]!]);
+    const parent = state.parent === null ? null : await tx.world.find(state.parent.world_id);
+    const point = { wseq: state.next_wseq - 1, message: state.next_message - 1 };
+    const wanted = parent === null ? [] : shareRows(parent.number, await tx.world.lineage(parent.number), point);
+    if (formatCanonical(toJson(lineage)) !== formatCanonical(toJson(wanted))) mismatch("lineage");
+  }
+  let [image, next]: [Image | null, number] = [null, 0];
+  for (const { position, body } of kept) {
+    if (position > records.length) {
+      mismatch(`state at ${position}`);
+      continue;
+    }
+    image = replay(image, [...(image === null ? ancestors : []), ...records.slice(next, position)]);
+    next = position;
+    if (formatImage(image) !== body) mismatch(`state at ${position}`);
+  }
+  return findings;
+}
+
+/** Makes the search index of a world and of those whose lines it shares again from the rows of their lines. */
 export async function rebuildIndex(ports: Ports, worldId: string): Promise<void> {
   await ports.store.transact(async (tx) => {
     const row = await tx.world.hold(worldId);
     if (row === null) throw new VerbatimError("WORLD_NOT_FOUND", { where: worldId });
-    const world = openRow(row);
-    await tx.world.clearPostings(world.number);
-    for (let after = 0; ; ) {
-      const page = await tx.world.scan(world.number, after, PAGE);
-      const { indexed } = toLines(ports.crypto, world.numbers, page);
-      const recent = await indexEntries(tx.world, world.number, indexed);
-      if (recent !== null) await tx.world.addRecentTerms(world.number, recent);
-      if (page.length < PAGE) return;
-      after = page.at(-1)!.wseq;
+    for (const { ancestor } of await tx.world.lineage(row.number)) {
+      const ancestorRow = await tx.world.hold((await tx.world.idOf(ancestor))!);
+      await rebuildOwn(ports, tx, openRow(ancestorRow!));
     }
+    await rebuildOwn(ports, tx, openRow(row));
   });
+}
+
+/** The same from the rows of one world, with what `makeRows` makes it with. */
+async function rebuildOwn(
+  { crypto }: Ports,
+  { world: tables }: WorldWriteTransaction,
+  world: OpenWorld,
+): Promise<void> {
+  await tables.clearPostings(world.number);
+  const shared = (await tables.lineage(world.number)).at(-1)?.upto_wseq ?? 0;
+  for (let after = shared; ; ) {
+    const page = await tables.scan(world.number, after, PAGE);
+    const { indexed } = toLines(crypto, world.numbers, page);
+    const recent = await indexEntries(tables, world.number, indexed);
+    if (recent !== null) await tables.addRecentTerms(world.number, recent);
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.wseq;
+  }
 }

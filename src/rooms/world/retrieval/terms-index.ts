@@ -33,7 +33,8 @@ function hasMany(entries: readonly IndexedEntry[]): boolean {
 
 /** Moves what waits, and these entries behind it, into the posting lists. */
 async function settle(tables: WorldWriter, world: number, entries: readonly IndexedEntry[]): Promise<void> {
-  const recent = new RecentTerms(await tables.recentTerms(world));
+  // What an ancestor's lines wait for is not this world's to settle.
+  const recent = new RecentTerms(await tables.ownRecentTerms(world));
   await tables.addPostings(world, toPostings([...recent.entries(), ...entries]));
   await tables.clearRecentTerms(world);
 }
@@ -69,14 +70,16 @@ export class TermsIndex {
   /** Parts of one posting list, each block whole, from the newest block below a block backwards. */
   async newest(key: string, below: number, limit: number): Promise<readonly PostingRow[]> {
     const rows = await this.#tables.newestPostings(this.#world, key, below, limit);
+    const lists = new Map(rows.map((row) => [row.block, row]));
+    // Lines of an ancestor may still wait when a fork has settled its own: only what lies above the lists that were not
+    // read yet is in its place here.
+    const oldest = rows.length < limit ? 0 : rows.at(-1)!.block;
     for (const row of this.#recent.find(key)) {
-      if (row.block >= below) continue;
-      const known = rows[0];
-      // Nothing that waits is older than what is in the lists.
-      if (known?.block === row.block) rows[0] = join(known, row);
-      else rows.unshift(row);
+      if (row.block >= below || row.block < oldest) continue;
+      const known = lists.get(row.block);
+      lists.set(row.block, known === undefined ? row : join(known, row));
     }
-    return rows;
+    return [...lists.values()].sort((a, b) => b.block - a.block);
   }
 
   /** Every posting list whole, as `toPostings` would give them. */
@@ -91,6 +94,7 @@ export class TermsIndex {
   }
 }
 
-function join(older: PostingRow, newer: PostingRow): PostingRow {
-  return { ...older, lows: concatBytes([older.lows, newer.lows]) };
+/** Two parts of one block, their places in order: those of a fork and of its ancestors lie in each other's way. */
+function join(one: PostingRow, other: PostingRow): PostingRow {
+  return { ...one, lows: concatBytes([one.lows, other.lows]).sort() };
 }

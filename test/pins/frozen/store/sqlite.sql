@@ -5,6 +5,8 @@ CREATE INDEX jobs_step_barrier on jobs_step (job_id, ordinal)
 
 CREATE INDEX jobs_step_status on jobs_step (job_id, status, ordinal);
 
+CREATE INDEX world_lineage_ancestor on world_lineage (ancestor);
+
 CREATE INDEX world_once_world on world_once (world);
 
 CREATE TABLE agent_runs (
@@ -228,6 +230,14 @@ CREATE TABLE "world_invocation" (
   unique (world, request_id)
 ) strict;
 
+CREATE TABLE world_lineage (
+  world integer not null references world (number),
+  ancestor integer not null references world (number),
+  upto_wseq integer not null check (upto_wseq >= 0),
+  upto_message integer not null check (upto_message >= 0),
+  primary key (world, ancestor)
+) strict, without rowid;
+
 CREATE TABLE world_message (
   world integer not null references world (number),
   number integer not null,
@@ -258,6 +268,13 @@ CREATE TABLE world_recent_terms (
   wseq integer not null,
   keys text not null,
   primary key (world, wseq)
+) strict, without rowid;
+
+CREATE TABLE world_state_at (
+  world integer not null references world (number),
+  position integer not null,
+  body text not null,
+  primary key (world, position)
 ) strict, without rowid;
 
 CREATE TABLE world_terms (
@@ -379,8 +396,13 @@ CREATE TRIGGER world_calendar_only_state before update on world_calendar when ne
   or new.item_id is not old.item_id or new.time_ms is not old.time_ms or new.body is not old.body begin select raise(abort, 'world_calendar: only the state can change'); end;
 
 CREATE TRIGGER world_entry_next before insert on world_entry when
-  new.wseq is not (select coalesce(max(wseq) + 1, 1) from world_entry where world = new.world)
-  or new.created_ms < (select created_ms from world_entry where world = new.world and wseq = new.wseq - 1) begin select raise(abort, 'world_entry: not the next entry of its world, or before the last one in time'); end;
+  new.wseq is not coalesce(
+    (select max(wseq) + 1 from world_entry where world = new.world),
+    (select max(upto_wseq) + 1 from world_lineage where world = new.world), 1)
+  or new.created_ms < coalesce(
+    (select created_ms from world_entry where world = new.world and wseq = new.wseq - 1),
+    (select e.created_ms from world_lineage l join world_entry e on e.world = l.ancestor and e.wseq = new.wseq - 1
+      where l.world = new.world and l.upto_wseq = new.wseq - 1 limit 1)) begin select raise(abort, 'world_entry: not the next entry of its world, or before the last one in time'); end;
 
 CREATE TRIGGER world_entry_no_delete before delete on world_entry begin select raise(abort, 'world_entry is append-only: no delete'); end;
 
@@ -397,6 +419,12 @@ CREATE TRIGGER world_entry_visible_no_update before update on world_entry_visibl
 CREATE TRIGGER world_invocation_done before update on world_invocation when old.status = 'DONE' begin select raise(abort, 'world_invocation: what is done stays as it is'); end;
 
 CREATE TRIGGER world_invocation_no_delete before delete on world_invocation begin select raise(abort, 'world_invocation: rows are never deleted'); end;
+
+CREATE TRIGGER world_lineage_no_delete before delete on world_lineage begin select raise(abort, 'world_lineage is append-only: no delete'); end;
+
+CREATE TRIGGER world_lineage_no_second_world_ancestor before insert on world_lineage when exists (select 1 from world_lineage where world = new.world and ancestor = new.ancestor) begin select raise(abort, 'world_lineage is append-only: a row with this world, ancestor exists'); end;
+
+CREATE TRIGGER world_lineage_no_update before update on world_lineage begin select raise(abort, 'world_lineage is append-only: no update'); end;
 
 CREATE TRIGGER world_message_no_delete before delete on world_message begin select raise(abort, 'world_message is append-only: no delete'); end;
 

@@ -12,6 +12,7 @@ import { contextSearchMigration } from "./0012-context-search.ts";
 import { worldOnceMigration } from "./0013-world-once.ts";
 import { workspacesMigration } from "./0014-workspaces.ts";
 import { teamMigration } from "./0015-team.ts";
+import { worldLineageMigration } from "./0016-world-lineage.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -28,4 +29,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   worldOnceMigration,
   workspacesMigration,
   teamMigration,
+  worldLineageMigration,
 ];
