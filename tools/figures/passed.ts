@@ -51,7 +51,7 @@ export function listPassedByExpand(root: string): string[] {
 /** `verbatim agent` with a verify command, under the guard that every machine has. */
 export function listPassedByAgent(root: string): string[] {
   const command = ["sh", "-c", "echo more >> docs/a.md"];
-  return inRepository(root, { catalytic: { guard: "audit" } }, [
+  return inRepository(root, {}, [
     ["agent", "--goal", "add a line", "--verify", "true", "--guard", "audit", "--", ...command],
   ]);
 }
