@@ -37,6 +37,16 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bscope, policy and git accept\b/gi, "say what was checked"],
 ];
 
+/** What reports of agent runs said before they were written for people. The catalytic room keeps some for its own runs. */
+const AGENT_PHRASES: typeof PHRASES = [
+  [/\bBLOCKS NOTHING\b/g, "nothing on this machine can hold the agent back; changes are only noticed"],
+  [/\bpassed in an isolated view\b/gi, "passed on your tree with its ignored files"],
+  [/\breal tree is untouched\b|\bhashed what could have changed\b/gi, "nothing in your tree was changed by the agent"],
+  [/\bgit-ignored paths changed\b/gi, "the agent also wrote N ignored files; they were not used"],
+  [/\b\d* ?commits? of its own\b/gi, "the agent made 1 commit; ... the commit itself is gone"],
+  [/\bdiscarded before it was applied\b/gi, "thrown away, the record stays"],
+];
+
 /** What the Studio may import from npm. */
 const WEB_PACKAGES: ReadonlySet<string> = new Set(
   Object.keys(
@@ -57,7 +67,8 @@ export function checkSource(path: string, text: string): string[] {
       add(match.index, "suppression-without-reason", "end the comment with ` -- why`");
     }
   }
-  for (const [phrase, instead] of isProduct(path) ? PHRASES : []) {
+  const ofAgents = /\bagent\b/.test(path) ? AGENT_PHRASES : [];
+  for (const [phrase, instead] of isProduct(path) ? [...PHRASES, ...ofAgents] : []) {
     for (const match of text.matchAll(phrase)) add(match.index, "phrase", `"${match[0].trim()}"; rather: ${instead}`);
   }
   const speaksToAll = isProduct(path) && !TERMINAL_ONLY.test(path);

@@ -53,7 +53,7 @@ describe("the hook spool", () => {
     expect(stdout).toMatch(/"HOOK_REPORTED"/);
     expect(stdout).toMatch(/"HOOK_LINES_REFUSED"/);
     const shown = await repo.verbatim("agent", "show", summary.run_id);
-    expect(shown.stdout).toContain("the agent reported 1 call to hooks");
+    expect(shown.stdout).toContain("1 action of the agent was checked by hooks, ");
   });
 });
 

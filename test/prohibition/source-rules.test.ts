@@ -57,12 +57,28 @@ describe("the source check", () => {
     expect(checkSource("tools/a.ts", code)).toEqual([]);
   });
 
+  it.each([
+    '"guard audit: BLOCKS NOTHING"',
+    '"verify passed in an isolated view"',
+    '"the real tree is untouched, root bfd5"',
+    '"hashed what could have changed"',
+    "`${count} git-ignored paths changed and left out`",
+    '"1 commit of its own"',
+    '"discarded before it was applied"',
+  ])("refuses what reports of agents said before they were for people: %s", (code) => {
+    expect(checkSource("src/app/agent/a.ts", code)).toEqual([
+      expect.stringContaining("src/app/agent/a.ts:1: phrase: "),
+    ]);
+    expect(checkSource("src/rooms/catalytic/run/a.ts", code)).toEqual([]);
+  });
+
   it("accepts what the phrases are replaced by", () => {
     const code = [
       '"the body is not a JSON object; there is no object here and it is no longer a file"',
       '"there is no person ANA in this world"',
       '"The body does not match its recorded hash."',
       "`max_files is set twice; the first value is used`",
+      '"the agent made 1 commit; its changes are in the diff, the commit itself is gone"',
       '"Id of the operator (default: GEORGE)."',
       "// Otherwise it is dropped; what waits otherwise is kept.",
       "/** Nobody else may see it. */",

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { startFailed } from "../../src/adapters/guards/control.ts";
 import { describeBreak } from "../../src/app/agent/agent-arguments.ts";
 import { openApp } from "../../src/app/call.ts";
-import { VerbatimError } from "../../src/core/errors/index.ts";
 import { makeAgentRepo } from "../support/agent-repo.ts";
 
 // Guards: the sentences people read of an agent run, as the design has them. Those that are not here are in the tests of
@@ -97,10 +97,17 @@ describe("the report of an agent run", () => {
   });
 
   it("speaks of a machine that starts no guard in words, and says where to look", () => {
-    const refused = new VerbatimError("GUARD_START_FAILED", { message: "the guard did not start: mount: no" });
-    expect(describeBreak(refused, false)).toEqual({
+    const reason = (lines: string, isRoot: boolean) => describeBreak(startFailed(lines, isRoot), false);
+    const denied = "unshare: unshare failed: Operation not permitted";
+    expect(reason(denied, false)).toEqual({
       outcome: "not_started",
-      reason: "the agent could not be started: the guard did not start: mount: no. See: verbatim doctor",
+      reason:
+        "the agent could not be started: this machine does not allow overlays for ordinary users. See: verbatim doctor",
     });
+    expect(reason("mount /: Operation not permitted", true).reason).toContain("does not allow overlays. See");
+    expect(reason("work: No space left on device", false).reason).toBe(
+      "the agent could not be started: the guard did not start: work: No space left on device. See: verbatim doctor",
+    );
+    expect(startFailed(denied, false).details).toEqual({ lines: denied });
   });
 });

@@ -113,9 +113,15 @@ export class ControlledLauncher {
   }
 }
 
+const FORBIDDEN = /\b(?:mount|unshare)\b[^\n]*(?:Operation not permitted|Permission denied)/i;
+
 /** The guard did not start; the command was not run. */
-export function startFailed(lines: string): VerbatimError {
-  return new VerbatimError("GUARD_START_FAILED", { message: `the guard did not start: ${lines}`, details: { lines } });
+export function startFailed(lines: string, isRoot = process.getuid?.() === 0): VerbatimError {
+  const who = isRoot ? "" : " for ordinary users";
+  const message = FORBIDDEN.test(lines)
+    ? `this machine does not allow overlays${who}`
+    : `the guard did not start: ${lines}`;
+  return new VerbatimError("GUARD_START_FAILED", { message, details: { lines } });
 }
 
 /** Tells a launcher which terminal the command gets. */

@@ -174,6 +174,7 @@ function explainShown({ shown }: AgentSummary): ExplainPart | null {
 
 function explainHooks({ hooks }: AgentSummary): ExplainPart | null {
   if (hooks.reported === 0) return null;
-  const reported = `the agent reported ${count(hooks.reported, "call")} to hooks, ${hooks.reported_blocked} refused`;
-  return plain("hooks", `${reported}; nothing else confirms them`);
+  const were = `of the agent ${hooks.reported === 1 ? "was" : "were"} checked by hooks`;
+  const checked = `${count(hooks.reported, "action")} ${were}, ${hooks.reported_blocked} refused`;
+  return plain("hooks", `${checked}, as the agent reports it; nothing else confirms it`);
 }

@@ -16,7 +16,7 @@ export interface ViewChanges extends DomainDiff {
   readonly large: readonly string[];
   /** Paths that belong to the tool or are forbidden to every command, and that are otherwise in the view. */
   readonly reserved: readonly string[];
-  /** How many git-ignored paths changed. */
+  /** How many paths that git ignores changed. */
   readonly ignored: number;
   /** Paths someone else changed in the real tree meanwhile. */
   readonly concurrent: readonly string[];
