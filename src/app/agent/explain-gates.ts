@@ -17,9 +17,7 @@ export function explainPolicy({ gate }: AgentSummary): ExplainPart | null {
   });
   const rest = gate.findings.length - lines.length;
   if (rest > 0) lines.push({ mark: "bad", says: `and ${count(rest, "more finding")}` });
-  const says =
-    gate.findings.length === 1 ? "one thing stands against it" : `${gate.findings.length} things stand against it`;
-  return { part: "policy", mark: "bad", says, lines };
+  return { part: "policy", mark: "bad", says: count(gate.findings.length, "problem"), lines };
 }
 
 /** What is wrong and what helps; runs of earlier versions have only names for it. */

@@ -155,7 +155,7 @@ function tellLazy({ gate, outcome }: AgentSummary): Step {
   const finding = gate?.findings[0];
   return {
     title: "A second agent rewrites the check instead of the clock",
-    lines: [`${outcome.replaceAll("_", " ")}: ${finding?.says ?? "nothing stands against it"}`],
+    lines: [`${outcome.replaceAll("_", " ")}: ${finding?.says ?? "no problem found"}`],
     ok: outcome === "rejected" && finding?.path === "check.mjs",
   };
 }

@@ -34,6 +34,8 @@ export const noun: Noun = {
           }
         io.line(`${results.length} of ${total} ${total === 1 ? "section" : "sections"}`);
         const first = results[0];
+        if (total === 0)
+          io.line(`next: try fewer words; ${io.paint.bold("verbatim section list")} shows what is indexed`);
         if (first !== undefined)
           io.line(`next: ${io.paint.bold(`verbatim expand ${first.section_id} --slice '${first.slice}'`)}`);
       },
