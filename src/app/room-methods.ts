@@ -364,12 +364,28 @@ export interface WorldMethods {
   readonly invoke: Method<"world.invoke">;
   /** Lists the worlds of this workspace. */
   readonly list: Method<"world.list">;
+  /** Lists the lore of a world with its keys. */
+  readonly lore: Method<"world.lore">;
+  /** Sets lines of lore from a JSON file: an array of them, or {lore: [...]}. All of them or none. */
+  readonly loreFile: Method<"world.lore-file">;
+  /** Turns a line of lore off; the line itself stays. */
+  readonly loreOff: Method<"world.lore-off">;
+  /** Sets a line of lore and what brings it; what is not named stays as it is. */
+  readonly loreSet: Method<"world.lore-set">;
+  /** Shows one line of lore. */
+  readonly loreShow: Method<"world.lore-show">;
   /** Sends a message from one person to others; it appears in their pockets, not in the stream. */
   readonly messageAdd: Method<"world.message-add">;
   /** Counts and durations since the start, without ids, titles or text. */
   readonly metrics: Method<"world.metrics">;
   /** Creates a world. */
   readonly new: Method<"world.new">;
+  /** Takes a note away. */
+  readonly noteRemove: Method<"world.note-remove">;
+  /** Tells writers something beside the story, only those whose people are named. */
+  readonly noteSet: Method<"world.note-set">;
+  /** Lists what writers are told beside the story. */
+  readonly notes: Method<"world.notes">;
   /** Lists the people of a world and who is present. */
   readonly people: Method<"world.people">;
   /** Adds a person to a world. */
@@ -378,6 +394,12 @@ export interface WorldMethods {
   readonly peopleName: Method<"world.people-name">;
   /** Creates a token for reading one person's view over HTTP. It is shown only once. */
   readonly peopleToken: Method<"world.people-token">;
+  /** Says whom the operator plays; the narrator is told while the operator is present. */
+  readonly persona: Method<"world.persona">;
+  /** Pins an exact quote: every writer who may know its line is sent it, however long ago it was. */
+  readonly pin: Method<"world.pin">;
+  /** Lists the pinned quotes whose lines a viewer may see. */
+  readonly pins: Method<"world.pins">;
   /** Shows the clock, calendar and messages of a viewer. */
   readonly pocket: Method<"world.pocket">;
   /** Sets who is present; with a text, starts a new scene. */
@@ -402,6 +424,8 @@ export interface WorldMethods {
   readonly time: Method<"world.time">;
   /** Sets how time moves when it is not set by hand. */
   readonly timePolicy: Method<"world.time-policy">;
+  /** Takes a pin away. */
+  readonly unpin: Method<"world.unpin">;
   /** Checks the chain of a world and every row against its records, or an exported file offline. */
   readonly verify: Method<"world.verify">;
   /** Shows who writes a world. */

@@ -68,10 +68,13 @@ describe("the canary", () => {
     const { noun } = await NOUNS.find((one) => one.noun === "world")!.load();
     const asSomebody = noun.verbs.filter(({ flags }) => flags?.["viewer"] !== undefined && !flags["viewer"].hidden);
     const driven = findDriven();
-    // A fork is made by the owner; the viewer only says whose cursor names the place.
-    expect(asSomebody.map(({ operation }) => operation).filter((name) => !driven.includes(name))).toEqual([
-      "world.fork",
-    ]);
+    // These are written by the owner; the viewer only says who must be able to see the line.
+    expect(
+      asSomebody
+        .map(({ operation }) => operation)
+        .filter((name) => !driven.includes(name))
+        .sort(),
+    ).toEqual(["world.fork", "world.pin", "world.unpin"]);
     expect(asSomebody.length).toBeGreaterThanOrEqual(6);
   });
 

@@ -42,6 +42,7 @@ const VIEWER_ROUTES: Readonly<Record<string, Requests>> = {
   "get /:id/capsules/:person": () => EVERYBODY.map((person) => ({ path: `/capsules/${person}` })),
   "get /:id/people": () => [{ path: "/people" }],
   "get /:id/pocket": () => [{ path: "/pocket" }],
+  "get /:id/pins": () => [{ path: "/pins" }],
   "get /:id/export": () => [{ path: "/export?kind=viewer" }, { path: "/export" }],
   "get /:id/verify": () => [{ path: "/verify" }],
 };
@@ -58,6 +59,12 @@ const OPERATOR_ROUTES: Readonly<Record<string, Requests>> = {
   "get /:id/invocations/:request": ({ requests }) =>
     ["never", ...requests].map((id) => ({ path: `/invocations/${id}` })),
   "delete /:id/invocations/:request": ({ requests }) => [{ path: `/invocations/${requests[0] ?? "never"}` }],
+  "post /:id/pins": ({ entryIds }) => [
+    { path: "/pins", body: { entry_id: NO_ENTRY, quote: NO_WORD } },
+    ...entryIds.map((entry_id) => ({ path: "/pins", body: { entry_id, quote: NO_WORD } })),
+  ],
+  "delete /:id/pins/:pin": () => [{ path: "/pins/p_none" }],
+  "put /:id/persona": () => [{ path: "/persona", body: {} }],
   // These change a world; a refusal must not say more than it was told.
   "put /:id/presence": () => [{ path: "/presence", body: { present: ["NOWHERE"] } }],
   "post /:id/scene": () => [{ path: "/scene", body: { present: ["NOWHERE"] } }],
@@ -73,6 +80,9 @@ const OWNER_ROUTES: ReadonlySet<string> = new Set([
   "post /:id/people",
   "patch /:id/people/:person",
   "post /:id/people/:person/tokens",
+  "get /:id/lore",
+  "get /:id/lore/:lore",
+  "put /:id/lore/:lore",
   "get /:id/calls",
   "get /:id/calls/:call",
   "post /:id/fork",

@@ -1,8 +1,11 @@
 import { isVerbatimError } from "../../src/core/errors/index.ts";
 import { forkWorld } from "../../src/rooms/world/history/fork.ts";
-import { createWorld } from "../../src/rooms/world/history/worlds.ts";
+import { changeSettings, createWorld } from "../../src/rooms/world/history/worlds.ts";
 import { importFile } from "../../src/rooms/world/import/imports.ts";
+import { setLore } from "../../src/rooms/world/people/lore-writing.ts";
 import { setPresence, startScene } from "../../src/rooms/world/people/people.ts";
+import { setPersona } from "../../src/rooms/world/people/persona.ts";
+import { pin } from "../../src/rooms/world/people/pins.ts";
 import { addCalendarItem, addMessage } from "../../src/rooms/world/people/pocket-writing.ts";
 import { envelope, type ListedModel, says, type TestWorlds } from "./world.ts";
 
@@ -104,7 +107,7 @@ export async function tellStory(
   const steps = 6 + dice(8);
   for (let step = 0; step < steps; step++) {
     const { present } = story;
-    switch (dice(9)) {
+    switch (dice(13)) {
       case 0:
         story.present = some(0);
         await setPresence(worlds.ports, world, story.present);
@@ -129,6 +132,41 @@ export async function tellStory(
         const time = dice(2) === 0 ? null : "2026-01-01T09:00Z";
         const item = { title: `Ferry ${secret(to)}`, time, location: null, notes: null, visible_to: to };
         await addCalendarItem(worlds.ports, world, item);
+        break;
+      }
+      case 5: {
+        // Known to the narrator, or to one writer; sent by a word that every line of the story has.
+        const audience = pick(["WORLD", ...PEOPLE] as const);
+        const text = `The boat was built at ${secret([audience])}.`;
+        const always = dice(2) === 0;
+        await setLore(
+          worlds.ports,
+          world,
+          [{ lore_id: `l${step}`, text, visible_to: audience, keys: ["boat"], always }],
+          null,
+        );
+        break;
+      }
+      case 6: {
+        const person = pick(PEOPLE);
+        const notes = [{ note_id: "n", text: `Whisper of ${secret([person])}.`, visible_to: [person] }];
+        const people = { [person]: { style: `Aye, ${secret([person, "WORLD"])}.` } };
+        await changeSettings(worlds.ports, world, { notes, people }, null);
+        break;
+      }
+      case 7:
+        await setPersona(worlds.ports, world, { name: "George", about: `Once ${secret(["GEORGE", "WORLD"])}.` }, null);
+        break;
+      case 8: {
+        const rows = await worlds.ports.store.read(async (tx) =>
+          tx.world.range((await tx.world.find(world))!.number, { after: 0, before: 1e9, limit: 200, newest: false }),
+        );
+        const line = rows.length === 0 ? null : pick(rows);
+        const found = line === null ? null : /zq\w+q/.exec(line.text);
+        if (line === null || found === null) break;
+        const who = EVERYBODY.find((id) => line.scope === "PUBLIC" || line.audience.includes(`"${id}"`));
+        if (who !== undefined)
+          await pin(worlds.ports, world, { entry_id: line.entry_id, quote: found[0], viewer: who }, null);
         break;
       }
       case 4:
@@ -242,16 +280,16 @@ async function sayInStory(
 function checkPrompts(model: ListedModel, story: Story, seed: number, step: number, totals: Found): void {
   for (const { user } of model.prompts.splice(0)) {
     totals.prompts++;
-    const { you_write, present, operator } = JSON.parse(user) as {
+    const { you_write, present, said } = JSON.parse(user) as {
       you_write: { as: string };
       present: { id: string }[];
-      operator: { text: string };
+      said: { text: string };
     };
     const view = you_write.as === "WORLD" ? present.map(({ id }) => id) : [you_write.as];
     for (const { word, known_to } of story.secrets) {
       // The operator's own words of this very beat are in the prompt: whoever is present hears them.
-      const isNow = operator.text.includes(word);
-      const may = view.length > 0 && view.every((id) => known_to.has(id));
+      const isNow = said.text.includes(word);
+      const may = known_to.has(you_write.as) || (view.length > 0 && view.every((id) => known_to.has(id)));
       if (!isNow && !may && user.includes(word))
         totals.leaks.push(`seed ${seed} step ${step}: prompt of ${you_write.as} has ${word}`);
     }

@@ -53,6 +53,7 @@ let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "verbatim-docs-world-"));
+  writeFileSync(join(folder, "lore.json"), /```lore\.json\n([\s\S]*?)```/.exec(page)![1]!);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,11 +1,13 @@
 import type { Awaitable } from "../../core/ports.ts";
 import type {
   AudienceFilter,
+  BackgroundRow,
   CalendarRow,
   CallRow,
   EntryRange,
   EntryRow,
   LineageRow,
+  MarkRow,
   MessageRow,
   PersonRow,
   PostingRow,
@@ -58,6 +60,10 @@ export function toFind(people: string, lineage: string): string {
 }
 
 const INVOCATION = "request_id, body_sha256, status, fence, lease_until, outcome, headers";
+
+/** Lines that may be background; the index of a migration has the same words. */
+export const BACKGROUND = `(request_id = 'import' or substr(request_id, 1, 4) = 'sys:')
+  and (author_id = 'WORLD' or replace(audience, '"WORLD"', '') <> audience)`;
 
 /** Values in one `in (...)` list; longer lists are asked for in parts. */
 const MAX_LIST = 512;
@@ -202,6 +208,21 @@ order by upto_wseq, upto_message`;
       rows.push(...(await this.sql.all<EntryRow>(sql, part.world, part.after, part.upto, limit - rows.length)));
     }
     return rows.map(copy);
+  }
+
+  async background(world: number, after: number): Promise<BackgroundRow[]> {
+    const sql = `select wseq, request_id, author_id, scope, audience from world_entry
+where world = ? and wseq > ? and wseq <= ? and ${BACKGROUND} order by wseq`;
+    const rows: BackgroundRow[] = [];
+    for (const part of await this.#parts(world, after)) {
+      rows.push(...(await this.sql.all<BackgroundRow>(sql, part.world, part.after, part.upto)));
+    }
+    return rows;
+  }
+
+  async marks(world: number): Promise<MarkRow[]> {
+    const sql = "select kind, id, number, body from world_mark where world = ? order by kind, id";
+    return (await this.sql.all<MarkRow>(sql, world)).map(copy);
   }
 
   async scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]> {

@@ -4,6 +4,7 @@ import type {
   CallRow,
   EntryRow,
   LineageRow,
+  MarkChange,
   MessageRow,
   PersonRow,
   PostingRow,
@@ -28,6 +29,7 @@ export const WORLD_TABLES = [
   "world_person",
   "world_calendar",
   "world_message",
+  "world_mark",
   "world_invocation",
   "world_call",
   "world_once",
@@ -128,6 +130,16 @@ and (select count(*) from world_state_at n where n.world = world_state_at.world 
   async addMessages(world: number, rows: readonly MessageRow[]): Promise<void> {
     const sql = "insert into world_message (world, number, time_ms, body) values (?, ?, ?, ?)";
     for (const { number, time_ms, body } of rows) await this.sql.run(sql, world, number, time_ms, body);
+  }
+
+  async setMarks(world: number, changes: readonly MarkChange[]): Promise<void> {
+    const set = `insert into world_mark (world, kind, id, number, body) values (?, ?, ?, ?, ?)
+on conflict (world, kind, id) do update set number = excluded.number, body = excluded.body`;
+    const take = "delete from world_mark where world = ? and kind = ? and id = ?";
+    for (const { kind, id, number, body } of changes) {
+      if (body === null) await this.sql.run(take, world, kind, id);
+      else await this.sql.run(set, world, kind, id, number, body);
+    }
   }
 
   putInvocation(world: number, row: StoredInvocation): Promise<void> | undefined {

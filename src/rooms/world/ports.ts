@@ -208,6 +208,22 @@ export interface MessageRow {
   readonly body: string;
 }
 
+/** What is known about a line that may be background, without its text. */
+export type BackgroundRow = Pick<EntryRow, "wseq" | "request_id" | "author_id" | "scope" | "audience">;
+
+/** Something that points at a line or is kept beside the lines; a later one of its kind and id takes its place. */
+export interface MarkRow {
+  readonly kind: "lore" | "pin" | "persona" | "avatar";
+  readonly id: string;
+  /** Counts what was set in a world, so that the newest is known. */
+  readonly number: number;
+  /** Canonical JSON of what its kind says. */
+  readonly body: string;
+}
+
+/** A mark that is set, or taken away where there is no body. */
+export type MarkChange = Omit<MarkRow, "body"> & { readonly body: string | null };
+
 export interface StoredInvocation {
   readonly request_id: string;
   readonly body_sha256: string;
@@ -279,6 +295,10 @@ export interface WorldReader {
   entriesById(world: number, ids: readonly string[]): Promise<ShownRow[]>;
   /** Entries whatever their audience: for verification and export only. */
   scan(world: number, after: number, limit: number): Promise<EntryRow[]>;
+  /** Lines after one that may be background, whatever their audience: the gate must be asked about each. */
+  background(world: number, after: number): Promise<BackgroundRow[]>;
+  /** By kind and id, whatever line they point at: the gate must be asked about each. */
+  marks(world: number): Promise<MarkRow[]>;
   scanVisible(world: number, after: number, upTo: number): Promise<VisibleRow[]>;
   scanPostings(world: number): Promise<PostingRow[]>;
   /** What is not in posting lists yet, in ascending order. */
@@ -333,6 +353,7 @@ export interface WorldWriter extends WorldReader {
   addCalendar(world: number, rows: readonly CalendarRow[]): Promise<void>;
   setCalendarState(world: number, itemId: string, state: CalendarRow["state"]): Promise<void>;
   addMessages(world: number, rows: readonly MessageRow[]): Promise<void>;
+  setMarks(world: number, changes: readonly MarkChange[]): Promise<void>;
   putInvocation(world: number, row: StoredInvocation): Promise<void> | undefined;
   addCalls(world: number, rows: readonly CallRow[], keep: number): Promise<void>;
   addToken(row: TokenRow): Promise<void>;

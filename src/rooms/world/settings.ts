@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { VerbatimError } from "../../core/errors/index.ts";
 import { PERSON_PATTERN } from "./contracts/fields.ts";
-import { RULES_PERCENT } from "./knowledge/bounds.ts";
+import { boundOf, RULES_PERCENT } from "./knowledge/bounds.ts";
 import { usableTokens } from "./knowledge/rehydration.ts";
 import { BYTES_BY_THREE } from "./people/tokens.ts";
 import type { Zones } from "./ports.ts";
@@ -15,6 +15,9 @@ import {
   writersSchema,
 } from "./writer/writer-settings.ts";
 
+/** Longest sample of how somebody writes. */
+export const MAX_STYLE = 8192;
+
 const count = (least: number, most: number) => z.int().min(least).max(most);
 
 export const timePolicySchema = z.discriminatedUnion("kind", [
@@ -26,6 +29,18 @@ export const timePolicySchema = z.discriminatedUnion("kind", [
     max_elapsed_ms: count(0, 86_400_000).default(3_600_000),
   }),
 ]);
+
+const personId = z.string().regex(PERSON_PATTERN).max(64);
+export const notesSchema = z
+  .array(
+    z.strictObject({
+      note_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/),
+      text: z.string().min(1).max(2000),
+      visible_to: z.array(personId).min(1).max(64),
+    }),
+  )
+  .max(8);
+const stylesSchema = z.record(personId, z.strictObject({ style: z.string().min(1).max(MAX_STYLE) }));
 
 export const settingsSchema = z.strictObject({
   title: z.string().min(1).max(120),
@@ -63,6 +78,12 @@ export const settingsSchema = z.strictObject({
   writers: writersSchema.default({}),
   casting: castingSchema.default({}),
   presets: presetsSchema.default({}),
+  /** What a writer is told beside the story, each note for those it names. */
+  notes: notesSchema.default([]),
+  /** How people write: a sample for whoever writes them. */
+  people: stylesSchema.default({}),
+  /** So many of the newest lines are searched for keys of lore. */
+  lore_scan: count(0, 20).default(4),
 });
 
 /** Everything about a world that its owner decides. */
@@ -90,17 +111,39 @@ export function parseSettings(zones: Zones, value: unknown): Settings {
     });
   }
   requireWriters(settings);
+  const notes = requireNotes(settings, usable);
   for (const { writer, where } of listWriters(settings)) {
-    const tokens = writer.rules === null ? 0 : BYTES_BY_THREE.count(writer.rules);
+    if (writer.rules === null) continue;
+    const tokens = BYTES_BY_THREE.count(writer.rules) + notes;
     if (tokens * 100 <= usable * RULES_PERCENT) continue;
     throw new VerbatimError("CONTEXT_BUDGET_TOO_SMALL", {
-      message: `the rules take ${tokens} of ${usable} usable tokens; at most ${RULES_PERCENT} percent are for them`,
+      message: `rules and notes take ${tokens} of ${usable} usable tokens; at most ${RULES_PERCENT} percent are for them`,
       where: `${where}/rules`,
       details: { tokens, usable },
       fix: "Shorten the rules, or use a larger window_tokens.",
     });
   }
   return settings;
+}
+
+/** Refuses notes that nobody could be sent whole, and gives the tokens of all of them. */
+function requireNotes({ notes }: Settings, usable: number): number {
+  const costOf = (some: Settings["notes"]) => BYTES_BY_THREE.count(JSON.stringify(some.map(({ text }) => text)));
+  const ids = new Set<string>();
+  for (const [i, { note_id }] of notes.entries()) {
+    if (ids.has(note_id))
+      throw new VerbatimError("INPUT_INVALID", { message: `${note_id} is listed twice`, where: `/notes/${i}/note_id` });
+    ids.add(note_id);
+  }
+  const tokens = notes.length === 0 ? 0 : costOf(notes);
+  const most = boundOf(usable, "notes");
+  if (tokens <= most) return tokens;
+  throw new VerbatimError("CONTEXT_BUDGET_TOO_SMALL", {
+    message: `the notes take ${tokens} of ${usable} usable tokens; at most ${most} are for them`,
+    where: "/notes",
+    details: { tokens, usable },
+    fix: "Shorten the notes, or use a larger window_tokens.",
+  });
 }
 
 const MOST_EVIDENCE_BYTES = 24_576;

@@ -26,6 +26,7 @@ import { chooseTransport, type Transport, type TransportOptions } from "./transp
 import { addHistoryRoutes } from "./world-history.ts";
 import { addReadingRoutes } from "./world-reading.ts";
 import { answerCall, type Rights, type Variables, type WorldRoute, WorldRouter } from "./world-router.ts";
+import { addTellingRoutes } from "./world-telling.ts";
 import { addWritingRoutes } from "./world-writing.ts";
 
 interface HttpOptions extends AccessOptions, TransportOptions {
@@ -214,6 +215,7 @@ function worldRoutes(app: App, streams: WorldStreams, rights: Rights): Pick<Worl
   const router = new WorldRouter(app, rights);
   addReadingRoutes(router, streams);
   addWritingRoutes(router);
+  addTellingRoutes(router);
   addHistoryRoutes(router);
   return router;
 }

@@ -167,6 +167,18 @@ export const WORLD_CODES = {
       http: "Choose a world from the list.",
     },
   },
+  PIN_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such pin.",
+    fix: { cli: "List them: verbatim world pin list", mcp: "List them first.", http: "List them first." },
+  },
+  LORE_NOT_FOUND: {
+    exit: 2,
+    http: 404,
+    says: "There is no such line of lore.",
+    fix: { cli: "List them: verbatim world lore", mcp: "List them first.", http: "List them first." },
+  },
   ENTRY_NOT_FOUND: {
     exit: 2,
     http: 404,

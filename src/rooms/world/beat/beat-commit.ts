@@ -72,6 +72,8 @@ export async function commitBeat(
         where: error?.where ?? null,
         output_sha256: raw === null ? null : ports.crypto.sha256(raw.toWellFormed()),
       })),
+      lore: frames.flatMap(({ plan, parts }) => toSent(plan.actor, parts.told.lore)),
+      pins: frames.flatMap(({ plan, parts }) => toSent(plan.actor, parts.told.pinned)),
       result: outcome.result,
     };
     const head = await tx.ledger.head(streamOf(world_id));
@@ -117,6 +119,11 @@ function toUserLine(world: OpenWorld, envelope: Envelope): AcceptedLine[] {
   if (text === "") return [];
   const author: Author = { author_id: world.cast.operator_id, author_class: "OPERATOR" };
   return [{ author, channel: "USER", text, visibility: defaultVisibility(world.cast, author) }];
+}
+
+/** What a pass was sent besides what was lived, by the ids of its lines. */
+function toSent(actor: string, lines: readonly { readonly entry_id: string }[]) {
+  return lines.length === 0 ? [] : [{ actor, entry_ids: lines.map(({ entry_id }) => entry_id) }];
 }
 
 function toProposer(envelope: Envelope, outcome: BeatOutcome): { engine: string; actor: string } {

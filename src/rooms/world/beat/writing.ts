@@ -12,7 +12,7 @@ import { toChatRequest } from "../writer/chat-request.ts";
 import type { WriterDown } from "../writer/failures.ts";
 import { describeParts, toMessages, toUserMessage } from "../writer/frame.ts";
 import { mayBeSent, pairOf, toForbidden } from "../writer/pairs.ts";
-import { RULES_V1 } from "../writer/rules/v1.ts";
+import { RULES_V2 } from "../writer/rules/v2.ts";
 import { ScriptedWriter } from "../writer/scripted.ts";
 import { writerOf } from "../writer/writer-settings.ts";
 import type { CallRecord } from "./calls.ts";
@@ -28,7 +28,7 @@ interface WritingRequest {
 /** The rules text of a world and the name it goes by. */
 export function rulesOf(world: OpenWorld, ports: Pick<WorldPorts, "crypto">): { text: string; version: string } {
   const { rules } = world.state.settings.writer;
-  if (rules === null) return RULES_V1;
+  if (rules === null) return RULES_V2;
   return { text: rules, version: `owner:${ports.crypto.sha256(rules).slice(0, 16)}` };
 }
 

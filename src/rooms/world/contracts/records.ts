@@ -22,6 +22,15 @@ const item = z.object({
   visible_to: ids,
 });
 
+const loreRule = {
+  keys: z.array(z.string()),
+  also: z.array(z.string()),
+  match: z.enum(["any", "all", "not"]),
+  always: z.boolean(),
+  order: z.int(),
+  enabled: z.boolean(),
+};
+
 /** Lines have rules and codes of their own: `checkWriteBundle` judges them where a file of someone else is read. */
 const writeBundle = z.custom<WriteBundle | null>().optional();
 
@@ -52,7 +61,21 @@ const BODIES = {
     present: ids,
     source_sha256: hex,
     write_bundle: writeBundle,
+    /** Indices of the lines that describe and were not lived. */
+    background: z.array(z.int()).optional(),
+    lore: z.array(z.object({ index: z.int(), ...loreRule })).optional(),
+    styles: z.record(z.string(), z.string()).optional(),
   }),
+  WORLD_LORE_SET: z.object({ lore_id: z.string(), entry_id: z.string(), ...loreRule, write_bundle: writeBundle }),
+  WORLD_PINNED: z.object({
+    pin_id: z.string(),
+    entry_id: z.string(),
+    start: z.int(),
+    end: z.int(),
+    quote_sha256: hex,
+  }),
+  WORLD_UNPINNED: z.object({ pin_id: z.string() }),
+  WORLD_PERSONA_SET: z.object({ name: z.string().min(1), about: z.string().nullable(), write_bundle: writeBundle }),
   WORLD_CALENDAR_ADDED: z.object({ item_id: z.string(), item }),
   WORLD_CALENDAR_CLOSED: z.object({ item_id: z.string() }),
   WORLD_MESSAGE_ADDED: z.object({ from: z.string(), text: z.string(), time: z.string(), visible_to: ids }),
@@ -87,6 +110,8 @@ export type NewWorldRecord<K extends WorldRecordKind> = BodyOf<typeof BODIES, K>
 export type WorldRecordBody<K extends WorldRecordKind> = Extract<WorldRecord, { readonly kind: K }>["body"];
 
 export type NewPerson = NewWorldRecord<"WORLD_PERSON_ADDED">;
+/** When a line of lore is sent. */
+export type LoreRule = Omit<NewWorldRecord<"WORLD_LORE_SET">, "lore_id" | "entry_id" | "write_bundle">;
 export type ItemBody = NewWorldRecord<"WORLD_CALENDAR_ADDED">["item"];
 export type MessageBody = NewWorldRecord<"WORLD_MESSAGE_ADDED">;
 /** A pack as a beat's record holds it. */

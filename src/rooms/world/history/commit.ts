@@ -37,8 +37,9 @@ interface WrittenWorld {
  * it all the same costs as much as a row.
  */
 export function writeRows(tables: WorldWriter, world: WrittenWorld, rows: MadeRows): Promise<void> | undefined {
-  const { people, renamed, calendar, calendar_states, messages } = rows.effects;
-  const others = people.length + renamed.length + calendar.length + calendar_states.length + messages.length;
+  const { people, renamed, calendar, calendar_states, messages, marks } = rows.effects;
+  const others =
+    people.length + renamed.length + calendar.length + calendar_states.length + messages.length + marks.length;
   if (others > 0) return writeAll(tables, world, rows);
   const adding = writeLines(tables, world, rows);
   return adding === undefined
@@ -55,6 +56,7 @@ async function writeAll(tables: WorldWriter, world: WrittenWorld, rows: MadeRows
   if (effects.calendar.length > 0) await tables.addCalendar(number, effects.calendar);
   for (const { item_id, state } of effects.calendar_states) await tables.setCalendarState(number, item_id, state);
   if (effects.messages.length > 0) await tables.addMessages(number, effects.messages);
+  if (effects.marks.length > 0) await tables.setMarks(number, effects.marks);
   await saveState(tables, world, effects);
 }
 

@@ -104,6 +104,7 @@ export async function plantFork<T extends object>(
     const number = await tx.world.addWorld(target.world_id, formatState(forked.state));
     await tx.world.addPeople(number, forked.people);
     await tx.world.addCalendar(number, forked.calendar);
+    if ((forked.marks ?? []).length > 0) await tx.world.setMarks(number, forked.marks!);
     await tx.world.addLineage(number, lineage);
     await storeImage(tx.world, number, forked, 1);
     return { world: number, value };

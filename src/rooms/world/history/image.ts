@@ -1,8 +1,9 @@
 import { formatCanonical, toJson } from "../../../core/canonical/index.ts";
 import { VerbatimError } from "../../../core/errors/index.ts";
 import type { WorldPorts, WorldReadTransaction } from "../operations/ports.ts";
-import type { CalendarRow, PersonRow, WorldRow, WorldWriter } from "../ports.ts";
+import type { CalendarRow, MarkChange, PersonRow, WorldRow, WorldWriter } from "../ports.ts";
 import { type LineageRecord, readAncestors, readRecord, readRecords, toRecord } from "./lineage.ts";
+import { compareMarks } from "./marks.ts";
 import { type Effects, mergeEffects, reduceRecord } from "./reduce.ts";
 import { parseState, streamOf, type WorldState } from "./state.ts";
 
@@ -11,6 +12,8 @@ export interface Image {
   readonly state: WorldState;
   readonly people: readonly PersonRow[];
   readonly calendar: readonly CalendarRow[];
+  /** Absent in a world that has none. */
+  readonly marks?: readonly MarkChange[];
 }
 
 /** Every so many beats what a world was is kept, so that a fork of a recent beat replays few records. */
@@ -35,8 +38,9 @@ export function storeImage(tables: WorldWriter, world: number, image: Image, pos
 }
 
 /** The image as the store keeps it. */
-export function formatImage({ state, people, calendar }: Image): string {
-  return formatCanonical(toJson({ state, people, calendar }));
+export function formatImage({ state, people, calendar, marks = [] }: Image): string {
+  const sorted = [...marks].sort(compareMarks).map(({ kind, id, number, body }) => ({ kind, id, number, body }));
+  return formatCanonical(toJson({ state, people, calendar, ...(sorted.length === 0 ? {} : { marks: sorted }) }));
 }
 
 /** The image of what the store kept. */
@@ -46,7 +50,8 @@ export function parseImage(body: string): Image {
 
 async function readImage(tables: WorldReadTransaction["world"], row: WorldRow): Promise<Image> {
   const [people, calendar] = [await tables.people(row.number), await tables.calendar(row.number)];
-  return { state: parseState(row), people, calendar };
+  const state = parseState(row);
+  return { state, people, calendar, marks: state.marks === undefined ? [] : await tables.marks(row.number) };
 }
 
 /** What a world was after a record of its own: as it is now, from what was kept, or from all of its records. */
@@ -79,11 +84,11 @@ export function toImage(records: readonly LineageRecord[]): Image {
 /** An image after some more records. */
 export function replay(from: Image | null, records: readonly LineageRecord[]): Image {
   const nothing = { renamed: [], entries: [], calendar_states: [], messages: [] } as const;
-  const effects: Effects[] = from === null ? [] : [{ ...nothing, ...from }];
+  const effects: Effects[] = from === null ? [] : [{ ...nothing, marks: [], ...from }];
   for (const record of records) {
     effects.push(reduceRecord(effects.at(-1)?.state ?? null, readRecord(record), record.position));
   }
   if (effects.length === 0) throw new VerbatimError("INTERNAL", { message: "a world has no records" });
-  const { state, people, calendar } = mergeEffects(effects);
-  return { state, people, calendar };
+  const { state, people, calendar, marks } = mergeEffects(effects);
+  return { state, people, calendar, marks };
 }

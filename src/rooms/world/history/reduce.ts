@@ -9,8 +9,16 @@ import type {
   WorldRecordBody,
 } from "../contracts/records.ts";
 import type { WriteBundle } from "../contracts/write-bundle.ts";
-import { type CalendarRow, type EntryRow, FIRST_PERSON, type MessageRow, type PersonRow } from "../ports.ts";
+import {
+  type CalendarRow,
+  type EntryRow,
+  FIRST_PERSON,
+  type MarkChange,
+  type MessageRow,
+  type PersonRow,
+} from "../ports.ts";
 import { parseInstant } from "../time/instant.ts";
+import { importMarks, loreMark, personaMark, pinMark, withMarks } from "./marks.ts";
 import type { StoredPack, WorldState } from "./state.ts";
 
 /** What one record does to the tables. */
@@ -22,6 +30,7 @@ export interface Effects {
   readonly calendar: readonly CalendarRow[];
   readonly calendar_states: readonly { readonly item_id: string; readonly state: CalendarRow["state"] }[];
   readonly messages: readonly MessageRow[];
+  readonly marks: readonly MarkChange[];
 }
 
 /** A beat is reduced before its record is sealed: the hash of its answer follows from what the beat does. */
@@ -69,7 +78,21 @@ export function reduceRecord(before: WorldState | null, record: ReducibleRecord,
     case "WORLD_IMPORTED": {
       const { people, present, write_bundle } = record.body;
       const joined = addPeople(nothing, people);
-      return addEntries({ ...joined, state: { ...joined.state, present } }, write_bundle, position);
+      const added = addEntries({ ...joined, state: { ...joined.state, present } }, write_bundle, position);
+      return withMarks(
+        { ...added, state: withStyles(added.state, record.body.styles) },
+        importMarks(record.body, added.entries),
+      );
+    }
+    case "WORLD_LORE_SET":
+      return withMarks(addEntries(nothing, record.body.write_bundle, position), [loreMark(record.body)]);
+    case "WORLD_PINNED":
+    case "WORLD_UNPINNED":
+      return withMarks(nothing, [pinMark(record)]);
+    case "WORLD_PERSONA_SET": {
+      const settings = { ...before.settings, operator_name: record.body.name };
+      const added = addEntries({ ...nothing, state: { ...before, settings } }, record.body.write_bundle, position);
+      return withMarks(added, [personaMark(record.body, added.entries)]);
     }
     case "WORLD_CALENDAR_ADDED":
       return addItem(nothing, record.body);
@@ -83,7 +106,22 @@ export function reduceRecord(before: WorldState | null, record: ReducibleRecord,
   }
 }
 
-const NOTHING = { people: [], renamed: [], entries: [], calendar: [], calendar_states: [], messages: [] } as const;
+const NOTHING = {
+  people: [],
+  renamed: [],
+  entries: [],
+  calendar: [],
+  calendar_states: [],
+  messages: [],
+  marks: [],
+} as const;
+
+/** How people write is a setting, and a card brings it along. */
+function withStyles(state: WorldState, styles: Readonly<Record<string, string>> = {}): WorldState {
+  if (Object.keys(styles).length === 0) return state;
+  const people = Object.fromEntries(Object.entries(styles).map(([id, style]) => [id, { style }]));
+  return { ...state, settings: { ...state.settings, people: { ...state.settings.people, ...people } } };
+}
 
 function create({ world_id, world_key, settings, clock_ms, people }: WorldRecordBody<"WORLD_CREATED">): Effects {
   const state: WorldState = {
@@ -201,7 +239,7 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
   const packs = made.length === 0 ? before.packs : withPacks(before.packs, made);
   const entries = bundle === null || bundle === undefined ? NOTHING.entries : toRows(before, bundle, position);
   // Every beat makes one of each, and to copy an object and then set members of the copy takes several times as long.
-  const state: WorldState = {
+  const lived: WorldState = {
     world_id: before.world_id,
     world_key: before.world_key,
     parent: before.parent,
@@ -221,6 +259,7 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     packs,
     script_used: used.length === 0 ? before.script_used : [...before.script_used, ...used],
   };
+  const state = before.marks === undefined ? lived : { ...lived, marks: before.marks };
   return {
     state,
     people: NOTHING.people,
@@ -229,6 +268,7 @@ function reduceBeat(before: WorldState, body: UnsealedBeat["body"], position: nu
     calendar: NOTHING.calendar,
     calendar_states: due.length === 0 ? NOTHING.calendar_states : due.map(toDue),
     messages: NOTHING.messages,
+    marks: NOTHING.marks,
   };
 }
 
@@ -260,5 +300,8 @@ export function mergeEffects(effects: readonly Effects[]): Effects {
       .map((item) => ({ ...item, state: states.get(item.item_id) ?? item.state })),
     calendar_states: [],
     messages: effects.flatMap((one) => one.messages),
+    marks: [
+      ...new Map(effects.flatMap((one) => one.marks).map((one) => [`${one.kind} ${one.id}`, one])).values(),
+    ].filter(({ body }) => body !== null),
   };
 }

@@ -33,6 +33,8 @@ export interface WorldState {
   readonly next_person: number;
   readonly next_item: number;
   readonly next_message: number;
+  /** How many marks were ever set; absent in a world that has none. */
+  readonly marks?: number;
   /** Packs of the current scene by view. */
   readonly packs: Readonly<Record<string, StoredPack>>;
   /** Lines of the writer's script that were used. */
@@ -46,7 +48,10 @@ const steadyTexts = new WeakMap<object, { readonly state: WorldState; readonly t
 /** The state as the store keeps it: its canonical JSON, put together from its parts. */
 export function formatState(state: WorldState): string {
   let text = "";
-  for (let i = 0; i < FIRST_STEADY; i++) text += STATE_LABELS[i]! + formatPart(state[STATE_KEYS[i]!]);
+  for (let i = 0; i < FIRST_STEADY; i++) {
+    const part = state[STATE_KEYS[i]!];
+    if (part !== undefined) text += STATE_LABELS[i]! + formatPart(part);
+  }
   return text + formatSteady(state);
 }
 
@@ -80,6 +85,7 @@ function formatPart(part: WorldState[keyof WorldState]): string {
 /** Members of a state in the order of canonical JSON; a record, so that none can be left out. */
 const STATE_MEMBERS: Readonly<Record<keyof WorldState, true>> = {
   clock_ms: true,
+  marks: true,
   next_beat: true,
   next_bundle: true,
   next_item: true,

@@ -12,6 +12,7 @@ import { findCheckpoint, judgeCheckpoint, type KnownCheckpoint } from "./checkpo
 import { formatImage, type Image, replay, toImage } from "./image.ts";
 import { type LineageRecord, readAncestors, readRecords, toPlaced } from "./lineage.ts";
 import { type MadeRows, makeRows } from "./make-rows.ts";
+import { compareMarks } from "./marks.ts";
 import type { Effects } from "./reduce.ts";
 import { shareRows } from "./shared-rows.ts";
 import { formatState, streamOf } from "./state.ts";
@@ -200,6 +201,8 @@ async function verifyRows(
   compare("person", await tables.people(world.number), image.people);
   compare("calendar item", await tables.calendar(world.number), image.calendar);
   compare("message", await tables.messages(world.number), image.messages);
+  const marks = [...image.marks].sort(compareMarks);
+  compare("mark", await tables.marks(world.number), marks);
   if (world.row.state !== formatState(image.state)) findings.push(finding("WORLD_ROW_MISMATCH", "state"));
 }
 

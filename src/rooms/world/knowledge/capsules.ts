@@ -5,6 +5,7 @@ import type { WorldReader } from "../ports.ts";
 import { gated, type OpenWorld, readVisible } from "../projection/reading.ts";
 import { TermsIndex } from "../retrieval/terms-index.ts";
 import { findByAuthor } from "../retrieval/world-search.ts";
+import { isBackground } from "./background.ts";
 import { buildCapsule, CAPSULE_BYTES } from "./capsule.ts";
 import { type View, viewKey } from "./gate.ts";
 
@@ -48,8 +49,9 @@ async function readNewest(
   for await (const wseqs of findByAuthor(index, world, view, person, from)) {
     for (let at = 0; at < wseqs.length && bytes <= max_bytes; at += CAPSULE_PAGE) {
       const page = gated(world, view, await tables.entries(world.number, wseqs.slice(at, at + CAPSULE_PAGE)));
-      newest.push(...page.filter(({ author }) => author.author_id === person).reverse());
-      for (const { text } of page) bytes += Math.min(text.length, 800);
+      const lived = page.filter((entry) => entry.author.author_id === person && !isBackground(entry));
+      newest.push(...lived.reverse());
+      for (const { text } of lived) bytes += Math.min(text.length, 800);
     }
     if (bytes > max_bytes) break;
   }
@@ -149,6 +151,6 @@ class FreshLines {
       few = await readVisible(this.#tables, this.#world, this.#view, { after: from - 1, limit: FEW, newest: true });
       this.#few.set(from, few);
     }
-    return few.filter(({ author }) => author.author_id === wanted.person).reverse();
+    return few.filter((entry) => entry.author.author_id === wanted.person && !isBackground(entry)).reverse();
   }
 }

@@ -6,12 +6,13 @@ import type { RecordedPack } from "../contracts/records.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import { byTime, filterCalendar } from "../people/pocket.ts";
 import type { CalendarRow, WorldReader } from "../ports.ts";
-import { type OpenWorld, readVisible } from "../projection/reading.ts";
+import type { OpenWorld } from "../projection/reading.ts";
 import { toolLimitsOf, usableOf } from "../settings.ts";
 import { type PassPlan, toolsBefore } from "../writer/beat-loop.ts";
 import { type FrameParts, NO_QUOTE, toUserMessage } from "../writer/frame.ts";
 import { writerOf } from "../writer/writer-settings.ts";
 import { ANCHOR_ENTRIES } from "./anchor.ts";
+import { readLived } from "./background.ts";
 import { boundOf, lineCapOf, MAX_OPPORTUNITIES, SHARES, type Share, spareOf } from "./bounds.ts";
 import type { Capsules } from "./capsules.ts";
 import type { View } from "./gate.ts";
@@ -26,6 +27,7 @@ import {
   toRecorded,
   withPack,
 } from "./scene-packs.ts";
+import { findTold, NOTHING_TOLD } from "./told.ts";
 
 type Ports = Pick<WorldPorts, "crypto" | "graphemes" | "tokenizer" | "zones">;
 
@@ -90,7 +92,7 @@ export function requireFits(ports: Ports, world: OpenWorld, request: FrameReques
     boundOf(usable, "notes") +
     Math.max(
       ...planPasses(world).map(({ plan }) =>
-        loadOf(ports, world, request.rules, bareParts(plan, { ...request, operator_text })),
+        loadOf(ports, world, request.rules, bareParts(world, plan, { ...request, operator_text })),
       ),
     );
   const load = measure(request.operator_text);
@@ -105,7 +107,7 @@ export function requireFits(ports: Ports, world: OpenWorld, request: FrameReques
   });
 }
 
-function bareParts(plan: PassPlan, request: FrameRequest): FrameParts {
+function bareParts({ cast }: OpenWorld, plan: PassPlan, request: FrameRequest): FrameParts {
   return {
     plan,
     scene: NO_QUOTE,
@@ -114,7 +116,8 @@ function bareParts(plan: PassPlan, request: FrameRequest): FrameParts {
     time: request.world_time,
     recent: [],
     opportunities: [],
-    operator_text: request.operator_text,
+    told: NOTHING_TOLD,
+    said: { name: cast.operator_name, text: request.operator_text },
   };
 }
 
@@ -154,10 +157,11 @@ async function makeFixed(
   ports: Ports,
   tables: WorldReader,
   world: OpenWorld,
-  { plan, view }: { readonly plan: PassPlan; readonly view: View },
+  pass: { readonly plan: PassPlan; readonly view: View },
   request: FrameRequest,
   share: Share,
 ): Promise<Fixed> {
+  const { plan, view } = pass;
   const usable = usableOf(world.state.settings);
   const capsules = await boundedCapsules(ports, tables, world, view, request, share);
   const due = filterCalendar(world, view, request.calendar)
@@ -166,7 +170,11 @@ async function makeFixed(
     .slice(0, MAX_OPPORTUNITIES)
     .map(({ item }) => [item.title, item.time, item.location, item.notes].filter((part) => part !== null).join(" - "));
   const opportunities = takeWithin(ports, due, boundOf(usable, "opportunities", share));
-  return { capsules, parts: { ...bareParts(plan, request), people: toPeople(world, capsules), opportunities } };
+  const told = await findTold(ports, tables, world, pass, request.operator_text, share);
+  return {
+    capsules,
+    parts: { ...bareParts(world, plan, request), people: toPeople(world, capsules), opportunities, told },
+  };
 }
 
 function toPeople(world: OpenWorld, capsules: readonly CapsulePack[]): FrameParts["people"] {
@@ -228,7 +236,7 @@ async function readRecent(
   const entries: LedgerEntry[] = [];
   let characters = 0;
   for (;;) {
-    const page = await readVisible(tables, world, view, { after, limit: RECENT_PAGE });
+    const page = await readLived(tables, world, view, { after, limit: RECENT_PAGE });
     for (const line of page) {
       const entry = quoteLine(ports, world.cast, line, cap);
       entries.push(entry);
@@ -331,14 +339,14 @@ async function readScene(
 ): Promise<LedgerEntry[]> {
   const cap = lineCapOf(usable);
   const quoted = (lines: readonly LedgerEntry[]) => lines.map((line) => quoteLine(ports, world.cast, line, cap));
-  const inScene = await readVisible(tables, world, view, { after: world.state.scene_from - 1, limit: 1 });
+  const inScene = await readLived(tables, world, view, { after: world.state.scene_from - 1, limit: 1 });
   const after = inScene.length > 0 ? world.state.scene_from - 1 : 0;
-  const opening = quoted(await readVisible(tables, world, view, { after, limit: ANCHOR_ENTRIES }));
+  const opening = quoted(await readLived(tables, world, view, { after, limit: ANCHOR_ENTRIES }));
   const newest: LedgerEntry[] = [];
   let before = world.state.next_wseq;
   let characters = 0;
   while (characters <= usable * 3) {
-    const page = await readVisible(tables, world, view, { after, before, limit: SCENE_PAGE, newest: true });
+    const page = await readLived(tables, world, view, { after, before, limit: SCENE_PAGE, newest: true });
     if (page.length === 0) break;
     const lines = quoted(page);
     newest.unshift(...lines);

@@ -6,10 +6,11 @@ import type { RecordedPack } from "../contracts/records.ts";
 import type { StoredPack } from "../history/state.ts";
 import type { WorldPorts } from "../operations/ports.ts";
 import type { WorldReader } from "../ports.ts";
-import { type OpenWorld, readVisible, toLedgerEntry } from "../projection/reading.ts";
+import { type OpenWorld, toLedgerEntry } from "../projection/reading.ts";
 import { usableOf } from "../settings.ts";
 import { type FrameParts, type Quoted, quotesOf } from "../writer/frame.ts";
 import { ANCHOR_ENTRIES, buildAnchor } from "./anchor.ts";
+import { isBackground, readLived } from "./background.ts";
 import { lineCapOf } from "./bounds.ts";
 import { isAllowed, type View, viewKey } from "./gate.ts";
 import { quoteLine } from "./line-quote.ts";
@@ -57,7 +58,7 @@ export async function readStoredPack(
   const rows = await tables.entries(world.number, [...wanted]);
   const entries = new Map(rows.map((row) => [row.wseq, toLedgerEntry(row)]));
   if (entries.size !== wanted.size) return null;
-  for (const entry of entries.values()) if (!isAllowed(world.cast, view, entry)) return null;
+  for (const entry of entries.values()) if (isBackground(entry) || !isAllowed(world.cast, view, entry)) return null;
   const cap = stored.cap ?? lineCapOf(usableOf(world.state.settings));
   const pick = (wseqs: readonly number[]) => wseqs.map((at) => quoteLine(ports, world.cast, entries.get(at)!, cap));
   const pack = { kind: stored.kind, text: pick(stored.text), replay: pick(stored.replay) };
@@ -72,7 +73,7 @@ export async function makeAnchor(
 ): Promise<OpenPack | null> {
   const range = { after: world.state.scene_from - 1, limit: ANCHOR_ENTRIES };
   const cap = lineCapOf(usableOf(world.state.settings));
-  const visible = await readVisible(tables, world, view, range);
+  const visible = await readLived(tables, world, view, range);
   const entries = visible.map((entry) => quoteLine(ports, world.cast, entry, cap));
   const anchor = buildAnchor(world.cast, ports.tokenizer, entries);
   if (anchor === null) return null;

@@ -4,6 +4,7 @@ import { deleteWorld } from "./delete.ts";
 import { demo } from "./demo.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { SETTINGS_OPERATIONS } from "./settings.ts";
+import { TELLING_OPERATIONS } from "./telling.ts";
 import { VIEW_OPERATIONS } from "./views.ts";
 import { WORLD_MAKING_OPERATIONS } from "./worlds.ts";
 
@@ -17,6 +18,7 @@ export const WORLD_OPERATIONS = [
   ...CONTROL_OPERATIONS,
   ...HISTORY_OPERATIONS,
   ...SETTINGS_OPERATIONS,
+  ...TELLING_OPERATIONS,
   deleteWorld,
   demo,
 ] as const;

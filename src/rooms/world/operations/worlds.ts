@@ -124,6 +124,13 @@ const listWorlds = defineOperation({
   },
 });
 
+// Notes and styles are for those they name; only an owner who asks for the settings is shown them.
+const shownSettings = settingsSchema.omit({ notes: true, people: true });
+
+function hideTold({ notes: _, people: __, ...rest }: Settings): z.output<typeof shownSettings> {
+  return rest;
+}
+
 const showWorld = defineOperation({
   name: "world.show",
   summary: "Shows a world: its settings, people, clock and head.",
@@ -132,7 +139,7 @@ const showWorld = defineOperation({
   input: z.strictObject({ world: worldField }),
   output: z.strictObject({
     world_id: z.string(),
-    settings: settingsSchema,
+    settings: shownSettings,
     people: z.array(z.strictObject({ person_id: z.string(), display_name: z.string(), present: z.boolean() })),
     operator_present: z.boolean(),
     world_time: z.string(),
@@ -150,7 +157,7 @@ const showWorld = defineOperation({
       const { state, cast } = world;
       return {
         world_id: worldId,
-        settings: state.settings,
+        settings: hideTold(state.settings),
         people: [...cast.people].map(([person_id, display_name]) => ({
           person_id,
           display_name,

@@ -33,7 +33,8 @@ export function findFirstTerm(text: string, terms: ReadonlySet<string>): number 
   return -1;
 }
 
-function allTerms(text: string): Iterable<string> {
+/** All terms of a text in order, each as often as it is there. */
+export function allTerms(text: string): Iterable<string> {
   return plainTerms(text) ?? foldedTerms(text);
 }
 

@@ -4,6 +4,7 @@ import type { SyncCrypto } from "../../../core/ports.ts";
 import type { LedgerEntry, Range } from "../contracts/context.ts";
 import { TOOLS } from "../contracts/tool-request.ts";
 import { MAX_PRESENT } from "../knowledge/bounds.ts";
+import type { Told } from "../knowledge/told.ts";
 import { type Cast, nameOf, WORLD } from "../people/cast.ts";
 import type { ChatMessage, Tokenizer } from "../ports.ts";
 import type { Evidence, PassPlan } from "./beat-loop.ts";
@@ -17,7 +18,8 @@ export interface FrameParts {
   readonly time: string;
   readonly recent: readonly LedgerEntry[];
   readonly opportunities: readonly string[];
-  readonly operator_text: string;
+  readonly told: Told;
+  readonly said: { readonly name: string; readonly text: string };
 }
 
 export interface Quoted {
@@ -55,6 +57,8 @@ export interface FramePart {
   /** There only where lines were too long to be quoted whole. */
   readonly quoted?: true;
   readonly quotes?: readonly QuotedRanges[];
+  /** Which keys brought each line of lore. */
+  readonly keys?: readonly { readonly entry_id: string; readonly keys: readonly string[] }[];
 }
 
 /** The user message: one JSON object, stable parts first so that a provider's prefix cache works. */
@@ -65,13 +69,17 @@ export function toUserMessage(
   tools: ToolState,
 ): { readonly text: string; readonly pieces: readonly (readonly [string, string])[] } {
   const pieces = Object.entries<unknown>({
-    reply_format: "verbatim.writer.v1",
+    reply_format: "verbatim.writer.v2",
     you_write: { as: parts.plan.actor, may_write: mayWrite(cast, parts.plan) },
+    notes: parts.told.notes,
+    about: parts.told.about.map(({ name, text, style }) => (style === undefined ? { name, text } : { name, style })),
     scene: parts.scene.text,
     continuity: parts.continuity.text,
     people: parts.people.map(({ name, lines }) => ({ name, lines })),
+    pinned: parts.told.pinned.map(({ who, text }) => ({ who, text })),
     present: cast.present.slice(0, MAX_PRESENT).map((id) => ({ id, name: nameOf(cast, id) })),
     time: parts.time,
+    lore: parts.told.lore.map(({ text }) => text),
     recent: parts.recent.map((entry) => ({
       who: entry.channel === "VOICE" ? null : nameOf(cast, entry.author.author_id),
       channel: entry.channel,
@@ -79,7 +87,7 @@ export function toUserMessage(
     })),
     opportunities: parts.opportunities,
     evidence: evidence.map(({ value }): JsonValue => value),
-    operator: { name: cast.operator_name, text: parts.operator_text },
+    said: parts.said,
     tools: { available: tools.available, names: TOOLS, calls_left: tools.calls_left },
   }).map(([key, value]) => [key, JSON.stringify(value)] as const);
   return { text: `{${pieces.map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(",")}}`, pieces };
@@ -130,15 +138,22 @@ export function describeParts(
   evidenceIds: readonly string[],
 ): FramePart[] {
   const sources: Readonly<Record<string, readonly string[]>> = {
+    about: parts.told.about.flatMap(({ entry_id }) => entry_id ?? []),
     scene: parts.scene.entry_ids,
     continuity: parts.continuity.entry_ids,
     people: parts.people.flatMap(({ entry_ids }) => entry_ids),
+    pinned: parts.told.pinned.map(({ entry_id }) => entry_id),
+    lore: parts.told.lore.map(({ entry_id }) => entry_id),
     recent: parts.recent.map(({ entry_id }) => entry_id),
     evidence: evidenceIds,
   };
   const quotes: Readonly<Record<string, readonly QuotedRanges[]>> = {
     scene: parts.scene.quotes ?? [],
+    about: parts.told.about.flatMap(({ entry_id, ranges }) =>
+      entry_id === null || ranges === undefined ? [] : [{ entry_id, ranges }],
+    ),
     continuity: parts.continuity.quotes ?? [],
+    pinned: parts.told.pinned.map(({ entry_id, range }) => ({ entry_id, ranges: [range] })),
     recent: quotesOf(parts.recent),
   };
   return [["rules", rules] as const, ...pieces].map(([part, text]) => ({
@@ -148,5 +163,8 @@ export function describeParts(
     sha256: ports.crypto.sha256(text),
     entry_ids: sources[part] ?? [],
     ...((quotes[part] ?? []).length === 0 ? {} : { quoted: true, quotes: quotes[part]! }),
+    ...(part === "lore" && parts.told.lore.length > 0
+      ? { keys: parts.told.lore.map(({ entry_id, keys }) => ({ entry_id, keys })) }
+      : {}),
   }));
 }

@@ -5,6 +5,7 @@ import { BEAT_VERBS } from "./world-beats.ts";
 import { HISTORY_VERBS } from "./world-history.ts";
 import { PEOPLE_VERBS } from "./world-people.ts";
 import { SETTINGS_VERBS } from "./world-settings.ts";
+import { TELLING_VERBS } from "./world-telling.ts";
 
 export const noun: Noun = {
   groups: {
@@ -12,6 +13,9 @@ export const noun: Noun = {
     people: "The people: list, add, name, presence, token.",
     settings: "What the owner decides: show, set, reset.",
     writer: "Who writes: show, set, test, models.",
+    pin: "Exact quotes that every writer who may know them is sent: add, list, remove.",
+    lore: "What is known of the world, sent when its keys are said: list, show, set, off.",
+    note: "What writers are told beside the story: list, set, remove.",
     pocket: "Calendar and messages: show, event, close, message.",
   },
   verbs: [
@@ -86,6 +90,7 @@ export const noun: Noun = {
     ...PEOPLE_VERBS,
     ...HISTORY_VERBS,
     ...SETTINGS_VERBS,
+    ...TELLING_VERBS,
     defineVerb("world.demo", {
       path: ["demo"],
       examples: ["verbatim world demo"],

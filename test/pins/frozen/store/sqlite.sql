@@ -5,6 +5,9 @@ CREATE INDEX jobs_step_barrier on jobs_step (job_id, ordinal)
 
 CREATE INDEX jobs_step_status on jobs_step (job_id, status, ordinal);
 
+CREATE INDEX world_entry_background on world_entry (world, wseq) where (request_id = 'import' or substr(request_id, 1, 4) = 'sys:')
+  and (author_id = 'WORLD' or replace(audience, '"WORLD"', '') <> audience);
+
 CREATE INDEX world_lineage_ancestor on world_lineage (ancestor);
 
 CREATE INDEX world_once_world on world_once (world);
@@ -236,6 +239,15 @@ CREATE TABLE world_lineage (
   upto_wseq integer not null check (upto_wseq >= 0),
   upto_message integer not null check (upto_message >= 0),
   primary key (world, ancestor)
+) strict, without rowid;
+
+CREATE TABLE world_mark (
+  world integer not null,
+  kind text not null,
+  id text not null,
+  number integer not null,
+  body text not null,
+  primary key (world, kind, id)
 ) strict, without rowid;
 
 CREATE TABLE world_message (

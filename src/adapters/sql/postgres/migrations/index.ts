@@ -13,6 +13,7 @@ import { worldOnceMigration } from "./0013-world-once.ts";
 import { workspacesMigration } from "./0014-workspaces.ts";
 import { teamMigration } from "./0015-team.ts";
 import { worldLineageMigration } from "./0016-world-lineage.ts";
+import { worldMarksMigration } from "./0017-world-marks.ts";
 
 /** All migrations by ascending version. A room has one number for good; a store applies those it lacks. */
 export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
@@ -30,4 +31,5 @@ export const POSTGRES_MIGRATIONS: readonly PostgresMigration[] = [
   workspacesMigration,
   teamMigration,
   worldLineageMigration,
+  worldMarksMigration,
 ];

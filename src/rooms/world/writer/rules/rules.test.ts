@@ -5,6 +5,7 @@ import type { Cast } from "../../people/cast.ts";
 import { toUserMessage } from "../frame.ts";
 import { readWriterOutput } from "../output.ts";
 import { RULES_V1 } from "./v1.ts";
+import { RULES_V2 } from "./v2.ts";
 
 const cast: Cast = {
   operator_id: "GEORGE",
@@ -15,14 +16,16 @@ const cast: Cast = {
   writer_lint: "reject",
 };
 
-describe("the rules of a writer, version 1", () => {
+describe("the rules of a writer", () => {
   it("are the released bytes: another text is another version", () => {
     expect(RULES_V1.version).toBe("verbatim.rules.v1");
     expect(nodeCrypto.sha256(RULES_V1.text)).toBe("46eac9215053f0c0a1c53e2ac209e4392f5a546bacd140c90a0a32e0f9554522");
+    expect(RULES_V2.version).toBe("verbatim.rules.v2");
+    expect(nodeCrypto.sha256(RULES_V2.text)).toBe("930ac5b9860bdeb7984f0e9deb7494cf5c712ead5e801fcae942a96bb1eccfcf");
   });
 
   it("show three answers, and each is one that is understood", () => {
-    const examples = RULES_V1.text.split("\n").filter((line) => /^\{"(?:no_write|tool_request|proposed)/.test(line));
+    const examples = RULES_V2.text.split("\n").filter((line) => /^\{"(?:no_write|tool_request|proposed)/.test(line));
     const results = examples.map((raw) => {
       const context = { cast, zones: makeZones(), request_id: "r", actor: "WORLD", pass: "ROOM", now_ms: 0 } as const;
       return readWriterOutput(raw, context).result;
@@ -44,7 +47,13 @@ describe("the message to a writer", () => {
         time: "2026-01-01T07:30:00+00:00",
         recent: [],
         opportunities: [],
-        operator_text: attack,
+        told: {
+          notes: [attack],
+          about: [{ name: "Ana", text: attack, entry_id: null }],
+          pinned: [{ pin_id: "p", entry_id: "e", range: [0, 1], who: null, text: attack }],
+          lore: [{ entry_id: "e", text: attack, keys: [] }],
+        },
+        said: { name: "George", text: attack },
       },
       [],
       { available: false, calls_left: 0 },
@@ -53,21 +62,25 @@ describe("the message to a writer", () => {
     expect(Object.keys(value)).toEqual([
       "reply_format",
       "you_write",
+      "notes",
+      "about",
       "scene",
       "continuity",
       "people",
+      "pinned",
       "present",
       "time",
+      "lore",
       "recent",
       "opportunities",
       "evidence",
-      "operator",
+      "said",
       "tools",
     ]);
     expect(JSON.stringify(value)).toBe(text);
     expect(value).toMatchObject({
       scene: attack,
-      operator: { name: "George", text: attack },
+      said: { name: "George", text: attack },
       tools: { available: false },
     });
     expect(text).toContain("é");

@@ -1,0 +1,67 @@
+import { compareCodePoints, formatCanonical } from "../../../core/canonical/index.ts";
+import type { WorldRecord, WorldRecordBody } from "../contracts/records.ts";
+import type { EntryRow, MarkChange } from "../ports.ts";
+import type { Effects } from "./reduce.ts";
+
+/** A mark without its number, which follows from how many were set before it. */
+type Mark = Omit<MarkChange, "number">;
+
+/** What the body of a line of lore says. */
+export interface LoreMark {
+  readonly entry_id: string;
+  readonly keys: readonly string[];
+  readonly also: readonly string[];
+  readonly match: "any" | "all" | "not";
+  readonly always: boolean;
+  readonly order: number;
+  readonly enabled: boolean;
+}
+
+export interface PinMark {
+  readonly entry_id: string;
+  readonly start: number;
+  readonly end: number;
+  readonly quote_sha256: string;
+}
+
+/** The persona of the operator; no entry where nothing was said about it. */
+export interface PersonaMark {
+  readonly name: string;
+  readonly entry_id: string | null;
+}
+
+/** Adds marks to what a record does. */
+export function withMarks(effects: Effects, made: readonly Mark[]): Effects {
+  if (made.length === 0) return effects;
+  const first = (effects.state.marks ?? 0) + 1;
+  const marks = made.map((mark, i) => ({ ...mark, number: first + i }));
+  return { ...effects, state: { ...effects.state, marks: first + marks.length - 1 }, marks };
+}
+
+/** The order in which the store lists marks. */
+export function compareMarks(a: Pick<MarkChange, "kind" | "id">, b: Pick<MarkChange, "kind" | "id">): number {
+  return compareCodePoints(a.kind, b.kind) || compareCodePoints(a.id, b.id);
+}
+
+export function loreMark({ lore_id, write_bundle: _, ...body }: WorldRecordBody<"WORLD_LORE_SET">): Mark {
+  return { kind: "lore", id: lore_id, body: formatCanonical(body) };
+}
+
+export function pinMark(record: Extract<WorldRecord, { readonly kind: "WORLD_PINNED" | "WORLD_UNPINNED" }>): Mark {
+  if (record.kind === "WORLD_UNPINNED") return { kind: "pin", id: record.body.pin_id, body: null };
+  const { pin_id, ...body } = record.body;
+  return { kind: "pin", id: pin_id, body: formatCanonical(body) };
+}
+
+/** There is one persona: that of whoever plays the operator. */
+export function personaMark({ name }: WorldRecordBody<"WORLD_PERSONA_SET">, entries: readonly EntryRow[]): Mark {
+  return { kind: "persona", id: "operator", body: formatCanonical({ name, entry_id: entries[0]?.entry_id ?? null }) };
+}
+
+/** Lore of a file has the ids of its lines. */
+export function importMarks({ lore = [] }: WorldRecordBody<"WORLD_IMPORTED">, entries: readonly EntryRow[]): Mark[] {
+  return lore.flatMap(({ index, ...rule }) => {
+    const entry_id = entries[index]?.entry_id;
+    return entry_id === undefined ? [] : [{ kind: "lore", id: entry_id, body: formatCanonical({ entry_id, ...rule }) }];
+  });
+}
