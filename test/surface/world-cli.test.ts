@@ -51,6 +51,17 @@ describe("time", () => {
   });
 });
 
+describe("lore", () => {
+  it("that is not there is neither shown nor turned off", async () => {
+    for (const verb of ["show", "off"]) {
+      const { exit, stdout, stderr } = await run("lore", verb, "lighthouse");
+      expect([exit, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("error[LORE_NOT_FOUND]");
+      expect(stderr).toContain("where: lighthouse");
+    }
+  });
+});
+
 describe("a proposal that is refused", () => {
   it("keeps a line that was said, and speaks of none where none was said", async () => {
     const script = join(root, "script.jsonl");

@@ -243,7 +243,7 @@ const notes = defineOperation({
   },
 });
 
-async function readNotes(room: WorldRoom, worldId: string): Promise<z.output<typeof notesSchema>> {
+async function readNotes(room: WorldRoom, worldId: string): Promise<Notes> {
   return (await room.store.read((tx) => loadWorld(tx.world, worldId))).state.settings.notes ?? [];
 }
 
@@ -285,8 +285,10 @@ const noteRemove = defineOperation({
   },
 });
 
-async function saveNotes(room: WorldRoom, worldId: string, list: readonly object[], once: string | undefined) {
-  const { settings } = await changeSettings(room, worldId, { notes: toJson(list as never) }, once ?? null);
+type Notes = z.output<typeof notesSchema>;
+
+async function saveNotes(room: WorldRoom, worldId: string, list: Notes, once: string | undefined) {
+  const { settings } = await changeSettings(room, worldId, { notes: toJson(list) }, once ?? null);
   return { notes: settings.notes };
 }
 
